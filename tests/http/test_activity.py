@@ -162,15 +162,15 @@ def test_requests_and_errors_are_counted(world: World) -> None:
         assert sum(each["Errors"] for each in found) == 2
 
 
-def test_time_before_the_record_has_no_numbers(world: World) -> None:
-    [*_, before, _] = points(world, "step=day").values()
+def test_time_before_the_record_has_no_numbers(shared_world: World) -> None:
+    [*_, before, _] = points(shared_world, "step=day").values()
     assert {name for name, value in before.items() if value is not None} == {"At"}
 
 
-def test_too_long_range_and_unknown_step_are_refused(world: World) -> None:
-    refused(world.get(f"{ACTIVITY}?step=minute&from=2020-01-01"), 400, "bad_field", "more than 3,000 points")
-    refused(world.get(f"{ACTIVITY}?step=year"), 400, "bad_field", "step")
-    refused(world.get(f"{ACTIVITY}/retention?from=1990-01-01"), 400, "bad_field", "more than 3,000 points")
+def test_too_long_range_and_unknown_step_are_refused(shared_world: World) -> None:
+    refused(shared_world.get(f"{ACTIVITY}?step=minute&from=2020-01-01"), 400, "bad_field", "more than 3,000 points")
+    refused(shared_world.get(f"{ACTIVITY}?step=year"), 400, "bad_field", "step")
+    refused(shared_world.get(f"{ACTIVITY}/retention?from=1990-01-01"), 400, "bad_field", "more than 3,000 points")
 
 
 # --- retention of the rows --------------------------------------------------------------------------------------------

@@ -310,8 +310,8 @@ def test_caller_creates_only_keys_with_permissions_it_has(world: World) -> None:
         ({"Role": "shop", "Name": " "}, "bad_field", "Name"),
     ],
 )
-def test_malformed_key_is_refused_by_name(world: World, fields: dict[str, Any], code: str, named: str) -> None:
-    answer = world.post(KEYS, {"Name": "k"} | fields)
+def test_malformed_key_is_refused_by_name(shared_world: World, fields: dict[str, Any], code: str, named: str) -> None:
+    answer = shared_world.post(KEYS, {"Name": "k"} | fields)
     expect(answer, 400, code)
     assert named in answer.message
 
@@ -342,10 +342,10 @@ def test_stored_answer_and_database_have_no_secret(world: World) -> None:
     assert hashes == [rules.hash_token(first["Key"])]
 
 
-def test_dry_run_creates_no_key(world: World) -> None:
-    tried = world.post(f"{KEYS}?dryRun=true", {"Name": "k", "Role": "shop"}).json
+def test_dry_run_creates_no_key(shared_world: World) -> None:
+    tried = shared_world.post(f"{KEYS}?dryRun=true", {"Name": "k", "Role": "shop"}).json
     assert (tried["Key"], tried["Note"]) == (None, "A dry run creates no key.")
-    assert world.get(KEYS).json["Keys"] == []
+    assert shared_world.get(KEYS).json["Keys"] == []
 
 
 # --- Idempotency-Keys ----------------------------------------------------------------------------------------------

@@ -28,9 +28,9 @@ from world import World
          "EndsAt": "2020-01-01T00:00:00Z"},
     ],
 )  # fmt: skip
-def test_unusable_board_is_malformed(world: World, body: dict[str, Any]) -> None:
-    refused(world.post(BOARDS, body), 400, "bad_field")
-    assert world.get(BOARDS).json["Boards"] == []
+def test_unusable_board_is_malformed(shared_world: World, body: dict[str, Any]) -> None:
+    refused(shared_world.post(BOARDS, body), 400, "bad_field")
+    assert shared_world.get(BOARDS).json["Boards"] == []
 
 
 def test_board_is_renamed_deleted_and_created_again(world: World) -> None:

@@ -94,10 +94,10 @@ def test_preview_tries_the_next_players_and_changes_nothing(world: World) -> Non
     assert get(world, job)["State"] == "previewed"
 
 
-def test_dry_run_of_a_creation_stores_nothing(world: World) -> None:
-    answer = world.post(f"{ROOT}?dryRun=true", bulking.GIVE | {"Players": ["Ann", "Nobody"]})
+def test_dry_run_of_a_creation_stores_nothing(shared_world: World) -> None:
+    answer = shared_world.post(f"{ROOT}?dryRun=true", bulking.GIVE | {"Players": ["Ann", "Nobody"]})
     assert (answer.json["Players"], answer.json["NotFound"]) == (1, 1)
-    assert world.get(ROOT).json == {"Jobs": [], "Next": None}
+    assert shared_world.get(ROOT).json == {"Jobs": [], "Next": None}
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_dry_run_of_a_creation_stores_nothing(world: World) -> None:
         ({"Act": "kill_player", "Players": ["Ann"]}, "bad_field", "Act"),
     ],
 )
-def test_wrong_job_is_refused(world: World, body: dict[str, object], code: str, field: str) -> None:
-    answer = world.post(ROOT, body)
+def test_wrong_job_is_refused(shared_world: World, body: dict[str, object], code: str, field: str) -> None:
+    answer = shared_world.post(ROOT, body)
     refused(answer, 400, code)
     assert field in answer.message
 
@@ -292,12 +292,12 @@ def test_undone_changes_of_a_job_are_counted_however_they_were_undone(world: Wor
     ]
 
 
-def test_unknown_job_is_refused(world: World) -> None:
+def test_unknown_job_is_refused(shared_world: World) -> None:
     for method, path in (
         *(("GET", each) for each in ("", "/targets", "/preview")),
         *(("POST", each) for each in ("/start", "/pause", "/cancel", "/undo")),
     ):
-        refused(world.call(method, f"{ROOT}/{NOBODY_ID}{path}"), 404, "no_such_bulk_job")
+        refused(shared_world.call(method, f"{ROOT}/{NOBODY_ID}{path}"), 404, "no_such_bulk_job")
 
 
 def test_act_needs_its_permission_and_start_its_creator(world: World) -> None:

@@ -92,15 +92,15 @@ def test_wide_filters_are_refused(crowd: World, monkeypatch: pytest.MonkeyPatch)
         {"SeenTo": "x"},
     ],
 )
-def test_malformed_filter_is_rejected(world: World, wanted: dict[str, object]) -> None:
-    answer = world.post(ROOT, GIVE | {"Filter": wanted})
+def test_malformed_filter_is_rejected(shared_world: World, wanted: dict[str, object]) -> None:
+    answer = shared_world.post(ROOT, GIVE | {"Filter": wanted})
     assert answer.status == 400, answer.raw
 
 
-def test_banned_players_need_users_query(world: World) -> None:
+def test_banned_players_need_users_query(shared_world: World) -> None:
     body = GIVE | {"Filter": {"Banned": True}}
-    refused(world.post(ROOT, body, by="Shop"), 403, "role_missing")
-    refused(world.post(ROOT, body), 400, "no_players")
+    refused(shared_world.post(ROOT, body, by="Shop"), 403, "role_missing")
+    refused(shared_world.post(ROOT, body), 400, "no_players")
 
 
 def test_holders_of_an_item_lose_it(crowd: World) -> None:

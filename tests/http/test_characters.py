@@ -80,15 +80,15 @@ def test_rename_changes_account_name_and_not_its_player(world: World) -> None:
 
 
 @pytest.mark.parametrize("place", [P, U])
-def test_invalid_reserved_or_taken_name_is_refused(world: World, place: str) -> None:
-    before = everything(world)
-    refused(world.post(f"{place}/Ann/name", {"name": "RANK"}), 400, "reserved_name")
+def test_invalid_reserved_or_taken_name_is_refused(shared_world: World, place: str) -> None:
+    before = everything(shared_world)
+    refused(shared_world.post(f"{place}/Ann/name", {"name": "RANK"}), 400, "reserved_name")
     for name in ("a", "x" * 21, "a b", "", ANN.id, "b\x00b"):
-        refused(world.post(f"{place}/Ann/name", {"name": name}), 400, "bad_field", "'name'")
-    refused(world.post(f"{place}/Ann/name", {}), 400, "missing_field", "'name'")
-    taken = world.post(f"{place}/Ann/name", {"name": "bOB"})
+        refused(shared_world.post(f"{place}/Ann/name", {"name": name}), 400, "bad_field", "'name'")
+    refused(shared_world.post(f"{place}/Ann/name", {}), 400, "missing_field", "'name'")
+    taken = shared_world.post(f"{place}/Ann/name", {"name": "bOB"})
     refused(taken, 409, "username_taken" if place == U else "name_taken", "'bOB'")
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 @pytest.mark.parametrize("place", [P, U])
@@ -115,10 +115,10 @@ def test_set_level_resets_experience_and_rank(world: World) -> None:
 
 
 @pytest.mark.parametrize("level", [0, -1, 101, 2**31, "x", 1.0, True, None])
-def test_invalid_level_is_refused(world: World, level: object) -> None:
-    before = everything(world)
-    refused(world.post(f"{P}/Ann/level", {"level": level}), 400, "bad_field", "'level'")
-    assert everything(world) == before
+def test_invalid_level_is_refused(shared_world: World, level: object) -> None:
+    before = everything(shared_world)
+    refused(shared_world.post(f"{P}/Ann/level", {"level": level}), 400, "bad_field", "'level'")
+    assert everything(shared_world) == before
 
 
 def test_highest_level_is_a_setting(make_world: Callable[..., World]) -> None:
@@ -134,13 +134,13 @@ def test_set_class_accepts_each_field_name(world: World, name: str) -> None:
     assert answer.raw == world.get(f"{P}/Bob").raw
 
 
-def test_unknown_class_is_refused(world: World) -> None:
-    before = everything(world)
+def test_unknown_class_is_refused(shared_world: World) -> None:
+    before = everything(shared_world)
     for unknown in (people.NOBODY_ID, ZERO_GUID):
-        refused(world.post(f"{P}/Bob/class", {"classid": unknown}), 404, "no_such_class", "Invalid class id.")
-    refused(world.post(f"{P}/Bob/class", {"classid": "warrior"}), 400, "bad_field", "'classid'")
-    refused(world.post(f"{P}/Bob/class", {}), 400, "missing_field", "'classid'")
-    assert everything(world) == before
+        refused(shared_world.post(f"{P}/Bob/class", {"classid": unknown}), 404, "no_such_class", "Invalid class id.")
+    refused(shared_world.post(f"{P}/Bob/class", {"classid": "warrior"}), 400, "bad_field", "'classid'")
+    refused(shared_world.post(f"{P}/Bob/class", {}), 400, "missing_field", "'classid'")
+    assert everything(shared_world) == before
 
 
 def test_any_class_is_accepted_while_none_is_published(world: World) -> None:

@@ -22,10 +22,10 @@ def of_cors(answer: Answer) -> dict[str, str]:
     return {name: value for name, value in answer.headers.items() if name.startswith("access-control-")}
 
 
-def test_cors_is_off_by_default(world: World) -> None:
-    refused = preflight(world, PORTAL)
+def test_cors_is_off_by_default(shared_world: World) -> None:
+    refused = preflight(shared_world, PORTAL)
     assert (refused.status, refused.headers["allow"], of_cors(refused)) == (405, "POST", {})
-    answer = world.get("/api/v1/players/Ann", headers={"Origin": PORTAL})
+    answer = shared_world.get("/api/v1/players/Ann", headers={"Origin": PORTAL})
     assert (answer.status, of_cors(answer), answer.headers["vary"]) == (200, {}, "authorization")
 
 

@@ -118,8 +118,8 @@ def test_only_changed_details_are_recorded(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["MaxStak", "maxStacks", "BagSlot", "Icn"])
-def test_misspelt_field_of_ours_is_400(world: World, name: str) -> None:
-    answer = put_catalogue(world, "items", [{"Id": NEW, "Name": "Axe", "Stackable": True, name: 1}])
+def test_misspelt_field_of_ours_is_400(shared_world: World, name: str) -> None:
+    answer = put_catalogue(shared_world, "items", [{"Id": NEW, "Name": "Axe", "Stackable": True, name: 1}])
     refused(answer, 400, "unknown_field", f"'[0].{name}'")
 
 

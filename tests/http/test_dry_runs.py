@@ -53,13 +53,13 @@ def test_dry_run_of_a_new_player_answers_its_future_record(world: World) -> None
     assert tried | {"CreationDate": ""} == real | {"CreationDate": ""}
 
 
-def test_dry_run_must_be_true_or_false(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_dry_run_must_be_true_or_false(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     for value in ("yes", "1", "", "tru"):
         with subtests.test(value):
-            refused(world.post(f"{GIVE}?dryRun={value}", COINS), 400, "bad_field", "'dryRun'")
-    refused(world.post(f"{GIVE}?dryRun=true&DRYRUN=false", COINS), 400, "repeated_field")
-    assert everything(world) == before
+            refused(shared_world.post(f"{GIVE}?dryRun={value}", COINS), 400, "bad_field", "'dryRun'")
+    refused(shared_world.post(f"{GIVE}?dryRun=true&DRYRUN=false", COINS), 400, "repeated_field")
+    assert everything(shared_world) == before
 
 
 def test_every_spelling_of_dry_run_changes_nothing(world: World) -> None:
@@ -75,9 +75,9 @@ def test_every_spelling_of_dry_run_changes_nothing(world: World) -> None:
         assert len(everything(world)["ledger"]) == len(before["ledger"]) + 1
 
 
-def test_dry_run_asked_for_in_the_body_is_400_and_changes_nothing(world: World) -> None:
+def test_dry_run_asked_for_in_the_body_is_400_and_changes_nothing(shared_world: World) -> None:
     """A dry run requested in the body must not be ignored: the change would be applied."""
-    before = everything(world)
+    before = everything(shared_world)
     for name in (
         *("dryRun", "DRY_RUN", "dry-run", "dry run", " dryRun", "dryRun[]", "dryRun[0]", "dry.run", "X-Dry-Run"),
     ):
@@ -86,34 +86,34 @@ def test_dry_run_asked_for_in_the_body_is_400_and_changes_nothing(world: World) 
             ("/api/v1/users/Bob/manage/email/change", {"new": "bob@new.example.test"}),
             ("/api/v1/users/Bob/admin/mute", {"reason": "spam"}),
         ):
-            refused(world.post(path, {**body, name: True}), 400, "bad_field", "Put dryRun=true into the query.")
+            refused(shared_world.post(path, {**body, name: True}), 400, "bad_field", "Put dryRun=true into the query.")
             form = {key: str(value) for key, value in body.items()} | {name: "false"}
-            refused(world.post(path, form=form), 400, "bad_field", f"'{name.lower()}'")
-    assert everything(world) == before
+            refused(shared_world.post(path, form=form), 400, "bad_field", f"'{name.lower()}'")
+    assert everything(shared_world) == before
 
 
-def test_query_parameter_like_dry_run_is_400_and_changes_nothing(world: World) -> None:
-    before = everything(world)
+def test_query_parameter_like_dry_run_is_400_and_changes_nothing(shared_world: World) -> None:
+    before = everything(shared_world)
     for query in (
         *("dryRun[]=true", "dryRun%20=true", "dry__run=1", "dry.run=true", "x=1&amp;dryRun=true", "X-Dry-Run=true"),
     ):
-        refused(world.post(f"{GIVE}?{query}", COINS), 400, "bad_field", "Put dryRun=true into the query.")
-        refused(world.call("DELETE", f"{PLAYERS}/{ANN.id}?{query}"), 400, "bad_field")
-    assert everything(world) == before
+        refused(shared_world.post(f"{GIVE}?{query}", COINS), 400, "bad_field", "Put dryRun=true into the query.")
+        refused(shared_world.call("DELETE", f"{PLAYERS}/{ANN.id}?{query}"), 400, "bad_field")
+    assert everything(shared_world) == before
 
 
-def test_header_of_a_dry_run_in_a_request_is_400(world: World) -> None:
+def test_header_of_a_dry_run_in_a_request_is_400(shared_world: World) -> None:
     """`X-Dry-Run` is an answer header; a write that sends it must be refused, not applied."""
-    before = everything(world)
-    refused(world.post(GIVE, COINS, headers={"X-Dry-Run": "true"}), 400, "bad_field", "'x-dry-run'")
-    assert everything(world) == before
-    assert world.get("/api/v1/players", headers={"X-Dry-Run": "true"}).status == 200
+    before = everything(shared_world)
+    refused(shared_world.post(GIVE, COINS, headers={"X-Dry-Run": "true"}), 400, "bad_field", "'x-dry-run'")
+    assert everything(shared_world) == before
+    assert shared_world.get("/api/v1/players", headers={"X-Dry-Run": "true"}).status == 200
 
 
-def test_two_spellings_of_dry_run_must_agree(world: World) -> None:
-    before = everything(world)
+def test_two_spellings_of_dry_run_must_agree(shared_world: World) -> None:
+    before = everything(shared_world)
     for one, other in (("dryRun", "dry_run"), ("dry-run", "dryRun"), ("dry_run", "dry-run")):
-        refused(world.post(f"{GIVE}?{one}=true&{other}=false", COINS), 400, "bad_field", "'dryRun'")
-        assert world.post(f"{GIVE}?{one}=true&{other}=true", COINS).headers["x-dry-run"] == "true"
-    refused(world.post(f"{GIVE}?dry_run=maybe", COINS), 400, "bad_field", "'dry_run'")
-    assert everything(world) == before
+        refused(shared_world.post(f"{GIVE}?{one}=true&{other}=false", COINS), 400, "bad_field", "'dryRun'")
+        assert shared_world.post(f"{GIVE}?{one}=true&{other}=true", COINS).headers["x-dry-run"] == "true"
+    refused(shared_world.post(f"{GIVE}?dry_run=maybe", COINS), 400, "bad_field", "'dry_run'")
+    assert everything(shared_world) == before

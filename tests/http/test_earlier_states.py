@@ -27,16 +27,16 @@ def items(world: World, at: object = "", name: str = "Ann") -> Any:
     return answer.json
 
 
-def test_current_items_equal_those_of_the_api(world: World) -> None:
+def test_current_items_equal_those_of_the_api(shared_world: World) -> None:
     def drop_names(slots: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{name: value for name, value in each.items() if name != "ItemName"} for each in slots]
 
-    now, known = items(world), world.get("/api/v1/players/Ann/items").json
+    now, known = items(shared_world), shared_world.get("/api/v1/players/Ann/items").json
     assert (now["inventory"], now["bank"]) == (drop_names(known["inventory"]), drop_names(known["bank"]))
-    bag = world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json
+    bag = shared_world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json
     assert now["bags"] == [bag | {"Slots": drop_names(bag["Slots"])}]
-    assert world.get(f"{THEN}/Ann/spells").json == world.get("/api/v1/players/Ann/spells").json
-    assert world.get(f"{THEN}/Ann/variables").json == world.get("/api/v1/players/Ann/variables").json
+    assert shared_world.get(f"{THEN}/Ann/spells").json == shared_world.get("/api/v1/players/Ann/spells").json
+    assert shared_world.get(f"{THEN}/Ann/variables").json == shared_world.get("/api/v1/players/Ann/variables").json
 
 
 def test_items_at_each_change_and_time_are_reconstructed(world: World) -> None:
@@ -164,5 +164,8 @@ def test_malformed_or_future_time_is_refused(world: World) -> None:
             assert world.get(f"{THEN}/Ann/{what}?at={at}").json == world.get(f"{THEN}/Ann/{what}").json
 
 
-def test_player_without_items_has_empty_slots_at_any_time(world: World) -> None:
-    assert (occupied_slots(items(world, "", ZOE.id)["inventory"]), items(world, "", "zoe")["bags"]) == ({}, [])
+def test_player_without_items_has_empty_slots_at_any_time(shared_world: World) -> None:
+    assert (occupied_slots(items(shared_world, "", ZOE.id)["inventory"]), items(shared_world, "", "zoe")["bags"]) == (
+        {},
+        [],
+    )

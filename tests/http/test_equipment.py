@@ -50,17 +50,17 @@ def test_place_comes_from_the_catalogue(world: World) -> None:
 
 
 @pytest.mark.parametrize("act", ["equip", "unequip"])
-def test_other_item_in_the_slot_is_refused(world: World, act: str) -> None:
-    before = equipment(world)
+def test_other_item_in_the_slot_is_refused(shared_world: World, act: str) -> None:
+    before = equipment(shared_world)
     for slot in (0, 9, 4_000):
-        refused = world.post(
+        refused = shared_world.post(
             f"{SLOTS}/{act}", {**SWORD, "Slot": slot, **({"Place": "weapon"} if act == "equip" else {})}
         )
         assert (refused.status, refused.json["Code"]) == (409, "slot_changed")
-    assert equipment(world) == before
+    assert equipment(shared_world) == before
 
 
-def test_dry_run_equips_nothing(world: World) -> None:
-    shown = world.post(f"{SLOTS}/equip?dryRun=true", {**ARROWS, "Place": "boots"})
+def test_dry_run_equips_nothing(shared_world: World) -> None:
+    shown = shared_world.post(f"{SLOTS}/equip?dryRun=true", {**ARROWS, "Place": "boots"})
     assert shown.status == 200
-    assert equipment(world) == [-1, -1, 2, -1, -1]
+    assert equipment(shared_world) == [-1, -1, 2, -1, -1]

@@ -69,8 +69,8 @@ def require_refusal_body(answer: Answer, status: int, code: str) -> None:
 
 
 @pytest.mark.parametrize("asked", FACES, ids=lambda asked: f"{asked.status} {asked.code} {asked.path}")
-def test_every_refusal_has_the_same_body(world: World, asked: RefusedCall) -> None:
-    answer = world.call(asked.method, asked.path, **asked.more)
+def test_every_refusal_has_the_same_body(shared_world: World, asked: RefusedCall) -> None:
+    answer = shared_world.call(asked.method, asked.path, **asked.more)
     require_refusal_body(answer, asked.status, asked.code)
     assert {name: answer.headers[name] for name in asked.headers} == asked.headers
 
@@ -101,31 +101,31 @@ def test_every_refusal_class_has_a_status_and_a_message() -> None:
         assert kind.__doc__, kind
 
 
-def test_request_ids_differ(world: World) -> None:
-    ids = {world.get(f"{USERS}/Nobody").json["RequestId"] for _ in range(20)}
-    ids |= {world.get(USERS).headers["x-request-id"] for _ in range(20)}
+def test_request_ids_differ(shared_world: World) -> None:
+    ids = {shared_world.get(f"{USERS}/Nobody").json["RequestId"] for _ in range(20)}
+    ids |= {shared_world.get(USERS).headers["x-request-id"] for _ in range(20)}
     assert len(ids) == 40
 
 
 # --- the order of the checks of a request --------------------------------------------------------------------------
 
 
-def test_route_is_checked_before_token(world: World) -> None:
-    refused(world.get("/api/v1/nonsense", by=None), 404, "no_such_route")
-    refused(world.call("DELETE", USERS, by=None), 405, "method_not_allowed")
+def test_route_is_checked_before_token(shared_world: World) -> None:
+    refused(shared_world.get("/api/v1/nonsense", by=None), 404, "no_such_route")
+    refused(shared_world.call("DELETE", USERS, by=None), 405, "method_not_allowed")
 
 
-def test_token_is_checked_before_role_and_body(world: World) -> None:
+def test_token_is_checked_before_role_and_body(shared_world: World) -> None:
     for path in (EMAIL, f"{USERS}/Nobody/manage/email/change"):
-        refused(world.call("POST", path, token="gka_bad", raw=b"x" * 70_000), 401, "denied", DENIED)
+        refused(shared_world.call("POST", path, token="gka_bad", raw=b"x" * 70_000), 401, "denied", DENIED)
 
 
 @pytest.mark.parametrize(
     "more", [{"raw": b"x" * 70_000}, {"raw": b"x", "headers": {"Content-Type": "text/plain"}}, {"body": {"new": 7}}, {}]
 )
-def test_caller_without_the_role_learns_nothing_from_errors(world: World, more: Mapping[str, Any]) -> None:
+def test_caller_without_the_role_learns_nothing_from_errors(shared_world: World, more: Mapping[str, Any]) -> None:
     answers = [
-        world.call("POST", f"{USERS}/{key}/manage/email/change", by="Clerk", **more)
+        shared_world.call("POST", f"{USERS}/{key}/manage/email/change", by="Clerk", **more)
         for key in ("Ann", "Nobody", people.NOBODY_ID, people.USER_IDS["Ann"], "%00")
     ]
     for answer in answers:
@@ -137,14 +137,14 @@ def test_caller_without_the_role_learns_nothing_from_errors(world: World, more: 
         )
 
 
-def test_checks_run_in_order_size_type_shape_existence_rule(world: World) -> None:
+def test_checks_run_in_order_size_type_shape_existence_rule(shared_world: World) -> None:
     nobody = f"{USERS}/Nobody/manage/email/change"
     plain = {"Content-Type": "text/plain"}
-    refused(world.call("POST", nobody, raw=b"x" * 65_537, headers=plain), 413, "body_too_large")
-    refused(world.call("POST", nobody, raw=b"x", headers=plain), 415, "unsupported_media_type")
-    refused(world.post(nobody, {"new": 7}), 400, "bad_field")
-    refused(world.post(nobody, {"new": "bob@example.test"}), 404, "no_such_user")
-    refused(world.post(EMAIL, {"new": "bob@example.test"}), 409, "email_taken")
+    refused(shared_world.call("POST", nobody, raw=b"x" * 65_537, headers=plain), 413, "body_too_large")
+    refused(shared_world.call("POST", nobody, raw=b"x", headers=plain), 415, "unsupported_media_type")
+    refused(shared_world.post(nobody, {"new": 7}), 400, "bad_field")
+    refused(shared_world.post(nobody, {"new": "bob@example.test"}), 404, "no_such_user")
+    refused(shared_world.post(EMAIL, {"new": "bob@example.test"}), 409, "email_taken")
 
 
 def test_replay_is_answered_before_existence_is_checked(world: World) -> None:
@@ -157,10 +157,10 @@ def test_replay_is_answered_before_existence_is_checked(world: World) -> None:
 # --- refusals of paths and headers ---------------------------------------------------------------------------------
 
 
-def test_only_listed_routes_need_no_token(world: World) -> None:
+def test_only_listed_routes_need_no_token(shared_world: World) -> None:
     def is_denied(route: Route) -> bool:
         path = route.path.replace("[", "").replace("]", "")
-        return world.call(route.method, path, by=None).status == 401
+        return shared_world.call(route.method, path, by=None).status == 401
 
     open_to_all = {route.path for route in ROUTES if not is_denied(route)}
     assert open_to_all == {route.path for route in ROUTES if route.permissions is NO_TOKEN}
@@ -175,14 +175,14 @@ def test_only_listed_routes_need_no_token(world: World) -> None:
 
 
 @pytest.mark.parametrize("path", [USERS, f"{USERS}/Ann", f"{PLAYERS}/online/count"])
-def test_trailing_slash_is_accepted(world: World, path: str) -> None:
-    assert world.get(f"{path}/").raw == world.get(path).raw
+def test_trailing_slash_is_accepted(shared_world: World, path: str) -> None:
+    assert shared_world.get(f"{path}/").raw == shared_world.get(path).raw
 
 
-def test_connection_close_is_echoed(world: World) -> None:
+def test_connection_close_is_echoed(shared_world: World) -> None:
     for headers in ({"Connection": "close"}, {"Connection": "Close"}):
-        assert world.get(USERS, headers=headers).headers["connection"] == "close"
-    assert "connection" not in world.get(USERS, headers={"Connection": "keep-alive"}).headers
+        assert shared_world.get(USERS, headers=headers).headers["connection"] == "close"
+    assert "connection" not in shared_world.get(USERS, headers={"Connection": "keep-alive"}).headers
 
 
 # --- server errors -------------------------------------------------------------------------------------------------

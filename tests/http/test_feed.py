@@ -182,10 +182,10 @@ def test_long_poll_is_answered_when_a_change_commits(world: World) -> None:
     assert kinds(told.json) == ["items_given"]
 
 
-def test_long_poll_times_out_with_an_empty_page(world: World) -> None:
-    after = now(world)
+def test_long_poll_times_out_with_an_empty_page(shared_world: World) -> None:
+    after = now(shared_world)
     began = time.monotonic()
-    told = ask(world, f"after={after}&wait=1")
+    told = ask(shared_world, f"after={after}&wait=1")
     assert 1 <= time.monotonic() - began < 30  # seconds; below the longest wait of a long poll, which is a minute
     assert (told["Changes"], told["Next"]) == ([], after)
 
@@ -279,11 +279,11 @@ def test_database_without_its_epoch_is_503_and_logged(world: World, capsys: pyte
     assert all("The table epoch has lost its only row" in each for each in lines)
 
 
-def test_cursor_in_the_future_is_409(world: World) -> None:
-    last = world.ledger()[-1].seq
-    assert ask(world, f"after={last}")["Next"] == last
+def test_cursor_in_the_future_is_409(shared_world: World) -> None:
+    last = shared_world.ledger()[-1].seq
+    assert ask(shared_world, f"after={last}")["Next"] == last
     for ahead in (last + 1, 2**63 - 1):
-        refused(world.get(f"{CHANGES}?after={ahead}&wait=60"), 409, "cursor_ahead", f"which has number {last}")
+        refused(shared_world.get(f"{CHANGES}?after={ahead}&wait=60"), 409, "cursor_ahead", f"which has number {last}")
 
 
 BAD = {
@@ -296,11 +296,11 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_malformed_parameter_is_400(world: World, name: str, subtests: pytest.Subtests) -> None:
+def test_malformed_parameter_is_400(shared_world: World, name: str, subtests: pytest.Subtests) -> None:
     for value in BAD[name]:
         with subtests.test(value):
-            refused(world.get(f"{CHANGES}?{name}={value}"), 400, "bad_field", f"'{name}'")
-    refused(world.get(f"{CHANGES}?{name}=1&{name.upper()}=1"), 400, "repeated_field")
+            refused(shared_world.get(f"{CHANGES}?{name}={value}"), 400, "bad_field", f"'{name}'")
+    refused(shared_world.get(f"{CHANGES}?{name}=1&{name.upper()}=1"), 400, "repeated_field")
 
 
 def test_limit_and_wait_above_the_maximum_are_reduced() -> None:
@@ -322,9 +322,9 @@ def test_feed_needs_the_role_and_accepts_a_read_only_token(world: World) -> None
     assert world.call("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 2}, token=pair.access).status == 403
 
 
-def test_other_methods_are_405(world: World) -> None:
+def test_other_methods_are_405(shared_world: World) -> None:
     for method in ("POST", "PUT", "DELETE"):
-        refused(world.call(method, CHANGES), 405, "method_not_allowed", "GET")
+        refused(shared_world.call(method, CHANGES), 405, "method_not_allowed", "GET")
 
 
 # --- AppliedSeq in reports -----------------------------------------------------------------------------------------

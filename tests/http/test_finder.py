@@ -34,7 +34,7 @@ def people_called(world: World, *names: str) -> None:
         assert put_player(world, player_id, {**body, "Name": name}).status == 200
 
 
-def test_search_finds_everything_by_id(world: World) -> None:
+def test_search_finds_everything_by_id(shared_world: World) -> None:
     wanted = {
         ANN.id: ("player", ANN.id),
         USER_IDS["Ann"]: ("user", USER_IDS["Ann"]),
@@ -48,10 +48,12 @@ def test_search_finds_everything_by_id(world: World) -> None:
     }
     for text, what in wanted.items():
         for typed in {text, text.upper(), text.replace("-", ""), f" {text} "}:
-            assert ids(world, typed)[0] == what
-    assert ids(world, "#16") == ids(world, " #16 ") == [("change", "16")]  # people write a change's number with a #
-    assert ids(world, "##16") == ids(world, "#") == ids(world, "#999999") == []
-    assert ids(world, people.NOBODY_ID) == ids(world, "999999") == ids(world, "9" * 60) == []
+            assert ids(shared_world, typed)[0] == what
+    assert (
+        ids(shared_world, "#16") == ids(shared_world, " #16 ") == [("change", "16")]
+    )  # people write a change's number with a #
+    assert ids(shared_world, "##16") == ids(shared_world, "#") == ids(shared_world, "#999999") == []
+    assert ids(shared_world, people.NOBODY_ID) == ids(shared_world, "999999") == ids(shared_world, "9" * 60) == []
 
 
 def test_deleted_player_is_found_by_id(world: World) -> None:
@@ -93,11 +95,11 @@ def test_best_match_comes_first(world: World) -> None:
     assert find(world, "ann", "&limit=1") == [("player", "Ann", "exact")]
 
 
-def test_emails_are_found_whole_and_by_prefix(world: World) -> None:
-    assert find(world, "ann@example.test") == [("user", "Ann", "exact")]
-    assert find(world, "Bob@ex") == [("user", "Bob", "prefix")]
-    assert ("user", "Mona", "part") in find(world, "a@example")
-    assert find(world, "bbo@example") == [("user", "Bob", "near")]
+def test_emails_are_found_whole_and_by_prefix(shared_world: World) -> None:
+    assert find(shared_world, "ann@example.test") == [("user", "Ann", "exact")]
+    assert find(shared_world, "Bob@ex") == [("user", "Bob", "prefix")]
+    assert ("user", "Mona", "part") in find(shared_world, "a@example")
+    assert find(shared_world, "bbo@example") == [("user", "Bob", "near")]
 
 
 def test_search_finds_catalogue_entries(world: World) -> None:
@@ -188,7 +190,7 @@ def test_caller_without_the_role_sees_no_accounts(world: World) -> None:
     assert find(world, "13", by="Clerk") == [("change", "Change 13", "id")]
 
 
-def test_wildcards_and_quotes_are_literal(world: World) -> None:
+def test_wildcards_and_quotes_are_literal(shared_world: World) -> None:
     for text in (
         "%",
         "_",
@@ -206,7 +208,7 @@ def test_wildcards_and_quotes_are_literal(world: World) -> None:
         "NEAR(",
         "a:b",
     ):
-        assert find(world, text) == [], text
+        assert find(shared_world, text) == [], text
 
 
 def test_account_with_a_duplicate_name_is_found_by_prefix(world: World) -> None:
@@ -214,17 +216,17 @@ def test_account_with_a_duplicate_name_is_found_by_prefix(world: World) -> None:
     assert [each for each in ids(world, "Ann") if each[0] == "player"] == [("player", ANN.id), ("player", ZOE.id)]
 
 
-def test_empty_query_finds_nothing(world: World) -> None:
+def test_empty_query_finds_nothing(shared_world: World) -> None:
     for text in ("", " ", "\u3000"):
-        assert find(world, text) == []
-    assert world.get(SEARCH).json == {"Query": "", "Found": []}
+        assert find(shared_world, text) == []
+    assert shared_world.get(SEARCH).json == {"Query": "", "Found": []}
 
 
-def test_malformed_query_is_400(world: World) -> None:
-    refused(world.get(f"{SEARCH}?q=Ann", by=None), 401, "denied")
+def test_malformed_query_is_400(shared_world: World) -> None:
+    refused(shared_world.get(f"{SEARCH}?q=Ann", by=None), 401, "denied")
     for query in ("q=%00", "q=a%0ab", f"q={'a' * 256}", "q=a&limit=0", "q=a&limit=x"):
-        refused(world.get(f"{SEARCH}?{query}"), 400, "bad_field")
-    assert world.get(f"{SEARCH}?q={'a' * 255}&limit=5000").status == 200
+        refused(shared_world.get(f"{SEARCH}?{query}"), 400, "bad_field")
+    assert shared_world.get(f"{SEARCH}?q={'a' * 255}&limit=5000").status == 200
 
 
 def test_search_works_without_the_index_of_partial_names(world: World) -> None:

@@ -147,13 +147,13 @@ def test_bad_guild_is_refused(world: World, wrong: dict[str, object]) -> None:
     assert world.sql("SELECT COUNT(*) FROM guilds") == [(0,)]
 
 
-def test_all_zero_guild_is_refused(world: World) -> None:
-    refused(world.call("PUT", f"{LINK}/{ZERO}", body=make_report(), by="Server"), 400, "bad_field")
+def test_all_zero_guild_is_refused(shared_world: World) -> None:
+    refused(shared_world.call("PUT", f"{LINK}/{ZERO}", body=make_report(), by="Server"), 400, "bad_field")
 
 
-def test_guild_has_at_most_a_thousand_members(world: World) -> None:
+def test_guild_has_at_most_a_thousand_members(shared_world: World) -> None:
     body = make_report(*(member(guid(0x9000 + number)) for number in range(1001)))
-    answer = world.call("PUT", f"{LINK}/{GUILD_ID}", body=body, by="Server")
+    answer = shared_world.call("PUT", f"{LINK}/{GUILD_ID}", body=body, by="Server")
     refused(answer, 400, "bad_field")
     assert "Members" in answer.message
 
@@ -189,9 +189,9 @@ def test_guilds_cannot_be_undone_here(world: World) -> None:
     refused(answer, 409, "not_undoable")
 
 
-def test_only_a_game_server_reports(world: World) -> None:
+def test_only_a_game_server_reports(shared_world: World) -> None:
     for method, body in (("PUT", make_report()), ("DELETE", None)):
-        assert world.call(method, f"{LINK}/{GUILD_ID}", body=body, by="Shop").status == 403
+        assert shared_world.call(method, f"{LINK}/{GUILD_ID}", body=body, by="Shop").status == 403
 
 
 def test_reports_at_the_same_time_count_right(world: World) -> None:

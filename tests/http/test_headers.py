@@ -45,16 +45,16 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, str], set[str]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_answer_has_exactly_these_headers(world: World, name: str) -> None:
+def test_answer_has_exactly_these_headers(shared_world: World, name: str) -> None:
     asked, wanted, more = CASES[name]
-    answer = world.call(asked.get("method", "GET"), **{key: asked[key] for key in asked if key != "method"})
+    answer = shared_world.call(asked.get("method", "GET"), **{key: asked[key] for key in asked if key != "method"})
     assert answer.headers.keys() & DIFFERING == {"x-request-id", "content-length", *more}
     assert {key: value for key, value in answer.headers.items() if key not in DIFFERING} == wanted
 
 
-def test_not_modified_answer_has_exactly_these_headers(world: World) -> None:
-    tag = world.get("/api/v1/players/Ann").headers["etag"]
-    answer = world.get("/api/v1/players/Ann", headers={"If-None-Match": tag})
+def test_not_modified_answer_has_exactly_these_headers(shared_world: World) -> None:
+    tag = shared_world.get("/api/v1/players/Ann").headers["etag"]
+    answer = shared_world.get("/api/v1/players/Ann", headers={"If-None-Match": tag})
     assert answer.status == 304
     assert answer.headers == API | KEPT | {"etag": tag, "x-request-id": answer.headers["x-request-id"]}
 

@@ -32,9 +32,9 @@ def count_writes(world: World) -> int:
     return int(world.sql("SELECT CAST(pg_current_xact_id() AS text)")[0][0])
 
 
-def test_server_is_live_and_ready(world: World) -> None:
-    assert world.get("/health/live", by=None).json == {"Status": "live"}
-    assert world.get("/health/ready", by=None).json == {"Status": "ready"}
+def test_server_is_live_and_ready(shared_world: World) -> None:
+    assert shared_world.get("/health/live", by=None).json == {"Status": "live"}
+    assert shared_world.get("/health/ready", by=None).json == {"Status": "ready"}
 
 
 def test_concurrent_readiness_checks_share_one_write(world: World) -> None:

@@ -38,9 +38,9 @@ def test_change_names_actor_target_and_reason(world: World) -> None:
     assert (change["Undoes"], change["UndoneBy"], change["Undoable"]) == (None, None, True)
 
 
-def test_history_needs_a_token(world: World) -> None:
+def test_history_needs_a_token(shared_world: World) -> None:
     for path in (CHANGES, f"{THEN}/Ann/items", f"{THEN}/Ann/spells", f"{THEN}/Ann/variables"):
-        refused(world.get(path, by=None), 401, "denied")
+        refused(shared_world.get(path, by=None), 401, "denied")
 
 
 def test_each_filter_selects_its_changes(world: World) -> None:
@@ -167,10 +167,10 @@ BAD = {
 }
 
 
-def test_malformed_filter_is_400(world: World) -> None:
+def test_malformed_filter_is_400(shared_world: World) -> None:
     for field, values in BAD.items():
         for value in values:
-            refused(world.get(f"{CHANGES}?{field}={value}"), 400, "bad_field", field)
+            refused(shared_world.get(f"{CHANGES}?{field}={value}"), 400, "bad_field", field)
 
 
 # --- page limits of the audit log ----------------------------------------------------------------------------------

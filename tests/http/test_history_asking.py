@@ -76,26 +76,26 @@ def test_from_starts_at_the_beginning_of_the_named_unit(world: World) -> None:
         assert numbers(world, f"from={quote(begin)}&to={quote(begin)}") == made[1:3]
 
 
-def test_time_with_two_zones_is_refused(world: World) -> None:
+def test_time_with_two_zones_is_refused(shared_world: World) -> None:
     for name in ("from", "to"):
         for text in (f"{BEGUN}Z UTC", f"{BEGUN}+01:00 UTC", f"{BEGUN}UTC", " UTC", f"{BEGUN} CET"):
-            refused(world.get(f"{CHANGES}?{name}={quote(text)}"), 400, "bad_field", name)
-    refused(world.get(f"{THEN}?at={quote('1 UTC')}"), 400, "bad_field", "at")
+            refused(shared_world.get(f"{CHANGES}?{name}={quote(text)}"), 400, "bad_field", name)
+    refused(shared_world.get(f"{THEN}?at={quote('1 UTC')}"), 400, "bad_field", "at")
 
 
-def test_every_kind_is_accepted_as_a_filter(world: World) -> None:
-    assert {world.get(f"{CHANGES}?kind={kind}&limit=1").status for kind in history.KINDS} == {200}
-    assert world.get(f"{CHANGES}?kind=").json == world.get(CHANGES).json
+def test_every_kind_is_accepted_as_a_filter(shared_world: World) -> None:
+    assert {shared_world.get(f"{CHANGES}?kind={kind}&limit=1").status for kind in history.KINDS} == {200}
+    assert shared_world.get(f"{CHANGES}?kind=").json == shared_world.get(CHANGES).json
 
 
-def test_unknown_kind_is_refused(world: World) -> None:
+def test_unknown_kind_is_refused(shared_world: World) -> None:
     for kind, named in MEANT.items():
-        refused(world.get(f"{CHANGES}?kind={kind}"), 400, "bad_field", named)
-        refused(world.get(f"{CHANGES}?kind={kind}&format=csv", by="Shop"), 400, "bad_field", named)
+        refused(shared_world.get(f"{CHANGES}?kind={kind}"), 400, "bad_field", named)
+        refused(shared_world.get(f"{CHANGES}?kind={kind}&format=csv", by="Shop"), 400, "bad_field", named)
 
 
-def test_openapi_document_lists_the_kinds(world: World) -> None:
-    asked = world.get("/api/openapi.json", by=None).json["paths"][CHANGES]["get"]["parameters"]
+def test_openapi_document_lists_the_kinds(shared_world: World) -> None:
+    asked = shared_world.get("/api/openapi.json", by=None).json["paths"][CHANGES]["get"]["parameters"]
     schemas = {each["name"]: each["schema"] for each in asked}
     assert schemas["kind"]["enum"] == list(history.KINDS)
     assert "default" not in schemas["limit"]
@@ -117,5 +117,5 @@ def test_csv_is_longer_than_a_page_by_default(world: World, monkeypatch: pytest.
     assert rows("format=csv&limit=500") == 12
 
 
-def test_csv_for_programs_has_no_byte_order_mark(world: World) -> None:
-    assert world.get(f"{CHANGES}?format=csv").raw.startswith(b"Seq,")
+def test_csv_for_programs_has_no_byte_order_mark(shared_world: World) -> None:
+    assert shared_world.get(f"{CHANGES}?format=csv").raw.startswith(b"Seq,")

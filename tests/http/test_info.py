@@ -21,19 +21,19 @@ SECRETS = [each.name for each in fields(Settings) if each.metadata["secret"]]
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_any_token_is_enough_and_none_is_401(world: World, path: str) -> None:
-    refused(world.get(path, by=None), 401, "denied")
-    refused(world.get(path, token="gka_unknown"), 401, "denied")
-    assert world.get(path, by="Shop").status == 200
+def test_any_token_is_enough_and_none_is_401(shared_world: World, path: str) -> None:
+    refused(shared_world.get(path, by=None), 401, "denied")
+    refused(shared_world.get(path, token="gka_unknown"), 401, "denied")
+    assert shared_world.get(path, by="Shop").status == 200
 
 
-def test_version_list_needs_no_token(world: World) -> None:
-    answer = world.get("/api/info", by=None)
+def test_version_list_needs_no_token(shared_world: World) -> None:
+    answer = shared_world.get("/api/info", by=None)
     assert (answer.status, answer.json) == (200, {"versions": ["v1"]})
 
 
-def test_version_list_is_a_bare_array(world: World) -> None:
-    answer = world.get("/api/info/versions", by=None)
+def test_version_list_is_a_bare_array(shared_world: World) -> None:
+    answer = shared_world.get("/api/info/versions", by=None)
     assert (answer.status, answer.json) == (200, ["v1"])
 
 
@@ -42,8 +42,8 @@ def test_info_has_name_and_port(make_world: Any) -> None:
     assert world.get(INFO).json == {"name": "Harrowmere", "port": 5401}
 
 
-def test_active_token_is_authorized(world: World) -> None:
-    assert world.get(f"{INFO}/authorized").json == {"authorized": True}
+def test_active_token_is_authorized(shared_world: World) -> None:
+    assert shared_world.get(f"{INFO}/authorized").json == {"authorized": True}
 
 
 def test_config_has_the_limits_from_the_settings(make_world: Any) -> None:
@@ -127,15 +127,15 @@ def test_info_contains_no_secret(make_world: Any) -> None:
         assert world.url not in told
 
 
-def test_stat_names_are_listed(world: World) -> None:
+def test_stat_names_are_listed(shared_world: World) -> None:
     names = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]
-    assert world.get(f"{INFO}/config/stats").json == names
+    assert shared_world.get(f"{INFO}/config/stats").json == names
 
 
-def test_uptime_grows_and_is_not_cached(world: World) -> None:
-    first = world.get(f"{INFO}/stats")
+def test_uptime_grows_and_is_not_cached(shared_world: World) -> None:
+    first = shared_world.get(f"{INFO}/stats")
     time.sleep(0.02)
-    second = world.get(f"{INFO}/stats")
+    second = shared_world.get(f"{INFO}/stats")
     assert 0 <= first.json["uptime"] <= second.json["uptime"] - 20
     assert list(first.json) == ["uptime", "cps", "connectedClients", "onlineCount"]
     assert (first.headers["cache-control"], "etag" in first.headers) == ("no-store", False)

@@ -91,16 +91,16 @@ def test_same_picture_again_is_no_change(world: World) -> None:
     assert everything(world) == before
 
 
-def test_dry_run_stores_nothing(world: World) -> None:
-    before = everything(world)
-    answer = world.call(
+def test_dry_run_stores_nothing(shared_world: World) -> None:
+    before = everything(shared_world)
+    answer = shared_world.call(
         "PUT",
         f"{LINK}/items/{ARROW.id}/picture?dryRun=true",
         body={"Picture": base64.b64encode(write(make_image())).decode()},
         by="Server",
     )
     assert answer.status == 200
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 def test_two_items_may_have_the_same_picture(world: World) -> None:
@@ -110,14 +110,14 @@ def test_two_items_may_have_the_same_picture(world: World) -> None:
     assert read_stored(world, SWORD.id).size == (64, 64)
 
 
-def test_item_must_be_in_the_catalogue(world: World) -> None:
-    refused(put(world, write(make_image()), NEW), 404, "no_such_item")
-    refused(delete(world, NEW), 404, "no_such_item")
+def test_item_must_be_in_the_catalogue(shared_world: World) -> None:
+    refused(put(shared_world, write(make_image()), NEW), 404, "no_such_item")
+    refused(delete(shared_world, NEW), 404, "no_such_item")
 
 
-def test_permission_of_the_link_is_needed(world: World) -> None:
+def test_permission_of_the_link_is_needed(shared_world: World) -> None:
     body = {"Picture": base64.b64encode(write(make_image())).decode()}
-    refused(world.call("PUT", f"{LINK}/items/{ARROW.id}/picture", body=body, by="Shop"), 403, "role_missing")
+    refused(shared_world.call("PUT", f"{LINK}/items/{ARROW.id}/picture", body=body, by="Shop"), 403, "role_missing")
 
 
 def test_metadata_is_removed(world: World) -> None:
@@ -210,16 +210,16 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_file_is_refused(world: World, name: str) -> None:
+def test_hostile_file_is_refused(shared_world: World, name: str) -> None:
     content, problem = HOSTILE[name]
-    before = everything(world)
-    refused(put(world, content), 400, "bad_field", problem)
-    assert everything(world) == before
+    before = everything(shared_world)
+    refused(put(shared_world, content), 400, "bad_field", problem)
+    assert everything(shared_world) == before
 
 
 @pytest.mark.parametrize("text", ["", "not base64!", "iVBORw0KGgo", "é", None, 7, "A" * 87_385])
-def test_text_that_is_no_base64_is_refused(world: World, text: object) -> None:
-    answer = world.call("PUT", f"{LINK}/items/{ARROW.id}/picture", body={"Picture": text}, by="Server")
+def test_text_that_is_no_base64_is_refused(shared_world: World, text: object) -> None:
+    answer = shared_world.call("PUT", f"{LINK}/items/{ARROW.id}/picture", body={"Picture": text}, by="Server")
     assert (answer.status, answer.code) == (400, "bad_field"), answer.json
 
 

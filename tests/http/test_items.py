@@ -25,25 +25,25 @@ def give_answer(item_id: str, inventory: int, bank: int = 0) -> dict[str, object
 # --- operations 10 to 13: read items -------------------------------------------------------------------------------
 
 
-def test_inventory_and_bank_list_empty_slots_too(world: World) -> None:
-    answer = world.get(ANN)
+def test_inventory_and_bank_list_empty_slots_too(shared_world: World) -> None:
+    answer = shared_world.get(ANN)
     assert answer.status == 200
     assert list(answer.json) == ["inventory", "bank"]
     assert answer.json == {"inventory": INVENTORY, "bank": BANK}
     assert list(answer.json["inventory"][0]) == ["Slot", "BagId", "ItemId", "Quantity", "StatBuffs", "ItemName"]
-    assert world.get(f"{ANN}/inventory").json == INVENTORY
-    assert world.get(f"{ANN}/bank").json == BANK
+    assert shared_world.get(f"{ANN}/inventory").json == INVENTORY
+    assert shared_world.get(f"{ANN}/bank").json == BANK
 
 
-def test_player_without_items_has_empty_slots(world: World) -> None:
-    assert world.get(BOB).json == {"inventory": slots(35, {}), "bank": slots(100, {})}
+def test_player_without_items_has_empty_slots(shared_world: World) -> None:
+    assert shared_world.get(BOB).json == {"inventory": slots(35, {}), "bank": slots(100, {})}
 
 
-def test_bag_lists_its_slots_without_its_own_id(world: World, subtests: pytest.Subtests) -> None:
+def test_bag_lists_its_slots_without_its_own_id(shared_world: World, subtests: pytest.Subtests) -> None:
     bag = {"Id": ANNS_POUCH, "SlotCount": 8, "Slots": slots(8, {1: {"ItemId": ARROW.id, "Quantity": 7}})}
     for spelling in (ANNS_POUCH, ANNS_POUCH.replace("-", ""), ANNS_POUCH.upper(), f"{{{ANNS_POUCH}}}"):
         with subtests.test(spelling):
-            answer = world.get(f"{BAG}/{spelling}")
+            answer = shared_world.get(f"{BAG}/{spelling}")
             assert list(answer.json.items()) == list(bag.items())
 
 
@@ -92,15 +92,15 @@ WRITES = (f"{ANN}/give", f"{ANN}/take")
 COINS = {"itemid": COIN.id, "quantity": 1}
 
 
-def test_items_need_a_token(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_items_need_a_token(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     for path in READS:
         with subtests.test(path):
-            refused(world.get(path, by=None), 401, "denied")
+            refused(shared_world.get(path, by=None), 401, "denied")
     for path in WRITES:
         with subtests.test(path):
-            refused(world.post(path, COINS, by=None), 401, "denied")
-    assert everything(world) == before
+            refused(shared_world.post(path, COINS, by=None), 401, "denied")
+    assert everything(shared_world) == before
 
 
 def test_items_need_no_role(world: World, subtests: pytest.Subtests) -> None:
@@ -112,22 +112,22 @@ def test_items_need_no_role(world: World, subtests: pytest.Subtests) -> None:
             assert world.post(path, COINS, by="Shop").status == 200
 
 
-def test_unknown_player_or_bag_is_404(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_player_or_bag_is_404(shared_world: World, subtests: pytest.Subtests) -> None:
     for key, by in (("Nobody", "name"), (people.NOBODY_ID, "id")):
-        answers = [world.get(f"/api/v1/players/{key}/items{rest}") for rest in ("", "/inventory", "/bank")]
-        answers += [world.post(f"/api/v1/players/{key}/items/{verb}", COINS) for verb in ("give", "take")]
+        answers = [shared_world.get(f"/api/v1/players/{key}/items{rest}") for rest in ("", "/inventory", "/bank")]
+        answers += [shared_world.post(f"/api/v1/players/{key}/items/{verb}", COINS) for verb in ("give", "take")]
         for answer in answers:
             with subtests.test(key):
                 refused(answer, 404, "no_such_player", f"No player with {by} '{key}'.")
     for bag in (STRANGE, ZERO_GUID):
         with subtests.test(bag):
-            refused(world.get(f"{BAG}/{bag}"), 404, "no_such_bag", bag)
+            refused(shared_world.get(f"{BAG}/{bag}"), 404, "no_such_bag", bag)
 
 
-def test_malformed_bag_id_is_400(world: World, subtests: pytest.Subtests) -> None:
+def test_malformed_bag_id_is_400(shared_world: World, subtests: pytest.Subtests) -> None:
     for key in ("Ann", "1", ANNS_POUCH[:-1], f"{ANNS_POUCH}0", f"({ANNS_POUCH})", f"{{{ANNS_POUCH}"):
         with subtests.test(key):
-            refused(world.get(f"{BAG}/{key}"), 400, "bad_field", "'bagId'")
+            refused(shared_world.get(f"{BAG}/{key}"), 400, "bad_field", "'bagId'")
 
 
 HOSTILE_QUANTITIES = (
@@ -155,8 +155,8 @@ HOSTILE_GUIDS = ("null", "1", "true", '""', '"Gold Coin"', f'"{COIN.id[:-1]}"', 
 
 
 @pytest.mark.parametrize("path", WRITES)
-def test_malformed_body_is_400_and_names_the_field(world: World, path: str, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_malformed_body_is_400_and_names_the_field(shared_world: World, path: str, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     bodies = [
         (f'{{"itemid": "{COIN.id}", "quantity": {value}}}', "bad_field", "quantity") for value in HOSTILE_QUANTITIES
     ]
@@ -168,11 +168,11 @@ def test_malformed_body_is_400_and_names_the_field(world: World, path: str, subt
     bodies += [("", "missing_field", "itemid"), ("[]", "missing_field", "itemid")]
     for body, code, field in bodies:
         with subtests.test(body[:90]):
-            answer = world.call("POST", path, raw=body.encode(), headers={"Content-Type": "application/json"})
+            answer = shared_world.call("POST", path, raw=body.encode(), headers={"Content-Type": "application/json"})
             refused(answer, 400, code, f"'{field}'")
-    broken = world.call("POST", path, raw=b'{"itemid": ', headers={"Content-Type": "application/json"})
+    broken = shared_world.call("POST", path, raw=b'{"itemid": ', headers={"Content-Type": "application/json"})
     refused(broken, 400, "malformed_body")
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 def test_bank_overflow_must_be_a_boolean(world: World, subtests: pytest.Subtests) -> None:
@@ -186,14 +186,14 @@ def test_bank_overflow_must_be_a_boolean(world: World, subtests: pytest.Subtests
 
 
 @pytest.mark.parametrize("path", WRITES)
-def test_unknown_item_is_404_with_the_specs_message(world: World, path: str, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_unknown_item_is_404_with_the_specs_message(shared_world: World, path: str, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     for item_id in (STRANGE, ZERO_GUID, ZERO_GUID.replace("-", ""), ANNS_POUCH):
         with subtests.test(item_id):
-            answer = world.post(path, {"itemid": item_id, "quantity": 1})
+            answer = shared_world.post(path, {"itemid": item_id, "quantity": 1})
             refused(answer, 404, "no_such_item")
             assert answer.message == "Invalid item id."
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 @pytest.mark.parametrize(

@@ -39,21 +39,21 @@ def test_link_needs_the_role(world: World, method: str, path: str, body: object)
     assert world.call(method, path, body=body, by="Server").status == 200
 
 
-def test_link_accepts_json_only(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_link_accepts_json_only(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     for method, path, body in CALLS:
         if body is not None:
             with subtests.test(f"{method} {path}"):
                 refused(
-                    world.call(method, path, form={"Lease": "60"}),
+                    shared_world.call(method, path, form={"Lease": "60"}),
                     415,
                     "unsupported_media_type",
                     "Send the body as application/json.",
                 )
                 text = {"Content-Type": "text/plain"}
-                answer = world.call(method, path, raw=json.dumps(body).encode(), headers=text)
+                answer = shared_world.call(method, path, raw=json.dumps(body).encode(), headers=text)
                 refused(answer, 415, "unsupported_media_type")
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 ENTRY = {"Id": people.COIN.id, "Name": "Coin", "Stackable": True}

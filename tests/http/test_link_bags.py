@@ -35,10 +35,10 @@ def test_two_bags_can_swap_slots(world: World) -> None:
     assert (inside(world, other), inside(world, ANNS_POUCH)) == ({}, {1: ARROW.id})
 
 
-def test_bag_reported_without_id_keeps_its_id(world: World) -> None:
-    put_player(world, ANN.id, {"Items": [stack(3, POUCH.id)]})
-    assert inventory(world)[3]["BagId"] == ANNS_POUCH
-    assert inside(world, ANNS_POUCH) == {1: ARROW.id}
+def test_bag_reported_without_id_keeps_its_id(shared_world: World) -> None:
+    put_player(shared_world, ANN.id, {"Items": [stack(3, POUCH.id)]})
+    assert inventory(shared_world)[3]["BagId"] == ANNS_POUCH
+    assert inside(shared_world, ANNS_POUCH) == {1: ARROW.id}
 
 
 def test_bag_size_can_grow(world: World) -> None:

@@ -80,10 +80,10 @@ def test_one_of_two_concurrent_catalogues_wins(make_world: Callable[..., World])
         assert (found[ids[0]], found[ids[-1]]) in {("b", "b"), ("a", "c")}
 
 
-def test_unknown_kind_is_404(world: World) -> None:
+def test_unknown_kind_is_404(shared_world: World) -> None:
     for kind in ("weapons", "Items", "players"):
-        refused(put_catalogue(world, kind, []), 404, "no_such_kind", f"'{kind}'")
-        refused(world.get(f"{LINK}/catalogue/{kind}"), 404, "no_such_kind", f"'{kind}'")
+        refused(put_catalogue(shared_world, kind, []), 404, "no_such_kind", f"'{kind}'")
+        refused(shared_world.get(f"{LINK}/catalogue/{kind}"), 404, "no_such_kind", f"'{kind}'")
 
 
 MALFORMED_ENTRIES: Sequence[tuple[str, str, object]] = (
@@ -110,15 +110,15 @@ MALFORMED_ENTRIES: Sequence[tuple[str, str, object]] = (
 )
 
 
-def test_malformed_catalogue_is_400_and_names_the_field(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_malformed_catalogue_is_400_and_names_the_field(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     for kind, field, entries in MALFORMED_ENTRIES:
         with subtests.test(repr(entries)[:80]):
-            answer = put_catalogue(world, kind, entries)
+            answer = put_catalogue(shared_world, kind, entries)
             assert answer.status == 400, answer.raw
             assert f"'{field}'" in answer.message
     for body in ({"Id": NEW}, "items", 7):
         with subtests.test(repr(body)):
-            refused(put_catalogue(world, "items", body), 400, "malformed_body")
-    refused(world.call("PUT", f"{LINK}/catalogue/items"), 400, "malformed_body")
-    assert everything(world) == before
+            refused(put_catalogue(shared_world, "items", body), 400, "malformed_body")
+    refused(shared_world.call("PUT", f"{LINK}/catalogue/items"), 400, "malformed_body")
+    assert everything(shared_world) == before

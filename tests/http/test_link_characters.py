@@ -52,8 +52,8 @@ def test_name_and_owner_are_enough_for_a_new_player(world: World) -> None:
     assert world.get("/api/v1/players/New1/items").json == world.get("/api/v1/players/Bob/items").json
 
 
-def test_missing_name_or_owner_creates_no_player(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_missing_name_or_owner_creates_no_player(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     owner = people.USER_IDS["Bob"]
     refusals: list[tuple[Mapping[str, object], int, str, str]] = [
         ({"UserId": owner}, 400, "missing_field", "'Name'"),
@@ -69,10 +69,10 @@ def test_missing_name_or_owner_creates_no_player(world: World, subtests: pytest.
     ]
     for body, status, code, part in refusals:
         with subtests.test(repr(body)):
-            refused(put_player(world, NEW, body), status, code, part)
-    refused(put_player(world, "Newt", {"Name": "Newt", "UserId": owner}), 400, "bad_field", "'id'")
-    refused(put_player(world, ZERO_GUID, {"Name": "Newt", "UserId": owner}), 404, "no_such_player", ZERO_GUID)
-    assert everything(world) == before
+            refused(put_player(shared_world, NEW, body), status, code, part)
+    refused(put_player(shared_world, "Newt", {"Name": "Newt", "UserId": owner}), 400, "bad_field", "'id'")
+    refused(put_player(shared_world, ZERO_GUID, {"Name": "Newt", "UserId": owner}), 404, "no_such_player", ZERO_GUID)
+    assert everything(shared_world) == before
 
 
 MALFORMED_FIELDS: Mapping[str, Sequence[object]] = {
@@ -123,14 +123,14 @@ MALFORMED_FIELDS: Mapping[str, Sequence[object]] = {
 }
 
 
-def test_malformed_report_is_400_and_names_the_field(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_malformed_report_is_400_and_names_the_field(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     for field, value in [(field, value) for field, values in MALFORMED_FIELDS.items() for value in values]:
         with subtests.test(field, value=repr(value)[:60]):
-            answer = put_player(world, ANN.id, {field.partition("[")[0]: value})
+            answer = put_player(shared_world, ANN.id, {field.partition("[")[0]: value})
             assert answer.status == 400, answer.raw
             assert f"'{field}'" in answer.message
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 # --- rename and delete players over the link -----------------------------------------------------------------------
@@ -171,6 +171,6 @@ def test_delete_answers_the_old_record_and_removes_everything(world: World) -> N
     assert inventory(world) == {}
 
 
-def test_delete_accepts_an_id_only(world: World) -> None:
-    refused(world.call("DELETE", f"{LINK}/players/Ann"), 400, "bad_field", "'id'")
-    refused(world.call("DELETE", f"{LINK}/players/{STRANGE}"), 404, "no_such_player", STRANGE)
+def test_delete_accepts_an_id_only(shared_world: World) -> None:
+    refused(shared_world.call("DELETE", f"{LINK}/players/Ann"), 400, "bad_field", "'id'")
+    refused(shared_world.call("DELETE", f"{LINK}/players/{STRANGE}"), 404, "no_such_player", STRANGE)

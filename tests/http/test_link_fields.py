@@ -42,32 +42,34 @@ def as_read(world: World, name: str, bag_id: str) -> dict[str, Any]:
     ],
 )
 def test_misspelt_field_of_a_report_is_400_and_changes_nothing(
-    world: World, body: dict[str, Any], field: str, nearest: str
+    shared_world: World, body: dict[str, Any], field: str, nearest: str
 ) -> None:
-    before = everything(world)
+    before = everything(shared_world)
     message = f"Unknown field '{field}'. Did you mean '{nearest}'?"
-    refused(put_player(world, ANN.id, body), 400, "unknown_field", message)
-    assert everything(world) == before
+    refused(put_player(shared_world, ANN.id, body), 400, "unknown_field", message)
+    assert everything(shared_world) == before
 
 
-def test_misspelt_field_of_a_catalogue_entry_is_400(world: World) -> None:
+def test_misspelt_field_of_a_catalogue_entry_is_400(shared_world: World) -> None:
     entry = {"Id": people.guid(0xE1), "Name": "Sack", "Stackable": False}
-    answer = put_catalogue(world, "items", [entry, entry | {"Id": people.guid(0xE2), "BagSolts": 4}])
+    answer = put_catalogue(shared_world, "items", [entry, entry | {"Id": people.guid(0xE2), "BagSolts": 4}])
     refused(answer, 400, "unknown_field", "Unknown field '[1].BagSolts'. Did you mean 'BagSlots'?")
-    assert put_catalogue(world, "items", world.get(f"{LINK}/catalogue/items").json["Values"]).status == 200
+    assert (
+        put_catalogue(shared_world, "items", shared_world.get(f"{LINK}/catalogue/items").json["Values"]).status == 200
+    )
 
 
-def test_every_body_of_our_own_rejects_an_unknown_field(world: World, subtests: pytest.Subtests) -> None:
+def test_every_body_of_our_own_rejects_an_unknown_field(shared_world: World, subtests: pytest.Subtests) -> None:
     assert len(BODIED) >= 5
     for each in BODIED:
         with subtests.test(each.name):
             body = {**each.fields, "Zzz": 1}
-            refused(world.call(each.route.method, each.path, body=body), 400, "unknown_field", "'Zzz'")
+            refused(shared_world.call(each.route.method, each.path, body=body), 400, "unknown_field", "'Zzz'")
 
 
 @pytest.mark.parametrize("name", ["x" * 100_000, "\ud800", "\u0000", "\u0130tems"])
-def test_odd_field_name_is_a_short_400(world: World, name: str) -> None:
-    answer = put_player(world, ANN.id, {name: 1})
+def test_odd_field_name_is_a_short_400(shared_world: World, name: str) -> None:
+    answer = put_player(shared_world, ANN.id, {name: 1})
     assert (answer.status, answer.code) == (400, "unknown_field")
     assert len(json.loads(answer.raw)["Message"]) < MAX_LENGTH + 1000
 

@@ -32,13 +32,13 @@ def test_every_field_of_a_record_can_be_changed(world: World) -> None:
     assert {name: value for name, value in record(world, "Newt").items() if name in fields} == fields
 
 
-def test_null_field_changes_nothing(world: World) -> None:
-    before = everything(world)
-    assert put_player(world, ANN.id, dict.fromkeys(list_optional_names(PutPlayer))).status == 200
-    assert everything(world) == before
+def test_null_field_changes_nothing(shared_world: World) -> None:
+    before = everything(shared_world)
+    assert put_player(shared_world, ANN.id, dict.fromkeys(list_optional_names(PutPlayer))).status == 200
+    assert everything(shared_world) == before
     for slot in ({"Slot": 0, "ItemId": COIN.id, "Quantity": None}, {"Slot": 0, "ItemId": None, "Quantity": 5}):
-        refused(put_player(world, ANN.id, {"Items": [slot]}), 400, "bad_field")
-    assert everything(world) == before
+        refused(put_player(shared_world, ANN.id, {"Items": [slot]}), 400, "bad_field")
+    assert everything(shared_world) == before
 
 
 @pytest.mark.parametrize(
@@ -51,15 +51,17 @@ def test_null_field_changes_nothing(world: World) -> None:
         ({"Slot": 1, "ItemId": SWORD.id, "StatBuffs": [1, 0, 0, 0, 0]}, "Quantity"),
     ],
 )
-def test_incomplete_slot_is_400_and_empties_nothing(world: World, slot: Mapping[str, object], missing: str) -> None:
-    before = everything(world)
+def test_incomplete_slot_is_400_and_empties_nothing(
+    shared_world: World, slot: Mapping[str, object], missing: str
+) -> None:
+    before = everything(shared_world)
     for body, path in (
         ({"Items": [slot]}, "Items[0]"),
         ({"Bank": [slot]}, "Bank[0]"),
         ({"Bags": [bag(ANNS_POUCH, slot)]}, "Bags[0].Slots[0]"),
     ):
-        refused(put_player(world, ANN.id, body), 400, "missing_field", f"'{path}.{missing}'")
-    assert everything(world) == before
+        refused(put_player(shared_world, ANN.id, body), 400, "missing_field", f"'{path}.{missing}'")
+    assert everything(shared_world) == before
 
 
 @pytest.mark.parametrize("empty", [{}, {"Quantity": 0}, {"ItemId": ZERO_GUID}, {"ItemId": COIN.id, "Quantity": 0}])
@@ -109,17 +111,17 @@ def test_spells_are_swapped_and_removed_by_slot(world: World) -> None:
     assert world.get("/api/v1/players/Ann/spells").json == [{"Slot": 0, "SpellId": FIREBALL.id}]
 
 
-def test_unchanged_report_records_no_change(world: World) -> None:
-    before = everything(world)
+def test_unchanged_report_records_no_change(shared_world: World) -> None:
+    before = everything(shared_world)
     told: dict[str, object] = {"Level": 12, "Name": "Ann", "Variables": [{"VariableId": KILLS.id, "Value": 7}]}
-    told |= {"Items": world.get("/api/v1/players/Ann/items/inventory").json}
+    told |= {"Items": shared_world.get("/api/v1/players/Ann/items/inventory").json}
     told |= {
-        "Bags": [world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json],
+        "Bags": [shared_world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json],
         "Spells": [{"Slot": 9, "SpellId": ZERO_GUID}],
     }
-    assert put_player(world, ANN.id, told).json == record(world, "Ann")
-    assert put_player(world, ANN.id, {}).status == 200
-    assert everything(world) == before
+    assert put_player(shared_world, ANN.id, told).json == record(shared_world, "Ann")
+    assert put_player(shared_world, ANN.id, {}).status == 200
+    assert everything(shared_world) == before
 
 
 def test_emptied_slot_is_unequipped_unless_equipment_is_reported(world: World) -> None:
@@ -172,20 +174,20 @@ RULES: Sequence[tuple[str, dict[str, object], int, str]] = (
 )
 
 
-def test_report_against_the_rules_changes_nothing(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_report_against_the_rules_changes_nothing(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     for name, body, status, code in RULES:
         with subtests.test(name):
-            refused(put_player(world, ANN.id, {"Level": 50, **body}), status, code)
-            assert everything(world) == before
+            refused(put_player(shared_world, ANN.id, {"Level": 50, **body}), status, code)
+            assert everything(shared_world) == before
 
 
-def test_another_players_bag_is_refused(world: World) -> None:
-    before = everything(world)
+def test_another_players_bag_is_refused(shared_world: World) -> None:
+    before = everything(shared_world)
     items = [stack(0, POUCH.id, BagId=ANNS_POUCH)]
-    refused(put_player(world, BOB.id, {"Items": items}), 404, "no_such_bag", ANNS_POUCH)
-    answer = put_player(world, BOB.id, {"Items": items, "Bags": [bag(ANNS_POUCH)]})
+    refused(put_player(shared_world, BOB.id, {"Items": items}), 404, "no_such_bag", ANNS_POUCH)
+    answer = put_player(shared_world, BOB.id, {"Items": items, "Bags": [bag(ANNS_POUCH)]})
     refused(answer, 400, "bad_field", "belongs to another player")
     player_id, body = newcomer(1, Items=items, Bags=[bag(ANNS_POUCH)])
-    refused(put_player(world, player_id, body), 400, "bad_field", "belongs to another player")
-    assert everything(world) == before
+    refused(put_player(shared_world, player_id, body), 400, "bad_field", "belongs to another player")
+    assert everything(shared_world) == before

@@ -86,10 +86,10 @@ def test_batch_is_taken_once(world: World) -> None:
     assert len(world.ledger()) == before  # logs are not in the audit log
 
 
-def test_dry_run_of_a_batch_adds_nothing(world: World) -> None:
-    answer = world.post(f"{ACTIVITY}?dryRun=true", {"Entries": [make_entry(1)]}, by="Server")
+def test_dry_run_of_a_batch_adds_nothing(shared_world: World) -> None:
+    answer = shared_world.post(f"{ACTIVITY}?dryRun=true", {"Entries": [make_entry(1)]}, by="Server")
     assert answer.status == 200
-    assert world.get(f"{LOGS}/user/{USER}/activity").json["Total"] == 0
+    assert shared_world.get(f"{LOGS}/user/{USER}/activity").json["Total"] == 0
 
 
 @pytest.mark.parametrize(
@@ -189,14 +189,14 @@ def test_numbers_of_the_query_are_clamped_or_fall_back(world: World, query: str,
     assert (answer.json["PageSize"], answer.json["Count"], answer.json["Total"]) == (size, count, 12)
 
 
-def test_unknown_ids_have_an_empty_page_and_other_texts_no_route(world: World) -> None:
+def test_unknown_ids_have_an_empty_page_and_other_texts_no_route(shared_world: World) -> None:
     for path in (
         *(f"user/{people.NOBODY_ID}/activity", f"player/{people.NOBODY_ID}/activity", f"player/{ZERO}/activity"),
         *(f"user/{people.NOBODY_ID}/ip", "trade", "trade/", "chat", "pm", f"guild/{ZERO}/activity"),
     ):
-        answer = world.get(f"{LOGS}/{path}")
+        answer = shared_world.get(f"{LOGS}/{path}")
         assert (answer.status, answer.json["Total"], answer.json["Values"]) == (200, 0, []), path
-    assert world.get(f"{LOGS}/user/Ann/activity").status == 404
+    assert shared_world.get(f"{LOGS}/user/Ann/activity").status == 404
 
 
 def test_entries_without_an_account_are_listed_under_zeros(world: World) -> None:

@@ -89,8 +89,8 @@ def test_outbox_needs_the_role(world: World) -> None:
         *("limit=0", "limit=-1", "limit=x", "user=Ann", "user=x"),
     ],
 )
-def test_malformed_query_is_400(world: World, query: str) -> None:
-    refused(world.get(f"{MAILS}?{query}"), 400, "bad_field")
+def test_malformed_query_is_400(shared_world: World, query: str) -> None:
+    refused(shared_world.get(f"{MAILS}?{query}"), 400, "bad_field")
 
 
 def test_pages_list_every_mail_once(world: World) -> None:

@@ -58,13 +58,13 @@ def requests(samples: Samples, route: str, status: int) -> float:
 # --- permissions for the metrics -----------------------------------------------------------------------------------
 
 
-def test_metrics_are_404_without_the_setting(world: World) -> None:
+def test_metrics_are_404_without_the_setting(shared_world: World) -> None:
     def summarise(answer: Answer) -> tuple[int, str, str]:
         return answer.status, answer.code, answer.message
 
     for method in ("GET", "POST"):
-        assert summarise(world.call(method, "/metrics", token="")) == summarise(
-            world.call(method, "/nothing", token="")
+        assert summarise(shared_world.call(method, "/metrics", token="")) == summarise(
+            shared_world.call(method, "/nothing", token="")
         )
 
 

@@ -105,22 +105,22 @@ def test_act_is_accepted_in_any_case_and_without_a_body(world: World) -> None:
     ],
 )
 def test_act_that_the_engine_refuses_is_refused_before_the_key(
-    world: World, what: str, status: int, code: str, message: str
+    shared_world: World, what: str, status: int, code: str, message: str
 ) -> None:
-    before = everything(world)
+    before = everything(shared_world)
     for of in (USERS, PLAYERS):
         for key in ("Ann", "Nobody"):
-            refused(act(world, what, key, of=of), status, code, message)
-            refused(act(world, what, key, raw=b"[]", of=of), status, code, message)
-        refused(act(world, what, of=of, by=None), 401, "denied")
-        refused(act(world, what, of=of, by="Shop"), status, code, message)
-    assert everything(world) == before
+            refused(act(shared_world, what, key, of=of), status, code, message)
+            refused(act(shared_world, what, key, raw=b"[]", of=of), status, code, message)
+        refused(act(shared_world, what, of=of, by=None), 401, "denied")
+        refused(act(shared_world, what, of=of, by="Shop"), status, code, message)
+    assert everything(shared_world) == before
 
 
 @pytest.mark.parametrize("what", ACTS)
-def test_unknown_key_is_404(world: World, what: str) -> None:
-    refused(act(world, what, "Nobody"), 404, "no_such_user", "No user with name 'Nobody'.")
-    refused(act(world, what, "Nobody", of=PLAYERS), 404, "no_such_player", "No player with name 'Nobody'.")
+def test_unknown_key_is_404(shared_world: World, what: str) -> None:
+    refused(act(shared_world, what, "Nobody"), 404, "no_such_user", "No user with name 'Nobody'.")
+    refused(act(shared_world, what, "Nobody", of=PLAYERS), 404, "no_such_player", "No player with name 'Nobody'.")
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ def test_refused_act_changes_nothing(world: World, what: str, status: int, code:
 
 
 @pytest.mark.parametrize("what", ["unban", "unmute"])
-def test_lifting_what_is_not_imposed_is_200_and_changes_nothing(world: World, what: str) -> None:
-    before = everything(world)
+def test_lifting_what_is_not_imposed_is_200_and_changes_nothing(shared_world: World, what: str) -> None:
+    before = everything(shared_world)
     for of in (USERS, PLAYERS):
-        answer = act(world, what, body={"reason": "sorry"}, of=of)
+        answer = act(shared_world, what, body={"reason": "sorry"}, of=of)
         assert (answer.status, answer.raw) == (200, spelt({"Message": f"Ann {SAID[what]}"}))
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 def test_lifting_nothing_under_a_key_lifts_nothing_later(world: World) -> None:
@@ -159,19 +159,19 @@ def test_lifting_nothing_under_a_key_lifts_nothing_later(world: World) -> None:
 
 
 @pytest.mark.parametrize("duration", [-1, 1_000_000, 1.5, "1.5", "a day", True, [], None])
-def test_duration_must_be_whole_days(world: World, duration: object) -> None:
+def test_duration_must_be_whole_days(shared_world: World, duration: object) -> None:
     for what in ("ban", "mute"):
-        answer = act(world, what, body={"duration": duration})
+        answer = act(shared_world, what, body={"duration": duration})
         refused(answer, 400, "bad_field")
         assert "'duration'" in answer.message
         # A ban with an empty duration is refused: it must not become permanent
-        refused(act(world, what, form={"duration": ""}), 400, "bad_field")
+        refused(act(shared_world, what, form={"duration": ""}), 400, "bad_field")
 
 
-def test_text_that_cannot_be_stored_is_refused(world: World) -> None:
+def test_text_that_cannot_be_stored_is_refused(shared_world: World) -> None:
     for what in ACTS:
         for field, bad in (("reason", "x" * 256), ("moderator", "a\nb"), ("reason", "\x9b31m"), ("reason", 7)):
-            answer = act(world, what, body={field: bad})
+            answer = act(shared_world, what, body={field: bad})
             refused(answer, 400, "bad_field")
             assert f"'{field}'" in answer.message
 

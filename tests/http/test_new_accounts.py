@@ -60,11 +60,11 @@ def test_new_account_has_no_permissions_even_if_the_body_grants_them(world: Worl
     ],
 )
 def test_register_refuses_taken_name_or_email(
-    world: World, differing: dict[str, object], code: str, message: str | None
+    shared_world: World, differing: dict[str, object], code: str, message: str | None
 ) -> None:
-    before = everything(world)
-    refused(world.post(REGISTER, newcomer(**differing)), 409, code, message)
-    assert everything(world) == before
+    before = everything(shared_world)
+    refused(shared_world.post(REGISTER, newcomer(**differing)), 409, code, message)
+    assert everything(shared_world) == before
 
 
 def test_account_may_have_the_name_of_a_player(world: World) -> None:
@@ -72,21 +72,21 @@ def test_account_may_have_the_name_of_a_player(world: World) -> None:
 
 
 @pytest.mark.parametrize("field", ["username", "password", "email"])
-def test_register_needs_every_field(world: World, field: str) -> None:
+def test_register_needs_every_field(shared_world: World, field: str) -> None:
     body = newcomer()
     del body[field]
-    refused(world.post(REGISTER, body), 400, "missing_field", f"The field '{field}' is missing.")
+    refused(shared_world.post(REGISTER, body), 400, "missing_field", f"The field '{field}' is missing.")
 
 
-def test_register_refuses_names_that_do_not_match(world: World) -> None:
+def test_register_refuses_names_that_do_not_match(shared_world: World) -> None:
     bad = ["", "A", "x" * 21, "an n", "ann!", "Ünal", "ａｎｎ", "ann\n", "a\x00b", " ann", "a/b", "..", "a" * 60_000]  # noqa: RUF001 - full-width letters on purpose
-    before = everything(world)
+    before = everything(shared_world)
     for name in (*bad, 12345, None, True, ["Ann"], {"a": 1}):
-        answer = world.post(REGISTER, newcomer(username=name))
+        answer = shared_world.post(REGISTER, newcomer(username=name))
         refused(answer, 400, "bad_field")
         assert "'username'" in answer.message
         assert not set("[]{}\\^") & set(answer.message), "a regular expression"
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 @pytest.mark.parametrize("name", ["ab", "x" * 20, "0042", "Rank1"])
@@ -95,8 +95,8 @@ def test_register_accepts_names_that_match(world: World, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["rank", "Online", "BAG", "register"])
-def test_register_refuses_reserved_names(world: World, name: str) -> None:
-    answer = world.post(REGISTER, newcomer(username=name))
+def test_register_refuses_reserved_names(shared_world: World, name: str) -> None:
+    answer = shared_world.post(REGISTER, newcomer(username=name))
     refused(answer, 400, "reserved_name", f"The name '{name}' is reserved; choose another.")
 
 
@@ -132,24 +132,24 @@ def test_register_accepts_valid_emails(world: World, email: str) -> None:
     refused(world.post(REGISTER, newcomer(username="Another", email=email.swapcase())), 409, "email_taken")
 
 
-def test_register_refuses_invalid_emails(world: World) -> None:
+def test_register_refuses_invalid_emails(shared_world: World) -> None:
     bad = ["", "ann", "ann@", "@example.com", "a b@example.com", "a@b@example.com", "ann@example..com", ".a@b.com"]
     lines = ["ann@example.com\n", "ann@example.com\r\nBcc: eve@b.com", "a\x00nn@example.com", "ann\x1b@example.com"]
     long = ["x" * 255 + "@example.com", "ann@" + "l" * 64 + ".com", "a" * 60_000 + "@example.com", "a@" * 30_000]
-    before = everything(world)
+    before = everything(shared_world)
     for email in (*bad, *lines, *long, "ann@exa\u2028mple.com", 7, None, ["ann@example.com"]):
-        answer = world.post(REGISTER, newcomer(email=email))
+        answer = shared_world.post(REGISTER, newcomer(email=email))
         refused(answer, 400, "bad_field")
         assert "'email'" in answer.message
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
-def test_register_refuses_malformed_password_hash(world: World) -> None:
-    before = everything(world)
+def test_register_refuses_malformed_password_hash(shared_world: World) -> None:
+    before = everything(shared_world)
     for password in ("", "secret", "a" * 63, "a" * 65, "g" * 64, "１" * 64, " " + "a" * 63, None, 7, ["a" * 64]):  # noqa: RUF001 - full-width digits on purpose
-        answer = world.post(REGISTER, newcomer(password=password))
+        answer = shared_world.post(REGISTER, newcomer(password=password))
         refused(answer, 400, "bad_password", "Did not receive a valid password.")
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 def test_concurrent_registrations_create_one_account(make_world: Callable[..., World]) -> None:

@@ -84,8 +84,8 @@ def test_dry_run_and_repetition_add_nothing_more(world: World) -> None:
         {"Text": "a\x00b", "Player": "Ann"},
     ],
 )
-def test_unusable_note_is_malformed(world: World, body: dict[str, str]) -> None:
-    refused(world.post(NOTES, body), 400, "bad_field")
+def test_unusable_note_is_malformed(shared_world: World, body: dict[str, str]) -> None:
+    refused(shared_world.post(NOTES, body), 400, "bad_field")
 
 
 def test_tags_are_short_words_that_find_players(world: World) -> None:

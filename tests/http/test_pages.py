@@ -19,22 +19,22 @@ TEXTS = {name: (FOLDER / name).read_text(encoding="utf-8") for name in (docs_fil
 
 
 @pytest.mark.parametrize("path", [PAGE, f"{PAGE}/"])
-def test_page_needs_no_token(world: World, path: str) -> None:
-    answer = world.get(path, by=None)
+def test_page_needs_no_token(shared_world: World, path: str) -> None:
+    answer = shared_world.get(path, by=None)
     assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert answer.raw.startswith(b"<!doctype html>")
 
 
 @pytest.mark.parametrize("name", docs_files.MEDIA_TYPES)
-def test_static_files_have_their_content_type(world: World, name: str) -> None:
-    answer = world.get(f"{PAGE}/{name}", by=None)
+def test_static_files_have_their_content_type(shared_world: World, name: str) -> None:
+    answer = shared_world.get(f"{PAGE}/{name}", by=None)
     assert (answer.status, answer.raw.decode().replace(f"?v={docs_files.VERSION}", "")) == (200, TEXTS[name])
     assert answer.headers["content-type"] == f"{docs_files.MEDIA_TYPES[name]}; charset=utf-8"
 
 
 @pytest.mark.parametrize("path", [PAGE, f"{PAGE}/docs.js", f"{PAGE}/docs.css"])
-def test_content_security_policy_allows_own_files_only(world: World, path: str) -> None:
-    headers = world.get(path, by=None).headers
+def test_content_security_policy_allows_own_files_only(shared_world: World, path: str) -> None:
+    headers = shared_world.get(path, by=None).headers
     policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
     assert policy == {
         "default-src": "'none'",
@@ -54,8 +54,8 @@ def test_content_security_policy_allows_own_files_only(world: World, path: str) 
     "name",
     ["nothing.js", "docs.html", "..", "../pages.py", "..%2Fpages.py", "%2e%2e%2fpages.py", "docs.js%00", "DOCS.JS"],
 )
-def test_unknown_file_is_404(world: World, name: str) -> None:
-    answer = world.get(f"{PAGE}/{name}", by=None)
+def test_unknown_file_is_404(shared_world: World, name: str) -> None:
+    answer = shared_world.get(f"{PAGE}/{name}", by=None)
     assert (answer.status, answer.code) == (404, "no_such_route")
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
     assert answer.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"

@@ -25,9 +25,9 @@ def page_path(path: str, page: int, size: int) -> str:
 
 
 @pytest.mark.parametrize("path", GET_LISTS)
-def test_largest_page_number_has_the_total_and_no_records(world: World, path: str) -> None:
+def test_largest_page_number_has_the_total_and_no_records(shared_world: World, path: str) -> None:
     for size, echoed in ((100, 100), (LAST, 100), (1, 1)):
-        answer = world.get(page_path(path, LAST, size))
+        answer = shared_world.get(page_path(path, LAST, size))
         assert (answer.status, list(answer.json.values())) == (200, [GET_LISTS[path], LAST, echoed, 0, []])
 
 
@@ -40,31 +40,31 @@ def test_largest_page_number_works_with_the_largest_page_size(make_world: Callab
 
 
 @pytest.mark.parametrize("path", GET_LISTS)
-def test_page_number_above_the_largest_is_refused(world: World, path: str) -> None:
+def test_page_number_above_the_largest_is_refused(shared_world: World, path: str) -> None:
     for page in (LAST + 1, 2**63 // 100, 2**63 - 1, 2**63, 2**64):
-        answer = world.get(page_path(path, page, 100))
+        answer = shared_world.get(page_path(path, page, 100))
         refused(answer, 400, "bad_field", f"'page' must be a whole number from 0 to {LAST}")
 
 
 @pytest.mark.parametrize("path", POST_LISTS)
-def test_legacy_body_has_the_same_largest_page_number(world: World, path: str) -> None:
+def test_legacy_body_has_the_same_largest_page_number(shared_world: World, path: str) -> None:
     for count in (100, LAST, 1):
-        answer = world.post(path, {"page": LAST, "count": count})
+        answer = shared_world.post(path, {"page": LAST, "count": count})
         assert (answer.status, list(answer.json.values())) == (200, [POST_LISTS[path], LAST, 0, []])
     for page in (LAST + 1, 2**63 // 100, 2**63 - 1, 2**63, 2**64):
-        refused(world.post(path, {"page": page, "count": 100}), 400, "bad_field", "'page'")
+        refused(shared_world.post(path, {"page": page, "count": 100}), 400, "bad_field", "'page'")
 
 
 LEGACY = ("/api/v1/players", "/api/v1/users", "/api/v1/gameobjects/item")
 
 
 @pytest.mark.parametrize("path", LEGACY)
-def test_legacy_list_takes_from_the_query_what_its_body_leaves_out(world: World, path: str) -> None:
-    everything = world.post(path, {"count": 100}).json["entries"]
+def test_legacy_list_takes_from_the_query_what_its_body_leaves_out(shared_world: World, path: str) -> None:
+    everything = shared_world.post(path, {"count": 100}).json["entries"]
     assert len(everything) > 2
 
     def read(query: str, body: object = None, **more: Any) -> tuple[int, Any]:
-        answer = world.call("POST", f"{path}?{query}", body=body, **more)
+        answer = shared_world.call("POST", f"{path}?{query}", body=body, **more)
         assert answer.status == 200, answer.raw
         return answer.json["Page"], answer.json["entries"]
 

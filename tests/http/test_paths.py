@@ -14,20 +14,20 @@ PORTAL = "https://portal.example.com"
 GIVE = "/API/v1/Players/Bob/Items/GIVE"
 
 
-def test_literal_segment_in_any_case_wins_over_a_name(world: World) -> None:
+def test_literal_segment_in_any_case_wins_over_a_name(shared_world: World) -> None:
     for path in ("rank", "online/count", f"bag/{COIN.id}"):
-        plain = world.get(f"/api/v1/players/{path}")
-        other = world.get(f"/Api/V1/PLAYERS/{path.upper()}")
-        encoded = world.get(f"/%41pi/v1/players/{path.replace('a', '%41').replace('n', '%4E')}")
+        plain = shared_world.get(f"/api/v1/players/{path}")
+        other = shared_world.get(f"/Api/V1/PLAYERS/{path.upper()}")
+        encoded = shared_world.get(f"/%41pi/v1/players/{path.replace('a', '%41').replace('n', '%4E')}")
         assert (other.status, encoded.status) == (plain.status, plain.status)
         if plain.status == 200:
             assert (other.raw, encoded.raw) == (plain.raw, plain.raw)
 
 
 @pytest.mark.parametrize("name", ["bag", "BAG", "b%61g", "", "rank"])
-def test_literal_segment_inside_a_path_wins_over_a_name(world: World, name: str) -> None:
+def test_literal_segment_inside_a_path_wins_over_a_name(shared_world: World, name: str) -> None:
     path = f"/api/v1/players/{name}/items/give"
-    refused(world.post(path, {"itemid": COIN.id, "quantity": 1}), 404, "no_such_route")
+    refused(shared_world.post(path, {"itemid": COIN.id, "quantity": 1}), 404, "no_such_route")
 
 
 def test_name_inside_a_path_may_be_percent_encoded(world: World) -> None:
@@ -37,9 +37,9 @@ def test_name_inside_a_path_may_be_percent_encoded(world: World) -> None:
     refused(world.post("/api/v1/players/A%2Fb/items/give", body), 404, "no_such_player", "No player with name 'A/b'.")
 
 
-def test_path_parameter_keeps_its_case(world: World) -> None:
-    refused(world.get("/API/V1/Players/nObOdY"), 404, "no_such_player", "No player with name 'nObOdY'.")
-    refused(world.get("/API/V1/Users/GhOsT"), 404, "no_such_user", "No user with name 'GhOsT'.")
+def test_path_parameter_keeps_its_case(shared_world: World) -> None:
+    refused(shared_world.get("/API/V1/Players/nObOdY"), 404, "no_such_player", "No player with name 'nObOdY'.")
+    refused(shared_world.get("/API/V1/Users/GhOsT"), 404, "no_such_user", "No user with name 'GhOsT'.")
 
 
 def test_write_by_a_path_in_another_case_is_the_same_request(world: World) -> None:
@@ -50,14 +50,14 @@ def test_write_by_a_path_in_another_case_is_the_same_request(world: World) -> No
     assert (again.raw, again.headers["idempotent-replay"]) == (first.raw, "true")
 
 
-def test_refusals_are_the_same_in_any_case(world: World) -> None:
-    answer = world.call("DELETE", "/API/v1/Users")
+def test_refusals_are_the_same_in_any_case(shared_world: World) -> None:
+    answer = shared_world.call("DELETE", "/API/v1/Users")
     assert (answer.status, answer.headers["allow"]) == (405, "GET, POST")
-    answer = world.call("OPTIONS", GIVE)
+    answer = shared_world.call("OPTIONS", GIVE)
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
-    refused(world.get("/API/v1/Nonsense"), 404, "no_such_route")
-    refused(world.get("/API/v1/Players", by=None), 401, "denied")
-    log_in = world.call("POST", "/API/OAuth/Token", by=None, body={})
+    refused(shared_world.get("/API/v1/Nonsense"), 404, "no_such_route")
+    refused(shared_world.get("/API/v1/Players", by=None), 401, "denied")
+    log_in = shared_world.call("POST", "/API/OAuth/Token", by=None, body={})
     assert (log_in.status, log_in.json["error"]) == (400, "invalid_request")
 
 

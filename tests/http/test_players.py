@@ -69,14 +69,14 @@ def names(answer: Answer) -> list[str]:
 # --- operation 5: one record ---------------------------------------------------------------------------------------
 
 
-def test_record_has_the_specs_fields_first_and_ours_after_them(world: World) -> None:
-    answer = world.get(f"{PLAYERS}/Ann")
+def test_record_has_the_specs_fields_first_and_ours_after_them(shared_world: World) -> None:
+    answer = shared_world.get(f"{PLAYERS}/Ann")
     assert answer.status == 200
     assert list(answer.json.items()) == list(ANNS_RECORD.items())
 
 
-def test_unset_fields_have_defaults_and_unknown_classes_no_name(world: World) -> None:
-    record = world.get(f"{PLAYERS}/Bob").json
+def test_unset_fields_have_defaults_and_unknown_classes_no_name(shared_world: World) -> None:
+    record = shared_world.get(f"{PLAYERS}/Bob").json
     assert list(record) == list(ANNS_RECORD)
     assert (record["ClassId"], record["ClassName"], record["MapId"], record["MapName"]) == (
         ZERO_GUID,
@@ -87,21 +87,21 @@ def test_unset_fields_have_defaults_and_unknown_classes_no_name(world: World) ->
     assert (record["Equipment"], record["MaxVitals"], record["Vitals"]) == ([-1] * 5, [0, 0], [0, 0])
 
 
-def test_guid_is_accepted_in_every_common_form(world: World, subtests: pytest.Subtests) -> None:
+def test_guid_is_accepted_in_every_common_form(shared_world: World, subtests: pytest.Subtests) -> None:
     plain = people.ANN.id.replace("-", "")
     shouted = people.ANN.id.upper()
     for key in (people.ANN.id, shouted, plain, f"{{{people.ANN.id}}}", f"{{{plain}}}", f"%7B{people.ANN.id}%7D"):
         with subtests.test(key):
-            assert world.get(f"{PLAYERS}/{key}").json == ANNS_RECORD
+            assert shared_world.get(f"{PLAYERS}/{key}").json == ANNS_RECORD
 
 
-def test_name_is_percent_decoded_and_matched_in_any_case(world: World, subtests: pytest.Subtests) -> None:
+def test_name_is_percent_decoded_and_matched_in_any_case(shared_world: World, subtests: pytest.Subtests) -> None:
     for key in ("Ann", "ann", "ANN", "aNn", "%41nn", "%61%4E%6e"):
         with subtests.test(key):
-            assert world.get(f"{PLAYERS}/{key}").json == ANNS_RECORD
+            assert shared_world.get(f"{PLAYERS}/{key}").json == ANNS_RECORD
 
 
-def test_unknown_key_is_404_with_the_specs_message(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_key_is_404_with_the_specs_message(shared_world: World, subtests: pytest.Subtests) -> None:
     messages = {
         "Nobody": "No player with name 'Nobody'.",
         people.NOBODY_ID: f"No player with id '{people.NOBODY_ID}'.",
@@ -115,35 +115,35 @@ def test_unknown_key_is_404_with_the_specs_message(world: World, subtests: pytes
     }
     for key, message in messages.items():
         with subtests.test(key[:40]):
-            answer = world.get(f"{PLAYERS}/{key}")
+            answer = shared_world.get(f"{PLAYERS}/{key}")
             refused(answer, 404, "no_such_player")
             assert answer.message == message
 
 
-def test_literal_paths_win_over_names(world: World) -> None:
-    assert next(iter(world.get(f"{PLAYERS}/rank").json)) == "Total"
-    assert next(iter(world.get(f"{PLAYERS}/online").json)) == "Total"
-    refused(world.get(f"{PLAYERS}/bag"), 404, "no_such_route")
+def test_literal_paths_win_over_names(shared_world: World) -> None:
+    assert next(iter(shared_world.get(f"{PLAYERS}/rank").json)) == "Total"
+    assert next(iter(shared_world.get(f"{PLAYERS}/online").json)) == "Total"
+    refused(shared_world.get(f"{PLAYERS}/bag"), 404, "no_such_route")
 
 
 # --- common rules of all operations --------------------------------------------------------------------------------
 
 
-def test_players_need_a_token(world: World, subtests: pytest.Subtests) -> None:
+def test_players_need_a_token(shared_world: World, subtests: pytest.Subtests) -> None:
     calls = [("GET", path) for path in (*GET_LISTS, f"{PLAYERS}/online/count", f"{PLAYERS}/Ann", f"{PLAYERS}/Nobody")]
     for method, path in [*calls, *(("POST", path) for path in POST_LISTS)]:
         for token in (None, "gka_wrong", ""):
             with subtests.test(f"{method} {path}", token=token):
-                answer = world.call(method, path, by=None, token=token)
+                answer = shared_world.call(method, path, by=None, token=token)
                 refused(answer, 401, "denied")
                 assert answer.message == "Authorization has been denied for this request."
                 assert answer.headers["www-authenticate"] == "Bearer"
 
 
-def test_token_without_roles_reads_players(world: World, subtests: pytest.Subtests) -> None:
+def test_token_without_roles_reads_players(shared_world: World, subtests: pytest.Subtests) -> None:
     for path in (*GET_LISTS, f"{PLAYERS}/online/count", f"{PLAYERS}/Ann"):
         with subtests.test(path):
-            assert world.get(path, by="Shop").status == 200
+            assert shared_world.get(path, by="Shop").status == 200
 
 
 def test_read_only_token_may_use_the_post_lists(world: World, subtests: pytest.Subtests) -> None:
@@ -155,29 +155,29 @@ def test_read_only_token_may_use_the_post_lists(world: World, subtests: pytest.S
             assert world.post(path, token=pair.access).status == 200
 
 
-def test_trailing_slash_and_content_type_on_get_are_ignored(world: World) -> None:
-    assert world.get(f"{PLAYERS}/Ann/").json == ANNS_RECORD
-    assert names(world.get(f"{PLAYERS}/?pageSize=2")) == ["Ann", "Bob"]
+def test_trailing_slash_and_content_type_on_get_are_ignored(shared_world: World) -> None:
+    assert shared_world.get(f"{PLAYERS}/Ann/").json == ANNS_RECORD
+    assert names(shared_world.get(f"{PLAYERS}/?pageSize=2")) == ["Ann", "Bob"]
     for content_type in ("application/json", "text/plain", "nonsense"):
-        assert world.get(f"{PLAYERS}/Ann", headers={"Content-Type": content_type}).json == ANNS_RECORD
+        assert shared_world.get(f"{PLAYERS}/Ann", headers={"Content-Type": content_type}).json == ANNS_RECORD
 
 
-def test_answers_have_content_type_and_request_id(world: World) -> None:
-    first, second = world.get(f"{PLAYERS}/Ann"), world.get(f"{PLAYERS}/Ann")
+def test_answers_have_content_type_and_request_id(shared_world: World) -> None:
+    first, second = shared_world.get(f"{PLAYERS}/Ann"), shared_world.get(f"{PLAYERS}/Ann")
     assert first.headers["content-type"] == JSON
     assert first.headers["content-length"] == str(len(first.raw))
     assert first.headers["x-request-id"] != second.headers["x-request-id"]
     assert "connection" not in first.headers
 
 
-def test_connection_close_is_echoed(world: World) -> None:
-    assert world.get(PLAYERS, headers={"Connection": "close"}).headers["connection"] == "close"
+def test_connection_close_is_echoed(shared_world: World) -> None:
+    assert shared_world.get(PLAYERS, headers={"Connection": "close"}).headers["connection"] == "close"
 
 
-def test_unknown_path_and_wrong_method_are_refused_before_the_token(world: World) -> None:
-    refused(world.get(f"{PLAYERS}/Ann/nothing", by=None), 404, "no_such_route")
-    refused(world.get(f"{PLAYERS}//items", by=None), 404, "no_such_route")
-    answer = world.call("DELETE", PLAYERS, by=None)
+def test_unknown_path_and_wrong_method_are_refused_before_the_token(shared_world: World) -> None:
+    refused(shared_world.get(f"{PLAYERS}/Ann/nothing", by=None), 404, "no_such_route")
+    refused(shared_world.get(f"{PLAYERS}//items", by=None), 404, "no_such_route")
+    answer = shared_world.call("DELETE", PLAYERS, by=None)
     refused(answer, 405, "method_not_allowed", "GET, POST")
     assert answer.headers["allow"] == "GET, POST"
 
@@ -233,13 +233,15 @@ def test_largest_page_size_is_a_setting(make_world: Callable[..., World]) -> Non
 
 
 @pytest.mark.parametrize("path", GET_LISTS)
-def test_malformed_query_is_refused_and_names_the_field(world: World, path: str, subtests: pytest.Subtests) -> None:
+def test_malformed_query_is_refused_and_names_the_field(
+    shared_world: World, path: str, subtests: pytest.Subtests
+) -> None:
     wrong = ("-1", "x", "1.0", "", "1e3", "true", "%2B1", "2147483648", "9" * 5000, "%EF%BC%91", "%201")
     for field, least in (("page", 0), ("pageSize", 1), ("limit", 1)):
         for value in (*wrong, *(("0",) if least else ())):
             with subtests.test(f"{field}={value[:12]}"):
-                refused(world.get(f"{path}?{field}={value}"), 400, "bad_field", f"'{field}'")
-    refused(world.get(f"{path}?page=0&Page=1"), 400, "repeated_field", "'Page'")
+                refused(shared_world.get(f"{path}?{field}={value}"), 400, "bad_field", f"'{field}'")
+    refused(shared_world.get(f"{path}?page=0&Page=1"), 400, "repeated_field", "'Page'")
 
 
 # --- order of lists ------------------------------------------------------------------------------------------------
@@ -271,14 +273,14 @@ def test_rank_sorts_by_level_exp_id_and_ascending_is_the_reverse(world: World) -
     assert world.get(f"{PLAYERS}/rank?pageSize=100&sortDirection=Ascending").json["Values"] == ranked[::-1]
 
 
-def test_sort_direction_is_accepted_in_any_case(world: World, subtests: pytest.Subtests) -> None:
+def test_sort_direction_is_accepted_in_any_case(shared_world: World, subtests: pytest.Subtests) -> None:
     best, worst = ["Zoe", "Ann", "Bob"], ["Bob", "Ann", "Zoe"]
     for direction, expected in (("descending", best), ("DESCENDING", best), ("ascending", worst), ("aScEnDiNg", worst)):
         with subtests.test(direction):
-            assert names(world.get(f"{PLAYERS}/rank?sortDirection={direction}")) == expected
+            assert names(shared_world.get(f"{PLAYERS}/rank?sortDirection={direction}")) == expected
     for direction in ("up", "", "Asc", "Ascending%20", "1"):
         with subtests.test(direction):
-            answer = world.get(f"{PLAYERS}/rank?sortDirection={direction}")
+            answer = shared_world.get(f"{PLAYERS}/rank?sortDirection={direction}")
             refused(answer, 400, "bad_field", "'sortDirection'")
 
 
@@ -323,7 +325,7 @@ def test_legacy_page_is_accepted_in_every_form(world: World, path: str, subtests
 
 @pytest.mark.parametrize("path", POST_LISTS)
 def test_malformed_legacy_page_is_refused_and_names_the_field(
-    world: World, path: str, subtests: pytest.Subtests
+    shared_world: World, path: str, subtests: pytest.Subtests
 ) -> None:
     wrong = (
         "-2147483649",
@@ -342,11 +344,11 @@ def test_malformed_legacy_page_is_refused_and_names_the_field(
     for field, value in [("page", "-1"), *((field, value) for field in ("page", "count") for value in wrong)]:
         with subtests.test(f"{field} {value[:12]}"):
             raw = f'{{"{field}": {value}}}'.encode()
-            answer = world.call("POST", path, raw=raw, headers={"Content-Type": "application/json"})
+            answer = shared_world.call("POST", path, raw=raw, headers={"Content-Type": "application/json"})
             refused(answer, 400, "bad_field", f"'{field}'")
 
 
-def test_malformed_body_is_refused(world: World, subtests: pytest.Subtests) -> None:
+def test_malformed_body_is_refused(shared_world: World, subtests: pytest.Subtests) -> None:
     json, text = "application/json", "text/plain"
     broken: list[tuple[bytes, str, int, str]] = [
         (b"{", json, 400, "malformed_body"),
@@ -367,22 +369,22 @@ def test_malformed_body_is_refused(world: World, subtests: pytest.Subtests) -> N
     ]
     for body, content_type, status, code in broken:
         with subtests.test(body[:30].decode("latin-1"), content_type=content_type):
-            answer = world.call("POST", PLAYERS, raw=body, headers={"Content-Type": content_type})
+            answer = shared_world.call("POST", PLAYERS, raw=body, headers={"Content-Type": content_type})
             refused(answer, status, code)
 
 
-def test_body_of_the_largest_depth_and_size_is_read(world: World) -> None:
+def test_body_of_the_largest_depth_and_size_is_read(shared_world: World) -> None:
     deep = b'{"x":' + b"[" * 31 + b"]" * 31 + b"}"
     headers = {"Content-Type": "application/json"}
-    assert names(world.call("POST", PLAYERS, raw=deep.ljust(65_536), headers=headers)) == ["Ann", "Bob", "Zoe"]
+    assert names(shared_world.call("POST", PLAYERS, raw=deep.ljust(65_536), headers=headers)) == ["Ann", "Bob", "Zoe"]
 
 
-def test_deprecated_list_has_the_deprecation_headers(world: World) -> None:
-    answer = world.post(PLAYERS)
+def test_deprecated_list_has_the_deprecation_headers(shared_world: World) -> None:
+    answer = shared_world.post(PLAYERS)
     assert answer.headers["deprecation"].startswith("@")
     assert answer.headers["deprecation"][1:].isdigit()
     assert answer.headers["link"] == '</api/v1/players>; rel="successor-version"'
-    others = [world.get(PLAYERS), world.post(f"{PLAYERS}/online")]
+    others = [shared_world.get(PLAYERS), shared_world.post(f"{PLAYERS}/online")]
     assert not any({"deprecation", "link"} & other.headers.keys() for other in others)
 
 

@@ -73,20 +73,20 @@ def test_revoking_users_query_revokes_users_manage(world: World) -> None:
     refused(answer, 400, "bad_field", "The field 'users.manage' can only be held with users.query; give or take both.")
 
 
-def test_unchanged_permissions_record_no_change(world: World) -> None:
-    before = len(world.ledger())
-    assert change(world, "Clerk", {"users.query": True, "ban": False}).status == 200
-    assert len(world.ledger()) == before
+def test_unchanged_permissions_record_no_change(shared_world: World) -> None:
+    before = len(shared_world.ledger())
+    assert change(shared_world, "Clerk", {"users.query": True, "ban": False}).status == 200
+    assert len(shared_world.ledger()) == before
 
 
-def test_unknown_account_is_404_and_malformed_body_400(world: World) -> None:
-    refused(change(world, "Nobody", {"ban": True}), 404, "no_such_user", "No user with name 'Nobody'.")
-    before = everything(world)
+def test_unknown_account_is_404_and_malformed_body_400(shared_world: World) -> None:
+    refused(change(shared_world, "Nobody", {"ban": True}), 404, "no_such_user", "No user with name 'Nobody'.")
+    before = everything(shared_world)
     for body, named in (({"ban": 1}, "ban"), ({"api": 2}, "api"), ({"users.query": "yes"}, "usersquery")):
-        answer = change(world, "Ann", body)
+        answer = change(shared_world, "Ann", body)
         refused(answer, 400, "bad_field")
         assert f"'{named}'" in answer.message
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 @pytest.mark.parametrize(
@@ -97,30 +97,32 @@ def test_unknown_account_is_404_and_malformed_body_400(world: World) -> None:
         ({"UserManage": False}, "Unknown field 'UserManage'. Did you mean 'usersmanage'?"),
     ],
 )
-def test_misspelt_permission_is_400_and_changes_nothing(world: World, body: dict[str, bool], message: str) -> None:
-    before = everything(world)
-    refused(change(world, "Clerk", {"kick": True, **body}), 400, "unknown_field", message)
+def test_misspelt_permission_is_400_and_changes_nothing(
+    shared_world: World, body: dict[str, bool], message: str
+) -> None:
+    before = everything(shared_world)
+    refused(change(shared_world, "Clerk", {"kick": True, **body}), 400, "unknown_field", message)
     form = {name: str(value) for name, value in body.items()}
-    assert world.post("/api/keeper/v1/users/Clerk/powers", form=form).code == "unknown_field"
-    assert everything(world) == before
+    assert shared_world.post("/api/keeper/v1/users/Clerk/powers", form=form).code == "unknown_field"
+    assert everything(shared_world) == before
 
 
-def test_permission_in_two_spellings_is_400(world: World) -> None:
-    before = everything(world)
-    refused(change(world, "Clerk", {"usersquery": False, "users.query": True}), 400, "repeated_field")
-    assert everything(world) == before
+def test_permission_in_two_spellings_is_400(shared_world: World) -> None:
+    before = everything(shared_world)
+    refused(change(shared_world, "Clerk", {"usersquery": False, "users.query": True}), 400, "repeated_field")
+    assert everything(shared_world) == before
 
 
-def test_powers_as_answered_are_put_back_without_a_change(world: World) -> None:
-    held = change(world, "Clerk", {}).json
-    before = everything(world)
-    assert change(world, "Clerk", held).json == held
-    assert everything(world) == before
+def test_powers_as_answered_are_put_back_without_a_change(shared_world: World) -> None:
+    held = change(shared_world, "Clerk", {}).json
+    before = everything(shared_world)
+    assert change(shared_world, "Clerk", held).json == held
+    assert everything(shared_world) == before
 
 
-def test_account_cannot_change_its_own_permissions(world: World) -> None:
+def test_account_cannot_change_its_own_permissions(shared_world: World) -> None:
     for body in ({"ban": False}, {"ban": True}, {}):
-        refused(change(world, "Root", body), 409, "own_powers")
+        refused(change(shared_world, "Root", body), 409, "own_powers")
 
 
 OUTRANKS = "Ann has permissions that you do not have, so you cannot change this account."

@@ -33,14 +33,14 @@ ASKED = [each for each in EXAMPLES if each.route.query and not issubclass(each.r
 OURS = [each for each in EXAMPLES if each.path.startswith((KEEPER, LINK))]
 
 
-def test_unknown_query_parameter_is_named_by_our_own_operations(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_unknown_query_parameter_is_named_by_our_own_operations(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     assert len(OURS) >= 17
     for each in OURS:
         with subtests.test(each.name):
-            answer = world.call(each.route.method, f"{each.path}?zzz=1", body=each.body)
+            answer = shared_world.call(each.route.method, f"{each.path}?zzz=1", body=each.body)
             refused(answer, 400, "unknown_parameter", "'zzz'")
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 @pytest.mark.parametrize(

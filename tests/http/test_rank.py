@@ -38,18 +38,18 @@ def add_ranks(records: list[Any], first: int, end: int) -> list[Any]:
     return [{"Rank": place, **records[place - 1]} for place in range(first, end)]
 
 
-def test_answer_has_each_players_record_and_rank(world: World) -> None:
-    ann, bob, zoe = (world.get(f"{PLAYERS}/{name}").raw for name in ("Ann", "Bob", "Zoe"))
+def test_answer_has_each_players_record_and_rank(shared_world: World) -> None:
+    ann, bob, zoe = (shared_world.get(f"{PLAYERS}/{name}").raw for name in ("Ann", "Bob", "Zoe"))
     around = b'{"Rank":1,' + zoe[1:] + b',{"Rank":3,' + bob[1:]
     expected = b'{"Rank":2,"Of":3,"Player":' + ann + b',"Around":[' + around + b"]}"
-    assert world.get(f"{PLAYERS}/Ann/rank", by="Shop").raw == expected
+    assert shared_world.get(f"{PLAYERS}/Ann/rank", by="Shop").raw == expected
 
 
-def test_name_in_any_case_and_every_form_of_id_are_accepted(world: World, subtests: pytest.Subtests) -> None:
-    expected = rank(world, "Ann", 5)
+def test_name_in_any_case_and_every_form_of_id_are_accepted(shared_world: World, subtests: pytest.Subtests) -> None:
+    expected = rank(shared_world, "Ann", 5)
     for key in ("aNN", "%41nn", people.ANN.id.upper(), f"{{{people.ANN.id}}}", people.ANN.id.replace("-", "")):
         with subtests.test(key):
-            assert rank(world, key, 5) == expected
+            assert rank(shared_world, key, 5) == expected
 
 
 def test_answer_has_by_default_five_players_above_and_below(world: World) -> None:
@@ -83,10 +83,10 @@ def test_rank_equals_the_position_in_the_ranking_list(world: World, subtests: py
             assert read_ranking(world, place // 5, 5)[place % 5] == answer["Player"] == record
 
 
-def test_ties_are_broken_by_id(world: World) -> None:
+def test_ties_are_broken_by_id(shared_world: World) -> None:
     assert (people.ANN.level, people.ANN.exp) == (people.ZOE.level, people.ZOE.exp)
     assert people.ANN.id < people.ZOE.id
-    assert (rank(world, "Zoe")["Rank"], rank(world, "Ann")["Rank"]) == (1, 2)
+    assert (rank(shared_world, "Zoe")["Rank"], rank(shared_world, "Ann")["Rank"]) == (1, 2)
 
 
 def test_change_moves_the_rank_at_once_on_every_instance(make_world: Callable[..., World]) -> None:
@@ -110,31 +110,33 @@ def test_created_and_deleted_players_count_at_once(world: World) -> None:
     assert (rank(world, "Bob")["Rank"], rank(world, "Bob")["Of"]) == (3, 3)
 
 
-def test_rank_needs_a_token(world: World) -> None:
+def test_rank_needs_a_token(shared_world: World) -> None:
     for key in ("Ann", "Nobody"):
-        refused(world.get(f"{PLAYERS}/{key}/rank", by=None), 401, "denied")
+        refused(shared_world.get(f"{PLAYERS}/{key}/rank", by=None), 401, "denied")
 
 
-def test_unknown_key_is_404_like_that_of_a_record(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_key_is_404_like_that_of_a_record(shared_world: World, subtests: pytest.Subtests) -> None:
     for key in ("Nobody", people.NOBODY_ID, ZERO_GUID, "a%2Fb", "Ann%00"):
         with subtests.test(key):
-            answer = world.get(f"{PLAYERS}/{key}/rank")
+            answer = shared_world.get(f"{PLAYERS}/{key}/rank")
             refused(answer, 404, "no_such_player")
-            assert answer.message == world.get(f"{PLAYERS}/{key}").message
+            assert answer.message == shared_world.get(f"{PLAYERS}/{key}").message
 
 
 # an unknown player gets the same refusal: the query is checked before the player is looked up
 @pytest.mark.parametrize("key", ["Ann", "Nobody"])
-def test_malformed_query_is_refused_and_names_the_field(world: World, key: str, subtests: pytest.Subtests) -> None:
+def test_malformed_query_is_refused_and_names_the_field(
+    shared_world: World, key: str, subtests: pytest.Subtests
+) -> None:
     for value in ("51", "-1", "x", "1.0", "", "1e1", "true", "%2B1", "2147483648", "9" * 5000, "%EF%BC%91", "%201"):
         with subtests.test(value[:12]):
-            answer = world.get(f"{PLAYERS}/{key}/rank?around={value}")
+            answer = shared_world.get(f"{PLAYERS}/{key}/rank?around={value}")
             refused(answer, 400, "bad_field", "'around' must be a whole number from 0 to 50")
-    refused(world.get(f"{PLAYERS}/{key}/rank?around=1&Around=1"), 400, "repeated_field", "'Around'")
+    refused(shared_world.get(f"{PLAYERS}/{key}/rank?around=1&Around=1"), 400, "repeated_field", "'Around'")
 
 
-def test_ranking_list_is_not_a_player_named_rank(world: World) -> None:
-    assert next(iter(world.get(f"{PLAYERS}/rank").json)) == "Total"
-    refused(world.get(f"{PLAYERS}/rank/rank"), 404, "no_such_route")
+def test_ranking_list_is_not_a_player_named_rank(shared_world: World) -> None:
+    assert next(iter(shared_world.get(f"{PLAYERS}/rank").json)) == "Total"
+    refused(shared_world.get(f"{PLAYERS}/rank/rank"), 404, "no_such_route")
     player_id, body = game_server.newcomer(1)
-    refused(game_server.put_player(world, player_id, body | {"Name": "Rank"}), 400, "reserved_name")
+    refused(game_server.put_player(shared_world, player_id, body | {"Name": "Rank"}), 400, "reserved_name")

@@ -36,5 +36,5 @@ def test_reason_is_stored_from_utf_8_and_latin_1(world: World, coding: str) -> N
 
 
 @pytest.mark.parametrize("reason", [b"\x84", "\x84".encode(), b"a\x7fb"])
-def test_control_character_in_a_reason_is_refused_in_either_encoding(world: World, reason: bytes) -> None:
-    assert give(world, reason) == 400
+def test_control_character_in_a_reason_is_refused_in_either_encoding(shared_world: World, reason: bytes) -> None:
+    assert give(shared_world, reason) == 400

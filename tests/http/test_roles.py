@@ -147,11 +147,11 @@ def test_roles_in_the_audit_log_can_be_undone(world: World) -> None:
     assert world.get(of("Ann")).json["Permissions"] == []
 
 
-def test_unknown_role_and_permission_are_400_and_named(world: World) -> None:
-    expect(change(world, "Ann", give=["boss"]), 400, "unknown_role")
-    expect(change(world, "Ann", take=["boss"]), 400, "unknown_role")
-    expect(change(world, "Ann", grant=["items.mint"]), 400, "unknown_permission")
-    answer = world.post(ROLES, {"name": "mint", "permissions": ["items.mint"]})
+def test_unknown_role_and_permission_are_400_and_named(shared_world: World) -> None:
+    expect(change(shared_world, "Ann", give=["boss"]), 400, "unknown_role")
+    expect(change(shared_world, "Ann", take=["boss"]), 400, "unknown_role")
+    expect(change(shared_world, "Ann", grant=["items.mint"]), 400, "unknown_permission")
+    answer = shared_world.post(ROLES, {"name": "mint", "permissions": ["items.mint"]})
     expect(answer, 400, "unknown_permission")
     assert "'items.mint'" in answer.message
 
@@ -214,8 +214,8 @@ def test_role_is_created_edited_listed_and_deleted(world: World) -> None:
     assert [row.kind for row in world.ledger()[-3:]] == ["role_saved", "role_saved", "role_deleted"]
 
 
-def test_list_has_the_built_in_roles(world: World) -> None:
-    found = {each["Name"]: each for each in world.get(ROLES).json["Roles"]}
+def test_list_has_the_built_in_roles(shared_world: World) -> None:
+    found = {each["Name"]: each for each in shared_world.get(ROLES).json["Roles"]}
     assert {name: set(each["Permissions"]) for name, each in found.items()} == {
         name: set(role.permissions) for name, role in BUILTIN_ROLES.items()
     }
@@ -234,13 +234,13 @@ def test_role_in_use_is_not_deleted(world: World) -> None:
     expect(world.call("DELETE", f"{ROLES}/helper"), 409, "role_in_use")
 
 
-def test_read_only_role_has_no_writing_permission(world: World) -> None:
-    expect(world.post(ROLES, {"name": "odd", "permissions": ["items.give"], "readonly": True}), 400, "bad_field")
+def test_read_only_role_has_no_writing_permission(shared_world: World) -> None:
+    expect(shared_world.post(ROLES, {"name": "odd", "permissions": ["items.give"], "readonly": True}), 400, "bad_field")
 
 
 @pytest.mark.parametrize("name", ["", "x", "Night", "night ", "a,b", "ä" * 3, "a" * 41])
-def test_role_name_must_be_plain(world: World, name: str) -> None:
-    assert world.post(ROLES, {"name": name}).status == 400
+def test_role_name_must_be_plain(shared_world: World, name: str) -> None:
+    assert shared_world.post(ROLES, {"name": name}).status == 400
 
 
 def test_credential_gives_no_more_than_its_own_permissions(world: World) -> None:

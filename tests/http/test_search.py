@@ -141,10 +141,10 @@ def test_search_follows_inserts_updates_and_deletes(world: World) -> None:
     assert names(world, USERS, search="deg") == []
 
 
-def test_rolled_back_rows_are_not_found(world: World) -> None:
+def test_rolled_back_rows_are_not_found(shared_world: World) -> None:
     new, body = game_server.newcomer(1, Name="Quillon")
-    assert world.call("PUT", f"/api/link/v1/players/{new}?dryRun=true", body=body, by="Server").status == 200
-    assert names(world, PLAYERS, search="quill") == []
+    assert shared_world.call("PUT", f"/api/link/v1/players/{new}?dryRun=true", body=body, by="Server").status == 200
+    assert names(shared_world, PLAYERS, search="quill") == []
 
 
 def test_suffix_of_duplicate_names_is_not_searchable(world: World) -> None:
@@ -159,21 +159,21 @@ def test_suffix_of_duplicate_names_is_not_searchable(world: World) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "nn", "e\u0301é"])
-def test_search_text_below_three_characters_is_ignored(world: World, text: str) -> None:
-    assert names(world, PLAYERS, search=text) == ["Ann", "Bob", "Zoe"]
-    assert len(names(world, USERS, search=text)) == len(USER_IDS)
+def test_search_text_below_three_characters_is_ignored(shared_world: World, text: str) -> None:
+    assert names(shared_world, PLAYERS, search=text) == ["Ann", "Bob", "Zoe"]
+    assert len(names(shared_world, USERS, search=text)) == len(USER_IDS)
 
 
 @pytest.mark.parametrize("text", ["%%%", "___", "'''", '"""', "*nn", "ann*", "\ufffdnn", "x" * 5000, "Ann OR"])
-def test_wildcard_characters_are_literal(world: World, text: str) -> None:
-    assert names(world, PLAYERS, search=text) == []
-    assert names(world, USERS, search=text) == []
+def test_wildcard_characters_are_literal(shared_world: World, text: str) -> None:
+    assert names(shared_world, PLAYERS, search=text) == []
+    assert names(shared_world, USERS, search=text) == []
 
 
 @pytest.mark.parametrize("text", ["%00", "ann%01", "%01000", "an%0an", "%c2%85nn"])
-def test_search_text_with_control_characters_is_refused(world: World, text: str) -> None:
+def test_search_text_with_control_characters_is_refused(shared_world: World, text: str) -> None:
     for path in (PLAYERS, ONLINE, USERS):
-        refused(world.get(f"{path}?search={text}"), 400, "bad_field", "'search'")
+        refused(shared_world.get(f"{path}?search={text}"), 400, "bad_field", "'search'")
 
 
 # --- limits of the search ------------------------------------------------------------------------------------------
@@ -255,11 +255,11 @@ def test_accounts_are_sorted_in_every_order(world: World, text: str) -> None:
 
 
 @pytest.mark.parametrize(("path", "other"), [(PLAYERS, "email"), (ONLINE, "email"), (USERS, "level")])
-def test_unknown_order_is_refused(world: World, path: str, other: str) -> None:
+def test_unknown_order_is_refused(shared_world: World, path: str, other: str) -> None:
     for sort in (other, "id", "name,level", " name", "name%00", "password"):
-        refused(world.get(f"{path}?sortBy={sort}"), 400, "bad_field", "'sortBy'")
-    refused(world.get(f"{path}?sortDirection=up"), 400, "bad_field", "'sortDirection'")
-    assert world.get(f"{path}?sortBy=").status == 200
+        refused(shared_world.get(f"{path}?sortBy={sort}"), 400, "bad_field", "'sortBy'")
+    refused(shared_world.get(f"{path}?sortDirection=up"), 400, "bad_field", "'sortDirection'")
+    assert shared_world.get(f"{path}?sortBy=").status == 200
 
 
 def test_search_results_are_paged(world: World) -> None:

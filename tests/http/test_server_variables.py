@@ -49,8 +49,8 @@ def read_value(world: World, variable_id: str) -> object:
         ("POST", "", None),
     ],
 )
-def test_legacy_list_is_the_same_by_post_and_get(world: World, method: str, path: str, body: object) -> None:
-    answer = world.call(method, GLOBAL + path, body=body)
+def test_legacy_list_is_the_same_by_post_and_get(shared_world: World, method: str, path: str, body: object) -> None:
+    answer = shared_world.call(method, GLOBAL + path, body=body)
     assert answer.status == 200
     assert list(answer.json) == ["total", "Page", "count", "entries"]
     assert answer.json["entries"][0] == RECORD
@@ -61,14 +61,14 @@ def test_legacy_list_is_the_same_by_post_and_get(world: World, method: str, path
     assert [each["Value"] for each in answer.json["entries"]] == [10, True, 0.5, None]
 
 
-def test_legacy_list_has_pages(world: World) -> None:
-    for answer in (world.post(GLOBAL, {"page": 1, "count": 3}), world.get(f"{GLOBAL}?page=1&count=3")):
+def test_legacy_list_has_pages(shared_world: World) -> None:
+    for answer in (shared_world.post(GLOBAL, {"page": 1, "count": 3}), shared_world.get(f"{GLOBAL}?page=1&count=3")):
         assert (answer.json["total"], answer.json["Page"], answer.json["count"]) == (4, 1, 1)
         assert [each["Id"] for each in answer.json["entries"]] == [MOTD.id]
 
 
-def test_newest_list_has_ten_records_per_page(world: World) -> None:
-    answer = world.get(NEWEST)
+def test_newest_list_has_ten_records_per_page(shared_world: World) -> None:
+    answer = shared_world.get(NEWEST)
     assert {name: answer.json[name] for name in ("Total", "Page", "PageSize", "Count")} == {
         "Total": 4,
         "Page": 0,
@@ -76,33 +76,33 @@ def test_newest_list_has_ten_records_per_page(world: World) -> None:
         "Count": 4,
     }
     assert answer.json["Values"][0] == RECORD
-    assert world.get(f"{NEWEST}?page=1&pageSize=5").json["Values"] == []
-    assert world.get(f"{NEWEST}?page=0pageSize=25").json["PageSize"] == 10
-    assert world.get(f"{NEWEST}?limit=1").json["Values"] == [RECORD]
-    assert world.get(f"{NEWEST}?pageSize=1000").json["PageSize"] == 100
+    assert shared_world.get(f"{NEWEST}?page=1&pageSize=5").json["Values"] == []
+    assert shared_world.get(f"{NEWEST}?page=0pageSize=25").json["PageSize"] == 10
+    assert shared_world.get(f"{NEWEST}?limit=1").json["Values"] == [RECORD]
+    assert shared_world.get(f"{NEWEST}?pageSize=1000").json["PageSize"] == 100
 
 
 @pytest.mark.parametrize("spelling", [DOUBLE_XP.id, DOUBLE_XP.id.upper(), f"{DOUBLE_XP.id}/"])
-def test_variable_is_read_at_both_paths(world: World, spelling: str) -> None:
+def test_variable_is_read_at_both_paths(shared_world: World, spelling: str) -> None:
     for root in (GLOBAL, NEWEST):
-        assert world.get(f"{root}/{spelling}").json == RECORD
-    assert world.get(f"{GLOBAL}/{DOUBLE_XP.id}/value/").json == {"value": 10}
-    assert world.get(f"{NEWEST}/{DOUBLE_XP.id}/value").json == {"Value": 10}
-    assert world.get(f"{GLOBAL}/{MOTD.id}/value").json == {"value": None}
+        assert shared_world.get(f"{root}/{spelling}").json == RECORD
+    assert shared_world.get(f"{GLOBAL}/{DOUBLE_XP.id}/value/").json == {"value": 10}
+    assert shared_world.get(f"{NEWEST}/{DOUBLE_XP.id}/value").json == {"Value": 10}
+    assert shared_world.get(f"{GLOBAL}/{MOTD.id}/value").json == {"value": None}
 
 
 @pytest.mark.parametrize(("method", "tail"), [("GET", ""), ("GET", "/value"), ("POST", "")])
-def test_unknown_ids_have_the_texts_of_the_engine(world: World, method: str, tail: str) -> None:
+def test_unknown_ids_have_the_texts_of_the_engine(shared_world: World, method: str, tail: str) -> None:
     body = {"value": 1} if method == "POST" else None
     for root, zero, unknown in (
         (GLOBAL, "Invalid global variable id.", f"No global variable with id '{NOBODY_ID}'."),
         (NEWEST, f"Variable id cannot be {ZERO_GUID}", f"No server variable with id '{NOBODY_ID}'."),
     ):
-        answer = world.call(method, f"{root}/{ZERO_GUID}{tail}", body=body)
+        answer = shared_world.call(method, f"{root}/{ZERO_GUID}{tail}", body=body)
         assert (answer.status, answer.message) == (400, zero)
-        answer = world.call(method, f"{root}/{NOBODY_ID}{tail}", body=body)
+        answer = shared_world.call(method, f"{root}/{NOBODY_ID}{tail}", body=body)
         assert (answer.status, answer.message) == (404, unknown)
-        refused(world.call(method, f"{root}/dxp{tail}", body=body), 400, "bad_field")
+        refused(shared_world.call(method, f"{root}/dxp{tail}", body=body), 400, "bad_field")
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,12 @@ def test_value_of_the_declared_type_is_set(world: World, variable_id: str, sent:
         (MOTD.id, 5, "Invalid value for variable of type String. Received: Int64"),
     ],
 )
-def test_value_of_another_type_is_refused(world: World, variable_id: str, sent: object, message: str) -> None:
-    before = everything(world)
-    answer = assign(world, variable_id, sent)
+def test_value_of_another_type_is_refused(shared_world: World, variable_id: str, sent: object, message: str) -> None:
+    before = everything(shared_world)
+    answer = assign(shared_world, variable_id, sent)
     refused(answer, 400, "wrong_value_type")
     assert answer.message == message
-    assert everything(world) == before
+    assert everything(shared_world) == before
 
 
 @pytest.mark.parametrize(
@@ -169,9 +169,11 @@ def test_value_of_another_type_is_refused(world: World, variable_id: str, sent: 
         (MOTD.id, b'"\\ud800"'),
     ],
 )
-def test_value_out_of_range_is_refused(world: World, variable_id: str, raw: bytes) -> None:
+def test_value_out_of_range_is_refused(shared_world: World, variable_id: str, raw: bytes) -> None:
     json = {"content-type": "application/json"}
-    refused(world.call("POST", f"{GLOBAL}/{variable_id}", raw=b'{"value":%b}' % raw, headers=json), 400, "bad_field")
+    refused(
+        shared_world.call("POST", f"{GLOBAL}/{variable_id}", raw=b'{"value":%b}' % raw, headers=json), 400, "bad_field"
+    )
 
 
 @pytest.mark.parametrize(
@@ -267,8 +269,8 @@ def test_published_value_replaces_one_that_was_never_set(world: World) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"Value": 5}, {"Type": "Text"}, {"Colour": "red"}, {"Value": "x" * 10_001}, {"TimeCreated": 2**63}]
 )
-def test_wrong_published_variable_is_refused(world: World, wrong: dict[str, Any]) -> None:
-    answer = put_catalogue(world, "servervariables", [{**PUBLISHED, **wrong}])
+def test_wrong_published_variable_is_refused(shared_world: World, wrong: dict[str, Any]) -> None:
+    answer = put_catalogue(shared_world, "servervariables", [{**PUBLISHED, **wrong}])
     assert (answer.status, answer.code in {"bad_field", "unknown_field"}) == (400, True)
 
 

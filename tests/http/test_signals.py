@@ -359,6 +359,6 @@ def test_names_of_accounts_need_their_permission(make_world: MakeWorld) -> None:
     assert {each["Giver"] for each in list_signals(world)} == {"Shop", "bot"}
 
 
-def test_signals_need_their_permissions(world: World) -> None:
-    refused(world.get(ROOT, by=None), 401, "denied")
-    refused(world.post(f"{ROOT}/{NOBODY_ID}/acknowledge", {}, by="Shop"), 403, "permission_missing")
+def test_signals_need_their_permissions(shared_world: World) -> None:
+    refused(shared_world.get(ROOT, by=None), 401, "denied")
+    refused(shared_world.post(f"{ROOT}/{NOBODY_ID}/acknowledge", {}, by="Shop"), 403, "permission_missing")

@@ -78,27 +78,27 @@ def test_take_of_the_last_item_empties_the_slot_and_unequips_it(world: World) ->
     assert held(world, "inventory")[2] == (SWORD.id, 1)
 
 
-def test_slot_that_holds_something_else_is_a_conflict(world: World) -> None:
-    conflict(world, lambda: change(world, "take", "inventory", 0, ARROW.id, 1), "slot_changed")
-    conflict(world, lambda: change(world, "take", "inventory", 9, ARROW.id, 1), "slot_changed")
-    conflict(world, lambda: change(world, "set", "inventory", 0, ARROW.id, 1), "slot_changed")
-    conflict(world, lambda: change(world, "set", "inventory", 0, COIN.id, 1, Held=249), "slot_changed")
-    conflict(world, lambda: move(world, "inventory", 0, ARROW.id, ("bank", 5)), "slot_changed")
+def test_slot_that_holds_something_else_is_a_conflict(shared_world: World) -> None:
+    conflict(shared_world, lambda: change(shared_world, "take", "inventory", 0, ARROW.id, 1), "slot_changed")
+    conflict(shared_world, lambda: change(shared_world, "take", "inventory", 9, ARROW.id, 1), "slot_changed")
+    conflict(shared_world, lambda: change(shared_world, "set", "inventory", 0, ARROW.id, 1), "slot_changed")
+    conflict(shared_world, lambda: change(shared_world, "set", "inventory", 0, COIN.id, 1, Held=249), "slot_changed")
+    conflict(shared_world, lambda: move(shared_world, "inventory", 0, ARROW.id, ("bank", 5)), "slot_changed")
 
 
-def test_more_than_the_slot_holds_is_a_conflict(world: World) -> None:
-    conflict(world, lambda: change(world, "take", "inventory", 0, COIN.id, 251), "slot_holds_less")
-    conflict(world, lambda: move(world, "inventory", 0, COIN.id, ("bank", 5), 251), "slot_holds_less")
+def test_more_than_the_slot_holds_is_a_conflict(shared_world: World) -> None:
+    conflict(shared_world, lambda: change(shared_world, "take", "inventory", 0, COIN.id, 251), "slot_holds_less")
+    conflict(shared_world, lambda: move(shared_world, "inventory", 0, COIN.id, ("bank", 5), 251), "slot_holds_less")
 
 
 @pytest.mark.parametrize("container", ["pocket", "Inventory", "", people.guid(0xBA6)])
-def test_unknown_container_is_not_found(world: World, container: str) -> None:
-    conflict(world, lambda: change(world, "take", container, 0, COIN.id, 1), "no_such_container", 404)
+def test_unknown_container_is_not_found(shared_world: World, container: str) -> None:
+    conflict(shared_world, lambda: change(shared_world, "take", container, 0, COIN.id, 1), "no_such_container", 404)
 
 
-def test_bag_of_another_player_is_not_found(world: World) -> None:
+def test_bag_of_another_player_is_not_found(shared_world: World) -> None:
     body = {"Container": ANNS_POUCH, "Slot": 1, "ItemId": ARROW.id, "Quantity": 1}
-    refused(world.post("/api/keeper/v1/players/Bob/items/slots/take", body), 404, "no_such_container")
+    refused(shared_world.post("/api/keeper/v1/players/Bob/items/slots/take", body), 404, "no_such_container")
 
 
 def test_bag_with_content_stays_and_an_empty_one_goes(world: World) -> None:
@@ -135,10 +135,10 @@ def test_set_gives_or_takes_the_difference(world: World) -> None:
     assert errors(world) == []
 
 
-def test_set_to_the_present_quantity_changes_nothing(world: World) -> None:
-    before = world.ledger()
-    assert change(world, "set", "inventory", 0, COIN.id, 250).json["Slots"][0]["Quantity"] == 250
-    assert world.ledger() == before
+def test_set_to_the_present_quantity_changes_nothing(shared_world: World) -> None:
+    before = shared_world.ledger()
+    assert change(shared_world, "set", "inventory", 0, COIN.id, 250).json["Slots"][0]["Quantity"] == 250
+    assert shared_world.ledger() == before
 
 
 def test_set_of_a_bag_item_makes_an_empty_bag(world: World) -> None:
@@ -150,12 +150,14 @@ def test_set_of_a_bag_item_makes_an_empty_bag(world: World) -> None:
     assert errors(world) == []
 
 
-def test_set_keeps_within_stack_and_container(world: World) -> None:
-    conflict(world, lambda: change(world, "set", "inventory", 1, ARROW.id, 101), "stack_too_large")
-    conflict(world, lambda: change(world, "set", "inventory", 2, SWORD.id, 2), "stack_too_large")
-    conflict(world, lambda: change(world, "set", "inventory", 35, COIN.id, 1), "slot_out_of_range")
-    conflict(world, lambda: change(world, "set", ANNS_POUCH, 8, COIN.id, 1), "slot_out_of_range")
-    conflict(world, lambda: change(world, "set", "inventory", 9, people.guid(0xABC), 1), "no_such_item", 404)
+def test_set_keeps_within_stack_and_container(shared_world: World) -> None:
+    conflict(shared_world, lambda: change(shared_world, "set", "inventory", 1, ARROW.id, 101), "stack_too_large")
+    conflict(shared_world, lambda: change(shared_world, "set", "inventory", 2, SWORD.id, 2), "stack_too_large")
+    conflict(shared_world, lambda: change(shared_world, "set", "inventory", 35, COIN.id, 1), "slot_out_of_range")
+    conflict(shared_world, lambda: change(shared_world, "set", ANNS_POUCH, 8, COIN.id, 1), "slot_out_of_range")
+    conflict(
+        shared_world, lambda: change(shared_world, "set", "inventory", 9, people.guid(0xABC), 1), "no_such_item", 404
+    )
 
 
 def test_slot_beyond_a_reduced_size_can_be_emptied_but_not_filled(make_world: Callable[..., World]) -> None:
@@ -246,8 +248,8 @@ def test_bag_moves_with_its_content_but_not_into_itself(world: World) -> None:
     assert errors(world) == []
 
 
-def test_move_to_the_same_slot_is_malformed(world: World) -> None:
-    conflict(world, lambda: move(world, "inventory", 0, COIN.id, ("inventory", 0)), "bad_field", 400)
+def test_move_to_the_same_slot_is_malformed(shared_world: World) -> None:
+    conflict(shared_world, lambda: move(shared_world, "inventory", 0, COIN.id, ("inventory", 0)), "bad_field", 400)
 
 
 def test_move_is_in_the_feed_as_changed_items(world: World) -> None:

@@ -40,12 +40,12 @@ def test_forgotten_slot_becomes_free(world: World) -> None:
     assert world.get(ANN).json == [{"Slot": 0, "SpellId": FIREBALL.id}, {"Slot": 1, "SpellId": HEAL.id}]
 
 
-def test_refused_teach_or_forget_changes_nothing(world: World) -> None:
-    before = everything(world)
-    refused(world.post(f"{ANN}/teach", {"spellid": FIREBALL.id}), 409, "spell_already_known")
-    refused(world.post(f"{ANN}/forget", {"spellid": HEAL.id}), 409, "spell_not_known")
-    refused(world.post(f"{BOB}/forget", {"spellid": FIREBALL.id}), 409, "spell_not_known")
-    assert everything(world) == before
+def test_refused_teach_or_forget_changes_nothing(shared_world: World) -> None:
+    before = everything(shared_world)
+    refused(shared_world.post(f"{ANN}/teach", {"spellid": FIREBALL.id}), 409, "spell_already_known")
+    refused(shared_world.post(f"{ANN}/forget", {"spellid": HEAL.id}), 409, "spell_not_known")
+    refused(shared_world.post(f"{BOB}/forget", {"spellid": FIREBALL.id}), 409, "spell_not_known")
+    assert everything(shared_world) == before
 
 
 def test_number_of_spell_slots_is_a_setting(make_world: Callable[..., World]) -> None:
@@ -70,13 +70,13 @@ def test_without_a_catalogue_any_guid_is_a_spell(world: World) -> None:
     refused(world.post(f"{BOB}/teach", {"spellid": ZERO_GUID}), 404, "no_such_spell")
 
 
-def test_spells_need_a_token(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
-    refused(world.get(ANN, by=None), 401, "denied")
+def test_spells_need_a_token(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
+    refused(shared_world.get(ANN, by=None), 401, "denied")
     for path in WRITES:
         with subtests.test(path):
-            refused(world.post(path, {"spellid": HEAL.id}, by=None), 401, "denied")
-    assert everything(world) == before
+            refused(shared_world.post(path, {"spellid": HEAL.id}, by=None), 401, "denied")
+    assert everything(shared_world) == before
 
 
 def test_spells_need_no_role(world: World) -> None:
@@ -85,35 +85,35 @@ def test_spells_need_no_role(world: World) -> None:
     assert world.post(f"{ANN}/forget", {"spellid": HEAL.id}, by="Shop").status == 200
 
 
-def test_unknown_player_is_404(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_player_is_404(shared_world: World, subtests: pytest.Subtests) -> None:
     for key, by in (("Nobody", "name"), (people.NOBODY_ID, "id")):
         path = f"/api/v1/players/{key}/spells"
-        bodies = [world.post(f"{path}/{verb}", {"spellid": HEAL.id}) for verb in ("teach", "forget")]
-        for answer in (world.get(path), *bodies):
+        bodies = [shared_world.post(f"{path}/{verb}", {"spellid": HEAL.id}) for verb in ("teach", "forget")]
+        for answer in (shared_world.get(path), *bodies):
             with subtests.test(key):
                 refused(answer, 404, "no_such_player", f"No player with {by} '{key}'.")
 
 
 @pytest.mark.parametrize("path", WRITES)
-def test_unknown_spell_is_404(world: World, path: str, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_unknown_spell_is_404(shared_world: World, path: str, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     for spell in (STRANGE, ZERO_GUID, people.COIN.id):
         with subtests.test(spell):
-            refused(world.post(path, {"spellid": spell}), 404, "no_such_spell", "Invalid spell id.")
-    assert everything(world) == before
+            refused(shared_world.post(path, {"spellid": spell}), 404, "no_such_spell", "Invalid spell id.")
+    assert everything(shared_world) == before
 
 
 @pytest.mark.parametrize("path", WRITES)
-def test_malformed_body_is_400_and_names_the_field(world: World, path: str, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_malformed_body_is_400_and_names_the_field(shared_world: World, path: str, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     wrong: list[object] = [None, 1, True, "", "Heal", HEAL.id[:-1], HEAL.id + "0", [], {}, [HEAL.id]]
     for value in wrong:
         with subtests.test(repr(value)):
-            refused(world.post(path, {"spellid": value}), 400, "bad_field", "'spellid'")
-    refused(world.post(path, {}), 400, "missing_field", "'spellid'")
-    refused(world.post(path), 400, "missing_field", "'spellid'")
-    refused(world.post(path, [1]), 400, "malformed_body")
-    assert everything(world) == before
+            refused(shared_world.post(path, {"spellid": value}), 400, "bad_field", "'spellid'")
+    refused(shared_world.post(path, {}), 400, "missing_field", "'spellid'")
+    refused(shared_world.post(path), 400, "missing_field", "'spellid'")
+    refused(shared_world.post(path, [1]), 400, "malformed_body")
+    assert everything(shared_world) == before
 
 
 def test_spell_id_is_accepted_in_any_case_and_form(world: World) -> None:

@@ -85,13 +85,13 @@ def test_list_has_roles_sessions_and_last_sign_in(world: World) -> None:
     assert "Ann" not in found
 
 
-def test_pages_of_staff_have_every_account_once(world: World) -> None:
-    whole = world.get("/api/keeper/v1/staff").json
+def test_pages_of_staff_have_every_account_once(shared_world: World) -> None:
+    whole = shared_world.get("/api/keeper/v1/staff").json
     assert whole["Next"] is None
     names: list[str] = []
     offset = 0
     while offset is not None:
-        page = world.get(f"/api/keeper/v1/staff?offset={offset}&limit=2").json
+        page = shared_world.get(f"/api/keeper/v1/staff?offset={offset}&limit=2").json
         assert len(page["Staff"]) <= 2
         names += [each["Name"] for each in page["Staff"]]
         offset = page["Next"]

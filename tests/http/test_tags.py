@@ -54,19 +54,19 @@ def same(answer: Answer, tag: str) -> bool:
 
 
 @pytest.mark.parametrize("path", KEPT)
-def test_matching_etag_is_answered_with_304(world: World, path: str) -> None:
-    first = world.get(path)
+def test_matching_etag_is_answered_with_304(shared_world: World, path: str) -> None:
+    first = shared_world.get(path)
     assert first.status == 200
-    assert same(ask(world, path, tag_of(first)), tag_of(first))
-    other = ask(world, path, '"other"')
+    assert same(ask(shared_world, path, tag_of(first)), tag_of(first))
+    other = ask(shared_world, path, '"other"')
     assert (other.status, other.raw, tag_of(other)) == (200, first.raw, tag_of(first))
 
 
 @pytest.mark.parametrize("path", [USERS, f"{USERS}/Ann"])
-def test_account_is_cacheable_for_callers_who_see_no_reset_codes(world: World, path: str) -> None:
-    tag = tag_of(world.get(path, by="Clerk"))
-    assert same(ask(world, path, tag, by="Clerk"), tag)
-    seen = ask(world, path, tag, by="Root")
+def test_account_is_cacheable_for_callers_who_see_no_reset_codes(shared_world: World, path: str) -> None:
+    tag = tag_of(shared_world.get(path, by="Clerk"))
+    assert same(ask(shared_world, path, tag, by="Clerk"), tag)
+    seen = ask(shared_world, path, tag, by="Root")
     assert (seen.status, seen.headers["cache-control"], "etag" in seen.headers) == (200, "no-store", False)
 
 

@@ -28,13 +28,13 @@ def test_take_uses_ascending_slots_of_the_inventory_only(world: World) -> None:
     assert world.get(f"{BAG}/{ANNS_POUCH}").json["Slots"][1]["Quantity"] == 7
 
 
-def test_take_of_too_many_is_refused_and_changes_nothing(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_take_of_too_many_is_refused_and_changes_nothing(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     for item_id, quantity in ((COIN.id, 251), (SWORD.id, 2), (POUCH.id, 2), (ARROW.id, 2_147_483_647)):
         with subtests.test(item_id):
-            refused(take(world, ANN, item_id, quantity), 409, "not_enough_items")
-    refused(take(world, BOB, COIN.id, 1), 409, "not_enough_items", "has only 0 of this item")
-    assert everything(world) == before
+            refused(take(shared_world, ANN, item_id, quantity), 409, "not_enough_items")
+    refused(take(shared_world, BOB, COIN.id, 1), 409, "not_enough_items", "has only 0 of this item")
+    assert everything(shared_world) == before
 
 
 def test_emptied_slot_is_unequipped(world: World) -> None:
@@ -51,10 +51,10 @@ def test_slot_that_keeps_items_stays_equipped(world: World) -> None:
     assert world.get("/api/v1/players/Ann").json["Equipment"] == [1, -1, 2, -1, -1]
 
 
-def test_filled_bag_is_not_taken(world: World) -> None:
-    before = everything(world)
-    refused(take(world, ANN, POUCH.id, 1), 409, "bag_not_empty")
-    assert everything(world) == before
+def test_filled_bag_is_not_taken(shared_world: World) -> None:
+    before = everything(shared_world)
+    refused(take(shared_world, ANN, POUCH.id, 1), 409, "bag_not_empty")
+    assert everything(shared_world) == before
 
 
 def test_take_removes_empty_bag_and_skips_filled_one(world: World) -> None:

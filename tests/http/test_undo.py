@@ -204,11 +204,11 @@ def test_every_kind_can_be_undone_or_says_why_not() -> None:
     assert not set(undo.RULES) & set(undo.WHY_NOT)
 
 
-def test_undo_of_an_unknown_change_is_404(world: World) -> None:
+def test_undo_of_an_unknown_change_is_404(shared_world: World) -> None:
     for unknown in ("0", "999999999"):
-        refused(world.post(f"{CHANGES}/{unknown}/undo"), 404, "no_such_change")
+        refused(shared_world.post(f"{CHANGES}/{unknown}/undo"), 404, "no_such_change")
     for bad in ("x", "-1", "1.5", "9" * 19, "%00"):
-        refused(world.post(f"{CHANGES}/{bad}/undo"), 400, "bad_field", "seq")
+        refused(shared_world.post(f"{CHANGES}/{bad}/undo"), 400, "bad_field", "seq")
 
 
 def test_long_chain_of_undos_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,24 +45,30 @@ def test_accounts_need_a_token_and_the_role(world: World, number: str) -> None:
 # --- operations 20 and 31: lists of accounts -----------------------------------------------------------------------
 
 
-def test_list_has_the_exact_body(world: World) -> None:
-    answer = world.get(f"{USERS}?page=1&pageSize=2")
-    values = [record(world, "Clerk", Power=CLERKS_POWER), record(world, "Mona", IsMuted=True, MuteReason="spamming")]
+def test_list_has_the_exact_body(shared_world: World) -> None:
+    answer = shared_world.get(f"{USERS}?page=1&pageSize=2")
+    values = [
+        record(shared_world, "Clerk", Power=CLERKS_POWER),
+        record(shared_world, "Mona", IsMuted=True, MuteReason="spamming"),
+    ]
     assert answer.raw == spelt({"Total": 7, "Page": 1, "PageSize": 2, "Count": 2, "Values": values})
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
 
 
-def test_legacy_list_has_the_exact_body(world: World) -> None:
-    answer = world.post(USERS, {"page": 1, "count": 2})
-    entries = [record(world, "Clerk", Power=CLERKS_POWER), record(world, "Mona", IsMuted=True, MuteReason="spamming")]
+def test_legacy_list_has_the_exact_body(shared_world: World) -> None:
+    answer = shared_world.post(USERS, {"page": 1, "count": 2})
+    entries = [
+        record(shared_world, "Clerk", Power=CLERKS_POWER),
+        record(shared_world, "Mona", IsMuted=True, MuteReason="spamming"),
+    ]
     assert answer.raw == spelt({"total": 7, "Page": 1, "count": 2, "entries": entries})
 
 
-def test_legacy_list_says_that_it_is_deprecated(world: World) -> None:
-    answer = world.post(USERS)
+def test_legacy_list_says_that_it_is_deprecated(shared_world: World) -> None:
+    answer = shared_world.post(USERS)
     assert answer.headers["deprecation"].startswith("@")
     assert answer.headers["link"] == f'<{USERS}>; rel="successor-version"'
-    assert "deprecation" not in world.get(USERS).headers
+    assert "deprecation" not in shared_world.get(USERS).headers
 
 
 @pytest.mark.parametrize(
@@ -78,8 +84,8 @@ def test_legacy_list_says_that_it_is_deprecated(world: World) -> None:
         ("?page=2147483647&pageSize=100", 2147483647, 100, []),
     ],
 )
-def test_list_pages(world: World, query: str, page: int, size: int, expected: list[str]) -> None:
-    answer = world.get(USERS + query)
+def test_list_pages(shared_world: World, query: str, page: int, size: int, expected: list[str]) -> None:
+    answer = shared_world.get(USERS + query)
     counts = (answer.json["Total"], answer.json["Page"], answer.json["PageSize"], answer.json["Count"])
     assert counts == (7, page, size, len(expected))
     assert names(answer) == expected
@@ -96,26 +102,26 @@ def test_list_pages(world: World, query: str, page: int, size: int, expected: li
         ({"page": 9}, []),
     ],
 )
-def test_legacy_list_pages(world: World, body: object, expected: list[str]) -> None:
-    answer = world.post(USERS, body)
+def test_legacy_list_pages(shared_world: World, body: object, expected: list[str]) -> None:
+    answer = shared_world.post(USERS, body)
     assert (answer.json["total"], answer.json["count"]) == (7, len(expected))
     assert names(answer) == expected
 
 
 @pytest.mark.parametrize("field", ["page", "pageSize", "limit"])
-def test_malformed_page_of_the_list_is_refused(world: World, field: str) -> None:
+def test_malformed_page_of_the_list_is_refused(shared_world: World, field: str) -> None:
     bad = ["-1", "x", "", "1.0", "1e3", "2147483648", "9" * 5000, "true", "%EF%BC%91", "+1", "1_0"]
     for text in bad if field == "page" else ["0", *bad]:
-        answer = world.get(f"{USERS}?{field}={text}")
+        answer = shared_world.get(f"{USERS}?{field}={text}")
         refused(answer, 400, "bad_field")
         assert f"'{field}'" in answer.message
 
 
 @pytest.mark.parametrize("field", ["page", "count"])
-def test_malformed_page_of_the_legacy_list_is_refused(world: World, field: str) -> None:
+def test_malformed_page_of_the_legacy_list_is_refused(shared_world: World, field: str) -> None:
     bad: list[object] = ["x", 1.5, True, 2**31, -(2**31) - 1, [1], {"a": 1}]
     for value in [-1, *bad] if field == "page" else bad:
-        answer = world.post(USERS, {field: value})
+        answer = shared_world.post(USERS, {field: value})
         refused(answer, 400, "bad_field")
         assert f"'{field}'" in answer.message
 
@@ -133,8 +139,8 @@ def test_malformed_page_of_the_legacy_list_is_refused(world: World, field: str) 
         ("Shop", {"Power": NO_POWER | {"Api": True}}),
     ],
 )
-def test_record_has_the_exact_body(world: World, name: str, differing: dict[str, object]) -> None:
-    assert world.get(f"{USERS}/{name}").raw == spelt(record(world, name, **differing))
+def test_record_has_the_exact_body(shared_world: World, name: str, differing: dict[str, object]) -> None:
+    assert shared_world.get(f"{USERS}/{name}").raw == spelt(record(shared_world, name, **differing))
 
 
 def key_forms() -> list[str]:
@@ -143,9 +149,9 @@ def key_forms() -> list[str]:
     return ["Ann", "aNN", "%41nn", hyphened, hyphened.upper(), plain, f"%7B{hyphened}%7D", f"%7b{plain}%7d"]
 
 
-def test_record_by_name_or_id_in_any_form(world: World) -> None:
+def test_record_by_name_or_id_in_any_form(shared_world: World) -> None:
     for key in key_forms():
-        assert world.get(f"{USERS}/{key}").json == record(world, "Ann"), key
+        assert shared_world.get(f"{USERS}/{key}").json == record(shared_world, "Ann"), key
 
 
 @pytest.mark.parametrize(
@@ -160,14 +166,14 @@ def test_record_by_name_or_id_in_any_form(world: World) -> None:
         ("x" * 8000, f"No user with name '{'x' * 8000}'."),
     ],
 )
-def test_unknown_key_is_404_with_the_specs_message(world: World, key: str, message: str) -> None:
+def test_unknown_key_is_404_with_the_specs_message(shared_world: World, key: str, message: str) -> None:
     for path in (key, f"{key}/players", f"{key}/players/0"):
-        refused(world.get(f"{USERS}/{path}"), 404, "no_such_user", message)
+        refused(shared_world.get(f"{USERS}/{path}"), 404, "no_such_user", message)
 
 
-def test_keys_that_cannot_be_names_are_unknown(world: World) -> None:
+def test_keys_that_cannot_be_names_are_unknown(shared_world: World) -> None:
     for key in ("%00", "Ann%00", "Ann%0A", "%ff%fe", "%ED%A0%80"):
-        refused(world.get(f"{USERS}/{key}"), 404, "no_such_user")
+        refused(shared_world.get(f"{USERS}/{key}"), 404, "no_such_user")
 
 
 # --- the field PasswordResetCode -----------------------------------------------------------------------------------
@@ -212,11 +218,11 @@ def test_reset_code_disappears_after_thirty_minutes(world: World) -> None:
 # --- operations 27 and 28: players of an account -------------------------------------------------------------------
 
 
-def test_players_of_an_account_are_listed_by_creation(world: World) -> None:
-    answer = world.get(f"{USERS}/Ann/players")
-    expected = [world.get(f"/api/v1/players/{name}").raw for name in ("Ann", "Zoe")]
+def test_players_of_an_account_are_listed_by_creation(shared_world: World) -> None:
+    answer = shared_world.get(f"{USERS}/Ann/players")
+    expected = [shared_world.get(f"/api/v1/players/{name}").raw for name in ("Ann", "Zoe")]
     assert answer.raw == b"[" + b",".join(expected) + b"]"
-    assert world.get(f"{USERS}/Mona/players").raw == b"[]"
+    assert shared_world.get(f"{USERS}/Mona/players").raw == b"[]"
 
 
 @pytest.mark.parametrize(
@@ -230,9 +236,9 @@ def test_players_of_an_account_are_listed_by_creation(world: World) -> None:
         (f"%7B{people.ANN.id}%7D", "Ann"),
     ],
 )
-def test_player_of_an_account_is_found_by_name_id_or_index(world: World, key: str, name: str) -> None:
-    answer = world.get(f"{USERS}/ann/players/{key}")
-    assert (answer.status, answer.raw) == (200, world.get(f"/api/v1/players/{name}").raw)
+def test_player_of_an_account_is_found_by_name_id_or_index(shared_world: World, key: str, name: str) -> None:
+    answer = shared_world.get(f"{USERS}/ann/players/{key}")
+    assert (answer.status, answer.raw) == (200, shared_world.get(f"/api/v1/players/{name}").raw)
 
 
 @pytest.mark.parametrize(
@@ -247,8 +253,8 @@ def test_player_of_an_account_is_found_by_name_id_or_index(world: World, key: st
         ("Nobody", "No player with name 'Nobody'."),
     ],
 )
-def test_unknown_player_of_an_account_is_404(world: World, key: str, message: str) -> None:
-    refused(world.get(f"{USERS}/Ann/players/{key}"), 404, "no_such_player", message)
+def test_unknown_player_of_an_account_is_404(shared_world: World, key: str, message: str) -> None:
+    refused(shared_world.get(f"{USERS}/Ann/players/{key}"), 404, "no_such_player", message)
 
 
 def test_player_name_wins_over_an_index(world: World) -> None:

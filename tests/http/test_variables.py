@@ -18,12 +18,12 @@ def assign(world: World, variable_id: str, value: object) -> Answer:
     return world.post(f"{ANN}/{variable_id}", {"value": value})
 
 
-def test_variables_that_were_ever_set_are_listed(world: World) -> None:
-    answer = world.get(ANN)
+def test_variables_that_were_ever_set_are_listed(shared_world: World) -> None:
+    answer = shared_world.get(ANN)
     assert answer.status == 200
     assert answer.json == [{"VariableId": KILLS.id, "Value": 7}, {"VariableId": TUTORIAL.id, "Value": True}]
     assert list(answer.json[0]) == ["VariableId", "Value"]
-    assert world.get(BOB).json == []
+    assert shared_world.get(BOB).json == []
 
 
 @pytest.mark.parametrize(
@@ -31,15 +31,15 @@ def test_variables_that_were_ever_set_are_listed(world: World) -> None:
     [(KILLS.id, 7), (TUTORIAL.id, True), (UNSET.id, 0), (UNSET_FLAG.id, False)],
     ids=["integer", "boolean", "integer never set", "boolean never set"],
 )
-def test_variable_and_its_value_are_read(world: World, variable_id: str, value: object) -> None:
+def test_variable_and_its_value_are_read(shared_world: World, variable_id: str, value: object) -> None:
     for spelling in (variable_id, variable_id.replace("-", "").upper()):
-        one = world.get(f"{ANN}/{spelling}")
+        one = shared_world.get(f"{ANN}/{spelling}")
         assert list(one.json.items()) == [("VariableId", variable_id), ("Value", value)]
         assert type(one.json["Value"]) is type(value)
-        bare = world.get(f"{ANN}/{spelling}/value")
+        bare = shared_world.get(f"{ANN}/{spelling}/value")
         assert bare.json == {"value": value}
         assert type(bare.json["value"]) is type(value)
-    assert len(world.get(ANN).json) == 2
+    assert len(shared_world.get(ANN).json) == 2
 
 
 @pytest.mark.parametrize(
@@ -91,38 +91,42 @@ def test_form_sets_integers_and_booleans(world: World) -> None:
         (UNSET_FLAG.id, "0", "Boolean"),
     ],
 )
-def test_value_of_the_other_type_is_refused(world: World, variable_id: str, value: object, declared: str) -> None:
-    before = everything(world)
-    refused(assign(world, variable_id, value), 400, "wrong_variable_type", declared)
-    assert everything(world) == before
+def test_value_of_the_other_type_is_refused(
+    shared_world: World, variable_id: str, value: object, declared: str
+) -> None:
+    before = everything(shared_world)
+    refused(assign(shared_world, variable_id, value), 400, "wrong_variable_type", declared)
+    assert everything(shared_world) == before
 
 
-def test_malformed_value_is_400_and_names_the_field(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_malformed_value_is_400_and_names_the_field(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     wrong = ("null", "1.0", "1.5", "1e3", '"five"', '""', "[]", "{}", str(LARGEST + 1), str(SMALLEST - 1), "9" * 5000)
     for value in (*wrong, '"1.0"', '" 1"', f'"{LARGEST + 1}"'):
         with subtests.test(value[:25]):
             raw = f'{{"value": {value}}}'.encode()
-            answer = world.call("POST", f"{ANN}/{KILLS.id}", raw=raw, headers={"Content-Type": "application/json"})
+            answer = shared_world.call(
+                "POST", f"{ANN}/{KILLS.id}", raw=raw, headers={"Content-Type": "application/json"}
+            )
             refused(answer, 400, "bad_field", "'value'")
-    refused(world.post(f"{ANN}/{KILLS.id}"), 400, "missing_field", "'value'")
-    refused(world.post(f"{ANN}/{KILLS.id}", {"Valeu": 1}), 400, "missing_field", "'value'")
-    assert everything(world) == before
+    refused(shared_world.post(f"{ANN}/{KILLS.id}"), 400, "missing_field", "'value'")
+    refused(shared_world.post(f"{ANN}/{KILLS.id}", {"Valeu": 1}), 400, "missing_field", "'value'")
+    assert everything(shared_world) == before
 
 
-def test_unknown_variable_is_404_and_malformed_id_400(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_unknown_variable_is_404_and_malformed_id_400(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     for variable_id in (STRANGE, ZERO_GUID, people.COIN.id):
         with subtests.test(variable_id):
             for rest in ("", "/value"):
-                refused(world.get(f"{ANN}/{variable_id}{rest}"), 404, "no_such_variable", "Invalid variable id.")
-            refused(assign(world, variable_id, 1), 404, "no_such_variable", "Invalid variable id.")
+                refused(shared_world.get(f"{ANN}/{variable_id}{rest}"), 404, "no_such_variable", "Invalid variable id.")
+            refused(assign(shared_world, variable_id, 1), 404, "no_such_variable", "Invalid variable id.")
     for variable_id in ("Kills", "1", KILLS.id[:-1]):
         with subtests.test(variable_id):
             for rest in ("", "/value"):
-                refused(world.get(f"{ANN}/{variable_id}{rest}"), 400, "bad_field", "'variableId'")
-            refused(assign(world, variable_id, 1), 400, "bad_field", "'variableId'")
-    assert everything(world) == before
+                refused(shared_world.get(f"{ANN}/{variable_id}{rest}"), 400, "bad_field", "'variableId'")
+            refused(assign(shared_world, variable_id, 1), 400, "bad_field", "'variableId'")
+    assert everything(shared_world) == before
 
 
 def test_without_a_catalogue_the_first_value_sets_the_type(world: World) -> None:
@@ -148,13 +152,13 @@ def test_redeclared_variable_accepts_values_of_its_new_type(world: World, *, ove
     assert world.get(f"{ANN}/{KILLS.id}/value").json["value"] is True
 
 
-def test_variables_need_a_token(world: World, subtests: pytest.Subtests) -> None:
-    before = everything(world)
+def test_variables_need_a_token(shared_world: World, subtests: pytest.Subtests) -> None:
+    before = everything(shared_world)
     for path in (ANN, f"{ANN}/{KILLS.id}", f"{ANN}/{KILLS.id}/value"):
         with subtests.test(path):
-            refused(world.get(path, by=None), 401, "denied")
-    refused(world.post(f"{ANN}/{KILLS.id}", {"value": 1}, by=None), 401, "denied")
-    assert everything(world) == before
+            refused(shared_world.get(path, by=None), 401, "denied")
+    refused(shared_world.post(f"{ANN}/{KILLS.id}", {"value": 1}, by=None), 401, "denied")
+    assert everything(shared_world) == before
 
 
 def test_variables_need_no_role(world: World) -> None:
@@ -163,11 +167,11 @@ def test_variables_need_no_role(world: World) -> None:
     assert world.post(f"{ANN}/{KILLS.id}", {"value": 1}, by="Shop").status == 200
 
 
-def test_unknown_player_is_404(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_player_is_404(shared_world: World, subtests: pytest.Subtests) -> None:
     for key, by in (("Nobody", "name"), (people.NOBODY_ID, "id")):
         path = f"/api/v1/players/{key}/variables"
-        reads = [world.get(f"{path}{rest}") for rest in ("", f"/{KILLS.id}", f"/{KILLS.id}/value")]
-        for answer in (*reads, world.post(f"{path}/{KILLS.id}", {"value": 1})):
+        reads = [shared_world.get(f"{path}{rest}") for rest in ("", f"/{KILLS.id}", f"/{KILLS.id}/value")]
+        for answer in (*reads, shared_world.post(f"{path}/{KILLS.id}", {"value": 1})):
             with subtests.test(key):
                 refused(answer, 404, "no_such_player", f"No player with {by} '{key}'.")
 
