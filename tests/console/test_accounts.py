@@ -33,23 +33,23 @@ def list_names(root: Keeper, path: str) -> list[str]:
     return [name for name, to in root.page(path).links.items() if to.startswith(f"{PAGE}/")]
 
 
-def test_list_shows_permissions_and_states(root: Keeper) -> None:
-    page = root.page(PAGE)
+def test_list_shows_permissions_and_states(shared_root: Keeper) -> None:
+    page = shared_root.page(PAGE)
     assert page.links["Ann"] == f"/console/accounts/{people.USER_IDS['Ann']}"
     assert "Clerk clerk@example.test API access, View accounts" in page.text
     assert "Mona mona@example.test — muted" in page.text
     assert "1 to 7 of 7 accounts" in page.text
 
 
-def test_search_finds_email_and_part_of_it(root: Keeper) -> None:
-    page = root.page(f"{PAGE}?search=ONA@EX&sortby=email")
+def test_search_finds_email_and_part_of_it(shared_root: Keeper) -> None:
+    page = shared_root.page(f"{PAGE}?search=ONA@EX&sortby=email")
     assert "Mona" in page.links
     assert "Ann" not in page.links
-    assert "No results. Try fewer letters" in root.page(f"{PAGE}?search=qqqq").text
+    assert "No results. Try fewer letters" in shared_root.page(f"{PAGE}?search=qqqq").text
 
 
-def test_order_is_part_of_the_address(root: Keeper) -> None:
-    html = root.page(root.page(PAGE).links["Name ▲"]).html
+def test_order_is_part_of_the_address(shared_root: Keeper) -> None:
+    html = shared_root.page(shared_root.page(PAGE).links["Name ▲"]).html
     assert html.index("shop@") < html.index("bob@") < html.index("ann@")
 
 
@@ -186,11 +186,11 @@ def test_sign_ins_are_shown_only_with_the_audit_log(world: World) -> None:
     assert session.get(f"{PAGE}?signedinfrom=1970-01-03").status == 403
 
 
-def test_unknown_state_is_rejected(root: Keeper) -> None:
-    refused = root.get(f"{PAGE}?state=asleep")
+def test_unknown_state_is_rejected(shared_root: Keeper) -> None:
+    refused = shared_root.get(f"{PAGE}?state=asleep")
     assert refused.status == 400
     assert "The field 'state' must be banned or muted or powers, or left out." in Page(refused.raw.decode()).text
-    assert root.get(f"{BANNED}&sortby=colour").status == 400
+    assert shared_root.get(f"{BANNED}&sortby=colour").status == 400
 
 
 def test_order_of_another_state_is_ignored(world: World, root: Keeper) -> None:

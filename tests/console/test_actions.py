@@ -177,18 +177,18 @@ def test_preview_and_change_show_times_alike(world: World, root: Keeper) -> None
     assert until.search(root.page(f"/console/changes/{list_numbers(world)[-1]}").text)
 
 
-def test_page_without_javascript_links_to_the_done_page(root: Keeper) -> None:
+def test_page_without_javascript_links_to_the_done_page(shared_root: Keeper) -> None:
     link = "Show the change, and undo it"
-    assert root.page("/console/changes?done=ab12").links[link] == "/console/done/ab12"
-    assert root.page("/console/changes?done=../x").links[link] == "/console/done/..%2Fx"
-    assert f"Done. {link}" in root.page("/console/changes?done=ab12").text
-    assert link not in root.page("/console/changes").links
+    assert shared_root.page("/console/changes?done=ab12").links[link] == "/console/done/ab12"
+    assert shared_root.page("/console/changes?done=../x").links[link] == "/console/done/..%2Fx"
+    assert f"Done. {link}" in shared_root.page("/console/changes?done=ab12").text
+    assert link not in shared_root.page("/console/changes").links
 
 
-def test_back_link_leads_to_the_page_of_the_form(root: Keeper) -> None:
-    answer = root.preview("POST", "/api/v1/players/Nobody/items/give", COINS, back="/console/players/x?tab=2")
+def test_back_link_leads_to_the_page_of_the_form(shared_root: Keeper) -> None:
+    answer = shared_root.preview("POST", "/api/v1/players/Nobody/items/give", COINS, back="/console/players/x?tab=2")
     assert Page(answer.raw.decode()).links["Back"] == "/console/players/x?tab=2"
-    answer = root.preview("POST", "/api/v1/players/Nobody/items/give", COINS, back="//evil.example")
+    answer = shared_root.preview("POST", "/api/v1/players/Nobody/items/give", COINS, back="//evil.example")
     assert Page(answer.raw.decode()).links["Back"] == "/console"
 
 
@@ -264,8 +264,8 @@ def read_fingerprint(answer: Answer) -> bytes:
     ("path", "status"),
     [("/api/v1/players/Nobody/items/give", 404), ("/api/v1/nothing", 404), ("/console/act", 404), ("//", 404)],
 )
-def test_unknown_path_or_player_is_rejected_as_a_page(root: Keeper, path: str, status: int) -> None:
-    answer = root.preview("POST", path, COINS)
+def test_unknown_path_or_player_is_rejected_as_a_page(shared_root: Keeper, path: str, status: int) -> None:
+    answer = shared_root.preview("POST", path, COINS)
     assert answer.status == status
     assert answer.headers["content-type"].startswith("text/html")
     assert "Nothing was changed." in read_text(answer)

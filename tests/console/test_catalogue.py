@@ -16,8 +16,8 @@ from world import World
 PAGE = "/console/catalogue"
 
 
-def test_items_are_the_default_kind(root: Keeper) -> None:
-    page = root.page(PAGE)
+def test_items_are_the_default_kind(shared_root: Keeper) -> None:
+    page = shared_root.page(PAGE)
     assert f"Arrow up to 100 — {people.ARROW.id}" in page.text
     assert f"Pouch no 8 {people.POUCH.id}" in page.text
     assert page.links["Arrow"] == f"/console/items/{people.ARROW.id}"
@@ -26,8 +26,8 @@ def test_items_are_the_default_kind(root: Keeper) -> None:
 
 
 @pytest.mark.parametrize("kind", people.CATALOGUE)
-def test_every_kind_is_listed(root: Keeper, kind: str) -> None:
-    page = root.page(root.page(PAGE).links[kind.capitalize()])
+def test_every_kind_is_listed(shared_root: Keeper, kind: str) -> None:
+    page = shared_root.page(shared_root.page(PAGE).links[kind.capitalize()])
     for entry in people.CATALOGUE[kind]:
         assert entry.name in page.text
         assert entry.id in page.text
@@ -57,11 +57,11 @@ def test_objects_without_rules_have_pages_too(root: Keeper) -> None:
     assert "Anvil" not in root.page(f"{PAGE}?kind=crafts").text
 
 
-def test_search_finds_part_of_a_name(root: Keeper) -> None:
-    page = root.page(f"{PAGE}?kind=items&search=OU")
+def test_search_finds_part_of_a_name(shared_root: Keeper) -> None:
+    page = shared_root.page(f"{PAGE}?kind=items&search=OU")
     assert "Pouch" in page.text
     assert "Arrow" not in page.text
-    assert "No results. Try fewer letters, or another kind." in root.page(f"{PAGE}?kind=spells&search=%25").text
+    assert "No results. Try fewer letters, or another kind." in shared_root.page(f"{PAGE}?kind=spells&search=%25").text
 
 
 NAMES = ("\u00c9p\u00e9e d'or", "\u041c\u0435\u0447 \u043e\u0433\u043d\u044f", "Grande \u00c9p\u00e9e")
@@ -101,18 +101,18 @@ def test_exact_name_is_found_in_a_large_catalogue(world: World, root: Keeper, mo
 
 
 @pytest.mark.parametrize("kind", people.CATALOGUE)
-def test_single_entry_links_to_all(root: Keeper, kind: str) -> None:
+def test_single_entry_links_to_all(shared_root: Keeper, kind: str) -> None:
     """The catalogue page of a single entry, to which the search box leads, links to all entries."""
     one, *others = people.CATALOGUE[kind]
-    page = root.page(f"{PAGE}?kind={kind}&id={one.id.upper()}")
+    page = shared_root.page(f"{PAGE}?kind={kind}&id={one.id.upper()}")
     assert one.id in page.text
     assert not any(each.id in page.text for each in others)
     assert page.links[f"All {kind}"] == f"{PAGE}?kind={kind}"
 
 
 @pytest.mark.parametrize("nothing", [people.NOBODY_ID, "x", "%00"])
-def test_unknown_id_shows_a_message(root: Keeper, nothing: str) -> None:
-    page = root.page(f"{PAGE}?kind=spells&id={nothing}")
+def test_unknown_id_shows_a_message(shared_root: Keeper, nothing: str) -> None:
+    page = shared_root.page(f"{PAGE}?kind=spells&id={nothing}")
     assert "The catalogue has no entry of this kind with that id." in page.text
     assert "All spells" in page.links
 
@@ -135,5 +135,5 @@ def test_markup_is_shown_as_text(world: World, root: Keeper) -> None:
     assert "<script>alert" not in page.html
 
 
-def test_unknown_kind_is_rejected(root: Keeper) -> None:
-    assert root.get(f"{PAGE}?kind=weapons").status == 404
+def test_unknown_kind_is_rejected(shared_root: Keeper) -> None:
+    assert shared_root.get(f"{PAGE}?kind=weapons").status == 404

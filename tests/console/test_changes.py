@@ -98,8 +98,8 @@ def test_filter_accepts_names_and_ids(world: World, root: Keeper, sought: str, f
         ("before=x", 400, "before"),
     ],
 )
-def test_filter_error_is_shown_beside_the_filter(root: Keeper, sought: str, status: int, said: str) -> None:
-    answer = root.get(f"{CHANGES}?{sought}")
+def test_filter_error_is_shown_beside_the_filter(shared_root: Keeper, sought: str, status: int, said: str) -> None:
+    answer = shared_root.get(f"{CHANGES}?{sought}")
     page = Page(answer.raw.decode())
     assert (answer.status, said in page.text) == (status, True)
     assert page.form(CHANGES).buttons
@@ -223,13 +223,13 @@ def test_actor_is_named_with_users_query_only(world: World, root: Keeper, keeper
         assert re.search(r"by\s+Shop", shop.page(page).text)
 
 
-def test_time_beyond_year_9999_is_rejected(root: Keeper) -> None:
+def test_time_beyond_year_9999_is_rejected(shared_root: Keeper) -> None:
     for path in (f"{CHANGES}?from=", f"/console/players/{people.ANN.id}?at="):
-        assert root.get(f"{path}9999-12-31T23:59:59-23:59").status == 400
+        assert shared_root.get(f"{path}9999-12-31T23:59:59-23:59").status == 400
 
 
-def test_time_in_the_address_stays_in_the_filter(root: Keeper) -> None:
-    fields = root.page(f"{CHANGES}?from=2026-01-31T18:00:00Z&to=2999-01-31T18:00").form(CHANGES).fields
+def test_time_in_the_address_stays_in_the_filter(shared_root: Keeper) -> None:
+    fields = shared_root.page(f"{CHANGES}?from=2026-01-31T18:00:00Z&to=2999-01-31T18:00").form(CHANGES).fields
     assert (fields["from"], fields["to"]) == ("2026-01-31T18:00:00", "2999-01-31T18:00")
 
 
@@ -252,8 +252,8 @@ def test_filter_accepts_times_as_they_are_shown(world: World, root: Keeper) -> N
 
 
 @pytest.mark.parametrize("number", ["0", "999999", "x", "-1", "9" * 30])
-def test_unknown_change_is_rejected(root: Keeper, number: str) -> None:
-    assert root.get(f"{CHANGES}/{number}").status == 404
+def test_unknown_change_is_rejected(shared_root: Keeper, number: str) -> None:
+    assert shared_root.get(f"{CHANGES}/{number}").status == 404
 
 
 def test_account_changes_are_hidden_without_users_query(
@@ -317,8 +317,8 @@ def test_cut_csv_export_ends_with_a_note(
     assert rows[4][0] == (f"{more} Export those before change {made[1]} too." if more else str(made[0]))
 
 
-def test_empty_json_export_is_valid(root: Keeper) -> None:
-    assert root.get(f"{CHANGES}/file?format=json&reason=nobody+said+this").json == {"Changes": [], "Next": None}
+def test_empty_json_export_is_valid(shared_root: Keeper) -> None:
+    assert shared_root.get(f"{CHANGES}/file?format=json&reason=nobody+said+this").json == {"Changes": [], "Next": None}
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
@@ -360,8 +360,8 @@ def test_export_does_not_block_other_requests(world: World, root: Keeper, monkey
     ("query", "status"),
     [("", 400), ("format=xml", 400), ("format=csv&from=yesterday", 400), ("format=json&player=Nobody", 404)],
 )
-def test_rejected_export_links_back_to_the_list(root: Keeper, query: str, status: int) -> None:
-    answer = root.get(f"{CHANGES}/file?{query}")
+def test_rejected_export_links_back_to_the_list(shared_root: Keeper, query: str, status: int) -> None:
+    answer = shared_root.get(f"{CHANGES}/file?{query}")
     assert (answer.status, Page(answer.raw.decode()).links["Back"]) == (status, CHANGES)
 
 

@@ -22,25 +22,25 @@ def list_names(root: Keeper, path: str) -> list[str]:
     return [attributes["data-name"] for _, attributes in root.page(path).tags if "data-name" in attributes]
 
 
-def test_list_is_ordered_by_name(root: Keeper) -> None:
-    assert list_names(root, PAGE) == ["Ann", "Bob", "Zoe"]
-    page = root.page(PAGE)
+def test_list_is_ordered_by_name(shared_root: Keeper) -> None:
+    assert list_names(shared_root, PAGE) == ["Ann", "Bob", "Zoe"]
+    page = shared_root.page(PAGE)
     assert "Ann 12 345 Warrior Meadow" in page.text
     assert page.links["Ann"] == f"/console/players/{people.ANN.id}"
     assert "1 to 3 of 3 players" in page.text
     assert "Next" not in page.links
 
 
-def test_order_is_part_of_the_address(root: Keeper) -> None:
-    page = root.page(PAGE)
-    assert list_names(root, page.links["Name ▲"]) == ["Zoe", "Bob", "Ann"]
+def test_order_is_part_of_the_address(shared_root: Keeper) -> None:
+    page = shared_root.page(PAGE)
+    assert list_names(shared_root, page.links["Name ▲"]) == ["Zoe", "Bob", "Ann"]
     by_level = page.links["Level"]
-    assert list_names(root, by_level)[0] == "Bob"
-    assert ("th", "ascending") in [(tag, each.get("aria-sort")) for tag, each in root.page(by_level).tags]
+    assert list_names(shared_root, by_level)[0] == "Bob"
+    assert ("th", "ascending") in [(tag, each.get("aria-sort")) for tag, each in shared_root.page(by_level).tags]
 
 
-def test_search_and_order_keep_each_other(root: Keeper) -> None:
-    page = root.page(f"{PAGE}?search=ann&sortby=level&sortdirection=descending")
+def test_search_and_order_keep_each_other(shared_root: Keeper) -> None:
+    page = shared_root.page(f"{PAGE}?search=ann&sortby=level&sortdirection=descending")
     assert "Ann" in page.links
     assert "Bob" not in page.links
     form = page.form(PAGE, "Search")
@@ -50,9 +50,9 @@ def test_search_and_order_keep_each_other(root: Keeper) -> None:
     assert page.links["Show all"] == f"{PAGE}?sortby=level&sortdirection=descending"
 
 
-def test_search_without_results_or_too_short_shows_a_message(root: Keeper) -> None:
-    assert "No results. Try fewer letters" in root.page(f"{PAGE}?search=qqqq").text
-    short = root.page(f"{PAGE}?search=an")
+def test_search_without_results_or_too_short_shows_a_message(shared_root: Keeper) -> None:
+    assert "No results. Try fewer letters" in shared_root.page(f"{PAGE}?search=qqqq").text
+    short = shared_root.page(f"{PAGE}?search=an")
     assert "Type at least 3 letters to search" in short.text
     assert "Zoe" in short.links
 
@@ -103,13 +103,13 @@ def test_pages_lead_forwards_and_backwards(world: World, root: Keeper) -> None:
     assert len(set(shown)) == len(shown) == MANY + 3
 
 
-def test_page_beyond_the_end_links_to_the_first(root: Keeper) -> None:
-    assert root.page(f"{PAGE}?page=9").links["First page"] == PAGE
+def test_page_beyond_the_end_links_to_the_first(shared_root: Keeper) -> None:
+    assert shared_root.page(f"{PAGE}?page=9").links["First page"] == PAGE
 
 
-def test_invalid_query_is_rejected_with_a_message(root: Keeper) -> None:
+def test_invalid_query_is_rejected_with_a_message(shared_root: Keeper) -> None:
     for query in ("page=-1", "sortby=colour", "sortdirection=up", "search=%00", "page=1&page=2", "online=no"):
-        answer = root.get(f"{PAGE}?{query}")
+        answer = shared_root.get(f"{PAGE}?{query}")
         assert answer.status == 400, query
         assert b"<h1>Request rejected</h1>" in answer.raw or b"Message" in answer.raw
 

@@ -36,8 +36,8 @@ def test_slot_stands_for_an_item_that_is_not_known_any_more(world: World, root: 
     assert "Weapon the item in inventory slot 2 \u2014 Shield \u2014 the item in inventory slot 2" in page.text
 
 
-def test_numbers_of_a_player_are_shown_in_words(root: Keeper) -> None:
-    shown = read_text(root.preview("DELETE", PLAYER))
+def test_numbers_of_a_player_are_shown_in_words(shared_root: Keeper) -> None:
+    shown = read_text(shared_root.preview("DELETE", PLAYER))
     for each in (
         "Gender Female \u2014",
         "Vitals Health: 100, Mana: 40 \u2014",

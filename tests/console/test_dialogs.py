@@ -207,10 +207,10 @@ def test_every_kind_of_change_has_a_title() -> None:
     ],
 )
 def test_title_and_button_name_the_action_and_its_object(
-    root: Keeper, method: str, path: str, body: dict[str, object] | None, title: str, act: str
+    shared_root: Keeper, method: str, path: str, body: dict[str, object] | None, title: str, act: str
 ) -> None:
     ask = "password" if path.endswith("/register") else "new" if path.endswith("/password/change") else ""
-    shown = root.preview(method, path, body, ask=ask)
+    shown = shared_root.preview(method, path, body, ask=ask)
     assert (read_title(shown), read_button(shown)) == (title, act)
 
 
@@ -256,8 +256,8 @@ def test_moderator_is_not_named_without_permission(world: World, keeper: Any) ->
     assert "Secret" not in shown.raw.decode()
 
 
-def test_duration_of_another_operation_is_ignored(root: Keeper) -> None:
-    shown = root.preview("POST", f"{PLAYER}/name", {"name": "Anna", "duration": "x"})
+def test_duration_of_another_operation_is_ignored(shared_root: Keeper) -> None:
+    shown = shared_root.preview("POST", f"{PLAYER}/name", {"name": "Anna", "duration": "x"})
     assert read_button(shown) == "Rename Ann to Anna"
 
 

@@ -46,13 +46,13 @@ def test_folded_parts_of_guides_are_folded() -> None:
     assert [each for each in guides if "&lt;details" in each or "&lt;/details" in each] == []
 
 
-def test_help_menu_leads_to_the_document_of_the_page(root: Keeper) -> None:
-    page = root.page("/console/signals")
+def test_help_menu_leads_to_the_document_of_the_page(shared_root: Keeper) -> None:
+    page = shared_root.page("/console/signals")
     address = page.links["Read the document \u201cSignals\u201d"]
     assert address == f"{PATH}/signals"
-    shown = root.page(address)
+    shown = shared_root.page(address)
     assert "One signal, not a thousand" in shown.text
-    assert "Signals" in root.page(shown.links["All documents"]).links
+    assert "Signals" in shared_root.page(shown.links["All documents"]).links
 
 
 def test_documents_need_a_session_and_have_no_other_names(world: World, root: Keeper) -> None:

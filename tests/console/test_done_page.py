@@ -100,7 +100,7 @@ def test_done_page_offers_undo_once(world: World, root: Keeper) -> None:
 
 
 @pytest.mark.parametrize("nobodys", ["%00", "%00" * 24, "%ED%A0%80", "x" * 300, "%25", "'"])
-def test_done_page_of_an_invalid_request_id_is_empty(root: Keeper, nobodys: str) -> None:
-    page = root.page(f"/console/done/{nobodys}")
+def test_done_page_of_an_invalid_request_id_is_empty(shared_root: Keeper, nobodys: str) -> None:
+    page = shared_root.page(f"/console/done/{nobodys}")
     assert "Changes of this request" in page.text
     assert "Items given" not in page.text

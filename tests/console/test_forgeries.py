@@ -160,7 +160,6 @@ def test_path_outside_the_console_is_no_page(world: World, path: str) -> None:
 # --- Security headers ------------------------------------------------------------------------------------------------
 
 
-@ON_SQLITE
 def test_every_page_has_the_security_headers(root: Keeper) -> None:
     for route in PAGES:
         if route.method != "GET" or route.path == EVENTS:

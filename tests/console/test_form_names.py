@@ -44,11 +44,11 @@ def test_unknown_names_are_refused_with_similar_ones(world: World, root: Keeper)
     assert open_session(world, "Ann").preview("POST", GIVE, {"itemid": "gold cion"}).status == 403
 
 
-def test_messages_name_fields_as_on_the_screen(root: Keeper) -> None:
-    wrong = root.preview("POST", GIVE, {"itemid": people.COIN.id, "quantity": "many"})
+def test_messages_name_fields_as_on_the_screen(shared_root: Keeper) -> None:
+    wrong = shared_root.preview("POST", GIVE, {"itemid": people.COIN.id, "quantity": "many"})
     assert wrong.status == 400
     assert "The field 'Quantity' must be" in Page(wrong.raw.decode()).text
-    missing = root.preview("POST", GIVE, {"quantity": "1"})
+    missing = shared_root.preview("POST", GIVE, {"quantity": "1"})
     assert "The field 'Item' is missing." in Page(missing.raw.decode()).text
 
 
@@ -71,11 +71,11 @@ def test_equipped_item_has_its_name_in_the_preview_and_afterwards(root: Keeper) 
     assert "Weapon Sword in slot 2 Sword in slot 1" in root.page(f"/console/done/{done}").text
 
 
-def test_full_inventory_points_to_the_bank(root: Keeper) -> None:
+def test_full_inventory_points_to_the_bank(shared_root: Keeper) -> None:
     swords = {"itemid": "Sword", "quantity": 40}
-    refused = Page(root.preview("POST", GIVE, swords).raw.decode()).text
+    refused = Page(shared_root.preview("POST", GIVE, swords).raw.decode()).text
     assert "there is room for 31 of 40" in refused
     assert "Tick “Put overflow into the bank” in the form" in refused
-    assert root.preview("POST", GIVE, {**swords, "bankoverflow": "true"}).status == 200
-    both = root.preview("POST", GIVE, {"itemid": "Sword", "quantity": 400, "bankoverflow": "true"})
+    assert shared_root.preview("POST", GIVE, {**swords, "bankoverflow": "true"}).status == 200
+    both = shared_root.preview("POST", GIVE, {"itemid": "Sword", "quantity": 400, "bankoverflow": "true"})
     assert "Tick" not in Page(both.raw.decode()).text

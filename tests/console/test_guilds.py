@@ -53,8 +53,8 @@ def test_guild_has_its_members_by_rank(world: World, root: Keeper) -> None:
 
 
 @pytest.mark.parametrize("unknown", [NOBODY_ID, "Red"])
-def test_unknown_guild_is_refused(root: Keeper, unknown: str) -> None:
-    assert root.get(f"{PAGE}/{unknown}").status == 400
+def test_unknown_guild_is_refused(shared_root: Keeper, unknown: str) -> None:
+    assert shared_root.get(f"{PAGE}/{unknown}").status == 400
 
 
 def test_player_page_has_the_guild(world: World, root: Keeper) -> None:

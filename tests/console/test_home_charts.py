@@ -57,16 +57,16 @@ def test_page_shows_players_of_the_past(world: World, root: Keeper) -> None:
     assert 'href="/console?range=7d" aria-current="true"' in page.html
 
 
-def test_own_days_stay_in_the_form(root: Keeper) -> None:
-    page = root.page("/console?from=2026-01-05&to=2026-01-07")
+def test_own_days_stay_in_the_form(shared_root: Keeper) -> None:
+    page = shared_root.page("/console?from=2026-01-05&to=2026-01-07")
     assert 'name="from" value="2026-01-05"' in page.html
     assert 'name="to" value="2026-01-07"' in page.html
     assert 'aria-current="true"' not in page.html
 
 
 @pytest.mark.parametrize("query", ["range=1y", "from=x", "from=2026-02-01&to=2026-01-01"])
-def test_wrong_range_is_refused_with_a_link_back(root: Keeper, query: str) -> None:
-    answer = root.get(f"/console?{query}")
+def test_wrong_range_is_refused_with_a_link_back(shared_root: Keeper, query: str) -> None:
+    answer = shared_root.get(f"/console?{query}")
     assert answer.status == 400
     assert 'href="/console"' in answer.raw.decode()
 

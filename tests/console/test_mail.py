@@ -25,11 +25,11 @@ def test_needs_users_manage(keeper: Callable[[str], Keeper]) -> None:
         assert keeper(name).get("/console/mail").status == 403
 
 
-def test_empty_outbox_shows_a_message(root: Keeper) -> None:
-    page = root.page("/console/mail")
+def test_empty_outbox_shows_a_message(shared_root: Keeper) -> None:
+    page = shared_root.page("/console/mail")
     assert "No mails yet." in page.text
     assert "GAMEKEEPER_SMTP_URL" in page.text
-    assert root.get("/console/mail?before=x").status == 400
+    assert shared_root.get("/console/mail?before=x").status == 400
 
 
 def test_list_shows_the_state_of_each_mail(world: World, root: Keeper) -> None:

@@ -192,7 +192,7 @@ def test_player_with_a_clashing_name_can_end_a_page(crowded: World, root: Keeper
     assert list_names(root.page(page.links["Next"]))[0] == after
 
 
-def test_invalid_position_is_rejected(root: Keeper) -> None:
-    answer = root.get(f"{PAGE}?server=south&after=%00")
+def test_invalid_position_is_rejected(shared_root: Keeper) -> None:
+    answer = shared_root.get(f"{PAGE}?server=south&after=%00")
     assert answer.status == 400
     assert "must come from a link on this page" in answer.raw.decode()

@@ -286,6 +286,7 @@ def test_stream_does_not_count_as_use_of_a_session(lively: World, watch: Callabl
     assert len(callers.take_uses()) == 1
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_shutdown_ends_streams_at_once(database: str, make_world: Callable[..., World]) -> None:
     cookie = open_session(make_world(), "Root").cookie
     with Server(database, stop_seconds=120) as server:

@@ -43,8 +43,8 @@ def suggest(keeper: Keeper, text: str) -> dict[str, list[dict[str, Any]]]:
         ("many pl", "/console/bulk"),
     ],
 )
-def test_pages_are_found_by_words_of_their_title(root: Keeper, text: str, path: str) -> None:
-    assert path in [each["href"] for each in suggest(root, text)["Pages"]]
+def test_pages_are_found_by_words_of_their_title(shared_root: Keeper, text: str, path: str) -> None:
+    assert path in [each["href"] for each in suggest(shared_root, text)["Pages"]]
 
 
 def test_pages_without_permission_are_not_found(keeper: Callable[[str], Keeper]) -> None:
@@ -107,8 +107,8 @@ def test_ranked_variable_is_found_with_its_holders(root: Keeper, make_world: Mak
         ),
     ],
 )
-def test_sentence_is_an_action(root: Keeper, text: str, label: str, path: str, body: dict[str, str]) -> None:
-    found = suggest(root, text)["Actions"][0]
+def test_sentence_is_an_action(shared_root: Keeper, text: str, label: str, path: str, body: dict[str, str]) -> None:
+    found = suggest(shared_root, text)["Actions"][0]
     assert found["name"] == label
     operation = f"/api/v1/players/{people.BOB.id}/{path}"
     back = f"/console/players/{people.BOB.id}"
@@ -134,15 +134,15 @@ def test_sanction_asks_for_the_reason_that_the_player_is_shown(world: World, roo
     assert "Reason shown to the player" not in Page(other.raw.decode()).text  # the menu has asked already
 
 
-def test_search_page_has_the_action_as_a_form(root: Keeper) -> None:
-    page = root.page("/console/search?q=ban+Bob+3d")
+def test_search_page_has_the_action_as_a_form(shared_root: Keeper) -> None:
+    page = shared_root.page("/console/search?q=ban+Bob+3d")
     assert "Ban Bob for 3 days" in page.text
     assert f'value="/api/v1/players/{people.BOB.id}/admin/ban"' in page.html
     assert 'name="body.duration" value="3"' in page.html
 
 
-def test_misspelt_name_is_offered_not_chosen(root: Keeper) -> None:
-    labels = [each["name"] for each in suggest(root, "ban Annn 7d")["Actions"]]
+def test_misspelt_name_is_offered_not_chosen(shared_root: Keeper) -> None:
+    labels = [each["name"] for each in suggest(shared_root, "ban Annn 7d")["Actions"]]
     assert "Ban Ann for 7 days" in labels
 
 
@@ -159,8 +159,8 @@ def test_misspelt_name_is_offered_not_chosen(root: Keeper) -> None:
         f"kick {'Bob' * 70}",
     ],
 )
-def test_incomplete_sentence_is_no_action(root: Keeper, text: str) -> None:
-    assert "Actions" not in suggest(root, text)
+def test_incomplete_sentence_is_no_action(shared_root: Keeper, text: str) -> None:
+    assert "Actions" not in suggest(shared_root, text)
 
 
 def test_action_without_permission_is_not_offered(keeper: Callable[[str], Keeper]) -> None:
@@ -178,10 +178,10 @@ def test_first_digits_of_an_id_find_it(root: Keeper, keeper: Callable[[str], Kee
     assert "Accounts" not in suggest(keeper("Shop"), account)
 
 
-def test_reason_and_request_id_are_searched_in_the_audit_log(root: Keeper) -> None:
-    links = [each["href"] for each in suggest(root, "ticket-4711")["Search the audit log"]]
+def test_reason_and_request_id_are_searched_in_the_audit_log(shared_root: Keeper) -> None:
+    links = [each["href"] for each in suggest(shared_root, "ticket-4711")["Search the audit log"]]
     assert links == ["/console/changes?reason=ticket-4711", "/console/changes?request=ticket-4711"]
-    assert root.get(links[0]).status == root.get(links[1]).status == 200
+    assert shared_root.get(links[0]).status == shared_root.get(links[1]).status == 200
 
 
 # --- Secrets ---------------------------------------------------------------------------------------------------------
@@ -240,11 +240,11 @@ def test_pasted_token_of_suspended_account_does_not_work(world: World, root: Kee
         "/search?q=",
     ],
 )
-def test_secret_in_an_address_is_not_repeated(root: Keeper, path: str) -> None:
-    answer = root.get(f"/console{path}{ACCESS_PREFIX}leaked")
+def test_secret_in_an_address_is_not_repeated(shared_root: Keeper, path: str) -> None:
+    answer = shared_root.get(f"/console{path}{ACCESS_PREFIX}leaked")
     assert (answer.status, answer.headers["location"]) == (303, "/console/search?pasted=address")
     assert b"leaked" not in answer.raw
-    assert "A token or key was in the address" in root.page(answer.headers["location"]).text
+    assert "A token or key was in the address" in shared_root.page(answer.headers["location"]).text
 
 
 @pytest.mark.parametrize("text", [f"{ACCESS_PREFIX}unknown", f"{PREFIX}unknown"])

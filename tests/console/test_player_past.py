@@ -143,8 +143,8 @@ def test_slider_has_a_mark_for_each_change(root: Keeper, world: World) -> None:
 
 
 @pytest.mark.parametrize("query", ["against=yesterday", "at=5&against=-1", "at=1&against=now"])
-def test_invalid_moment_to_compare_with_is_rejected(root: Keeper, query: str) -> None:
-    assert root.get(f"{ANN}?{query}").status in {400, 404}
+def test_invalid_moment_to_compare_with_is_rejected(shared_root: Keeper, query: str) -> None:
+    assert shared_root.get(f"{ANN}?{query}").status in {400, 404}
 
 
 def test_comparison_needs_the_audit_log(world: World) -> None:
@@ -168,8 +168,8 @@ def test_past_state_at_a_time_offers_no_actions(root: Keeper, world: World) -> N
 @pytest.mark.parametrize(
     ("at", "status"), [("yesterday", 400), ("1", 404), ("-1", 400), ("9" * 30, 400), ("999", 400), ("2999-01-01", 400)]
 )
-def test_invalid_moment_is_rejected(root: Keeper, at: str, status: int) -> None:
-    answer = root.get(f"{ANN}?at={at}")
+def test_invalid_moment_is_rejected(shared_root: Keeper, at: str, status: int) -> None:
+    answer = shared_root.get(f"{ANN}?at={at}")
     assert answer.status == status
     page = Page(answer.raw.decode())
     for seen in ("The page shows the current state.", "250 GC Gold Coin", "Level 12", "Time travel"):
@@ -213,8 +213,8 @@ def test_time_is_chosen_in_a_field_for_times_in_utc(root: Keeper, world: World) 
     assert [each["value"] for _, each in page.tags if each.get("type") == "datetime-local"] == [typed]
 
 
-def test_rejected_moment_explains_the_accepted_formats(root: Keeper) -> None:
-    said = read_text(root.get(f"{ANN}?at=yesterday"))
+def test_rejected_moment_explains_the_accepted_formats(shared_root: Keeper) -> None:
+    said = read_text(shared_root.get(f"{ANN}?at=yesterday"))
     assert "such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234." in said
     for typed in ("2026-11-15 12:00", "2026-11-15T12:00:00Z", "1234"):
-        assert "such as" not in read_text(root.get(f"{ANN}?at={quote(typed)}")), typed
+        assert "such as" not in read_text(shared_root.get(f"{ANN}?at={quote(typed)}")), typed

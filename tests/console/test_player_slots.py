@@ -25,8 +25,8 @@ from gamekeeper.store import users
 from world import World
 
 
-def test_slots_show_items_buffs_and_equipment(root: Keeper) -> None:
-    page = root.page(ANN)
+def test_slots_show_items_buffs_and_equipment(shared_root: Keeper) -> None:
+    page = shared_root.page(ANN)
     for seen in (
         "Inventory 4 of 35 slots used",
         "Bank 1 of 100 slots used",
@@ -44,9 +44,12 @@ def test_slots_show_items_buffs_and_equipment(root: Keeper) -> None:
         f"{people.ANNS_POUCH}-1": "Arrow Close Pouch (Inventory, slot 3), slot 1",
         "bank-99": "Empty slot Close Bank, slot 99",
     }.items():
-        assert seen in root.page(f"{ANN}?slot={slot}").text, slot
-    assert "Attack +1 Ability power +2 Defense +3 Magic resist +4 Speed +5" in root.page(f"{ANN}?slot=inventory-2").text
-    bag = root.page(f"{ANN}?slot=inventory-3")
+        assert seen in shared_root.page(f"{ANN}?slot={slot}").text, slot
+    assert (
+        "Attack +1 Ability power +2 Defense +3 Magic resist +4 Speed +5"
+        in shared_root.page(f"{ANN}?slot=inventory-2").text
+    )
+    bag = shared_root.page(f"{ANN}?slot=inventory-3")
     assert bag.links["Contents of Pouch"] == f"#grid-{people.ANNS_POUCH}"
     linked = {attributes["href"] for _, attributes in page.tags if "data-slot" in attributes}
     assert f"{ANN}?slot={people.ANNS_POUCH}-1#slot" in linked
@@ -77,15 +80,15 @@ def test_slot_offers_the_place_that_fits_its_item(
 @pytest.mark.parametrize(
     "slot", ["inventory-35", "bank-100", "pocket-1", "inventory", "inventory-x", "-", "bank-²", "bank--1"]
 )
-def test_unknown_slot_opens_no_form(root: Keeper, slot: str) -> None:
-    page = root.page(f"{ANN}?slot={quote(slot)}")
+def test_unknown_slot_opens_no_form(shared_root: Keeper, slot: str) -> None:
+    page = shared_root.page(f"{ANN}?slot={quote(slot)}")
     assert not any(path.startswith(SLOTS) for path in list_paths(page))
 
 
-def test_player_without_items_has_empty_grids(root: Keeper) -> None:
-    page = root.page("/console/players/Bob")
+def test_player_without_items_has_empty_grids(shared_root: Keeper) -> None:
+    page = shared_root.page("/console/players/Bob")
     assert "Inventory 0 of 35 slots used" in page.text
-    other = root.page("/console/players/Bob?tab=variables")
+    other = shared_root.page("/console/players/Bob?tab=variables")
     assert "No spells. Teach one below." in other.text
     assert "No variables are set. Set one below." in other.text
 

@@ -59,14 +59,14 @@ def test_previous_page_stops_at_the_first_rank(world: World, root: Keeper) -> No
     )
 
 
-def test_rank_beyond_the_last_shows_a_message(root: Keeper) -> None:
-    page = root.page(f"{PAGE}?rank=1000000")
+def test_rank_beyond_the_last_shows_a_message(shared_root: Keeper) -> None:
+    page = shared_root.page(f"{PAGE}?rank=1000000")
     assert "The last rank is 3." in page.text
     assert page.links["Start of the ranking"] == PAGE
-    assert list(list_ranks(root, f"{PAGE}?rank=1000000&sortdirection=ascending")) == [3, 2, 1]
+    assert list(list_ranks(shared_root, f"{PAGE}?rank=1000000&sortdirection=ascending")) == [3, 2, 1]
 
 
-def test_empty_rank_is_the_start_and_invalid_rank_is_rejected(root: Keeper) -> None:
-    assert list(list_ranks(root, f"{PAGE}?rank=&sortdirection=descending")) == [1, 2, 3]
+def test_empty_rank_is_the_start_and_invalid_rank_is_rejected(shared_root: Keeper) -> None:
+    assert list(list_ranks(shared_root, f"{PAGE}?rank=&sortdirection=descending")) == [1, 2, 3]
     for query in ("rank=0", "rank=-5", "rank=x", "rank=99999999999", "sortdirection=sideways"):
-        assert root.get(f"{PAGE}?{query}").status == 400, query
+        assert shared_root.get(f"{PAGE}?{query}").status == 400, query

@@ -26,16 +26,16 @@ def load_suggestions(keeper: Keeper, text: str) -> dict[str, list[dict[str, str]
     return {group["title"]: group["found"] for group in groups if group["title"] != "Search the audit log"}
 
 
-def test_suggestions_are_grouped_and_lead_to_the_thing(root: Keeper) -> None:
-    found = load_suggestions(root, "ann")
+def test_suggestions_are_grouped_and_lead_to_the_thing(shared_root: Keeper) -> None:
+    found = load_suggestions(shared_root, "ann")
     assert found["Players"][0] == {"name": "Ann", "detail": "level 12", "href": f"/console/players/{people.ANN.id}"}
     assert found["Accounts"][0]["href"] == f"/console/accounts/{people.USER_IDS['Ann']}"
 
 
-def test_the_group_with_the_best_match_is_first(root: Keeper) -> None:
-    assert next(iter(load_suggestions(root, "a"))) == "Players"
-    assert next(iter(load_suggestions(root, "arrow"))) == "Items"
-    assert next(iter(load_suggestions(root, "clerk@"))) == "Accounts"
+def test_the_group_with_the_best_match_is_first(shared_root: Keeper) -> None:
+    assert next(iter(load_suggestions(shared_root, "a"))) == "Players"
+    assert next(iter(load_suggestions(shared_root, "arrow"))) == "Items"
+    assert next(iter(load_suggestions(shared_root, "clerk@"))) == "Accounts"
 
 
 def test_suggestions_hide_accounts_without_users_query(keeper: Callable[[str], Keeper]) -> None:
@@ -45,8 +45,8 @@ def test_suggestions_hide_accounts_without_users_query(keeper: Callable[[str], K
 
 
 @pytest.mark.parametrize("text", ["", "%20", "%00", "x" * 300, "nothinglikethis", "%FF"])
-def test_empty_text_has_no_suggestions(root: Keeper, text: str) -> None:
-    assert load_suggestions(root, text) == {}
+def test_empty_text_has_no_suggestions(shared_root: Keeper, text: str) -> None:
+    assert load_suggestions(shared_root, text) == {}
 
 
 def test_suggestions_need_a_session(world: World) -> None:
@@ -70,8 +70,8 @@ def test_suggestions_need_a_session(world: World) -> None:
         ("%231", "changes/1"),
     ],
 )
-def test_only_exact_match_is_opened(root: Keeper, text: str, place: str) -> None:
-    answer = root.get(f"/console/search?q={text}")
+def test_only_exact_match_is_opened(shared_root: Keeper, text: str, place: str) -> None:
+    answer = shared_root.get(f"/console/search?q={text}")
     assert (answer.status, answer.headers.get("location")) == (303, f"/console/{place}")
 
 
@@ -94,14 +94,14 @@ def test_id_of_a_deleted_player_or_account_opens_its_history(
 
 
 @pytest.mark.parametrize("text", ["fireb", "ireball"])
-def test_only_match_is_opened(root: Keeper, text: str) -> None:
-    answer = root.get(f"/console/search?q={text}")
+def test_only_match_is_opened(shared_root: Keeper, text: str) -> None:
+    answer = shared_root.get(f"/console/search?q={text}")
     place = f"/console/catalogue?kind=spells&id={people.FIREBALL.id}"
     assert (answer.status, answer.headers.get("location")) == (303, place)
 
 
-def test_matches_are_listed_best_first(root: Keeper) -> None:
-    page = root.page("/console/search?q=ann")
+def test_matches_are_listed_best_first(shared_root: Keeper) -> None:
+    page = shared_root.page("/console/search?q=ann")
     assert page.text.index("Ann Players level 12 exact match") < page.text.index(
         "Ann Accounts ann@example.test exact match"
     )
@@ -109,8 +109,8 @@ def test_matches_are_listed_best_first(root: Keeper) -> None:
     assert page.form("/console/search").fields["q"] == "ann"
 
 
-def test_search_tolerates_typos(root: Keeper) -> None:
-    page = root.page("/console/search?q=swrod")
+def test_search_tolerates_typos(shared_root: Keeper) -> None:
+    page = shared_root.page("/console/search?q=swrod")
     assert page.links["Sword"] == f"/console/items/{people.SWORD.id}"
     assert "similar name" in page.text
 
@@ -118,12 +118,12 @@ def test_search_tolerates_typos(root: Keeper) -> None:
 @pytest.mark.parametrize(
     ("text", "said"), [("", "Type a name"), ("nothinglikethis", "No results. Try the first letters")]
 )
-def test_search_without_results_shows_advice(root: Keeper, text: str, said: str) -> None:
-    assert said in root.page(f"/console/search?q={text}").text
+def test_search_without_results_shows_advice(shared_root: Keeper, text: str, said: str) -> None:
+    assert said in shared_root.page(f"/console/search?q={text}").text
 
 
-def test_markup_is_shown_as_text(root: Keeper) -> None:
-    page = Page(root.get("/console/search?q=<script>alert(1)</script>").raw.decode())
+def test_markup_is_shown_as_text(shared_root: Keeper) -> None:
+    page = Page(shared_root.get("/console/search?q=<script>alert(1)</script>").raw.decode())
     assert "<script>alert(1)" in page.text
     assert "<script>alert" not in page.html
 

@@ -14,8 +14,8 @@ def read_value(world: World, variable_id: str) -> object:
     return world.get(f"{SET}/{variable_id}/value").json["value"]
 
 
-def test_variables_are_listed_with_values(root: Keeper) -> None:
-    page = root.page(PAGE)
+def test_variables_are_listed_with_values(shared_root: Keeper) -> None:
+    page = shared_root.page(PAGE)
     assert "Double XP whole number Events 10" in page.text
     assert "Harbour open yes or no — yes" in page.text
     assert "Message of the day text — never set" in page.text
@@ -53,8 +53,8 @@ def test_flags_and_empty_texts_are_sent_as_such(world: World, root: Keeper) -> N
     assert undo.status == 200
 
 
-def test_long_text_is_shortened_on_the_button(root: Keeper) -> None:
-    shown = root.preview("POST", f"{SET}/{MOTD.id}", {"text.value": "x" * 200})
+def test_long_text_is_shortened_on_the_button(shared_root: Keeper) -> None:
+    shown = shared_root.preview("POST", f"{SET}/{MOTD.id}", {"text.value": "x" * 200})
     assert f"of the server to {'x' * 60}…" in shown.raw.decode()
 
 

@@ -59,9 +59,9 @@ def test_role_is_made_edited_and_deleted(world: World, root: Keeper) -> None:
     assert root.get("/console/roles/night%20watch").status == 404
 
 
-def test_roles_are_shown_in_plain_words(root: Keeper) -> None:
-    assert "Give items to players." in root.page("/console/roles").text
-    admin = root.page("/console/roles/admin")
+def test_roles_are_shown_in_plain_words(shared_root: Keeper) -> None:
+    assert "Give items to players." in shared_root.page("/console/roles").text
+    admin = shared_root.page("/console/roles/admin")
     assert "This role always has every permission." in admin.text
     assert not [form for form in admin.forms if "roles" in form.fields.get("path", "")]
 

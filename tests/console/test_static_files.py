@@ -18,8 +18,8 @@ RELATIVE = {"0.87em", "14.5px", "15px"}
 STYLE = f"/console/static/{static_files.VERSION}/console.css"
 
 
-def test_pages_use_addresses_with_the_version(root: Keeper) -> None:
-    tags = root.page("/console/characters").tags
+def test_pages_use_addresses_with_the_version(shared_root: Keeper) -> None:
+    tags = shared_root.page("/console/characters").tags
     used = {each.get("src") or each.get("href", "") for tag, each in tags if tag in {"script", "link", "img"}}
     ours = {each for each in used if each.startswith(static_files.ROOT)}
     assert STYLE in ours

@@ -201,8 +201,8 @@ def test_address_of_an_earlier_version_shows_changes_before_a_number(root: Keepe
 
 @pytest.mark.parametrize("cursor", ["x", "1.2.3", "1.2.3.4", "x.new.new.new", "new.new.1-x.new", f"{'9' * 40}"])
 @pytest.mark.parametrize("path", [ANN, f"{ACCOUNT}?kind="])
-def test_malformed_cursor_is_refused(root: Keeper, path: str, cursor: str) -> None:
-    assert root.get(f"{path}&before={cursor}").status == 400
+def test_malformed_cursor_is_refused(shared_root: Keeper, path: str, cursor: str) -> None:
+    assert shared_root.get(f"{path}&before={cursor}").status == 400
 
 
 def test_change_of_a_note_shows_its_text_only_with_its_permission(root: Keeper, world: World) -> None:
