@@ -1,17 +1,17 @@
 """Checks of one page with axe: a finding of any impact counts, in both themes, wide and narrow.
 
 Axe needs more time the bigger a page is. The rows of a list often differ in their texts only, so axe gets two rows of
-each kind. With GAMEKEEPER_LONG=1 axe gets the whole page, and applies every rule in all four looks.
+each kind. In `make long` axe gets the whole page, and applies every rule in all four looks.
 """
 
-import os
 from typing import Any, Literal
 
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page, ViewportSize
 from visitor import NARROW, WIDE, Visitor
 
-LONG = os.environ.get("GAMEKEEPER_LONG") == "1"
+from long_forms import LONG
+
 # all rules that axe has on by default, best practices included, and target-size of WCAG 2.2
 ALL: dict[str, Any] = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 # Axe takes longest for the colours. They are checked once for each theme; a narrow page has the same ones.

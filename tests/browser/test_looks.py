@@ -1,6 +1,6 @@
 """Accessibility and layout of the console's pages, checked with axe in light and dark, wide and narrow.
 
-The engine makes no difference; SQLite is enough. With GAMEKEEPER_LONG=1 axe applies every rule to the whole page in
+The engine makes no difference; SQLite is enough. In `make long` axe applies every rule to the whole page in
 each of the four looks. The module accessibility says what it leaves out otherwise. Only `make screenshots` takes the
 pictures.
 """
@@ -118,6 +118,7 @@ STILL = (
 
 
 @pytest.mark.parametrize("path", PAGES)
+@pytest.mark.long_form
 def test_every_page_is_accessible(window: Visitor, path: str) -> None:
     assert window.go(path).status == 200
     assert window.page.locator("h1").count() == 1

@@ -1,7 +1,6 @@
 """Unusual but valid requests, answered like the usual ones: extra fields, odd headers, spellings and pages."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -9,6 +8,7 @@ import msgspec
 from good_requests import BY_HANDLER, EXAMPLES, NEW_EACH_TIME, Example, dry_run_path, handler_of
 from hostile import JSON, LIMIT, Hostile, pad_body
 
+import long_forms
 import people
 from gamekeeper.http import wire
 
@@ -81,7 +81,7 @@ def whole(example: Example, **more: object) -> bytes:
 
 def smuggling() -> Iterator[Odd]:
     """Send each operation all extra fields at once, and a share of them alone; `make long` sends each alone."""
-    shares = 1 if os.environ.get("GAMEKEEPER_LONG") else 8
+    shares = long_forms.choose(8, 1)
     for number, example in enumerate(bodied):
         plain = case(example, "plain", whole(example))
         everything = extra_fields_of(example)

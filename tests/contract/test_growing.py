@@ -1,13 +1,13 @@
 """Records of other versions: missing fields get defaults, and unknown fields survive every kind of write."""
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from record_writes import CREATE, LEASE, WRITES, carry_out
 
+import long_forms
 import people
 import records
 from expectations import refused
@@ -39,7 +39,7 @@ def newer(document: bytes) -> bytes:
 VERSIONS: Mapping[str, Callable[[bytes], bytes]] = {
     "older": older,
     "newer": newer,
-    **({"neither": lambda document: newer(older(document))} if os.environ.get("GAMEKEEPER_LONG") else {}),
+    **({"neither": lambda document: newer(older(document))} if long_forms.LONG else {}),
 }
 
 
@@ -77,6 +77,7 @@ def take_back(world: World, since: int) -> None:
         assert answer.status == 200 or is_done, (each.kind, answer.raw)
 
 
+@pytest.mark.long_form
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_write_works_on_records_of_other_versions(
     world: World, version: str, monkeypatch: pytest.MonkeyPatch

@@ -1,7 +1,6 @@
 """The whole corpus of hostile requests on both engines: each gets a 4xx that names the field, and changes nothing."""
 
 import json
-import os
 import re
 from collections.abc import Generator, Mapping
 from dataclasses import replace
@@ -18,13 +17,13 @@ from corpus import CORPUS, GROUPS
 from good_requests import BY_HANDLER, Example
 from hostile import JSON, Hostile
 
+import long_forms
 from gamekeeper.http.operation import WRITE
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statement
 from world import World
 
-IS_LONG = bool(os.environ.get("GAMEKEEPER_LONG"))
 ENGINES = ("sqlite", "postgres")
 NOT_COMPARED = {  # by table: columns that differ between two runs of the same requests
     "list_changes": {"mark"},
@@ -62,12 +61,13 @@ def engine_of(case: Hostile) -> str:
     return ENGINES[crc32(repr(case.identity).encode()) % len(ENGINES)]
 
 
+@pytest.mark.long_form
 @pytest.mark.parametrize("group", GROUPS)
 def test_hostile_requests_are_refused_and_change_nothing(shared_world: World, group: str) -> None:
     """Each request is sent on one engine; `make long` sends it on both."""
     before = state.fingerprint(shared_world)
     engine = shared_world.keeper.store.engine
-    cases = [case for case in CORPUS if case.group == group and (IS_LONG or engine_of(case) == engine)]
+    cases = [case for case in CORPUS if case.group == group and (long_forms.LONG or engine_of(case) == engine)]
     answers = hostile_runs.send_all(shared_world, cases)
     checked = zip(cases, answers, strict=True)
     assert {case.about: found for case, answer in checked if (found := hostile_runs.faults(case, answer))} == {}
@@ -178,6 +178,7 @@ def smuggling(example: Example) -> Hostile:
     return Hostile("odd", example.name, example.route.method, example.path.encode(), (200,), body, JSON)
 
 
+@pytest.mark.long_form
 def test_extra_permission_fields_in_a_write_change_nothing(twins: tuple[World, World]) -> None:
     plain, other = twins
     for example in WRITES:

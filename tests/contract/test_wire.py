@@ -1,7 +1,6 @@
 """HTTP over raw sockets: behaviour that only a real server shows."""
 
 import json
-import os
 import socket
 from collections.abc import Generator
 from contextlib import suppress
@@ -16,6 +15,7 @@ from corpus import CORPUS
 from hostile import JSON, LIMIT, Hostile, pad_body
 from sockets import Closed, Connection, SocketServer
 
+import long_forms
 import people
 from world import SENT, Answer, World, open_world
 
@@ -83,13 +83,14 @@ def sendable(case: Hostile) -> bool:
     return b" " not in case.path and b"content-length" not in case.headers
 
 
+@pytest.mark.long_form
 def test_hostile_requests_are_refused_over_a_socket(server: SocketServer, line: Connection, look: World) -> None:
     """Send some of the hostile requests, and more of those that the HTTP parser sees; test_hostile.py sends all."""
     before = state.fingerprint(look)
     parsed = [case for case in CORPUS if case.group in PARSED]
     others = [case for case in CORPUS if case.group not in PARSED]
     step = 1 if look.keeper.store.engine == "sqlite" else 5
-    cases = [*parsed[:: 3 * step], *others[:: (3 if os.environ.get("GAMEKEEPER_LONG") else 31) * step]]
+    cases = [*parsed[:: 3 * step], *others[:: long_forms.choose(31, 3) * step]]
     found = {case.about: problems for case in cases if sendable(case) and (problems := faults(server, line, case))}
     assert found == {}
     assert state.list_changed(before, state.fingerprint(look)) == []

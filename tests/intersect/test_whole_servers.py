@@ -11,6 +11,7 @@ import pytest
 import state
 
 import intersect_logs
+import long_forms
 import make_intersect
 from command_line import CommandLine
 from findings import errors
@@ -44,7 +45,7 @@ KILLS = [
     ("0.8", "after_commit:24", "activity"),
     *(
         (era, point, "")
-        for era in (make_intersect.ERAS if os.environ.get("GAMEKEEPER_LONG") else ())
+        for era in (make_intersect.ERAS if long_forms.LONG else ())
         for point in ("after_commit:8", "before_commit:9", "before_commit:23", "after_commit:24")
     ),
 ]
@@ -93,6 +94,7 @@ def test_requests_are_never_imported(era: str, whole_import: Callable[[str], Ope
     assert secret not in made.report.read_text()
 
 
+@pytest.mark.long_form
 @pytest.mark.parametrize(("era", "point", "stage"), KILLS)
 def test_killed_import_is_resumed(
     era: str, point: str, stage: str, whole_files: Make, command: CommandLine, databases: Any,

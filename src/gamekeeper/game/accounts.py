@@ -33,12 +33,11 @@ def require_name(name: str, field: str, settings: Settings) -> str:
 
 def require_email(email: str, field: str) -> str:
     """Check an email address. Return it as it was sent, not normalised: clients compare it with the answer."""
-    import email_validator  # noqa: PLC0415 - it loads slowly, and few commands check an address
+    from gamekeeper.game import email_addresses  # noqa: PLC0415 - it loads slowly, and few commands check an address
 
-    email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()  # accept .test and .local: local networks use such addresses
     try:
-        email_validator.validate_email(email, check_deliverability=False)
-    except email_validator.EmailNotValidError as error:
+        email_addresses.validate_email(email, check_deliverability=False)
+    except email_addresses.EmailNotValidError as error:
         raise BadField(field=field, problem=f"is not an email address: {error}".rstrip(".")) from None
     return email
 

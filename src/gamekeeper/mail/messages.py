@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from email_validator import EmailNotValidError, validate_email
-
 from gamekeeper.game.credentials import CODE_LIFE_MS
+from gamekeeper.game.email_addresses import EmailNotValidError, validate_email
 from gamekeeper.settings import BadSetting, Settings, variable
 
 DEFAULT_TEMPLATES = Path(__file__).parent / "templates"  # in English; a folder in it has those of another language
