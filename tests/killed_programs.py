@@ -7,6 +7,7 @@ Reads `[program, crash point, arguments]` and writes the exit status of each, as
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import traceback
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 
 from gamekeeper import app, crash
 
+LIMIT_SECONDS = 300
 LOADED = app  # what the programs import
 
 
@@ -28,7 +30,9 @@ class Programs:
         assert self._process.stdout
         self._process.stdin.write(json.dumps([program, point, arguments]) + "\n")
         self._process.stdin.flush()
-        return int(self._process.stdout.readline())
+        status = self._process.stdout.readline()
+        assert status, "the process that forks the programs has ended; standard error tells why"
+        return int(status)
 
 
 @contextmanager
@@ -42,6 +46,7 @@ def start() -> Generator[Programs]:
 def _run(program: str, point: str, arguments: list[str]) -> None:
     """Run a program in this forked process, and end the process."""
     os.dup2(2, 1)  # standard output is for exit statuses
+    signal.alarm(LIMIT_SECONDS)  # a program that hangs is killed by this signal
     armed, _, times = point.partition(":")
     for name, value in (("_armed", armed), ("_times", times), ("_passed", itertools.count(1))):
         setattr(crash, name, value)
@@ -59,4 +64,4 @@ if __name__ == "__main__":
         child = os.fork()
         if child == 0:
             _run(*json.loads(line))
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)  # noqa: T201 - see above
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)  # noqa: T201 - the other process reads it

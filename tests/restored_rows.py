@@ -17,7 +17,7 @@ WHERE c.relkind = 'r' AND (c.relnamespace = 'public'::regnamespace OR c.oid IN (
     'pg_trigger'::regclass, 'pg_constraint'::regclass, 'pg_rewrite'::regclass, 'pg_namespace'::regclass,
     'pg_extension'::regclass, 'pg_default_acl'::regclass, 'pg_type'::regclass))"""
 # The same database, not another one with its name, without settings of its own and without other sessions.
-IS_RESTORABLE = """SELECT d.oid = $1
+IS_RESTORABLE = """SELECT d.oid = $1 AND d.datallowconn AND d.datconnlimit = -1 AND d.datacl IS NULL
        AND NOT EXISTS (SELECT FROM pg_db_role_setting WHERE setdatabase = d.oid)
        AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE datid = d.oid AND pid <> pg_backend_pid()
                        AND backend_type = 'client backend')

@@ -18,10 +18,12 @@ def open_shared(request: pytest.FixtureRequest, *, without: str = "") -> Generat
     """
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.fresh()
-    with open_world(url, databases.tokens) as world:
-        before = everything(world, without=without)
-        yield world
-        after = everything(world, without=without)
-        changed = [table for table in before if after[table] != before[table]]
-        assert not changed, "a test with a shared world has changed these tables: use the fixture world"
-    databases.drop(url)
+    try:
+        with open_world(url, databases.tokens) as world:
+            before = everything(world, without=without)
+            yield world
+            after = everything(world, without=without)
+            changed = [table for table in before if after[table] != before[table]]
+            assert not changed, f"a test of this file has changed {changed} in its shared world: use the fixture world"
+    finally:
+        databases.drop(url)

@@ -76,7 +76,7 @@ def test_killed_server_carries_out_an_approval_once_or_not_at_all(
         start = people.count_coins()
         # only the points on both sides of the commit: a kill before it also loses what was written before
         for done, point in enumerate(long_forms.choose(POINTS[1:], POINTS)):
-            if long_forms.LONG and point == POINTS[-1]:
+            if point == POINTS[-1]:
                 people.crash(lambda: people.ask(f"key-{point}", battery_crash=point))  # noqa: B023 - called at once
             held = people.ask(f"key-{point}")
             assert held.status_code == 409, held.text

@@ -113,7 +113,8 @@ def test_interrupt_before_indexes_is_reported(
     backup, exported = tmp_path / "backup", tmp_path / "exported"
     command.says("backup", str(backup))
     command.says("export", str(exported))
-    targets = [databases.empty() for _ in range(4)]
+    chosen = slice(None, None, 3 if engine == "postgres" else 1)
+    targets = [databases.empty() if number in range(4)[chosen] else "" for number in range(4)]
     commands = [
         (WRITTEN, ["restore", str(backup), "--database", targets[0]]),
         (INDEXES, ["restore", str(backup), "--database", targets[1]]),
@@ -121,8 +122,7 @@ def test_interrupt_before_indexes_is_reported(
         (INDEXES, ["move", "--to", targets[3], "--database", command.database]),
     ]
     verbs = ["Restored", "Restored", "Imported", "Moved"]
-    if engine == "postgres":
-        commands, verbs, targets = commands[::3], verbs[::3], targets[::3]
+    commands, verbs, targets = commands[chosen], verbs[chosen], targets[chosen]
     told = outcomes(commands)
     assert [(each.code, each.said.split()[0]) for each in told] == [(1, verb) for verb in verbs]
     # interrupted before the indexes were built, no command started the doctor afterwards

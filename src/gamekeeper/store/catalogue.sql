@@ -209,12 +209,12 @@ ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, na
 
 -- name: objects_by_id
 SELECT r.id, r.name
-FROM json_each($1) AS given, {each} game_objects r WHERE r.type = $2 AND r.id = CAST(given.value->>'id' AS {guid}) {end_each};
+FROM json_each($1) AS given CROSS JOIN {each} game_objects r WHERE r.type = $2 AND r.id = CAST(given.value->>'id' AS {guid}) {end_each};
 
 -- name: object_details
 SELECT r.id, r.details
-FROM json_each($1) AS given,
-     {each} game_objects r
+FROM json_each($1) AS given
+     CROSS JOIN {each} game_objects r
      WHERE r.type = $2 AND r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
 
 -- name: save_objects

@@ -52,7 +52,9 @@ UPDATE deliveries SET state = given.state, acked_at = {now}, reason = CASE WHEN 
     AND (l.player_id IS NULL OR EXISTS (SELECT 1 FROM players p WHERE p.id = l.player_id))) THEN given.reason END
 FROM (SELECT CAST(value->>'seq' AS {long}) AS seq, value->>'state' AS state, value->>'reason' AS reason
       FROM json_each($2)) AS given
-WHERE deliveries.server = $1 AND deliveries.seq = given.seq;
+WHERE deliveries.server = $1 AND deliveries.seq = given.seq
+  -- without this, SQLite would read all deliveries of the server
+  AND deliveries.seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($2));
 
 -- name: save_cursors
 UPDATE servers SET sent_seq = given.seq

@@ -121,8 +121,8 @@ SELECT COUNT(*) FROM (SELECT 1 FROM holdings WHERE kind = 'item' AND thing_id = 
 
 -- name: held
 SELECT r.player_id, r.quantity
-FROM json_each($2) AS wanted,
-     {each} holdings r WHERE r.player_id = CAST(value->>'id' AS {guid}) AND r.kind = 'item' AND r.thing_id = $1 {end_each};
+FROM json_each($2) AS wanted
+     CROSS JOIN {each} holdings r WHERE r.player_id = CAST(value->>'id' AS {guid}) AND r.kind = 'item' AND r.thing_id = $1 {end_each};
 
 -- The indexes are missing during a bulk load, and at first after an upgrade.
 -- name: indexed (sqlite)

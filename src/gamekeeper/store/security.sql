@@ -50,7 +50,7 @@ ORDER BY at DESC, id DESC;
 -- The sign-ins of some tokens of an account. An event is written with its token, so its time is near that of the issue.
 -- name: sign_ins
 SELECT r.credential_id, r.address, r.browser
-FROM json_each($1) AS given, {each} masked_security r
+FROM json_each($1) AS given CROSS JOIN {each} masked_security r
 WHERE r.user_id = $2 AND r.kind = 'sign_in' AND r.at >= CAST(given.value->>'issued_at' AS {long}) - $3
   AND r.at <= CAST(given.value->>'issued_at' AS {long}) + $3 AND r.credential_id = CAST(given.value->>'id' AS {guid}) {end_each};
 
