@@ -79,15 +79,21 @@ def check_page(visitor: Visitor) -> None:
         if not LONG:
             page.evaluate("repetitions.show()")
         page.set_viewport_size(narrow)
-        assert page.evaluate(STICKS_OUT) == [], "narrow"
-        if LONG:
-            check_look(page, ALL, "dark")
-        else:
-            page.evaluate("repetitions.hide()")
-        check_look(page, ALL if LONG else WITHOUT_COLOURS, "light")
-        page.set_viewport_size(wide)
+        try:
+            _check_narrow(page)
+        finally:
+            page.set_viewport_size(wide)
     if not LONG:
         page.evaluate("repetitions.show()")
+
+
+def _check_narrow(page: Page) -> None:
+    assert page.evaluate(STICKS_OUT) == [], "narrow"
+    if LONG:
+        check_look(page, ALL, "dark")
+    else:
+        page.evaluate("repetitions.hide()")
+    check_look(page, ALL if LONG else WITHOUT_COLOURS, "light")
 
 
 def check_look(page: Page, options: dict[str, Any], theme: Literal["dark", "light"]) -> None:
