@@ -226,9 +226,10 @@ async def _list_facts(request: Request, form: ActionForm, tried: Response) -> li
 
 
 async def _find_names(request: Request, entries: Sequence[LedgerEntry]) -> list[str]:
-    """Find the name of each entry's player or account. Accounts are called so, as their names look like players'.
+    """Find the name of each entry's player or account.
 
-    Players are called so if there are also accounts. Callers without users.query see no names of accounts.
+    An account is shown as "Account Rosamund", because its name alone looks like that of a player. A player is shown
+    as "Player Peregrin" only if there are also accounts. Callers without users.query see no names of accounts.
     """
     store, sees_accounts = request.services.keeper.store, _sees_accounts(request)
     named_players = await players.read_summaries(store, {each.player_id for each in entries if each.player_id})

@@ -1,4 +1,4 @@
-"""Checks email addresses. A module of its own, because the library loads slowly, and few commands check an address."""
+"""The check of email addresses. It is a separate module, because its library loads slowly and few commands need it."""
 
 import email_validator
 from email_validator import EmailNotValidError, validate_email
