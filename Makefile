@@ -1,4 +1,4 @@
-# Two commands matter: `make run` (the demo world, serving) and `make test` (everything, on both engines; the browser on SQLite).
+# Two commands matter: `make run` (the demo world, serving) and `make test` (lint, types, and the tests that every change must pass).
 PYTHON ?= python3
 BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
@@ -13,7 +13,7 @@ install: .venv/runtime ## Gamekeeper in .venv, as .venv/bin/gamekeeper, without 
 
 setup: .venv/dev chromium promtool oidc-provider sample-tools ## the virtual environment for development, and a browser where it can be installed
 
-test: .venv/dev chromium promtool oidc-provider sample-tools lint ## lint, types, and all tests on SQLite and PostgreSQL; browser tests on SQLite
+test: .venv/dev chromium lint ## lint, types, and the tests that every change must pass; `make long` has the others
 	@$(MAKE) --no-print-directory -j2 types tests
 
 tests: .venv/dev
@@ -21,13 +21,13 @@ tests: .venv/dev
 	$(BIN)/pytest -n 4 --dist worksteal
 
 browser-postgresql: .venv/dev chromium oidc-provider ## the browser tests that change data, on PostgreSQL; `make test` runs them on SQLite
-	GAMEKEEPER_BROWSER_ENGINE=postgres $(BIN)/pytest -n 2 --dist worksteal tests/browser -k postgres
+	LONG_TESTS=1 $(BIN)/pytest -n 2 --dist worksteal tests/browser -k postgres -m long_only
 
 bulk: .venv/dev ## a bulk job of 10,000 players whose server is killed five times, on both engines
 	BULK_PLAYERS=10000 $(BIN)/pytest -q -n 2 tests/test_bulk_crashes.py
 
-long: .venv/dev chromium ## the long forms of the tests that `make test` runs in a short form, on both engines; ONLY=crash: some of them
-	LONG_TESTS=1 $(BIN)/pytest -n 2 --dist worksteal -m long_form $(if $(ONLY),-k "$(ONLY)")
+long: .venv/dev chromium promtool oidc-provider sample-tools ## the tests that `make test` leaves out, and its long forms, on both engines; ONLY=crash: some of them
+	LONG_TESTS=1 $(BIN)/pytest -n 2 --dist worksteal -m "long_form or long_only" $(if $(ONLY),-k "$(ONLY)")
 
 lint: .venv/dev
 	$(BIN)/ruff check
@@ -50,14 +50,14 @@ sample-tools: .venv/bin/python ## install tsx, TypeScript and PHP, which run the
 	@scripts/install_sample_tools.sh
 
 screenshots: .venv/dev chromium ## screenshots of the console's pages, into docs/images/
-	GAMEKEEPER_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py -k pictures
+	GAMEKEEPER_SCREENSHOTS=docs/images $(BIN)/pytest -m '' tests/browser/test_looks.py -k pictures
 
 PLAYERS ?= 2000
 tour: .venv/dev chromium ## tour of all console pages in Chromium with PLAYERS=2000 on ENGINE=sqlite, with the time of each page
-	GAMEKEEPER_TOUR_PLAYERS=$(PLAYERS) GAMEKEEPER_BROWSER_ENGINE=$(or $(ENGINE),sqlite) $(BIN)/pytest -q -s tests/browser/test_tour.py -k tour_of_all_pages
+	GAMEKEEPER_TOUR_PLAYERS=$(PLAYERS) LONG_TESTS=1 $(BIN)/pytest -q -s -m '' tests/browser/test_tour.py -k 'tour_of_all_pages and $(or $(ENGINE),sqlite)'
 
 fuzz: .venv/dev ## fuzz the API with schemathesis against the tolerant OpenAPI document, over 1,000 cases per engine
-	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py
+	LONG_TESTS=1 FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s -m long_only tests/test_contract_fuzz.py
 
 BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT)) $(if $(CLOCK),--clock $(CLOCK)) $(if $(ALL),--all)
 battery: .venv/dev .venv/semgrep/ready $(if $(LONG),patroni) ## tests with crashes, lost machines, full disks, overload and guessing, each also with seeded faults; ONLY=a,f: some tests; ALL=1: a test that cannot run fails; CLOCK=print: timings are printed but do not decide, for a busy machine

@@ -3,7 +3,6 @@
 import asyncio
 import random
 import shutil
-import sqlite3
 import sys
 import time
 import zipfile
@@ -12,6 +11,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import apsw
 import httpx
 
 import crash_gives
@@ -155,7 +155,7 @@ async def _read_meanwhile(run: Run) -> AsyncGenerator[None]:
     if run.fault != TORN or run.engine != SQLITE:
         yield
         return
-    with closing(sqlite3.connect(run.database.removeprefix("sqlite:///"), isolation_level=None)) as db:
+    with closing(apsw.Connection(run.database.removeprefix("sqlite:///"))) as db:
         db.execute("BEGIN")
         db.execute("SELECT COUNT(*) FROM ledger").fetchall()
         yield

@@ -1,14 +1,15 @@
 """Hold the database's write lock, so that requested changes queue up."""
 
 import asyncio
-import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from typing import Any
 
+import apsw
 import asyncpg
 
 SQLITE_URL = "sqlite:///"
+BUSY_MS = 5000  # longest wait for the lock
 
 
 @contextmanager
@@ -20,7 +21,8 @@ def writes(database: str) -> Generator[None]:
 @contextmanager
 def _of_a_file(database: str) -> Generator[None]:
     """Lock an SQLite file for writing; at most for five seconds, since a writer gives up after that."""
-    with closing(sqlite3.connect(database.removeprefix(SQLITE_URL), isolation_level=None)) as db:
+    with closing(apsw.Connection(database.removeprefix(SQLITE_URL))) as db:
+        db.set_busy_timeout(BUSY_MS)
         db.execute("BEGIN IMMEDIATE")
         yield
 

@@ -12,7 +12,6 @@ A request with the header `Battery-Crash: after_commit` makes its process crash 
 import asyncio
 import contextlib
 import os
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -21,6 +20,8 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, MutableMapping
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
+
+import apsw
 
 from gamekeeper import app, crash, log, settings
 from gamekeeper.cli import serve
@@ -132,9 +133,9 @@ async def _linger() -> None:
 def _commit_normally() -> None:
     connect = sqlite._connect  # noqa: SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
 
-    def normally(path: Path) -> sqlite3.Connection:
+    def normally(path: Path) -> apsw.Connection:
         db = connect(path)
-        db.execute("PRAGMA synchronous = NORMAL")
+        db.pragma("synchronous", "NORMAL")
         return db
 
     setattr(sqlite, "_connect", normally)  # noqa: B010 - see above

@@ -2,12 +2,13 @@
 
 import itertools
 import secrets
-import sqlite3
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import cast
+
+import apsw
 
 from gamekeeper import settings
 from gamekeeper.cli import serve
@@ -43,9 +44,9 @@ def build(settings: Settings, way: str) -> Asgi:
     return cast("Asgi", AddKeys(serve.build_app(settings)))  # safe cast: granian accepts any ASGI app
 
 
-def _connect_normally(connect: Callable[[Path], sqlite3.Connection], path: Path) -> sqlite3.Connection:
+def _connect_normally(connect: Callable[[Path], apsw.Connection], path: Path) -> apsw.Connection:
     db = connect(path)
-    db.execute("PRAGMA synchronous = NORMAL")
+    db.pragma("synchronous", "NORMAL")
     return db
 
 

@@ -1,7 +1,6 @@
 """Temporary copies of a benchmark database for writes, so that the original stays unchanged."""
 
 import asyncio
-import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import apsw
 import asyncpg
 
 from benchmarks.worlds import SQLITE, BenchWorld
@@ -31,7 +31,7 @@ def open_copy(world: BenchWorld, name: str) -> Generator[BenchWorld]:
 
 def execute(world: BenchWorld, *commands: str) -> None:
     if world.engine == SQLITE:
-        with closing(sqlite3.connect(_file(world), isolation_level=None)) as db:
+        with closing(apsw.Connection(str(_file(world)))) as db:
             for each in commands:
                 db.execute(each)
     else:
@@ -50,8 +50,12 @@ def _file(world: BenchWorld) -> Path:
 
 def _make(world: BenchWorld, copy: BenchWorld, name: str) -> None:
     if world.engine == SQLITE:
-        with closing(sqlite3.connect(_file(world))) as source, closing(sqlite3.connect(_file(copy))) as target:
-            source.backup(target)
+        with (
+            closing(apsw.Connection(str(_file(world)))) as source,
+            closing(apsw.Connection(str(_file(copy)))) as target,
+            target.backup("main", source, "main") as backup,
+        ):
+            backup.step()
     else:
         template = world.folder.name
         asyncio.run(_execute(_of_server(world), [f"CREATE DATABASE {template}_{name} TEMPLATE {template}"]))

@@ -1,10 +1,11 @@
 """Count the economy and a board of a benchmark database once, as the background jobs of a server would do it."""
 
 import asyncio
-import sqlite3
 import time
 from contextlib import closing
 from functools import partial
+
+import apsw
 
 from benchmarks import copies, worlds
 from benchmarks.worlds import SQLITE, BenchWorld
@@ -41,7 +42,7 @@ def count(world: BenchWorld) -> None:
 
 def is_up_to_date(world: BenchWorld) -> bool:
     if world.engine == SQLITE:
-        with closing(sqlite3.connect(world.url.removeprefix("sqlite:///"))) as db:
+        with closing(apsw.Connection(world.url.removeprefix("sqlite:///"))) as db:
             return bool(db.execute(UP_TO_DATE).fetchone()[0])
     return bool(worlds.ask(world.url, UP_TO_DATE)[0][0])
 

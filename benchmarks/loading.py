@@ -2,7 +2,6 @@
 
 import gc
 import shutil
-import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -10,6 +9,8 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
+
+import apsw
 
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, of
@@ -88,7 +89,7 @@ def load(path: Path) -> None:
 
 def insert(path: Path, batches: Sequence[Batch]) -> None:
     """Insert rows by executemany, without work that our loader avoids too: list changes, index updates row by row."""
-    db = sqlite3.connect(path, isolation_level=None)
+    db = apsw.Connection(str(path))
     made = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE name IN (?, ?)", INDEXES)]
     drops = [f"DROP TRIGGER {each}" for each in LISTING] + [f"DROP INDEX {each}" for each in INDEXES]
     for each in (*PRAGMAS, *drops):
@@ -105,7 +106,7 @@ def insert(path: Path, batches: Sequence[Batch]) -> None:
 
 def read_batches(empty: Path, full: Path) -> list[Batch]:
     """Return the rows that Gamekeeper's loader inserted, in its order and batch size."""
-    db = sqlite3.connect(full)
+    db = apsw.Connection(str(full))
     db.execute("ATTACH ? AS empty", [str(empty)])
     users, players = (_new(db, table) for table in ("users", "players"))
     held = {
@@ -120,10 +121,10 @@ def read_batches(empty: Path, full: Path) -> list[Batch]:
     return batches
 
 
-def _new(db: sqlite3.Connection, table: str) -> Rows:
+def _new(db: apsw.Connection, table: str) -> Rows:
     known = f"SELECT id FROM empty.{table}"  # noqa: S608 - our tables
     return db.execute(f"SELECT * FROM main.{table} WHERE id NOT IN ({known}) ORDER BY rowid").fetchall()  # noqa: S608 - our tables
 
 
-def _read_ordered(db: sqlite3.Connection, table: str) -> Rows:
+def _read_ordered(db: apsw.Connection, table: str) -> Rows:
     return db.execute(f"SELECT * FROM main.{table} ORDER BY player_id").fetchall()  # noqa: S608 - our tables

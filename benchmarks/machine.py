@@ -4,13 +4,14 @@ import os
 import platform
 import re
 import shutil
-import sqlite3
 import subprocess
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
+
+import apsw
 
 PROC = Path("/proc")
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -89,7 +90,7 @@ def describe() -> dict[str, str]:
         "kernel": platform.release(),
         "python": platform.python_version(),
         "granian": metadata.version("granian"),
-        "sqlite": sqlite3.sqlite_version,
+        "sqlite": apsw.sqlite_lib_version(),
         "node": _read_version("node", "--version"),
         "wrk": _read_version("wrk", "-v"),
         "date": datetime.now(UTC).date().isoformat(),

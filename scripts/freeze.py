@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import gzip
 import json
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,8 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import apsw
 
 ROOT = Path(__file__).parent.parent
 sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "contract")]  # the test data is in the folder tests
@@ -54,7 +55,7 @@ def freeze(folder: Path) -> None:
         file = Path(place) / "frozen.db"
         _write_requests(folder, "sqlite", f"sqlite:///{file}")
         whole = Path(place) / "whole.db"
-        with closing(sqlite3.connect(file)) as db:
+        with closing(apsw.Connection(str(file))) as db:
             db.execute("VACUUM INTO ?", (str(whole),))
         _write(folder / "sqlite.db.gz", whole.read_bytes())
     with tempfile.TemporaryDirectory(prefix="gk-") as place:

@@ -3,11 +3,12 @@
 Every era gets the tables and columns that it has, and some broken rows. Programs call `extend`.
 """
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+import apsw
 
 import intersect_logs
 from make_intersect import (
@@ -71,15 +72,16 @@ ITEM_COLUMNS: Mapping[str, Any] = {
     "Consumable_Type": 0,
     "Consumable_Value": 0,
     "Consumable_Percentage": 0,
-    "UsageRequirements": '{"Lists":[]}',
-    "Speed": 1.25,
+    "UsageRequirements": "[]",
+    "Speed": 12,
+    "CritMultiplier": 1.25,
     "TimeCreated": -8586599203473051578,
 }
 NAMED_TABLES = ("Animations", "Projectiles", "Resources", "Shops", "CraftingTables", "Crafts", "Tilesets")
 HUES = [{"A": 204, "R": 0, "G": 0, "B": 64}, {"A": 0, "R": 255, "G": 255, "B": 255}]
 
 
-def extend_game(db: sqlite3.Connection, era: Era) -> None:
+def extend_game(db: apsw.Connection, era: Era) -> None:
     key = f"Id {era.guid_type} NOT NULL PRIMARY KEY"
     made = -8586599203473051578
     for column, value in ITEM_COLUMNS.items():
@@ -119,7 +121,7 @@ def extend_game(db: sqlite3.Connection, era: Era) -> None:
     _add_variables(db, era, key)
 
 
-def _add_variables(db: sqlite3.Connection, era: Era, key: str) -> None:
+def _add_variables(db: apsw.Connection, era: Era, key: str) -> None:
     db.execute("DROP TABLE ServerVariables")
     if not era.typed:
         db.execute(f"CREATE TABLE ServerVariables ({key}, Name TEXT, TextId TEXT, Value INTEGER)")
@@ -143,7 +145,7 @@ def _add_variables(db: sqlite3.Connection, era: Era, key: str) -> None:
 # --- the players' data ---------------------------------------------------------------------------------------------
 
 
-def extend_players(db: sqlite3.Connection, era: Era) -> None:
+def extend_players(db: apsw.Connection, era: Era) -> None:
     g, owner = era.guid_type, era.owner
     key = f"Id {g} NOT NULL PRIMARY KEY"
     players = [era.guid(guid("player", number)) for number in range(MIN_PLAYERS)]
@@ -182,7 +184,7 @@ def extend_players(db: sqlite3.Connection, era: Era) -> None:
         _add_guilds(db, era, players)
 
 
-def _add_values(db: sqlite3.Connection, era: Era, players: Sequence[Any]) -> None:
+def _add_values(db: apsw.Connection, era: Era, players: Sequence[Any]) -> None:
     """Add players' variables with text and fractions. The value of player 3 has another type than its variable."""
     given = [
         (0, TITLE, variable(3, "The Bold")),
@@ -200,7 +202,7 @@ def _add_values(db: sqlite3.Connection, era: Era, players: Sequence[Any]) -> Non
     db.execute(f"UPDATE {era.owner}_Variables SET Value = ? WHERE Id = ?", kills)  # noqa: S608 - names from here
 
 
-def _add_guilds(db: sqlite3.Connection, era: Era, players: Sequence[Any]) -> None:
+def _add_guilds(db: apsw.Connection, era: Era, players: Sequence[Any]) -> None:
     """Add two guilds with members, one without, a member of a missing guild, and a guild without an owner."""
     g = era.guid_type
     key = f"Id {g} NOT NULL PRIMARY KEY"
@@ -252,7 +254,7 @@ def _add_guilds(db: sqlite3.Connection, era: Era, players: Sequence[Any]) -> Non
         _add_guild_values(db, era, key)
 
 
-def _add_guild_values(db: sqlite3.Connection, era: Era, key: str) -> None:
+def _add_guild_values(db: apsw.Connection, era: Era, key: str) -> None:
     g = era.guid_type
     db.execute(f"CREATE TABLE Guild_Variables ({key}, GuildId {g} NOT NULL, VariableId {g} NOT NULL, Value TEXT)")
     held = [
@@ -288,7 +290,7 @@ def extend(folder: Path, era_name: str, trades: int = 3) -> Path:
     """Extend the databases of `make_intersect.make` in this folder, and write logging.db; return its path."""
     era = BY_NAME[era_name]
     for name, work in (("gamedata.db", extend_game), ("playerdata.db", extend_players)):
-        with closing(sqlite3.connect(folder / name)) as db, db:
+        with closing(apsw.Connection(str(folder / name))) as db, db:
             work(db, era)
     with closing(create(folder / "logging.db", intersect_logs.tables(era), era)) as db:
         for table, rows in intersect_logs.rows(era, trades).items():

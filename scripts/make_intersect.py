@@ -9,12 +9,13 @@ import argparse
 import hashlib
 import json
 import random
-import sqlite3
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import apsw
 
 ERAS = ("0.6", "0.6.2", "0.7.0", "0.7.1", "0.8")
 ZERO = uuid.UUID(int=0)
@@ -269,12 +270,12 @@ def switches(era: Era, players: range) -> Iterator[Row]:
 Execute = Callable[[str, Sequence[Row]], object]
 
 
-def fill(db: sqlite3.Connection, table: str, rows: Iterator[Row] | Sequence[Row]) -> None:
+def fill(db: apsw.Connection, table: str, rows: Iterator[Row] | Sequence[Row]) -> None:
     for row in rows:
         db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - names from here
 
 
-def fill_quickly(db: sqlite3.Connection, table: str, width: int, rows: Iterator[Row]) -> None:
+def fill_quickly(db: apsw.Connection, table: str, width: int, rows: Iterator[Row]) -> None:
     db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * width)})", rows)  # noqa: S608 - names from here
 
 
@@ -313,9 +314,10 @@ def moderation(era: Era) -> Mapping[str, list[Row]]:
     }
 
 
-def create(path: Path, tables: Mapping[str, str], era: Era) -> sqlite3.Connection:
-    db = sqlite3.connect(path, isolation_level=None)
-    db.executescript("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF;")
+def create(path: Path, tables: Mapping[str, str], era: Era) -> apsw.Connection:
+    db = apsw.Connection(str(path))
+    db.pragma("synchronous", "OFF")
+    db.pragma("journal_mode", "OFF")
     db.execute("BEGIN")
     db.execute("CREATE TABLE __EFMigrationsHistory (MigrationId TEXT PRIMARY KEY, ProductVersion TEXT)")
     db.execute("INSERT INTO __EFMigrationsHistory VALUES (?, '2.1')", (era.migration,))

@@ -9,12 +9,14 @@ Both run in turn, each in its own process, whose peak memory is printed.
 import argparse
 import json
 import resource
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
+
+import apsw
 
 import make_intersect
 
@@ -23,15 +25,16 @@ COPIED = ("Users", "Players", "Player_Items", "Player_Bank", "Player_Spells", "P
 
 
 def copy(source: Path, target: Path) -> None:
-    read = sqlite3.connect(f"file:{source}?mode=ro", uri=True)
-    write = sqlite3.connect(target, isolation_level=None)
-    write.executescript("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
+    read = apsw.Connection(str(source), apsw.SQLITE_OPEN_READONLY)
+    write = apsw.Connection(str(target))
+    for name, value in {"page_size": 8192, "journal_mode": "WAL", "synchronous": "FULL"}.items():
+        write.pragma(name, value)
     for table in COPIED:
-        (shape,) = read.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        ((shape,),) = read.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchall()
         write.execute(shape)
         rows = read.execute(f"SELECT * FROM {table}")  # noqa: S608 - names from here
-        marks = ", ".join("?" * len(rows.description))
-        while some := rows.fetchmany(SOME):
+        marks = ", ".join("?" * len(rows.get_description()))
+        while some := list(islice(rows, SOME)):
             write.execute("BEGIN")
             write.executemany(f"INSERT INTO {table} VALUES ({marks})", some)  # noqa: S608 - names from here
             write.execute("COMMIT")

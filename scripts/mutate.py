@@ -48,7 +48,7 @@ TESTS = {
         "tests/http/test_idempotency.py",
         "tests/http/test_dry_runs.py",
         "tests/http/test_approvals.py",
-        "tests/http/test_approval_deciders.py",
+        "tests/http/test_deciders.py",
         "tests/http/test_approval_rules.py",
         "tests/http/test_gifts.py",
         "tests/http/test_commands.py",

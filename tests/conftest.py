@@ -22,6 +22,7 @@ from demo_databases import fill_template, find_hour
 from gamekeeper.game import feed, passwords
 from gamekeeper.http import shared_query
 from gamekeeper.store import hosts
+from long_forms import LONG
 
 ENGINES = ("sqlite", "postgres")
 IN_EARNEST: PasswordHasher = vars(passwords)["_hasher"]
@@ -109,7 +110,19 @@ def postgres_databases(postgres_server: str) -> Generator[Postgres]:
     databases.close()
 
 
-@pytest.fixture(params=ENGINES)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests of `engine` on SQLite, those marked `both_engines` on PostgreSQL too, and in `make long` all others."""
+    chosen = any("engine" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    if "engine" in metafunc.fixturenames and not chosen:
+        on_postgres: list[Any] = []
+        if metafunc.definition.get_closest_marker("both_engines"):
+            on_postgres = ["postgres"]
+        elif LONG:
+            on_postgres = [pytest.param("postgres", marks=pytest.mark.long_only)]
+        metafunc.parametrize("engine", ["sqlite", *on_postgres], indirect=True)
+
+
+@pytest.fixture(scope="module")
 def engine(request: pytest.FixtureRequest) -> str:
     return request.param
 

@@ -85,7 +85,8 @@ def _restore(world: World, password: str) -> None:
     world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
     api_keys.insert(world, KEY_ID, people.USER_IDS["Clerk"])
     invitations.insert(world, people.USER_IDS["Clerk"])
-    world.sql("DELETE FROM tags")
+    for (player_id,) in world.sql("SELECT DISTINCT player_id FROM tags"):
+        world.post("/api/keeper/v1/tags", {"Tags": [], "Player": str(player_id)})
     world.sql("DELETE FROM item_pictures")
     insert_note(world)
     insert_board(world)

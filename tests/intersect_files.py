@@ -2,14 +2,15 @@
 
 import asyncio
 import json
-import sqlite3
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import apsw
+import pytest
 import state
 
 import make_intersect
@@ -113,13 +114,13 @@ def find_unaccounted(told: Any) -> list[str]:
 
 
 def change(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path)) as db, db:
+    with closing(apsw.Connection(str(path))) as db, db:
         for each in statements:
             db.execute(each)
 
 
 def add(path: Path, table: str, *rows: tuple[Any, ...]) -> None:
-    with closing(sqlite3.connect(path)) as db, db:
+    with closing(apsw.Connection(str(path))) as db, db:
         for row in rows:
             db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - names from here
 
@@ -165,3 +166,8 @@ def spoil(made: IntersectFiles) -> None:
     add(made.players, "Bans", ("nobodys ban", "x", *[None] * 5), endless)
     add(made.players, "Users", ("no guid", "Eve", *[None] * 8), (_ZERO, "Zoe", *[None] * 8))
     change(made.players, f"UPDATE Players SET UserId = '{nobody}' WHERE Name = 'Knight4'")  # noqa: S608 - from here
+
+
+def by_day(day: str, eras: Iterable[str]) -> list[Any]:
+    """Return versions to parametrize a test with: one by day, all of them in `make long`."""
+    return [each if each == day else pytest.param(each, marks=pytest.mark.long_only) for each in eras]

@@ -8,15 +8,13 @@ import pytest
 from expectations import everything
 from world import World, open_world
 
-ENGINES = ("sqlite", "postgres")
 
-
-def open_shared(request: pytest.FixtureRequest, *, without: str = "") -> Generator[World]:
-    """Open a world on the engine `request.param`; in the end, require that no test has changed its database.
+def open_shared(engine: str, request: pytest.FixtureRequest, *, without: str = "") -> Generator[World]:
+    """Open a world on the engine; in the end, require that no test has changed its database.
 
     `without`: a table that tests may change.
     """
-    databases: Any = request.getfixturevalue(f"{request.param}_databases")
+    databases: Any = request.getfixturevalue(f"{engine}_databases")
     url = databases.fresh()
     try:
         with open_world(url, databases.tokens) as world:

@@ -33,6 +33,8 @@ from people import ANN, BOB
 from server import Server
 from world import World, at_work
 
+pytestmark = pytest.mark.both_engines
+
 # Tables that a backup leaves out, or that a restore changes.
 NOT_AS_IT_WAS = frozenset({"resets", "lists", "list_blocks", "list_changes", "epoch", "tokens", "api_keys"})
 KEY = {"Idempotency-Key": "once"}

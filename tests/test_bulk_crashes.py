@@ -12,6 +12,8 @@ import long_forms
 import people
 from server import Server
 
+pytestmark = pytest.mark.both_engines
+
 BULK = "/api/keeper/v1/bulk"
 SECONDS = 1800  # longest wait, long enough for 10,000 players on a busy machine
 PLAYERS = int(os.environ.get("BULK_PLAYERS", long_forms.choose("120", "300")))  # `make bulk` has 10,000

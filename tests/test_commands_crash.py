@@ -23,6 +23,8 @@ from battery.served import AS_IT_IS, Served
 from gamekeeper.store.kinds import COMMANDS, STATE_COMMANDS
 from server import Server
 
+pytestmark = pytest.mark.both_engines
+
 HERE = Path(__file__).parent
 SECONDS = 120  # longest wait for a condition, long enough for a busy machine
 MOST_EFFECTS = 20  # a command of the example has about five

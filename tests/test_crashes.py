@@ -14,6 +14,8 @@ from battery.served import AS_IT_IS, Served
 from people import COIN
 from server import Server
 
+pytestmark = pytest.mark.both_engines
+
 HERE = Path(__file__).parent
 APPROVALS = "/api/keeper/v1/approvals"
 POINTS = ("after_effect", "before_commit", "after_commit")  # where the server is killed in an approval

@@ -34,6 +34,7 @@ def file(tmp_path: Path) -> Path:
 # --- a restore is complete or changes nothing ----------------------------------------------------------------------
 
 
+@pytest.mark.long_only
 @ON_SQLITE
 def test_flipped_byte_is_detected(world: World, file: Path, tmp_path: Path) -> None:
     """A flipped byte is detected, unless it has no meaning (such as a date in the ZIP's index)."""
@@ -53,6 +54,7 @@ def test_flipped_byte_is_detected(world: World, file: Path, tmp_path: Path) -> N
     assert noticed > 100
 
 
+@pytest.mark.long_only
 @ON_SQLITE
 @pytest.mark.parametrize(
     ("part", "place", "value"),
@@ -84,6 +86,7 @@ def test_truncated_backup_is_refused(world: World, file: Path, empty_database: s
         assert is_untouched(empty_database)
 
 
+@pytest.mark.long_only
 @ON_SQLITE
 def test_missing_rows_are_detected(world: World, file: Path, tmp_path: Path) -> None:
     """Missing rows are detected, because the manifest has the row count and the checksum of each table."""
@@ -130,24 +133,7 @@ def test_zip_bomb_is_refused(
     assert is_untouched(empty_database)
 
 
-@ON_SQLITE
-def test_uncompressed_backup_may_have_any_size(
-    world: World, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(20):  # text that can be compressed; without it the file is larger than its content
-        give(world, headers={"X-Reason": f"{number} {'again ' * 40}"})
-    back_up(world, file)
-    monkeypatch.setattr(archive, "MAX_UNPACKED_BYTES", 0)
-    monkeypatch.setattr(archive, "MAX_UNPACK_RATIO", 1)
-    stored = tmp_path / "stored.backup"
-    with ZipFile(file) as packed, ZipFile(stored, "w") as unpacked:
-        for each in packed.namelist():
-            unpacked.writestr(each, packed.read(each))
-    with pytest.raises(BadBackup, match="zip -0"):
-        contents(file)
-    assert len(contents(stored)) > 2
-
-
+@pytest.mark.long_only
 @ON_SQLITE
 def test_oversized_manifest_is_refused(world: World, file: Path) -> None:
     back_up(world, file)
@@ -157,6 +143,7 @@ def test_oversized_manifest_is_refused(world: World, file: Path) -> None:
         Archive(file)
 
 
+@pytest.mark.long_only
 @pytest.mark.parametrize("field", ["made_at", "ledger", "rows"])
 @pytest.mark.parametrize("number", [10**30, -1])
 def test_a_number_out_of_range_in_the_manifest_is_refused(
@@ -171,6 +158,7 @@ def test_a_number_out_of_range_in_the_manifest_is_refused(
     assert is_untouched(empty_database)
 
 
+@pytest.mark.long_only
 def test_overlong_line_is_refused(
     world: World, file: Path, tmp_path: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +179,7 @@ def test_a_newer_schema_is_refused(world: World, file: Path, tmp_path: Path, emp
     assert is_untouched(empty_database)
 
 
+@pytest.mark.long_only
 def test_a_newer_format_is_refused(world: World, file: Path, tmp_path: Path) -> None:
     future = rewritten(file, tmp_path / "f", changed(back_up(world, file), format=2), "", [])
     with pytest.raises(BadBackup, match="has the format 2"):

@@ -9,6 +9,8 @@ import pytest
 import people
 from server import Server
 
+pytestmark = pytest.mark.long_only
+
 LINK = "/api/link/v1"
 SECONDS = 60  # longest wait for a condition, long enough for a busy machine
 

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from demo_databases import ANYBODY, at_work, trace
+import pytest
+
+from demo_databases import ANYBODY, at_work
 from gamekeeper.demo import game_servers, names, world
 from gamekeeper.game import commands, moderation, presence
-from gamekeeper.game import player_edits as character_rules
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.changes import Decide
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.permissions import PERMISSIONS
-from gamekeeper.game.refusals import NoSuchServer
 from gamekeeper.store import (
     deliveries,
     feed,
@@ -19,17 +19,7 @@ from gamekeeper.store import (
 )
 from gamekeeper.store import presence as presence_rows
 
-
-def test_game_servers_keep_players_online(demo_database: str) -> None:
-    async def work(keeper: Keeper) -> None:
-        before = await trace(keeper)
-        for _ in range(2):
-            await game_servers.DemoGame(keeper).keep_online()
-            online = [await presence_rows.count_of_server(keeper.store, realm) for realm in world.GAME_SERVERS]
-            assert online == [7, 5]
-        assert await trace(keeper) == before
-
-    at_work(demo_database, work)
+pytestmark = pytest.mark.long_only
 
 
 def test_kicked_player_stays_offline_until_server_restarts(demo_database: str) -> None:
@@ -42,18 +32,6 @@ def test_kicked_player_stays_offline_until_server_restarts(demo_database: str) -
         await keeper.changes.apply(ANYBODY, lambda tx: presence.close_server(tx, "realm-1"), lambda _: b"")
         await game_servers.DemoGame(keeper).keep_online()
         assert await presence_rows.is_online(keeper.store, aldwyn)
-
-    at_work(demo_database, work)
-
-
-def test_deleted_player_does_not_prevent_logins(demo_database: str) -> None:
-    async def work(keeper: Keeper) -> None:
-        aldwyn = names.make_stable_id("player", "Aldwyn")
-        await keeper.changes.apply(
-            ANYBODY, lambda tx: character_rules.delete(tx, aldwyn, keeper.changes.codec), lambda _: b""
-        )
-        await game_servers.DemoGame(keeper).keep_online()
-        assert await presence_rows.count(keeper.store) == 11
 
     at_work(demo_database, work)
 
@@ -111,54 +89,5 @@ def test_game_servers_carry_out_and_acknowledge_commands(demo_database: str) -> 
         assert (warped.map_id, warped.x, warped.y) == (world.MAPS[1].id, 3, 4)
         await game.follow()
         assert await deliveries.read_overdue(keeper.store, -60_000, 10) == []
-
-    at_work(demo_database, work)
-
-
-def test_game_server_that_cannot_carry_out_a_command_says_why(demo_database: str) -> None:
-    async def work(keeper: Keeper) -> None:
-        game = game_servers.DemoGame(keeper)
-        await game.keep_online()
-        await game.follow()
-        numbers = await play(
-            keeper,
-            game,
-            lambda tx: moderation.kick(tx, moderation.ModerationRequest("Elowen", key_is_player=True)),
-            lambda tx: presence.close_server(tx, "realm-1"),
-        )
-        assert await list_states(keeper, numbers) == [("realm-1", "failed", str(NoSuchServer(name="realm-1")))]
-
-    at_work(demo_database, work)
-
-
-def test_game_servers_send_receipts_for_ordinary_changes(demo_database: str) -> None:
-    async def work(keeper: Keeper) -> None:
-        game, name = game_servers.DemoGame(keeper), world.GAME_SERVERS["realm-2"][0]
-        await game.keep_online()
-        await game.follow()
-        edit = character_rules.set_level
-        [change] = await play(keeper, game, lambda tx: edit(tx, name, 7, keeper.changes.codec))
-        await game.keep_online()
-        player_id = names.make_stable_id("player", name)
-        receipts = await deliveries.read_player_receipts(keeper.store, [player_id])
-        assert receipts == {player_id: deliveries.ServerReceipt("realm-2", 0, change)}
-
-    at_work(demo_database, work)
-
-
-def test_game_goes_on_with_the_commands_after_its_stored_cursor(demo_database: str) -> None:
-    """The process that fills the demo stores the cursors; the serving process goes on there."""
-
-    async def work(keeper: Keeper) -> None:
-        first = game_servers.DemoGame(keeper)
-        await first.keep_online()
-        await first.follow()
-        await keeper.feed.cursors.save()
-        await keeper.changes.apply(
-            ANYBODY, lambda tx: commands.kill(tx, order(world.GAME_SERVERS["realm-1"][0])), lambda _: b""
-        )
-        numbers = await play(keeper, game_servers.DemoGame(keeper))
-        assert numbers == []
-        assert await list_states(keeper, [await last_change(keeper)]) == [("realm-1", "applied", None)]
 
     at_work(demo_database, work)

@@ -20,10 +20,11 @@ import pytest
 import people
 import run_cluster
 from databases import Sqlite
-from gamekeeper.cli.serve import FIRST_FREE_PORT
 from gamekeeper.settings import PREFIX, Settings
 from run_cluster import Proxy
 from server import Server, free_port
+
+pytestmark = pytest.mark.long_only
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
@@ -61,14 +62,6 @@ def check_with_haproxy(haproxy: str, folder: Path, text: str) -> str:
     file.write_text(text)
     done = subprocess.run([haproxy, "-c", "-f", str(file)], check=False, capture_output=True, text=True)
     return done.stderr if done.returncode else ""
-
-
-def deploy_haproxy(folder: Path) -> str:
-    return run_cluster.configuration(folder, free_port(), ["127.0.0.1:5401", "127.0.0.1:5402"])
-
-
-def test_haproxy_accepts_its_file(haproxy: str, tmp_path: Path) -> None:
-    assert check_with_haproxy(haproxy, tmp_path, deploy_haproxy(tmp_path)) == ""
 
 
 def test_haproxy_accepts_its_file_with_a_certificate(haproxy: str, tmp_path: Path) -> None:
@@ -174,16 +167,6 @@ def answers(line: socket.socket) -> bool:
 
 
 @pytest.mark.usefixtures("haproxy")
-def test_haproxy_answers_503_when_no_instance_is_ready(tmp_path: Path, stuck: ThreadingHTTPServer) -> None:
-    with Proxy(tmp_path, [stuck.server_port] * 2) as proxy, httpx.Client(base_url=proxy.url, timeout=SECONDS) as client:
-        stuck.socket.close()  # HAProxy notices the closed instance at its second health check
-        until = time.monotonic() + SECONDS
-        while (answer := client.get("/api/info")).json()["Code"] == "overloaded" and time.monotonic() < until:
-            time.sleep(0.1)
-    assert (answer.status_code, answer.headers["retry-after"], answer.json()["Code"]) == (503, "1", "database_away")
-
-
-@pytest.mark.usefixtures("haproxy")
 def test_session_cookie_behind_haproxy_is_secure(tmp_path: Path, sqlite_databases: Sqlite) -> None:
     """HAProxy accepts only TLS and marks every request so; the test itself connects without TLS."""
     typed = {"name": "Clerk", "password": people.PASSWORD}
@@ -222,50 +205,7 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     assert check_with_systemd(tmp_path, {each.name: each.read_text() for each in UNITS}) == ""
 
 
-def test_systemd_stop_timeout_exceeds_the_longest_request() -> None:
-    waits = re.search(r"TimeoutStopSec=(\d+)", (DEPLOY / "gamekeeper.service").read_text())
-    assert waits
-    assert int(waits[1]) > Settings().stop_seconds
-
-
-def test_systemd_restarts_a_failing_unit_without_limit() -> None:
-    """By default systemd gives up after five attempts in ten seconds; a database may be unreachable for longer."""
-    head = (DEPLOY / "gamekeeper.service").read_text().partition("[Service]")[0]
-    assert "\nStartLimitIntervalSec=0\n" in head
-
-
-@pytest.mark.parametrize("unit", [each for each in UNITS if each.suffix == ".service"], ids=lambda each: each.name)
-def test_data_folder_is_readable_by_the_service_only(unit: Path) -> None:
-    """Each systemd unit sets the data folder's mode when it starts; without a mode it would be readable for all."""
-    text = unit.read_text()
-    assert ("\nStateDirectory=gamekeeper\n" in text, "\nStateDirectoryMode=0700\n" in text) == (True, True)
-
-
 # --- Docker: no image is built, since Docker is not installed; the named files must exist --------------------------
-
-
-def missing_in_image(dockerfile: str, ignore: str) -> list[str]:
-    """Return files that the Dockerfile uses and that do not exist or are ignored by the builder."""
-    sent = {line[1:] for line in ignore.splitlines() if line.startswith("!")}
-    copied = [
-        word for line in re.findall(r"^COPY (?!--from)(.*) \S+$", dockerfile, re.MULTILINE) for word in line.split()
-    ]
-    return [each for each in copied if each not in sent or not (ROOT / each).exists()]
-
-
-def test_dockerfile_names_existing_files() -> None:
-    dockerfile = (DEPLOY / "Dockerfile").read_text()
-    ignore = (DEPLOY / "Dockerfile.dockerignore").read_text()
-    assert missing_in_image(dockerfile, ignore) == []
-    assert missing_in_image(dockerfile + "COPY source ./src\n", ignore) == ["source"]
-    assert missing_in_image(dockerfile, ignore.replace("!LICENSE\n", "")) == ["LICENSE"]
-
-
-def test_image_contains_the_files_of_the_build() -> None:
-    """The Dockerfile must copy every file from which the wheel is built; otherwise `pip install .` fails in it."""
-    dockerfile = (DEPLOY / "Dockerfile").read_text()
-    for named in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "src", "deploy", "docs"):
-        assert re.search(rf"^COPY .*\b{re.escape(named)}\b", dockerfile, re.MULTILINE), named
 
 
 def test_image_health_check_uses_the_configured_port(stuck: ThreadingHTTPServer) -> None:
@@ -294,44 +234,3 @@ def test_deploy_files_name_existing_settings() -> None:
     texts = {each.name: each.read_text() for each in DEPLOY.iterdir()}
     assert unknown_settings({**texts, "deploy.md": GUIDE}) == []
     assert unknown_settings({"x": "GAMEKEEPER_STOP_SECOND=3"}) == ["x: GAMEKEEPER_STOP_SECOND"]
-
-
-def unheard(guide: str, unit: str) -> list[str]:
-    """Return mismatches between the address in the systemd service and the addresses in the guide."""
-    (port,) = re.findall(r"^GAMEKEEPER_PORT=(\d+)$", guide, re.MULTILINE)
-    asked = re.findall(r"https://127\.0\.0\.1(?::(\d+))?/health/ready", guide)
-    wrong = [] if int(port) >= FIRST_FREE_PORT or f"\nAmbientCapabilities={CAPABILITY}\n" in unit else ["not allowed"]
-    return wrong + [f"asks {each or HTTPS}" for each in asked if each != port]
-
-
-def test_guide_uses_the_address_of_the_service() -> None:
-    unit = (DEPLOY / "gamekeeper.service").read_text()
-    assert unheard(GUIDE, unit) == []
-    low = GUIDE.replace("GAMEKEEPER_PORT=5443\n", "GAMEKEEPER_PORT=443\n")
-    assert unheard(low, unit) == ["not allowed", "asks 5443"]
-    assert unheard(GUIDE.replace("127.0.0.1:5443", "127.0.0.1"), unit) == ["asks 443"]
-
-
-def test_systemd_accepts_the_guides_override_for_a_low_port(tmp_path: Path) -> None:
-    (printed,) = re.findall(r"^printf '(.*?)' > \S+/gamekeeper\.service\.d/port\.conf$", GUIDE, re.MULTILINE)
-    added = printed.replace("\\n", "\n")
-    assert set(added.splitlines()) == {"[Service]", *(f"{way}={CAPABILITY}" for way in WAYS)}
-    (tmp_path / "gamekeeper.service.d").mkdir()
-    for text, problem in ((added, False), (added.replace("Ambient", "Ambiant"), True)):
-        (tmp_path / "gamekeeper.service.d" / "port.conf").write_text(text)
-        said = check_with_systemd(tmp_path, {"gamekeeper.service": (DEPLOY / "gamekeeper.service").read_text()})
-        assert bool(said) == problem, said
-
-
-def test_guide_names_every_deploy_file() -> None:
-    assert [each.name for each in DEPLOY.iterdir() if f"deploy/{each.name}" not in GUIDE] == []
-
-
-def test_guide_names_only_existing_deploy_files() -> None:
-    assert [each for each in re.findall(r"\]\(\.\./([\w./-]+)\)", GUIDE) if not (ROOT / each).exists()] == []
-
-
-def test_guide_and_lock_file_name_the_same_patroni() -> None:
-    locked = re.search(r"^patroni==([\w.]+)", (ROOT / "requirements-patroni.lock").read_text(), re.MULTILINE)
-    assert locked
-    assert f"patroni[etcd3]=={locked[1]}" in GUIDE

@@ -1,7 +1,7 @@
-"""The doctor finds changes that another program made to the database."""
+"""The doctor finds changes that another program made to the database, and none that Gamekeeper made itself."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,11 +15,70 @@ from findings import findings
 from gamekeeper import doctor
 from gamekeeper.doctor import ERROR, NOTE, DoctorFinding
 from gamekeeper.doctor import findings as limits
-from world import KEY_FILE, World
+from gamekeeper.game.lookup import ZERO_GUID, make_clashing_fold
+from loops import over
+from people import ANN, ANNS_POUCH, BOB, COIN
+from providers import make_settings
+from world import KEY_FILE, World, open_world
 
 MAIL = "mail"
 GIB = 1 << 30
+LINK = "/api/link/v1/players"
+ANNS_ACCOUNT = people.USER_IDS["Ann"]
 IMPORT = "INSERT INTO imports VALUES ($1, $2, '', $3, 0, '{}', $4, $5)"
+BAG = "INSERT INTO bags (id, player_id, slot_count) VALUES ($1, $2, 1)"
+ONLY_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+# SQL that changes one thing, the check that finds it, and a part of its message; each on a new database
+DAMAGES = [
+    ("DELETE FROM slots WHERE item_id = '{ARROW}' AND place <> 'inventory'", "ledger", "hold 60 of item Arrow"),
+    (
+        "UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'",
+        "ledger",
+        f"The slots hold 1253 of item Gold Coin ({COIN.id}); the audit log accounts for 1252 (+1). ",
+    ),
+    ("UPDATE slots SET buffs = '[9,9,9,9,9]' WHERE place = 'inventory' AND slot = 2", "slots", "inventory slot 2 has "),
+    ("UPDATE slots SET item_id = '{NOBODY}' WHERE item_id = '{SWORD}'", "ledger", "The slots hold 0 of item Sword"),
+    ("UPDATE slots SET slot = 20 WHERE slot = 2 AND place = 'inventory'", "equipment", "equipped inventory slot 2, wh"),
+    ("UPDATE slots SET bag_id = NULL WHERE bag_id = '{POUCH}'", "bags", f"Bag {ANNS_POUCH} of player {ANN.id} is in 0"),
+    ("UPDATE slots SET bag_id = '{POUCH}' WHERE item_id = '{SWORD}'", "bags", "is in 2 slots instead of one"),
+    ("UPDATE known_spells SET spell_id = player_id", "spells", f"spell slot 0 has spell {ANN.id}; the audit log says"),
+    ("INSERT INTO known_spells SELECT id, 3, id FROM players WHERE name = 'Bob'", "spells", "3 has spell"),
+    ("DELETE FROM known_spells", "spells", "spell slot 0 has nothing; the audit log says spell"),
+    ("UPDATE player_variables SET value = 8 WHERE type = 'Integer'", "variables", "has Integer 8; the audit log says"),
+    ("DELETE FROM player_variables WHERE type = 'Boolean'", "variables", "nothing; the audit log says Boolean 1"),
+    (
+        "INSERT INTO player_texts SELECT id, id, 'Number', '\"2.5\"' FROM players WHERE name = 'Bob'",
+        "variables",
+        "is of type Number, but its value is not",
+    ),
+    (
+        "UPDATE users SET fold = 'somebody' WHERE name = 'Ann'",
+        "names",
+        f"Account Ann ({ANNS_ACCOUNT}): the folded name",
+    ),
+    ("UPDATE users SET email_fold = 'x@y.test' WHERE name = 'Ann'", "names", "the folded email differs"),
+    ("UPDATE users SET ban = NOT ban, kick = NOT kick WHERE name = 'Ann'", "powers", "ban, kick differ from the audit"),
+    ("UPDATE users SET api = NOT api WHERE name = 'Bob'", "powers", "api differ from the audit log"),
+    ("DELETE FROM user_roles WHERE role = 'helper'", "powers", "roles differ from the audit log"),
+    *(
+        (f"UPDATE players SET {column} = {value} WHERE id = '{{ANN}}'", "documents", f" {column}")  # noqa: S608 - ours
+        for column, value in {
+            "level": "level + 1",
+            "exp": "exp + 1",
+            "name": "'Anna'",
+            "fold": "'anna'",
+            "created_at": "created_at + 1",
+            "class_id": f"'{people.NOBODY_ID}'",
+            "map_id": f"'{people.NOBODY_ID}'",
+            "play_time": "play_time + 1",
+            "user_id": f"'{people.USER_IDS['Bob']}'",
+        }.items()
+    ),
+    ("DROP VIEW player_records", "schema", "The view player_records is missing."),
+    ("DROP INDEX players_by_rank", "indexes", "The index players_by_rank is missing,"),
+    ("DELETE FROM epoch", "ledger", "epoch"),
+]
+IDS = {"ARROW": people.ARROW.id, "SWORD": people.SWORD.id, "POUCH": ANNS_POUCH, "ANN": ANN.id}
 
 
 def noticed(world: World) -> list[DoctorFinding]:
@@ -34,208 +93,188 @@ def errors(world: World, check: str | None = None) -> list[tuple[str, str]]:
     return [(each.check, each.message) for each in found if check in (None, each.check)]
 
 
-def test_intact_database_has_no_findings(world: World) -> None:
+def put(world: World, body: dict[str, object]) -> None:
+    assert world.call("PUT", f"{LINK}/{BOB.id}", by="Server", body=body).status == 200
+
+
+def give(world: World, name: str, quantity: int) -> None:
+    body = {"itemid": COIN.id, "quantity": quantity, "bankoverflow": True}
+    assert world.post(f"/api/v1/players/{name}/items/give", body).status == 200
+
+
+# --- changes of Gamekeeper itself ------------------------------------------------------------------------------------
+
+
+@pytest.mark.both_engines
+def test_changes_over_the_api_and_the_link_leave_no_finding(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert noticed(world) == []
-
-
-def test_no_findings_after_every_kind_of_item_change(world: World) -> None:
-    ann = "/api/v1/players/Ann"
-    coins, pouch = {"itemid": people.COIN.id, "quantity": 90}, {"itemid": people.POUCH.id, "quantity": 2}
-    assert world.post(f"{ann}/items/give", coins | {"bankoverflow": True}).status == 200
-    assert world.post(f"{ann}/items/give", pouch).status == 200
-    assert world.post(f"{ann}/items/take", coins).status == 200
-    assert world.post(f"{ann}/items/take", {"itemid": people.SWORD.id, "quantity": 1}).status == 200
-    slots = {"Items": [{"Slot": 0}, {"Slot": 9, "ItemId": people.ARROW.id, "Quantity": 5}]}
-    link = f"/api/link/v1/players/{people.ANN.id}"
-    assert world.call("PUT", link, by="Server", body=slots).status == 200
-    assert world.call("DELETE", f"/api/link/v1/players/{people.ZOE.id}", by="Server").status == 200
-    assert noticed(world) == []
-    assert world.call("DELETE", link, by="Server").status == 200
-    assert noticed(world) == []
-
-
-def test_increased_quantity_is_found(world: World) -> None:
-    world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
-    [(_, message)] = errors(world, "ledger")
-    assert message.startswith(
-        f"The slots hold 1251 of item Gold Coin ({people.COIN.id}); the audit log accounts for 1250 (+1). "
+    monkeypatch.setattr(limits, "PAGE_ROWS", 2)
+    staff.fill_roles(world)
+    for name, quantity in (("Ann", 90), ("Bob", 5)):
+        give(world, name, quantity)
+    for act, item, quantity in (("give", people.POUCH, 2), ("take", COIN, 90), ("take", people.SWORD, 1)):
+        body = {"itemid": item.id, "quantity": quantity}
+        assert world.post(f"/api/v1/players/Ann/items/{act}", body).status == 200
+    put(world, {"Items": [{"Slot": 0}, {"Slot": 9, "ItemId": people.ARROW.id, "Quantity": 5}]})
+    put(
+        world,
+        {
+            "Spells": [{"Slot": 1, "SpellId": people.HEAL.id}],
+            "Variables": [{"VariableId": people.KILLS.id, "Value": 3}],
+        },
     )
+    put(world, {"Spells": [{"Slot": 1, "SpellId": ZERO_GUID}]})
+    for powers in ({"ban": True, "api": True}, {"ban": False}):
+        assert world.post(f"/api/keeper/v1/users/{ANNS_ACCOUNT}/powers", powers).status == 200
+    for each in (people.ZOE, ANN):
+        assert world.call("DELETE", f"{LINK}/{each.id}", by="Server").status == 200
+    assert errors(world) == []
+    deletion = next(row.seq for row in reversed(world.ledger()) if row.kind == "player_deleted")
+    assert world.post(f"/api/keeper/v1/changes/{deletion}/undo?force=true").status == 200
+    folds = make_clashing_fold("Ann", ANNS_ACCOUNT), make_clashing_fold("", ANNS_ACCOUNT)  # as an import sets them
+    world.sql("UPDATE users SET fold = $1, email_fold = $2 WHERE id = $3", *folds, ANNS_ACCOUNT)
+    before = world.ledger()
+    assert errors(world) == []
+    assert world.ledger() == before
 
 
-def test_deleted_slot_is_found(world: World) -> None:
-    world.sql("DELETE FROM slots WHERE item_id = $1 AND place <> 'inventory'", people.ARROW.id)
-    assert "hold 60 of item Arrow" in errors(world)[0][1]
-    assert "accounts for 67 (-7)" in errors(world)[0][1]
+def test_only_untrimmed_changes_are_compared(world: World) -> None:
+    """The doctor compares only untrimmed changes: among trimmed ones, a deleted change may have been newer."""
+    give(world, "Bob", 5)
+    put(world, {"Items": [{"Slot": 0}]})
+    put(world, {"Exp": 77})
+    world.sql("DELETE FROM ledger WHERE kind = 'items_set'")
+    world.sql("UPDATE epoch SET trimmed = $1", world.ledger()[-1].seq)
+    assert errors(world, "slots") == []
+    give(world, "Bob", 3)
+    assert errors(world, "slots") == []
+    world.sql("UPDATE slots SET quantity = 4 WHERE player_id = $1", BOB.id)
+    assert len(errors(world, "slots")) == 1
 
 
-def test_replaced_item_is_found(world: World) -> None:
-    world.sql("UPDATE slots SET item_id = $1 WHERE item_id = $2", people.NOBODY_ID, people.SWORD.id)
-    assert [message.split(";")[0] for _, message in errors(world, "ledger")] == [
-        f"The slots hold 0 of item Sword ({people.SWORD.id})",
-        f"The slots hold 1 of item {people.NOBODY_ID}",
+# --- changes by SQL --------------------------------------------------------------------------------------------------
+
+
+def test_each_change_by_sql_is_found(databases: Any, known_tokens: Mapping[str, str]) -> None:
+    for statement, check, said in DAMAGES:
+        url = databases.fresh()
+        with open_world(url, known_tokens) as world:
+            staff.fill_roles(world)
+            world.sql(statement.replace("{NOBODY}", people.NOBODY_ID).format(**IDS))
+            found = errors(world, check)
+            assert any(said in message for _, message in found), (statement, found)
+        databases.drop(url)
+
+
+def test_item_moved_between_players_or_into_their_bag_is_found(world: World) -> None:
+    """The totals of the items are right, so only the comparison of slots finds it."""
+    world.sql("UPDATE slots SET player_id = $1 WHERE player_id = $2 AND place = 'bank'", BOB.id, ANN.id)
+    coins = f"1000 of item {COIN.id} with stat buffs [0,0,0,0,0]"
+    assert findings(world, "ledger") == []
+    assert [message.split(". ")[0] for _, message in errors(world, "slots")] == [
+        f"Player Ann ({ANN.id}): bank slot 0 has nothing; the audit log says {coins}",
+        f"Player Bob ({BOB.id}): bank slot 0 has {coins}; the audit log says nothing",
     ]
+    world.sql("UPDATE slots SET player_id = $1 WHERE place = $2", BOB.id, ANNS_POUCH)
+    [(_, message)] = errors(world, "bags")
+    assert f"Slot 1 of player {BOB.id} lies in bag {ANNS_POUCH}" in message
 
 
-def test_missing_view_and_trigger_are_found(world: World) -> None:
-    on_table = " ON players" if world.keeper.store.engine == "postgres" else ""
-    world.sql("DROP VIEW player_records")
-    world.sql(f"DROP TRIGGER players_ranked{on_table}")
-    found = errors(world)
-    assert [check for check, _ in found] == ["schema", "schema"]
-    assert [message.partition(".")[0] for _, message in found] == [
-        "The view player_records is missing",
-        "The trigger players_ranked is missing",
-    ]
-    assert all(message.endswith("or restore a backup.") for _, message in found)
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_missing_trigger_of_search_index_is_found(world: World) -> None:
-    """If the search index itself is missing too, as after a killed bulk load, only the index is reported."""
-    world.sql("DROP TRIGGER players_by_part_added")
-    assert [message.partition(".")[0] for _, message in errors(world, "schema")] == [
-        "The trigger players_by_part_added is missing"
-    ]
-    world.sql("DROP TABLE players_by_part")
-    assert {check for check, _ in errors(world)} == {"indexes"}
-
-
-def test_missing_epoch_row_is_found(world: World) -> None:
-    world.sql("DELETE FROM epoch")
-    [(check, message)] = errors(world)
-    assert check == "ledger"
-    assert "epoch" in message
-    assert message.endswith("restore a backup.")
-
-
-def test_missing_change_is_found(world: World) -> None:
-    give = {"itemid": people.COIN.id, "quantity": 3}
-    assert world.post("/api/v1/players/Bob/items/give", give).status == 200
+def test_missing_or_unreadable_change_is_found(world: World) -> None:
+    give(world, "Bob", 3)
     world.sql("DELETE FROM ledger WHERE seq = $1", world.ledger()[-1].seq)
     assert "(+3)" in errors(world)[0][1]
+    if world.keeper.store.engine == "sqlite":
+        world.sql("UPDATE ledger SET after = '{' WHERE seq = 6")
+        assert errors(world)[0][1].startswith("Change 6 of the audit log cannot be read: ")
 
 
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_unreadable_change_is_found(world: World) -> None:
-    world.sql("UPDATE ledger SET after = '{' WHERE seq = 6")
-    assert errors(world)[0][1].startswith("Change 6 of the audit log cannot be read: ")
-
-
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [
-        ("level", "level + 1"),
-        ("exp", "exp + 1"),
-        ("name", "'Anna'"),
-        ("fold", "'anna'"),
-        ("created_at", "created_at + 1"),
-        ("class_id", f"'{people.NOBODY_ID}'"),
-        ("map_id", f"'{people.NOBODY_ID}'"),
-        ("play_time", "play_time + 1"),
-        ("user_id", f"'{people.USER_IDS['Bob']}'"),
-    ],
-)
-def test_column_that_differs_from_document_is_found(world: World, column: str, value: str) -> None:
-    world.sql(f"UPDATE players SET {column} = {value} WHERE id = $1", people.ANN.id)  # noqa: S608 - the test's own values
-    [(check, message)] = errors(world)
-    start = f"Player Ann ({people.ANN.id}): the stored document and the columns differ in {column}. "
-    assert (check, message[: len(start)]) == ("documents", start)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
+def test_changed_document_is_found(world: World) -> None:
+    document: bytes = world.sql("SELECT document FROM players WHERE id = $1", ANN.id)[0][0]
+    for old, new, problem in (
         (b'"Level":12', b'"Level":13', "differ in level."),
         (b'"Level":12', b'"Level": 12', "differ in document."),
         (b'"Name":"Ann"', b'"Name":7', "cannot be read"),
         (b'"CreationDate":"2023', b'"CreationDate":"x023', "cannot be read"),
-    ],
-)
-def test_changed_document_is_found(world: World, old: bytes, new: bytes, problem: str) -> None:
-    document: bytes = world.sql("SELECT document FROM players WHERE id = $1", people.ANN.id)[0][0]
-    assert old in document
-    world.sql("UPDATE players SET document = $2 WHERE id = $1", people.ANN.id, document.replace(old, new))
-    assert problem in errors(world)[0][1]
+    ):
+        world.sql("UPDATE players SET document = $2 WHERE id = $1", ANN.id, document.replace(old, new))
+        assert problem in errors(world)[0][1]
 
 
-def test_equipment_in_empty_slot_is_found(world: World) -> None:
-    world.sql("UPDATE slots SET slot = 20 WHERE item_id = $1", people.SWORD.id)
-    [(_, message)] = errors(world, "equipment")
-    assert message.startswith(f"Player Ann ({people.ANN.id}) has equipped inventory slot 2, which is empty. ")
+@ONLY_SQLITE
+def test_missing_triggers_are_found(world: World) -> None:
+    """If the search index itself is missing too, as after a killed bulk load, only the index is reported."""
+    world.sql("DROP TRIGGER players_by_part_added")
+    [(_, message)] = errors(world, "schema")
+    assert message.startswith("The trigger players_by_part_added is missing.")
+    world.sql("DROP TABLE players_by_part")
+    assert "players_by_part" in str(findings(world, "indexes"))
 
 
-def test_bag_in_no_slot_is_found(world: World) -> None:
-    world.sql("UPDATE slots SET bag_id = NULL WHERE bag_id = $1", people.ANNS_POUCH)
-    start = f"Bag {people.ANNS_POUCH} of player {people.ANN.id} is in 0 slots instead of one."
-    assert [message[: len(start)] for _, message in errors(world, "bags")] == [start]
+def test_bags_inside_each_other_are_found_and_further_findings_counted(world: World) -> None:
+    outer, inner = people.guid(0x801), people.guid(0x802)
+    for bag, place in ((outer, inner), (inner, outer)):
+        world.sql(BAG, bag, BOB.id)
+        world.sql("INSERT INTO slots VALUES ($1, $2, 0, $3, 1, $4, '[0,0,0,0,0]')", BOB.id, place, people.POUCH.id, bag)
+    cycles = {message.split(". ")[0] for _, message in errors(world, "bags")}
+    assert cycles == {f"Bag {each} of player {BOB.id} lies inside itself" for each in (outer, inner)}
+    for number in range(28):
+        world.sql(BAG, people.guid(0x900 + number), BOB.id)
+    found = errors(world, "bags")
+    assert (len(found), found[-1]) == (doctor.MAX_SHOWN + 1, ("bags", "And 10 more like these."))
 
 
-def test_bag_in_two_slots_is_found(world: World) -> None:
-    world.sql("UPDATE slots SET bag_id = $1 WHERE item_id = $2", people.ANNS_POUCH, people.SWORD.id)
-    assert "is in 2 slots instead of one" in errors(world, "bags")[0][1]
-
-
-def test_slot_in_bag_of_another_player_is_found(world: World) -> None:
-    world.sql("UPDATE slots SET player_id = $1 WHERE place = $2", people.BOB.id, people.ANNS_POUCH)
-    [(_, message)] = errors(world, "bags")
-    assert f"Slot 1 of player {people.BOB.id} lies in bag {people.ANNS_POUCH}" in message
-
-
-@pytest.mark.parametrize("name", ["players_by_rank", "ledger_by_user"])
-def test_missing_index_is_found_and_fix_creates_it(world: World, name: str) -> None:
-    world.sql(f"DROP INDEX {name}")
-    [(check, message)] = errors(world)
-    assert (check, message.split(",")[0]) == ("indexes", f"The index {name} is missing")
-    command = CommandLine(world.url)
-    assert message in command.says("doctor", code=1)
-    assert command.says("doctor", "--fix").startswith(f"note: indexes: Created: {name}.\nnote: lists: ")
-    assert noticed(world) == []
-    assert "indexes" not in command.says("doctor", "--fix")
-
-
-def test_fix_creates_index_as_in_the_schema(world: World) -> None:
-    before = index_of_slots(world)
+@pytest.mark.both_engines
+def test_fix_creates_missing_index_as_in_the_schema(world: World) -> None:
+    on_sqlite = world.keeper.store.engine == "sqlite"
+    column, table, name = ("sql", "sqlite_master", "name") if on_sqlite else ("indexdef", "pg_indexes", "indexname")
+    read = f"SELECT {column} FROM {table} WHERE {name} = 'slots_by_bag'"  # noqa: S608 - names of each engine
+    before = world.sql(read)
     world.sql("DROP INDEX slots_by_bag")
-    findings(world, fix=True)
-    assert index_of_slots(world) == before
+    command = CommandLine(world.url)
+    assert "The index slots_by_bag is missing" in command.says("doctor", code=1)
+    assert command.says("doctor", "--fix").startswith("note: indexes: Created: slots_by_bag.\nnote: lists: ")
+    assert (noticed(world), world.sql(read)) == ([], before)
 
 
-def index_of_slots(world: World) -> Any:
-    if world.keeper.store.engine == "sqlite":
-        return world.sql("SELECT sql FROM sqlite_master WHERE name = 'slots_by_bag'")[0]
-    return world.sql("SELECT indexdef FROM pg_indexes WHERE indexname = 'slots_by_bag'")[0]
+@ONLY_SQLITE
+def test_damaged_file_is_found(database: str, make_world: Callable[..., World]) -> None:
+    file = Path(database.removeprefix("sqlite:///"))
+    content = bytearray(file.read_bytes())
+    content[8192 * 2 : 8192 * 12] = bytes(8192 * 10)
+    file.write_bytes(content)
+    found = errors(make_world())
+    assert found
+    assert all(check == "integrity" and message.endswith("Restore a backup.") for check, message in found)
 
 
-def test_reduced_sizes_give_a_note(make_world: Callable[..., World]) -> None:
-    world = make_world(inventory_slots=2, bank_slots=1, spell_slots=1)
+# --- settings, files and work that waits -----------------------------------------------------------------------------
+
+
+def test_unsafe_or_unfitting_settings_are_found(make_world: Callable[..., World], tmp_path: Path) -> None:
+    world = make_world(host="0.0.0.0", inventory_slots=2, bank_slots=1, spell_slots=1)  # noqa: S104 - only looked at
     world.sql("UPDATE known_spells SET slot = 5")
     cure = "Raise it, or have the game move them."
     assert findings(world, "sizes") == [
         DoctorFinding(NOTE, "sizes", f"2 inventory slots are beyond the setting inventory_slots = 2. {cure}"),
         DoctorFinding(NOTE, "sizes", f"1 known spells are beyond the setting spell_slots = 1. {cure}"),
     ]
-
-
-def test_findings_beyond_the_limit_are_counted(world: World) -> None:
-    for number in range(30):
-        bag = people.guid(0x900 + number)
-        world.sql("INSERT INTO bags (id, player_id, slot_count) VALUES ($1, $2, 1)", bag, people.BOB.id)
-    found = errors(world)
-    assert len(found) == doctor.MAX_SHOWN + 1
-    assert found[-1] == ("bags", "And 10 more like these.")
-
-
-def test_unsafe_settings_are_found(make_world: Callable[..., World]) -> None:
-    world = make_world(host="0.0.0.0")  # noqa: S104 - only looked at, not listened on
     world.sql("UPDATE users SET api = $1", False)
-    notes = [each.check for each in noticed(world) if each.level == NOTE]
-    assert notes == ["accounts", "settings"]
+    assert {"accounts", "settings"} <= {each.check for each in noticed(world) if each.level == NOTE}
+    [unknown] = findings(make_world(second_factor_roles="admin,bosses"), "second factors")
+    assert (unknown.level, "names the role bosses, which does not exist" in unknown.message) == (ERROR, True)
+    chosen = make_settings("https://id.example", tmp_path, "ops=admin,chiefs=bosses")
+    [found] = findings(make_world(**chosen), "openid connect")
+    assert (found.level, "GAMEKEEPER_OIDC_ROLES names the role bosses, which" in found.message) == (ERROR, True)
+    world.sql("INSERT INTO role_permissions (role, permission) VALUES ('shop', 'items.mint')")
+    assert "The role shop has the permission items.mint, which does not exist." in [
+        each.message for each in findings(world, "roles")
+    ]
 
 
-@pytest.mark.parametrize(
-    ("host", "outside"),
+@over(
+    "host, outside",
     [
-        ("127.0.0.1", False),
         ("127.8.9.1", False),
         ("::1", False),
         ("localhost", False),
@@ -249,14 +288,11 @@ def test_exposed_hosts_are_recognized(host: str, outside: bool) -> None:  # noqa
     assert doctor.is_exposed(host) is outside
 
 
-def test_waiting_mail_gives_a_note(world: World) -> None:
+def test_waiting_mail_and_interrupted_import_are_found(world: World) -> None:
     assert world.get("/api/v1/users/Ann/password/reset").status == 200
     assert [each.message for each in findings(world, MAIL)] == [
         "Mail is not set up, so it waits in the outbox (1 there now). Set GAMEKEEPER_SMTP_URL."
     ]
-
-
-def test_interrupted_import_is_found(world: World) -> None:
     world.sql(IMPORT, "a", "done", "a.jsonl", 1, 2)
     assert noticed(world) == []
     world.sql(IMPORT, "b", "players", "b.jsonl", 3, None)
@@ -265,11 +301,9 @@ def test_interrupted_import_is_found(world: World) -> None:
         "missing. To continue it, run the same command again: gamekeeper import intersect … --report b.jsonl"
     )
     assert noticed(world) == [DoctorFinding(ERROR, "imports", message)]
-    assert f"error: imports: {message}\n" in CommandLine(world.url).says("doctor", "--fix", code=1)
     world.sql(IMPORT, "c", "done", "c.jsonl", 4, 5)
     [found] = noticed(world)
-    assert found.level == NOTE
-    assert "in the stage players. A later import finished;" in found.message
+    assert (found.level, "in the stage players. A later import finished;" in found.message) == (NOTE, True)
 
 
 class Disk(NamedTuple):
@@ -277,56 +311,47 @@ class Disk(NamedTuple):
     free: int
 
 
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@pytest.mark.parametrize(
-    ("disk", "wanted"),
-    [
+@ONLY_SQLITE
+def test_nearly_full_disk_gives_a_note(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor's limit for free space is 5 % of a small disk, or 1 GiB of a large one."""
+    for disk, wanted in (
         (Disk(1000 * GIB, GIB), None),
         (Disk(1000 * GIB, GIB - 1), "1.00 GiB left"),
         (Disk(10 * GIB, GIB // 2), None),
         (Disk(10 * GIB, GIB // 4), "0.25 GiB left"),
-    ],
-)
-def test_nearly_full_disk_gives_a_note(
-    world: World, monkeypatch: pytest.MonkeyPatch, disk: Disk, wanted: str | None
-) -> None:
-    """The doctor's limit for free space is 5 % of a small disk, or 1 GiB of a large one."""
+    ):
 
-    def usage(_: Path) -> Disk:
-        return disk
+        def usage(_: Path, disk: Disk = disk) -> Disk:
+            return disk
 
-    monkeypatch.setattr(shutil, "disk_usage", usage)
-    found = findings(world, "disk")
-    assert [wanted is not None and wanted in each.message for each in found] == [True] * (wanted is not None)
+        monkeypatch.setattr(shutil, "disk_usage", usage)
+        found = findings(world, "disk")
+        assert [wanted is not None and wanted in each.message for each in found] == [True] * (wanted is not None)
 
 
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_database_file_readable_by_others_gives_a_note(world: World) -> None:
-    file = Path(world.url.removeprefix("sqlite:///"))
-    for mode, wanted in ((0o644, True), (0o640, False), (0o600, False)):
-        file.chmod(mode)
-        assert any("Run: chmod 600" in each.message for each in findings(world)) is wanted
+@ONLY_SQLITE
+def test_files_readable_by_others_give_a_note(make_world: Callable[..., World], tmp_path: Path) -> None:
+    key = tmp_path / "secret.key"
+    key.write_bytes(Path(KEY_FILE).read_bytes())
+    chosen = make_settings("https://id.example", tmp_path)
+    world = make_world(secret_key_file=str(key), **chosen)
+    database, secret = Path(world.url.removeprefix("sqlite:///")), Path(chosen["oidc_client_secret_file"])
+    for file, modes in {database: (0o644, 0o640), key: (0o604, 0o640), secret: (0o644, 0o600)}.items():
+        for mode, wanted in zip(modes, (True, False), strict=True):
+            file.chmod(mode)
+            assert any("Run: chmod 600" in each.message and file.name in each.message for each in findings(world)) is (
+                wanted
+            ), file
 
 
-def test_key_file_readable_by_others_gives_a_note(make_world: Callable[..., World], tmp_path: Path) -> None:
-    file = tmp_path / "secret.key"
-    file.write_bytes(Path(KEY_FILE).read_bytes())
-    world = make_world(secret_key_file=str(file))
-    for mode, wanted in ((0o644, 1), (0o604, 1), (0o640, 0), (0o400, 0)):
-        file.chmod(mode)
-        found = findings(world, "second factors")
-        assert [each.message.endswith(f"Run: chmod 600 {file}") for each in found] == [True] * wanted
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_damaged_file_is_found(database: str, make_world: Callable[..., World]) -> None:
-    file = Path(database.removeprefix("sqlite:///"))
-    content = bytearray(file.read_bytes())
-    content[8192 * 2 : 8192 * 12] = bytes(8192 * 10)
-    file.write_bytes(content)
-    found = errors(make_world())
-    assert found
-    assert all(check == "integrity" and message.endswith("Restore a backup.") for check, message in found)
+def test_secret_that_the_key_file_cannot_decrypt_is_found(make_world: Callable[..., World], tmp_path: Path) -> None:
+    world = make_world()
+    factors.add_totp(world, ANNS_ACCOUNT)
+    assert errors(world) == []
+    (tmp_path / "other.key").write_text("B" * 43 + "=")
+    for name, said in (("other.key", "cannot decrypt a second factor of Ann."), ("none", "cannot be read")):
+        other = make_world(secret_key_file=str(tmp_path / name))
+        assert said in errors(other, "second factors")[0][1]
 
 
 def test_doctor_reads_pages_and_reports_progress(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,45 +365,3 @@ def test_doctor_reads_pages_and_reports_progress(world: World, monkeypatch: pyte
     entries = len([entry for entry in world.ledger() if entry.kind != "catalogue_put"])
     assert [moved for moved in seen if moved[0] == "players"] == [("players", 2, 3), ("players", 3, 3)]
     assert len([moved for moved in seen if moved[0] == "ledger"]) == (entries + 1) // 2
-
-
-def test_doctor_writes_nothing(world: World) -> None:
-    before = world.ledger()
-    noticed(world)
-    assert world.ledger() == before
-
-
-def test_role_given_by_another_program_is_found(world: World) -> None:
-    staff.fill_roles(world)
-    assert errors(world) == []
-    world.sql("DELETE FROM user_roles WHERE role = 'helper'")
-    ((check, message),) = errors(world)
-    assert check == "powers"
-    assert "roles differ from the audit log" in message
-
-
-def test_secret_that_the_key_file_cannot_decrypt_is_found(world: World, tmp_path: Path) -> None:
-    factors.add_totp(world, people.USER_IDS["Ann"])
-    assert errors(world) == []
-    (tmp_path / "other.key").write_text("B" * 43 + "=")
-    other = World(world.url, world.tokens, world.loop, secret_key_file=str(tmp_path / "other.key"))
-    ((check, message),) = errors(other)
-    other.close()
-    assert check == "second factors"
-    assert "cannot decrypt a second factor of Ann." in message
-    missing = World(world.url, world.tokens, world.loop, secret_key_file=str(tmp_path / "none"))
-    assert "cannot be read" in errors(missing)[0][1]
-    missing.close()
-
-
-def test_unknown_role_that_requires_a_factor_is_found(make_world: Callable[..., World]) -> None:
-    ((check, message),) = errors(make_world(second_factor_roles="admin,bosses"))
-    assert check == "second factors"
-    assert "names the role bosses, which does not exist" in message
-
-
-def test_unknown_permission_of_a_role_is_noted(world: World) -> None:
-    world.sql("INSERT INTO role_permissions (role, permission) VALUES ('shop', 'items.mint')")
-    assert DoctorFinding(
-        NOTE, "roles", "The role shop has the permission items.mint, which does not exist."
-    ) in noticed(world)

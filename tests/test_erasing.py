@@ -12,7 +12,7 @@ import staff
 from expectations import everything, refused
 from findings import errors
 from game_server import LINK, heartbeat, join, leave, put_player
-from gamekeeper.game import player_edits, retention
+from gamekeeper.game import player_edits
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.link import PlayerReport
 from gamekeeper.game.link import put_player as put_character
@@ -20,7 +20,6 @@ from gamekeeper.store.engine import Locking
 from gamekeeper.store.statements import Statement
 from people import ANN, COIN
 from person import EMAIL, QUILLON, TAMSYN, WORDS, WREN, erase, find_words, finish, key, live
-from tidying import trim_older
 from world import SENT, World
 
 WAITS = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
@@ -185,16 +184,53 @@ def test_changes_by_an_erased_account_to_others_stay(world: World) -> None:
     assert [each["By"] for each in fed] == [None]
 
 
-def test_bans_and_mutes_no_longer_name_an_erased_moderator(world: World) -> None:
-    """Only changes in the audit log still name an erased moderator, as the command line explains."""
-    for name, kind, moderator in (("Ann", "mute", "mona"), ("Bob", "ban", "Mona"), ("Clerk", "mute", "Monas")):
-        body = {"reason": "shouting", "moderator": moderator}
-        assert world.post(f"/api/v1/users/{name}/admin/{kind}", body).status == 200
-    assert world.call("DELETE", "/api/v1/users/Mona").status == 200
-    assert world.sql("SELECT moderator FROM mutes ORDER BY moderator") == [("",), ("Monas",)]
-    assert world.sql("SELECT reason, moderator FROM bans") == [("shouting", "")]
-    told = [json.loads(row.after or "")["Moderator"] for row in world.ledger() if row.kind == "user_banned"]
-    assert told == ["Mona"]
+@pytest.mark.both_engines
+def test_nothing_names_an_erased_moderator_or_a_chat_target(world: World) -> None:
+    """By id, and by each name that the account and its players had."""
+    live(world)
+
+    def send(path: str, **body: Any) -> None:
+        assert world.post(f"/api/v1/{path}", body, headers=key()).status == 200, path
+
+    for name, kind, moderator in (("Ann", "mute", "quillon"), ("Bob", "ban", "Quillon"), ("Clerk", "mute", "Monas")):
+        send(f"users/{name}/admin/{kind}", reason="shouting", moderator=moderator)
+    send("users/Shop/admin/mute", reason="rude", moderator="Quillix")  # a former name
+    send("users/Shop/admin/unmute", reason="sorry")
+    send("users/Quillon/name", name="Quillix")  # bans and mutes have the name that the account had then
+    for target in ("Wrenfold", "tamsyn", "QUILLIX", "Ann"):
+        send("chat", Message="hello", Target=target)
+    send("players/Tamsyn/name", name="Wrenna")
+    job = world.post(
+        "/api/keeper/v1/bulk",
+        {"Act": "mute_player", "Days": 1, "Players": ["Ann", "Quillix", "tamsyn", "Nobody"]},
+    )
+    assert job.status == 200
+    assert world.call("DELETE", "/api/v1/users/Quillix").status == 200
+    world.run(world.keeper.lists.maintain())
+    finish(world)
+    assert find_words(world) == []
+    banned = world.sql("SELECT moderator, moderator_id FROM bans WHERE user_id = $1", people.USER_IDS["Bob"])
+    assert banned == [("", None)]
+    mutes = dict(world.sql("SELECT user_id, moderator FROM mutes"))
+    assert [str(mutes[people.USER_IDS[each]]) for each in ("Ann", "Clerk")] == ["", "Monas"]
+    sides = [(row.kind, json.loads(row.before or "{}"), json.loads(row.after or "{}")) for row in world.ledger()]
+    assert [after.get("Target") for kind, _, after in sides if kind == "chat_sent"] == [None, None, None, "Ann"]
+    lifted = [(before.get("Moderator"), after["Moderator"]) for kind, before, after in sides if kind == "user_unmuted"]
+    assert lifted == [(None, "Root")]
+    assert [given for (given,) in world.sql("SELECT given FROM bulk_targets ORDER BY number") if given] == ["Nobody"]
+    assert errors(world) == []
+
+
+def test_moderator_with_a_former_name_of_an_erased_account_stays_named(world: World) -> None:
+    live(world)
+    token = staff.add_account(world, "Quillix", "moderator")  # the erased account had this name before
+    ban = {"reason": "shouting"}
+    assert world.post("/api/v1/users/Bob/admin/ban", ban, token=token).status == 200
+    erase(world)
+    finish(world)
+    assert world.sql("SELECT moderator FROM bans WHERE user_id = $1", people.USER_IDS["Bob"]) == [("Quillix",)]
+    [banned] = [row for row in world.ledger() if row.kind == "user_banned"]
+    assert json.loads(banned.after or "")["Moderator"] == "Quillix"
 
 
 def test_erasure_is_refused_while_a_player_is_online(world: World) -> None:
@@ -226,14 +262,6 @@ def test_account_that_outranks_the_caller_is_not_erased(world: World) -> None:
     assert world.call("DELETE", "/api/v1/users/Ann", token=officer).status == 200
 
 
-def test_dry_run_of_an_erasure_changes_nothing(world: World) -> None:
-    live(world)
-    before = everything(world)
-    tried = world.call("DELETE", f"{QUILLON}?dryRun=true")
-    assert everything(world) == before
-    assert erase(world).json == tried.json
-
-
 def test_player_with_a_new_owner_keeps_its_name(world: World) -> None:
     live(world)
     assert put_player(world, TAMSYN, {"UserId": people.USER_IDS["Bob"]}).status == 200
@@ -254,14 +282,6 @@ def test_player_deleted_by_a_later_owner_is_not_erased(world: World) -> None:
     erase(world)
     assert [row for row in world.ledger() if row.player_id == TAMSYN] == rows
     assert world.post("/api/v1/players/Tamsyn/name", {"name": "Bobbin"}, headers=kept).raw == renamed.raw
-    assert errors(world) == []
-
-
-def test_changes_of_an_erased_account_can_be_trimmed(world: World) -> None:
-    live(world)
-    erase(world)
-    world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
-    world.run(trim_older(world.keeper, 8 * retention.DAY_MS))
     assert errors(world) == []
 
 

@@ -16,6 +16,8 @@ from databases import Postgres, Sqlite
 from gamekeeper import settings
 from world import World
 
+pytestmark = pytest.mark.long_only
+
 PEERS = {"sqlite": SqlitePeer, "postgres": PostgresPeer}
 
 

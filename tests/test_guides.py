@@ -24,15 +24,12 @@ import pytest
 import sample_code
 import sample_pages as pages
 from gamekeeper.settings import Settings
+from loops import over
 from sample_code import Sample, Workplace, Wrong
 from server import Server
 
 ROOT = Path(__file__).parents[1]
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
-CATALOGUE = ROOT / "src" / "gamekeeper" / "console" / "locale" / "console.pot"
-MOST_COLUMNS = (
-    120  # characters of a line of code: in a window of 1440 pixels it does not scroll, see docs/assets/site.css
-)
 TOOLS = ROOT / ".venv" / "samples"  # npm's packages, see scripts/install_node_packages.sh
 PROGRAMS = Path(sys.executable).parent
 PASSWORD = "moss"
@@ -132,6 +129,7 @@ def run_page(workplace: Workplace, samples: list[Sample]) -> tuple[list[str], li
     return faults, left_out
 
 
+@pytest.mark.long_only
 def test_samples_of_guides_print_the_documented_text_and_curl_commands_of_other_pages_succeed(
     workplace: Workplace,
 ) -> None:
@@ -168,33 +166,11 @@ def test_pages_with_samples_are_run_or_listed_with_a_reason() -> None:
     assert with_samples == pages.RUN_HERE | pages.RUN_ELSEWHERE.keys() | pages.NOT_RUN.keys()
 
 
-@pytest.mark.parametrize("path", sorted(pages.list_paths()))
+@over("path", sorted(pages.list_paths()))
 def test_commands_and_settings_of_page_exist(path: str) -> None:
     known = {f"GAMEKEEPER_{each.name.upper()}" for each in dataclasses.fields(Settings)}
     for sample in read_samples(ROOT / path):
         if sample.language in ("sh", "") and sample.page != "ARCHITECTURE.md":
             assert set(re.findall(r"\bGAMEKEEPER_[A-Z_]+", sample.code)) <= known | pages.OTHER_VARIABLES
             for command in sample_code.split_commands(sample.code) if sample.language else ():
-                sample_code.check_command(command)
-
-
-def test_console_has_the_labels_that_the_guide_for_moderators_quotes() -> None:
-    texts = re.findall(r'^msgid(?:_plural)? "(.+)"$', CATALOGUE.read_text("utf-8"), re.MULTILINE)
-    patterns = [
-        re.compile(".+".join(re.escape(part) for part in re.split(r"%\(\w+\)s", each)))
-        for each in texts
-        if each[0] != "%"
-    ]
-    labels = re.findall(r'"([A-Z][^"=]+)"', (ROOT / "docs" / "guides" / "moderate.md").read_text("utf-8"))
-    assert len(labels) > 20
-    assert [each for each in labels if not any(pattern.fullmatch(each) for pattern in patterns)] == []
-
-
-@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
-def test_commands_of_guide_exist_and_its_lines_fit(path: Path) -> None:
-    for sample in read_samples(path):
-        if sample.language != "text":
-            assert [line for line in sample.code.splitlines() if len(line) > MOST_COLUMNS] == []
-        if sample.language == "sh":
-            for command in sample_code.split_commands(sample.code):
                 sample_code.check_command(command)

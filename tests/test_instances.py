@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
 
 import httpx
 import pytest
@@ -48,6 +50,7 @@ def until(happens: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.long_only
 def test_token_and_its_revocation_hold_on_both_instances(instances: tuple[Instance, Instance]) -> None:
     one, two = instances
     token, other = one.log_in(), one.log_in()
@@ -71,6 +74,7 @@ def test_key_replays_on_the_other_instance(instances: tuple[Instance, Instance])
     assert items[0]["Quantity"] == 5
 
 
+@pytest.mark.long_only
 def test_presence_agrees_and_expires_on_both_instances(instances: tuple[Instance, Instance]) -> None:
     one, two = instances
     token = one.log_in()
@@ -93,6 +97,7 @@ def test_guesses_are_counted_over_both_instances(instances: tuple[Instance, Inst
     assert answers.count(429) == 6
 
 
+@pytest.mark.long_only
 def test_revoked_api_key_stops_on_both_instances(instances: tuple[Instance, Instance]) -> None:
     one, two = instances
     token = one.log_in()
@@ -111,6 +116,7 @@ def test_revoked_api_key_stops_on_both_instances(instances: tuple[Instance, Inst
     assert begun[-2] - revoked < PROMISED_SECONDS
 
 
+@pytest.mark.long_only
 def test_taken_role_stops_on_both_instances(instances: tuple[Instance, Instance]) -> None:
     """http/test_revoking.py tests the exact time on the other instance, with its own clock."""
     one, two = instances
@@ -145,3 +151,31 @@ def test_200_parallel_gifts_on_both_instances_never_pass_a_daily_limit(
         statuses = list(pool.map(give, range(200)))
     assert statuses.count(200) == 60
     assert statuses.count(409) == 140
+
+
+@pytest.mark.long_only
+def test_simultaneous_changes_of_tags_and_notes_are_logged_as_they_happened(
+    instances: tuple[Instance, Instance],
+) -> None:
+    one, two = instances
+    token, tags, notes = one.log_in(), "/api/keeper/v1/tags", "/api/keeper/v1/notes"
+
+    def call(number: int, method: str, path: str, body: object = None) -> httpx.Response:
+        return (one, two)[number % 2].call(method, path, token, body)
+
+    def read_logged(kind: str) -> list[dict[str, Any]]:
+        return call(0, "GET", f"/api/keeper/v1/changes?kind={kind}&limit=10").json()["Changes"]
+
+    with ThreadPoolExecutor(6) as pool:
+        for turn in range(15):
+            bodies = [{"Tags": [f"tag {turn} {number}"], "Player": "Zoe"} for number in range(6)]
+            set_tags = [pool.submit(call, number, "POST", tags, body) for number, body in enumerate(bodies)]
+            assert {each.result().status_code for each in set_tags} == {200}
+            held = call(0, "GET", f"{notes}?player=Zoe").json()["Tags"]
+            logged = read_logged("tags_set")[:6]
+            assert held == logged[0]["After"]["Tags"]
+            assert all(new["Before"]["Tags"] == old["After"]["Tags"] for new, old in pairwise(logged))
+            note = call(0, "POST", notes, {"Text": "Polite.", "Player": "Zoe"}).json()["Id"]
+            deleted = [pool.submit(call, number, "DELETE", f"{notes}/{note}") for number in range(6)]
+            assert sorted(each.result().status_code for each in deleted) == [200, 404, 404, 404, 404, 404]
+            assert [each["Before"]["NoteId"] for each in read_logged("note_deleted")].count(note) == 1

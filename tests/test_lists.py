@@ -8,6 +8,8 @@ import pytest
 
 import long_forms
 
+pytestmark = pytest.mark.both_engines
+
 OPERATIONS = long_forms.choose("120", "480")  # a round has 120, and a server is killed in every other one
 SCRIPT = Path(__file__).parents[1] / "scripts" / "prove_lists.py"
 

@@ -25,10 +25,12 @@ from gamekeeper.game.effects import PlayerCreated, PlayerState, UserRegistered
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import NAMES, RANK, USERS
 from gamekeeper.http.caller import Callers
-from gamekeeper.store import ledger, players, users
+from gamekeeper.store import players, users
 from gamekeeper.store.engine import LockTimeout, Reading, Row
 from gamekeeper.store.statements import Statement
 from server import free_port
+
+pytestmark = pytest.mark.both_engines
 
 T = TypeVar("T")
 BATCH_SIZE = 500  # players of a batch of a load that is killed
@@ -107,27 +109,6 @@ def test_bulk_load_writes_the_same_rows_as_the_write_path(empty_database: str, a
     assert [len(ours[table]) for table in LOADED] == [20, 20, 60, 20, 20]
 
 
-def test_bulk_load_writes_bags(empty_database: str) -> None:
-    """Bulk loads write bags, although the demo's players have none."""
-
-    async def work(keeper: Keeper) -> list[str]:
-        owners = [
-            sample_players.build_account(names.make_stable_id("user", name), name, "!", world.NO_POWERS)
-            for name in world.ACCOUNTS
-        ]
-
-        async def decide(_: Reading) -> Decision[None]:
-            loaded = [loader.UsersLoaded(owners), loader.PlayersLoaded(sample_players.build_named_players())]
-            return Decision([loader.PAUSE_LISTS, *loaded, loader.RESUME_LISTS], None)
-
-        await keeper.changes.apply(loader.DEMO_INTENT, decide, lambda _: b"")
-        await keeper.lists.prepare()
-        assert await players.count(keeper.store) == NAMED
-        return await faults(keeper)
-
-    assert at_work(empty_database, work) == []
-
-
 def test_bulk_load_restores_schema_and_lists(engine: str, demo_database: str, database: str) -> None:
     totals = at_work(demo_database, lambda keeper: count_lists(keeper, 300))
     assert totals == [NAMED + 300, NAMED + 300, ACCOUNTS + 300]
@@ -140,20 +121,10 @@ async def count_lists(keeper: Keeper, wanted: int) -> list[int]:
     return [await keeper.lists.count(each) for each in (RANK, NAMES, USERS)]
 
 
-def test_loaded_accounts_have_the_databases_time(empty_database: str) -> None:
-    async def work(keeper: Keeper) -> tuple[int, int]:
-        await loader.load_players(keeper, 1, no_advance)
-        one = await users.find_by_fold(keeper.store, names.make_numbered_name(0).lower())
-        rows = await ledger.read_after(keeper.store, 0, 1)
-        return one.created_at if one else 0, rows[0].at
-
-    created, written = at_work(empty_database, work)
-    assert abs(created - written) < START_SECONDS * 1000
-
-
 # --- load beside existing accounts and players ---------------------------------------------------------------------
 
 
+@pytest.mark.long_only
 @pytest.mark.parametrize("whose", ["a character", "an account", "an email"])
 def test_taken_name_ends_the_load_with_an_error(
     empty_database: str, whose: str, monkeypatch: pytest.MonkeyPatch
@@ -181,15 +152,6 @@ def test_taken_name_ends_the_load_with_an_error(
         return await users.count(keeper.store) - before
 
     assert at_work(empty_database, work) == 10  # the batch before the failing one was committed
-
-
-def test_other_errors_of_a_load_are_passed_on(empty_database: str) -> None:
-    async def work(keeper: Keeper) -> None:
-        await keeper.store.write(lambda tx: tx.returning(Statement("spoil", {"": "DROP TABLE player_variables"})))
-        with pytest.raises(Exception, match="player_variables"):
-            await loader.load_players(keeper, 5, no_advance)
-
-    at_work(empty_database, work)
 
 
 # --- a load killed with kill -9 ------------------------------------------------------------------------------------

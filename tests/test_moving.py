@@ -22,10 +22,12 @@ from gamekeeper import app, settings
 from gamekeeper.backup import filling, moving
 from gamekeeper.backup.lines import BadCopy, TableChecksum
 from gamekeeper.store import closing
-from gamekeeper.store.migrate import ClosedDatabase, SchemaMismatch, migrate
+from gamekeeper.store.migrate import ClosedDatabase, migrate
 from people import ANN, BOB, COIN, USER_IDS
 from server import Server
 from world import World
+
+pytestmark = pytest.mark.both_engines
 
 GIVE = {"itemid": COIN.id, "quantity": 5}
 KEY = {"Idempotency-Key": "once"}
@@ -124,6 +126,7 @@ def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str
     assert [each["Name"] for each in copy.get("/api/v1/players/rank").json["Values"]] == ["Zoe", "Ann", "Bob"]
 
 
+@pytest.mark.long_only
 def test_move_there_and_back(world: World, other_target: str, opened: Callable[[str], World], databases: Any) -> None:
     give(world)
     before, back = contents(world), databases.empty()
@@ -194,6 +197,7 @@ def wait_for(happens: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.long_only
 def test_target_is_closed_until_source_is_closed(world: World, empty_database: str) -> None:
     """If the move dies between closing the source and opening the target, the two are never in use at once."""
     world.run(moving.move(world.keeper, loaded(empty_database), unseen))
@@ -224,6 +228,7 @@ def test_failed_move_changes_neither_database(world: World, other_target: str, m
     give(world)
 
 
+@pytest.mark.long_only
 def test_interrupted_move_changes_nothing(world: World, other_target: str) -> None:
     before = contents(world)
     for during in ("players", "ledger, checked"):
@@ -260,6 +265,7 @@ def test_move_interrupted_before_closing_leaves_source_open(
         started(other_target)
 
 
+@pytest.mark.long_only
 def test_late_interrupt_does_not_stop_the_move(
     world: World, other_target: str, monkeypatch: pytest.MonkeyPatch, opened: Callable[[str], World]
 ) -> None:
@@ -282,31 +288,6 @@ def test_late_interrupt_does_not_stop_the_move(
     give(opened(other_target))
 
 
-def test_disk_error_of_target_is_reported_at_once(
-    world: World, sqlite_databases: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An I/O error of the target is not mistaken for a lost connection of the source, so nothing is retried."""
-    target, tries = sqlite_databases.empty(), list[str]()
-
-    def watch(what: str, _done: int, _total: int | None) -> None:
-        tries.extend([what] if what == "ledger" else [])
-
-    def fail(_folder: object) -> None:
-        raise OSError(5, "Input/output error")
-
-    monkeypatch.setattr(filling, "sync_folder", fail)
-    with pytest.raises(BadCopy, match=r"db cannot be written: Input/output error\."):
-        move(world.url, target, watch)
-    assert tries == ["ledger"]
-    started(world.url)
-    sqlite_databases.drop(target)
-
-
-def test_reopen_refuses_foreign_database(empty_database: str) -> None:
-    with pytest.raises(SchemaMismatch, match=r"Gamekeeper has never used this database\. Check --database"):
-        asyncio.run(app.run_with_keeper(loaded(empty_database), moving.reopen))
-
-
 def test_move_into_used_database_is_refused(world: World, databases: Any) -> None:
     other = databases.fresh()
     with pytest.raises(filling.NotEmpty, match="it was not changed"):
@@ -315,6 +296,7 @@ def test_move_into_used_database_is_refused(world: World, databases: Any) -> Non
     databases.drop(other)
 
 
+@pytest.mark.long_only
 def test_move_refuses_unknown_table(world: World, other_target: str) -> None:
     """A move is refused if our schema has a table of the user, which would be lost."""
     world.sql("CREATE TABLE my_notes (text TEXT)")

@@ -1,12 +1,12 @@
 """The database becomes unreachable or silent and returns: requests get 503 meanwhile, and no restart is needed."""
 
 import asyncio
-import sqlite3
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 
+import apsw
 import httpx
 import pytest
 
@@ -17,6 +17,8 @@ from gamekeeper.store.statements import Statement
 from server import Server
 from swallower import Swallower
 from world import World
+
+pytestmark = pytest.mark.both_engines
 
 GIVE = "/api/v1/players/Bob/items/give"
 ONLY_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -113,7 +115,7 @@ def test_silent_database_leaves_every_key_resolved_once_and_readiness_fails_in_b
 def test_sqlite_file_locked_by_another_program_recovers(database: str, known_tokens: Mapping[str, str]) -> None:
     async def through(server: Server) -> None:
         async with caller_of(server, known_tokens["Root"]) as client:
-            other = sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)
+            other = apsw.Connection(database.removeprefix("sqlite:///"))
             other.execute("BEGIN IMMEDIATE")
             giver, ended = Giver(client), False
             giving = asyncio.create_task(giver.until(lambda: ended))

@@ -16,6 +16,8 @@ from people import ANN, BOB, ZOE
 from playing import NUMBERS, find_midnight, invent_sessions, play_rows, roll_up
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 PLAYERS = [ANN.id, BOB.id, ZOE.id]
 TABLES = NUMBERS[:-1]
 # a process that counts in small steps: it is killed at a crash point, or ends when all is counted

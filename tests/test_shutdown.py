@@ -6,10 +6,10 @@ import os
 import signal
 from collections.abc import Callable
 
-import pytest
 import uvloop
 
 from gamekeeper import shutdown
+from loops import over
 
 SECONDS = 30
 MOMENT = 0.3  # seconds: delay of a signal, and the time in which a second, unwanted signal would arrive
@@ -67,8 +67,8 @@ def run(kind: str, told: Callable[[Worker], None]) -> None:
         raise AssertionError(worker.words)
 
 
-@pytest.mark.parametrize("told", [between, while_it_serves, twice_and_with_ctrl_c])
-@pytest.mark.parametrize("kind", KINDS)
+@over("told", [between, while_it_serves, twice_and_with_ctrl_c])
+@over("kind", KINDS)
 def test_shutdown_signal_is_forwarded_once(kind: str, told: Callable[[Worker], None]) -> None:
     worker = multiprocessing.get_context("spawn").Process(target=run, args=(kind, told))
     worker.start()

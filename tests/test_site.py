@@ -6,15 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import chromium
 import pytest
-from playwright.sync_api import ViewportSize, sync_playwright
+
+pytestmark = pytest.mark.long_only
 
 ROOT = Path(__file__).parents[1]
 # HTML references that a browser loads by itself, unlike plain links
 LOADED = re.compile(r'<(?:script|img|link|iframe)\b[^>]*?(?:src|href)="?((?:https?:)?//[^"\s>]+)')
-SCREEN: ViewportSize = {"width": 1440, "height": 900}
-MOST_SCREENS = 2  # of a guide, with its folded parts closed
 
 
 @pytest.fixture(scope="module")
@@ -36,18 +34,3 @@ def test_site_builds_without_dead_links_and_loads_nothing_from_other_hosts(site:
     pages = {each.relative_to(site).as_posix(): each.read_text("utf-8") for each in site.rglob("*.html")}
     assert {"index.html", "docs/client.html", "CHANGELOG.html"} <= pages.keys()
     assert {name: LOADED.findall(text) for name, text in pages.items() if LOADED.search(text)} == {}
-
-
-def test_every_guide_fits_two_screens(site: Path) -> None:
-    program = chromium.require()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=chromium.ARGUMENTS)
-        page = browser.new_page(viewport=SCREEN)
-        heights: dict[str, float] = {}
-        for guide in sorted((site / "docs" / "guides").glob("*.html")):
-            page.goto(guide.as_uri())
-            box = page.locator("article").bounding_box()
-            heights[guide.stem] = box["height"] / SCREEN["height"] if box else 0
-        browser.close()
-    assert heights
-    assert {name: round(screens, 2) for name, screens in heights.items() if screens > MOST_SCREENS} == {}

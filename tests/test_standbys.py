@@ -5,23 +5,19 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from keepers import open_session
 
 from findings import findings
 from gamekeeper import app, log
-from gamekeeper.console import health
 from gamekeeper.doctor import ERROR
 from gamekeeper.game import standbys
 from gamekeeper.settings import Settings
 from gamekeeper.store.replication import count_synchronous_standbys, parse_required_standbys
+from loops import over
 from pair import USER, Pair
 from server import Server
 from world import World
 
-TOKEN = "scrape-me"
 SHORTAGE = "The database has 0 synchronous standbys, but synchronous_standbys is 1: "
-PRESENT = 'gamekeeper_synchronous_standbys{state="present"}'
-EXPECTED = 'gamekeeper_synchronous_standbys{state="expected"}'
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +30,8 @@ def pair() -> Generator[Pair]:
         servers.close()
 
 
-@pytest.mark.parametrize(
-    ("names", "count"),
+@over(
+    "names, count",
     [
         ("", 0),
         (" ", 0),
@@ -59,18 +55,6 @@ def test_doctor_reports_too_few_standbys_as_an_error(make_world: Callable[..., W
     assert findings(make_world(), "standbys") == []
 
 
-def test_metrics_show_standbys(make_world: Callable[..., World]) -> None:
-    world = make_world(synchronous_standbys=1, metrics_token=TOKEN)
-    lines = world.get("/metrics", token=TOKEN).raw.decode().splitlines()
-    assert {f"{PRESENT} 0", f"{EXPECTED} 1"} <= {*lines}
-
-
-def test_health_page_shows_too_few_standbys(make_world: Callable[..., World]) -> None:
-    shown = open_session(make_world(synchronous_standbys=1), "Root").page(health.PAGE).text
-    assert "State: Strained" in shown
-    assert f"Synchronous standbys Strained {SHORTAGE}" in shown
-
-
 def test_serving_process_logs_the_beginning_of_a_shortage_once(
     make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -82,6 +66,7 @@ def test_serving_process_logs_the_beginning_of_a_shortage_once(
     assert capsys.readouterr().err.count(SHORTAGE) == 1
 
 
+@pytest.mark.long_only
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_serve_warns_at_start(database: str, tmp_path: Path) -> None:
     server = Server(database, synchronous_standbys=1)
@@ -92,12 +77,14 @@ def test_serve_warns_at_start(database: str, tmp_path: Path) -> None:
             assert f"WARNING: {SHORTAGE}" in said.read().decode()
 
 
+@pytest.mark.long_only
 def test_connected_standby_is_counted(pair: Pair) -> None:
     assert count(pair.primary.url) == 1
     assert shortage(pair.url, 1) == ""
     assert "has 1 synchronous standbys, but synchronous_standbys is 2" in shortage(pair.url, 2)
 
 
+@pytest.mark.long_only
 def test_required_standby_that_is_not_connected_is_not_counted(pair: Pair) -> None:
     """Writes wait for a disconnected required standby, so the operator must see the shortage."""
     set_names(pair, "FIRST 2 (standby, another)")
@@ -107,6 +94,7 @@ def test_required_standby_that_is_not_connected_is_not_counted(pair: Pair) -> No
         set_names(pair, "standby")
 
 
+@pytest.mark.long_only
 def test_role_without_permission_to_see_standbys_counts_the_required_ones(pair: Pair) -> None:
     pair.primary.fetch("CREATE ROLE plain LOGIN")
     assert count(pair.primary.url.replace(f"{USER}@", "plain@")) == 1

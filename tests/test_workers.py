@@ -17,7 +17,7 @@ from gamekeeper.http.workers import WorkerSamples
 from server import Server
 
 SECONDS = 60
-pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+pytestmark = [pytest.mark.parametrize("engine", ["postgres"], indirect=True), pytest.mark.long_only]
 
 
 def until(happens: Callable[[], bool]) -> None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+import guild_rows
 import people
-from game_server import LINK
+from game_server import LINK, heartbeat, join
 from gamekeeper.game import tokens
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http import samples
@@ -344,6 +345,16 @@ CASES = (
 )
 every_write = pytest.mark.parametrize("case", CASES, ids=[re.sub(r"[][]|/api/", "", case.route) for case in CASES])
 COINS = items(COIN.id, 5)
+
+
+def prepare(world: World) -> None:
+    """Put Zoe online on server one, send it a command, and add guilds and a picture for the write cases."""
+    world.sql("INSERT INTO deliveries (seq, server, state, queued_at) VALUES (4711, 'one', 'waiting', 0)")
+    heartbeat(world)
+    join(world, ZOE.id)
+    for guild_id in (GUILD_ID, people.guid(72)):
+        guild_rows.insert(world, {}, guild_id)
+    world.sql("INSERT INTO item_pictures (item_id, hash, content) VALUES ($1, '00ff', '')", SWORD.id)
 
 
 def send(world: World, case: Case, call: Call, query: str = "", *, token: str | None = None, **headers: str) -> Answer:

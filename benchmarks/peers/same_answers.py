@@ -5,12 +5,12 @@ Without `exactly`, JSON answers are compared; with it, statuses, headers and byt
 
 import asyncio
 import json
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import Any, NamedTuple
 
+import apsw
 import asyncpg
 import httpx
 
@@ -117,7 +117,7 @@ def row_differences(ours: str, peer: str) -> list[str]:
 def read_rows(url: str) -> list[list[tuple[object, ...]]]:
     """Read what gifts write: slots, audit log and stored answers."""
     if url.startswith(FILE):
-        with closing(sqlite3.connect(url.removeprefix(FILE))) as db:
+        with closing(apsw.Connection(url.removeprefix(FILE))) as db:
             return [db.execute(each).fetchall() for each in WRITTEN]
     return asyncio.run(_read_postgres(url))
 

@@ -1,4 +1,7 @@
-"""Structured log: JSON lines on standard error. Never log a request body, a token, a hash or a reset code."""
+"""Structured log on standard error: JSON lines, or lines for people if standard error is a terminal.
+
+Never log a request body, a token, a hash or a reset code.
+"""
 
 import asyncio
 import atexit
@@ -22,6 +25,7 @@ QUEUE_BYTES = 1024 * 1024  # limit of the queue of log entries to standard error
 FLUSH_SECONDS = 1.0  # at shutdown, longest wait for a slow reader of standard error
 # longest caller or route (HTTP method and path) in the log, in characters; clients can send methods of any length
 NAME_LENGTH = 200
+PATH_WIDTH = 45  # column width of a path on a terminal, in characters; most paths are shorter
 SECRETS = (  # patterns of secrets in messages of libraries, and their replacements
     (re.compile(r"(://[^\s:/@]*:)\S*@"), r"\1…@"),  # password in a URL
     (re.compile(r"\bgka_[\w-]+"), "gka_…"),
@@ -90,6 +94,12 @@ class _Writer:
                 self._changed.notify_all()
 
 
+class _Format:
+    """Choice between JSON lines and lines for people."""
+
+    always_json = False
+
+
 class _AccessBuffer:
     """Buffer of access log entries: many entries are encoded together and written with few system calls."""
 
@@ -108,10 +118,10 @@ class _AccessBuffer:
 
     def flush(self) -> None:
         entries, self._entries = self._entries, []
-        chunk = b""
+        chunk, encode = b"", _encode_for_people if is_for_people() else _encode
         for at, request_id, caller, route, status, microseconds in entries:
             entry = _AccessEntry(round(at, 3), request_id, _escape(caller), _escape(route), status, microseconds)
-            line = _encode(entry) + b"\n"
+            line = encode(entry) + b"\n"
             if chunk and len(chunk) + len(line) > PIPE_BYTES:
                 _writer.put(chunk)
                 chunk = b""
@@ -120,6 +130,7 @@ class _AccessBuffer:
             _writer.put(chunk)
 
 
+_format = _Format()
 _writer = _Writer()
 _buffer = _AccessBuffer()
 
@@ -132,6 +143,19 @@ def flush() -> None:
     """Write all buffered log entries; give up after FLUSH_SECONDS if standard error is not read."""
     _buffer.flush()
     _writer.drain()
+
+
+def write_json(*, always: bool) -> None:
+    """Choose JSON lines also on a terminal. Everywhere else the log always consists of JSON lines."""
+    _format.always_json = always
+
+
+def is_for_people() -> bool:
+    """Tell whether log lines are for people: standard error is a terminal, and JSON was not chosen."""
+    try:
+        return not _format.always_json and sys.stderr.isatty()
+    except (AttributeError, ValueError):  # missing or closed standard error
+        return False
 
 
 def count_dropped() -> int:
@@ -170,6 +194,10 @@ def _write(request_id: str, kind: str, text: str) -> None:
     """Write a log entry at once, after the buffered access entries. Cut its middle if it exceeds PIPE_BYTES."""
     _buffer.flush()
     at, side, text = round(time.time(), 3), PIPE_BYTES, redact(text)
+    if is_for_people():
+        said = "\n".join(_escape_all(line) for line in text.rstrip().split("\n"))
+        _writer.put(f"{_format_local_time(at)}  {kind.upper()} in {_escape_all(request_id)}: {said}\n".encode())
+        return
     line = json.dumps({"at": at, "id": request_id, kind: text})
     while len(line) >= PIPE_BYTES:
         side //= 2
@@ -194,3 +222,22 @@ def _write_bytes(lines: bytes) -> bool:
 def _escape(text: str) -> str:
     """Shorten a text for the log, and escape control characters and line breaks."""
     return text if len(text) <= NAME_LENGTH and text.isprintable() else ascii(text[:NAME_LENGTH])[1:-1]
+
+
+def _escape_all(line: str) -> str:
+    """Escape control characters, which could send commands to a terminal, without shortening the line."""
+    return line if line.isprintable() else ascii(line)[1:-1]
+
+
+def _format_local_time(at: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at))
+
+
+def _encode_for_people(entry: _AccessEntry) -> bytes:
+    """Write a request as a line with local time, method, path, status, duration in ms and caller."""
+    method, _, path = entry.route.partition(" ")
+    path = path or "(no such path)"
+    figures = f"{entry.status}  {entry.us / 1000:7.1f} ms"
+    return (
+        f"{_format_local_time(entry.at)}  {method:6} {path:{PATH_WIDTH}}  {figures}  {entry.caller}".rstrip().encode()
+    )

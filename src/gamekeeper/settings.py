@@ -10,13 +10,12 @@ from typing import Any
 PREFIX = "GAMEKEEPER_"
 LIST_HINT = "List all settings with: gamekeeper settings"
 MAX_INT = 2**31 - 1
+MOST_PAGE_ROWS = 1_000  # rows of a page that are read and encoded at once: a few milliseconds
 MAX_DIGITS = 20  # longest number in a setting, in digits; longer numbers are out of range for every setting
 MASK = "…"
 LANGUAGES = ("en", "de")  # of the console and the mails
 # environment variables with our prefix that are no settings: used by the examples, the battery and the tests
-OTHER_VARIABLES = frozenset(
-    {"TOKEN", "BATTERY_CRASH", "TEST_POSTGRES", "CHROMIUM", "SCREENSHOTS", "TOUR_PLAYERS", "BROWSER_ENGINE"}
-)
+OTHER_VARIABLES = frozenset({"TOKEN", "BATTERY_CRASH", "TEST_POSTGRES", "CHROMIUM", "SCREENSHOTS", "TOUR_PLAYERS"})
 
 
 class BadSetting(Exception):
@@ -98,14 +97,19 @@ class Settings:
         "Address at which people open the console, such as https://keeper.example; "
         "for passkeys, invitations and OpenID Connect.",
     )
-    access_log: bool = setting(True, "Whether to log each request as a JSON line on standard error.")
+    access_log: bool = setting(True, "Whether to log each request on standard error, except for static files.")
+    log_json: bool = setting(
+        False, "Whether the log is JSON lines on a terminal too. Written to a file or a pipe, it always is."
+    )
     game_name: str = setting("Gamekeeper", "The game's name, shown in mails and in the console.")
     language: str = setting(
         "",
         "Language of the console and the mails: en or de; empty: the console has the browser's language, and mails are "
         "in English.",
     )
-    max_page_size: int = setting(100, "Largest page size of a list; larger requests get this size.", least=1)
+    max_page_size: int = setting(
+        100, "Largest page size of a list; larger requests get this size.", least=1, most=MOST_PAGE_ROWS
+    )
     inventory_slots: int = setting(35, "Inventory slots of a player.", least=1)
     bank_slots: int = setting(100, "Bank slots of a player.", least=1)
     spell_slots: int = setting(35, "Spell slots of a player.", least=1)
@@ -214,6 +218,9 @@ class Settings:
         "with more than 100 players; empty: none.",
     )
     bulk_days: int = setting(180, "Days for which bulk jobs are listed, with the result for each player.", least=1)
+    bulk_previews: int = setting(
+        10, "Bulk jobs of an account that can wait for their start; they are deleted after a day.", least=1
+    )
     approval_hours: int = setting(24, "Hours after which a change that waits for approval expires.", least=1, most=8760)
     approval_days: int = setting(180, "Days for which approvals are listed after their request.", least=1)
     ledger_days: int = setting(0, "Days for which the audit log keeps changes; 0: forever.", least=0)

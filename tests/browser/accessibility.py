@@ -1,7 +1,7 @@
-"""Checks of one page with axe: a finding of any impact counts, in both themes, wide and narrow.
+"""Checks of one page with axe: a finding of any impact counts. `make long` checks both themes, wide and narrow.
 
-Axe needs more time the bigger a page is. The rows of a list often differ in their texts only, so axe gets two rows of
-each kind. In `make long` axe gets the whole page, and applies every rule in all four looks.
+Axe needs more time the bigger a page is. The rows of a list often differ in their texts only, so in `make test` axe
+gets two rows of each kind, in the light theme.
 """
 
 from typing import Any, Literal
@@ -14,10 +14,6 @@ from long_forms import LONG
 
 # all rules that axe has on by default, best practices included, and target-size of WCAG 2.2
 ALL: dict[str, Any] = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
-# Axe takes longest for the colours. They are checked once for each theme; a narrow page has the same ones.
-COLOURS = ["color-contrast", "link-in-text-block"]
-ONLY_COLOURS = {**ALL, "runOnly": COLOURS}
-WITHOUT_COLOURS = {**ALL, "rules": ALL["rules"] | {each: {"enabled": False} for each in COLOURS}}
 RUN = "options => axe.run(options).then(found => found.violations)"
 STICKS_OUT = """() => {
   const wide = document.documentElement.clientWidth;
@@ -46,62 +42,41 @@ HIDE_REPETITIONS = """() => {
       among.set(kind, (among.get(kind) ?? 0) + 1);
       inside.set(kind, inside.get(kind) ?? 1);
       if (PARTS.has(child.localName) && among.get(kind) > 2 && !child.contains(document.activeElement)) {
-        taken.push([child, each, child.nextSibling]);
+        taken.push(child);
       }
     }
     return `${each.localName} ${[...attributes.sort(), ...looks].join(' ')} {${[...inside.keys()].join('; ')}}`;
   };
   describe(document.body);
-  window.repetitions = {
-    hide: () => taken.forEach(([child]) => child.remove()),
-    show: () => taken.toReversed().forEach(([child, parent, next]) => {
-      if (next === null || next.parentNode === parent) parent.insertBefore(child, next);
-    }),
-  };
-  window.repetitions.hide();
+  taken.forEach(child => child.remove());
 }"""
 
 
 def check_page(visitor: Visitor) -> None:
-    """Check that the page is accessible in both themes, and that nothing on it is wider than the window.
+    """Check that axe finds nothing on the page, and that nothing on it is wider than the window, wide and narrow.
 
-    A page that is open in a wide window is also checked in a narrow one. At the end it is as wide as before.
+    The window must be wide; at the end it is as wide as before.
     """
     page, wide = visitor.page, visitor.page.viewport_size or {"width": WIDE[0], "height": WIDE[1]}
     narrow: ViewportSize = {"width": NARROW[0], "height": NARROW[1]}
     assert page.evaluate(REPEATED_IDS) == []
-    assert page.evaluate(STICKS_OUT) == []
+    for size in (narrow, wide):
+        page.set_viewport_size(size)
+        assert page.evaluate(STICKS_OUT) == [], size
+        if LONG:
+            check_look(page, "dark")
+            check_look(page, "light")
     if not LONG:
         page.evaluate(HIDE_REPETITIONS)
-    check_look(page, ALL if LONG else ONLY_COLOURS, "dark")
-    check_look(page, ALL, "light")
-    if wide["width"] > narrow["width"]:
-        if not LONG:
-            page.evaluate("repetitions.show()")
-        page.set_viewport_size(narrow)
-        try:
-            _check_narrow(page)
-        finally:
-            page.set_viewport_size(wide)
-    if not LONG:
-        page.evaluate("repetitions.show()")
+        check_look(page, "light")
 
 
-def _check_narrow(page: Page) -> None:
-    assert page.evaluate(STICKS_OUT) == [], "narrow"
-    if LONG:
-        check_look(page, ALL, "dark")
-    else:
-        page.evaluate("repetitions.hide()")
-    check_look(page, ALL if LONG else WITHOUT_COLOURS, "light")
-
-
-def check_look(page: Page, options: dict[str, Any], theme: Literal["dark", "light"]) -> None:
+def check_look(page: Page, theme: Literal["dark", "light"]) -> None:
     """Check that axe finds nothing on the page, of any impact: minor, moderate, serious and critical."""
     page.emulate_media(color_scheme=theme)
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    found: list[dict[str, Any]] = page.evaluate(RUN, options)
+    found: list[dict[str, Any]] = page.evaluate(RUN, ALL)
     violations = [
         f"{each['impact']} {each['id']}: {node['html'][:160]} {node['any'][0]['message'] if node['any'] else ''}"
         for each in found

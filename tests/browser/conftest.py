@@ -21,10 +21,14 @@ from visitor import Visitor
 from databases import Postgres, Sqlite
 
 PLAYERS = int(os.environ.get("GAMEKEEPER_TOUR_PLAYERS", "0"))  # number of additional players for `make tour`
-# database engine of the demo server; `make browser-postgresql` sets postgres
-ENGINE = os.environ.get("GAMEKEEPER_BROWSER_ENGINE", "sqlite")
 THREAD = ThreadPoolExecutor(1, thread_name_prefix="browser")
 expect.set_options(timeout=30_000)  # milliseconds that a browser assertion waits; the same timeout in all tests
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave all tests of this folder to `make long`, except those with the mark `smoke`."""
+    if not item.get_closest_marker("smoke"):
+        item.add_marker("long_only")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -69,12 +73,6 @@ def sqlite_demo(sqlite_databases: Sqlite) -> Generator[DemoServer]:
 def postgres_demo(postgres_databases: Postgres) -> Generator[DemoServer]:
     with serving(postgres_databases) as server:
         yield server
-
-
-@pytest.fixture(scope="session", params=[ENGINE])
-def engine(request: pytest.FixtureRequest) -> str:
-    """Use one engine per run: browser tests are slow, and tests/console covers the pages on both engines."""
-    return request.param
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from accessibility import check_page
 from demo_server import HELPER, KEEPER, DemoServer
 from playwright.sync_api import expect
@@ -25,6 +26,7 @@ def create(me: Visitor, names: tuple[str, ...], reason: str) -> None:
     me.sees("Preview of the next players")
 
 
+@pytest.mark.smoke
 def test_selected_players_get_an_item_and_it_is_undone(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     create(me, ("Nim", "Ondine", "Pascoe"), "a feast")
@@ -50,21 +52,7 @@ def test_colleague_finds_the_job_by_one_of_its_changes(visit: Visit, sqlite_demo
     check_page(helper)
 
 
-def test_typed_players_stay_when_the_action_is_switched(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.go("/console/characters?search=Nim")
-    me.page.get_by_label("Select Nim").check()
-    me.go("/console/bulk?act=mute_player")
-    players = me.page.locator("[data-players]")
-    for act, typed in (("Ban", "Nim"), ("Give an item", "Ondine\nPascoe"), ("Mute", "Ondine\nPascoe"), ("Ban", "")):
-        players.fill(typed)
-        me.page.get_by_role("link", name=act, exact=True).click()
-        expect(me.page.get_by_role("link", name=act, exact=True)).to_have_attribute("aria-current", "page")
-        expect(players).to_have_value(typed)
-    me.page.reload()
-    expect(players).to_have_value("")
-
-
+@pytest.mark.smoke
 def test_job_works_without_javascript_on_a_phone(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, width=NARROW[0], java_script_enabled=False)
     me.go("/console/bulk?act=give_item")
@@ -80,17 +68,3 @@ def test_job_works_without_javascript_on_a_phone(visit: Visit, sqlite_demo: Demo
         me.page.reload()
         me.page.wait_for_timeout(200)
     me.sees("2 players: 2 done, 0 refused, 0 left.")
-
-
-def test_job_page_is_accessible_in_each_state(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.go("/console/bulk?act=ban_player")
-    check_page(me)
-    me.page.get_by_label("Players:").fill("Wynstan\nNobody at all")
-    me.page.get_by_label("Reason").fill("to look at")
-    me.page.get_by_role("button", name="Preview the job").click()
-    me.sees("Preview of the next players")
-    check_page(me)
-    me.page.get_by_role("button", name="Cancel the job").click()
-    me.sees("Cancelled")
-    check_page(me)

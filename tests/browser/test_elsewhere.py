@@ -6,6 +6,7 @@ The engine makes no difference; SQLite is enough.
 from collections.abc import Callable
 from urllib.parse import quote
 
+import pytest
 from demo_server import KEEPER, DemoServer, player_page
 from playwright.sync_api import expect
 from tour import sign_in
@@ -28,6 +29,7 @@ def test_link_on_another_site_opens_for_signed_in_person(visit: Visit, sqlite_de
     expect(me.page.get_by_role("heading", name="Aldwyn", level=1)).to_be_visible()
 
 
+@pytest.mark.smoke
 def test_form_on_another_site_arrives_without_the_session(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo)
     me.go("/console")

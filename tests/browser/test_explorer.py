@@ -98,13 +98,6 @@ def test_key_survives_a_lost_answer_and_an_ended_log_in(visit: Visit, sqlite_dem
     expect(operation.locator(".result")).to_contain_text("This was done already, and was not repeated.")
 
 
-@pytest.mark.parametrize("path", [f"{CONSOLE}#100%", f"{DOCS}#100%"])
-def test_stray_fragment_of_the_address_is_ignored(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.go(path)
-    expect(me.page.locator(".operation").first).to_be_visible()
-
-
 @pytest.mark.parametrize("path", [CONSOLE, DOCS])
 def test_edited_request_is_previewed_again(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
     operation = preview_gift(enter(visit, sqlite_demo, path), "Verity", HERB.id)
@@ -161,19 +154,3 @@ def test_operation_that_cannot_be_run_says_why(visit: Visit, sqlite_demo: DemoSe
     expect(open_operation(me, "issue_token")).to_contain_text(
         "You cannot run this operation here: it logs programs in, and you are signed in already."
     )
-
-
-@pytest.mark.parametrize("path", [CONSOLE, DOCS])
-def test_search_works_by_keyboard(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.go(path)
-    me.page.locator(".operation").first.wait_for()
-    me.page.keyboard.press("/")
-    me.page.keyboard.type("items/GIVE")
-    expect(me.page.locator(".operation:visible")).to_have_count(1)
-    expect(me.page.locator(".search [role=status]")).to_have_text("1 operation")
-    expect(me.page.get_by_role("navigation", name="Groups of operations").get_by_role("link")).to_have_count(1)
-    me.page.keyboard.type("nothinglikethis")
-    expect(me.page.locator(".search [role=status]")).to_contain_text("No results.")
-    me.page.keyboard.press("Escape")
-    assert me.page.locator(".operation:visible").count() > 80

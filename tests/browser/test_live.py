@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import httpx
+import pytest
 from accessibility import check_page
 from demo_server import KEEPER, DemoServer, player_page
 from playwright.sync_api import Locator, expect
@@ -21,6 +22,7 @@ def note(visitor: Visitor) -> Locator:
     return visitor.page.locator("[data-followed]")
 
 
+@pytest.mark.smoke
 def test_page_shows_a_change_of_somebody_else_in_place(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER, width=390)
     me.go(player_page(WHO))

@@ -22,6 +22,7 @@ from gamekeeper.console.menu import MENU
 from gamekeeper.console.routes import PAGES as TABLE
 from gamekeeper.demo.world import DRAGONS, KEY, SHARD
 from gamekeeper.http import samples
+from loops import over
 
 Visit = Callable[..., Visitor]
 PAGES = [
@@ -81,15 +82,6 @@ NO_PAGES = {
     "static/[version]/[file]",
     *("sign-in/oidc", "sign-in/oidc/callback", "me/sign-ins/link"),  # they redirect
 }  # routes for scripts and files, which are not HTML pages
-ONE_LINE = "each => each.getBoundingClientRect().height < 2 * parseFloat(getComputedStyle(each).fontSize)"
-# whether the longest IPv4 address fits on one line of the cell
-WHOLE_ADDRESS = """each => {
-  const text = each.appendChild(Object.assign(document.createElement('span'), { textContent: '203.113.213.160' }));
-  text.style.display = 'block';
-  return text.getBoundingClientRect().height < 2 * parseFloat(getComputedStyle(each).fontSize);
-}"""
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
-LARGEST = 250_000
 # pictures of the documents: name, address, width, and whether the theme is dark
 PICTURES = [
     *((name, path, WIDE[0], dark) for name, path in (
@@ -117,8 +109,9 @@ STILL = (
 )
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.smoke
 @pytest.mark.long_form
+@over("path", PAGES)
 def test_every_page_is_accessible(window: Visitor, path: str) -> None:
     assert window.go(path).status == 200
     assert window.page.locator("h1").count() == 1
@@ -127,6 +120,7 @@ def test_every_page_is_accessible(window: Visitor, path: str) -> None:
     check_page(window)
 
 
+@pytest.mark.smoke
 def test_every_page_route_is_checked() -> None:
     """PAGES and ELSEWHERE cover every page of the console's route table."""
     shown = [
@@ -144,32 +138,6 @@ def test_sign_in_page_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> No
     me = visit(sqlite_demo)
     me.go("/console/sign-in?ended=unsent")
     check_page(me)
-
-
-def test_health_of_a_player_fits_on_one_line(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """The health bar and two three-digit numbers fit on one line, also at the narrowest page width."""
-    me = visit(sqlite_demo, KEEPER)
-    me.go(f"{player_page('Aldwyn')}?tab=account")
-    health = me.page.locator(".facts dd", has=me.page.locator("meter")).first
-    expect(health).to_have_text(re.compile(r"\d{3} of \d{3}"))
-    for width in (WIDE[0], 1280, NARROW[0]):
-        me.page.set_viewport_size({"width": width, "height": 900})
-        assert health.evaluate(ONE_LINE), width
-
-
-def test_tables_have_room_for_long_german_words(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """With German texts and local times the list of accounts fits, and the security log breaks no name or address."""
-    me = visit(sqlite_demo, KEEPER, locale="de-DE", timezone_id="Europe/Berlin")
-    me.go("/console/accounts")
-    expect(me.page.locator("h1")).to_have_text("Konten")
-    assert me.page.locator("main > .scroll").evaluate("each => each.scrollWidth - each.clientWidth") == 0
-    me.go("/console/security")
-    for width in (WIDE[0], NARROW[0]):
-        me.page.set_viewport_size({"width": width, "height": 900})
-        names = me.page.locator(".events td a")
-        assert names.count() > 20
-        assert names.evaluate_all(f"all => all.every({ONE_LINE})"), width
-        assert me.page.locator(".events .address").first.evaluate(WHOLE_ADDRESS), width
 
 
 def test_preview_dialog_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:
@@ -234,6 +202,7 @@ if FOLDER:
         )
 
 
+@pytest.mark.smoke
 def test_pictures_in_german(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER, locale="de-DE")
     for name, path in GERMAN_PICTURES:
@@ -246,17 +215,3 @@ def test_pictures_in_german(visit: Visit, sqlite_demo: DemoServer) -> None:
             me.dialog.get_by_label("Grund").fill("Beleidigungen im Chat")
         if FOLDER:
             me.page.screenshot(path=Path(FOLDER) / f"console-{name}-german.png")
-
-
-def test_every_picture_of_the_documents_is_taken() -> None:
-    """A picture that `make screenshots` leaves out would show an old console."""
-    taken = {name_picture(name, width, dark=dark) for name, _, width, dark in PICTURES}
-    taken |= {f"console-{name}-german.png" for name, _ in GERMAN_PICTURES}
-    assert {file.name for file in IMAGES.glob("*.png")} == taken
-
-
-def test_pictures_of_the_documents_are_small() -> None:
-    """Look at the committed files only: the size of a new picture depends on the machine's fonts."""
-    sizes = {file.name: file.stat().st_size for file in IMAGES.glob("*.png")}
-    assert sizes
-    assert {name: size for name, size in sizes.items() if size >= LARGEST} == {}

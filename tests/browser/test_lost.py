@@ -106,17 +106,6 @@ def test_request_without_an_answer_times_out_with_a_message(visit: Visit, sqlite
     expect(me.page.get_by_role("button", name="Set level")).to_be_enabled()
 
 
-def test_answer_of_a_proxy_is_reported_as_failure(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.expected = {502}
-    me.go(player_page("Wulfric"))
-    me.page.route(ACT, lambda route: route.fulfill(status=502, content_type="text/plain", body="<h1>Bad gateway</h1>"))
-    open_menu(me, "More")
-    me.page.get_by_role("button", name="Set level").click()
-    me.sees(NOT_DONE)
-    assert not me.dialog.is_visible()
-
-
 def test_reload_shows_a_change_whose_answer_was_lost(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Wulfric"))
@@ -129,19 +118,6 @@ def test_reload_shows_a_change_whose_answer_was_lost(visit: Visit, sqlite_demo: 
     me.page.reload()
     me.sees_done()
     expect(me.page).to_have_url(re.compile(r"/console/players/[0-9a-f-]+$"))
-
-
-def test_catalogue_choice_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.go(player_page("Wulfric"))
-    open_menu(me, "Give item")
-    item = me.page.locator("input[data-suggest=items]").first
-    with me.cut_off("**/console/suggest/items*"):
-        item.fill("Moonfern")
-        me.page.keyboard.press("Enter")
-        me.page.wait_for_function(REFUSED)
-    me.page.keyboard.press("Enter")
-    me.dialog.get_by_text("These changes will be made:").wait_for()
 
 
 def test_search_box_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoServer) -> None:

@@ -1,9 +1,9 @@
 """The search box in a browser: its keys, actions that lead to the preview, and secrets that are in no address."""
 
-import re
 from collections.abc import Callable
 from urllib.parse import quote
 
+import pytest
 from demo_server import KEEPER, DemoServer, player_page
 from playwright.sync_api import Request, expect
 from visitor import NARROW, Visitor
@@ -28,6 +28,7 @@ def test_slash_and_control_k_open_the_search_box(visit: Visit, sqlite_demo: Demo
     expect(me.page.get_by_role("searchbox", name="Part of a name")).to_have_value("/")
 
 
+@pytest.mark.smoke
 def test_typed_action_leads_to_its_preview(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.go("/console")
@@ -67,6 +68,7 @@ def test_enter_opens_the_preview_of_a_single_suggestion(visit: Visit, sqlite_dem
     assert me.page.url.endswith("/console")
 
 
+@pytest.mark.smoke
 def test_action_works_without_scripts(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER, java_script_enabled=False)
     me.go("/console")
@@ -110,36 +112,6 @@ def test_secret_pasted_into_a_filter_is_in_no_address(visit: Visit, sqlite_demo:
         box.press("Enter")
         me.sees("Unknown to this server.")
     assert [each for each in asked if PASTED in each] == []
-
-
-def test_button_to_revoke_a_token_is_in_view(visit: Visit, sqlite_demo: DemoServer) -> None:
-    for width in (1280, NARROW[0]):
-        me = visit(sqlite_demo, KEEPER, width=width)
-        me.go("/console/tokens")
-        expect(me.page.get_by_role("button", name="Revoke").first).to_be_in_viewport(ratio=1)
-
-
-def test_printed_page_has_no_menus_and_forms(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER, dark=True)
-    me.go("/console/characters")
-    me.page.emulate_media(media="print", color_scheme="dark")
-    for hidden in (".top", ".menu", "main form", ".pager"):
-        expect(me.page.locator(hidden).first).to_be_hidden()
-    expect(me.page.get_by_role("heading", name="Players", level=1)).to_be_visible()
-    assert me.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-
-
-def test_printed_player_fits_on_two_pages(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.go(player_page("Aldwyn"))
-    pages = re.findall(rb"/Type\s*/Page\b", me.page.pdf(format="A4"))
-    assert 1 <= len(pages) <= 2
-    me.page.emulate_media(media="print")
-    for hidden in (".tabs", ".travel", ".act", ".tile.free", "#slot"):
-        assert me.page.locator(hidden).count() > 0, hidden
-        for each in me.page.locator(hidden).all():
-            expect(each).to_be_hidden()
-    expect(me.page.locator(".tile:not(.free)").first).to_be_visible()
 
 
 def test_menu_of_a_phone_opens_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pyotp
+import pytest
 from accessibility import check_page
 from demo_server import PASSWORD, DemoServer
 from playwright.sync_api import expect
@@ -36,6 +37,7 @@ def read_codes(me: Visitor) -> list[str]:
     return me.page.locator(".recovery code").all_inner_texts()
 
 
+@pytest.mark.smoke
 def test_app_and_recovery_code_sign_in(visit: Visit, demo: DemoServer) -> None:
     register(demo, "Tilda")
     me = visit(demo, "", java_script_enabled=False)

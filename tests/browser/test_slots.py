@@ -56,32 +56,6 @@ def test_click_on_a_slot_acts_on_that_slot(visit: Visit, sqlite_demo: DemoServer
     assert read_count(me, "inventory-12") == before
 
 
-def test_form_and_result_cover_nothing_and_move_nothing(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    for width in (1280, 1440):
-        me.page.set_viewport_size({"width": width, "height": 900})
-        me.go(player_page(WHO))
-        places = me.page.evaluate(READ_PLACES)
-        assert len(places) == 3
-        tile(me, "inventory-12").click()
-        expect(form(me)).to_contain_text("Inventory, slot 12")
-        assert me.page.evaluate(READ_PLACES) == places, width
-    form(me).get_by_role("button", name="Take").click()
-    confirm(me, "counted wrongly")
-    tile(me, "inventory-0").click()
-    expect(form(me)).to_contain_text("Inventory, slot 0")
-    beside, result = form(me).bounding_box(), me.page.locator("#done > .notice").bounding_box()
-    assert beside
-    assert result
-    assert result["x"] + result["width"] <= beside["x"]
-    me.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    last, result = me.page.locator("[data-slot]").last.bounding_box(), me.page.locator("#done").bounding_box()
-    assert last
-    assert result
-    assert last["y"] + last["height"] <= result["y"]  # the end of the page can be scrolled out from under the result
-    expect(me.page.get_by_role("link", name="Players", exact=True)).to_be_in_viewport()  # the menu stays
-
-
 def test_items_are_moved_by_the_keyboard(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page(WHO))
@@ -163,55 +137,6 @@ def test_tabs_are_addresses_and_acting_keeps_the_tab(visit: Visit, sqlite_demo: 
     me.confirm_button.click()
     expect(me.page.locator(".known").get_by_text(level, exact=True)).to_be_visible()
     expect(tabs.locator("[aria-current=page]")).to_have_text("Details and account")
-
-
-def test_anchor_of_an_older_address_opens_its_tab(window: Visitor) -> None:
-    for anchor, tab in (("history", "history"), ("spells", "variables"), ("variables", "variables")):
-        window.go("/console/done/none")  # otherwise only the anchor changes, and the page is not loaded again
-        window.go(f"{player_page(WHO)}#{anchor}")
-        expect(window.page).to_have_url(re.compile(rf"\?tab={tab}#{anchor}$"))
-        expect(window.page.locator(f"#{anchor}")).to_be_in_viewport()
-
-
-def test_dangerous_acts_are_in_a_closed_menu(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.go(player_page(WHO))
-    delete = me.page.get_by_role("button", name="Delete the player")
-    expect(delete).to_be_hidden()
-    open_menu(me, "More")
-    expect(delete).to_be_visible()
-    check_page(me)
-    me.page.keyboard.press("Escape")
-    expect(delete).to_be_hidden()
-    expect(me.page.locator("#change-it summary")).to_be_focused()
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-def test_header_has_the_usual_acts_and_the_menu_all_others(
-    visit: Visit, sqlite_demo: DemoServer, *, scripts: bool
-) -> None:
-    me = visit(sqlite_demo, KEEPER, java_script_enabled=scripts)
-    me.go(player_page(WHO))
-    expect(me.page.locator(".usual summary")).to_have_text(["Give item", "Message", "More"])
-    sanctions = [me.page.get_by_role("button", name=each, exact=True) for each in ("Ban", "Mute", "Kick from the game")]
-    for each in sanctions:
-        expect(each).to_be_hidden()
-    me.page.locator("#change-it summary").focus()
-    me.page.keyboard.press("Enter")
-    for each in sanctions:
-        expect(each).to_be_in_viewport(ratio=1)
-    sanctions[0].click()
-    expect(me.confirm_button).to_have_text(f"Ban the account of {WHO} for 7 days")
-
-
-def test_player_fits_one_screen(window: Visitor) -> None:
-    """Name, state, acts, facts, tabs, the whole inventory, the bank and a bag are visible without scrolling."""
-    window.go(player_page(WHO))
-    header = [window.page.locator(each) for each in ("h1", ".usual", ".known", ".tabs")]
-    bank = window.page.locator('[data-slot^="bank-"]')
-    ends = [tile(window, "inventory-34"), bank.last, list_first_bag(window).last]
-    for each in (*header, *ends):
-        expect(each).to_be_in_viewport(ratio=1)
 
 
 def test_form_of_a_slot_is_at_the_lower_edge_of_a_phone(visit: Visit, sqlite_demo: DemoServer) -> None:

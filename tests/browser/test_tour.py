@@ -1,8 +1,8 @@
 """A tour of all console pages, with mouse and with keyboard only, and actions that must be refused."""
 
-import re
 from collections.abc import Callable
 
+import pytest
 from demo_server import HELPER, KEEPER, PASSWORD, DemoServer, player_page
 from playwright.sync_api import expect
 from tour import STEPS, Tour, arrive, confirm, offer, open_menu, read_quantities, sign_in
@@ -27,6 +27,7 @@ def test_tour_of_all_pages_works(visit: Visit, demo: DemoServer) -> None:
     print(f"\n{tour.table()}")  # noqa: T201 - pytest shows it with -s
 
 
+@pytest.mark.smoke
 def test_item_can_be_given_with_the_keyboard_only(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo)
     keyboard = me.page.keyboard
@@ -84,6 +85,7 @@ def test_missing_role_hides_and_refuses_actions(visit: Visit, demo: DemoServer) 
             helper.sees("Nothing was changed.")
 
 
+@pytest.mark.smoke
 def test_form_without_its_token_is_refused(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.expected = {403}
@@ -157,23 +159,6 @@ def test_stale_form_shows_the_current_state(visit: Visit, demo: DemoServer) -> N
     mine.dialog.get_by_text("The state has changed since your preview").wait_for()
     mine.confirm_button.click()
     mine.sees_done()
-
-
-def test_times_are_shown_in_local_time_and_utc(visit: Visit, sqlite_demo: DemoServer) -> None:
-    there, here = visit(sqlite_demo, KEEPER, timezone_id="Asia/Kolkata"), visit(sqlite_demo, KEEPER)
-    for each, seen in ((there, BOTH), (here, ONCE)):
-        each.go("/console/changes")
-        each.page.locator("time[data-local]").first.wait_for()
-        assert re.fullmatch(seen, each.page.locator("time").first.inner_text())
-
-
-def test_refused_event_stream_says_why(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.expected = {503}
-    full = {"Code": "too_many_watching", "Message": "Too many pages are open."}
-    me.page.route("**/console/events", lambda route: route.fulfill(status=503, json=full))
-    me.go("/console")
-    me.sees("Too many pages are open.")
 
 
 def test_controls_that_need_scripts_are_hidden_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:

@@ -171,7 +171,7 @@ def gift(tour: Tour) -> None:
 def account(tour: Tour) -> None:
     me, page = tour.visitor, tour.page
     tour.go(f"/console/accounts/{tour.who.owner_id}", "An account")
-    page.get_by_label("Mute for").select_option("1")
+    page.get_by_label("Mute for").select_option("60")
     form = page.locator("form", has=page.get_by_label("Mute for"))
     form.locator("[name='body.reason']").fill("Shouts about opals")
     form.get_by_role("button", name="Mute", exact=True).click()

@@ -22,7 +22,7 @@ def test_waiting_requests_are_listed_with_their_requester_and_reason(
     (only,) = command.json("approvals", "list", "--state", "waiting")
     assert only["id"] == waiting
     shown = command.says("approvals", "list").splitlines()
-    assert shown[0].split() == ["ID", "STATE", "RULE", "REQUESTER", "REQUEST", "REASON"]
+    assert shown[0].split() == ["ID", "STATE", "RULE", "REQUESTER", "KEY", "REQUEST", "REASON"]
     assert shown[1].startswith(waiting)
     strict.sql("UPDATE approvals SET expires_at = 1 WHERE id = $1", waiting)
     assert command.json("approvals", "list", "--state", "waiting") == []

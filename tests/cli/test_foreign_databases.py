@@ -1,15 +1,14 @@
 """Databases of other programs are refused with a message, and nothing is written to them."""
 
 import asyncio
-import errno
-import os
+import itertools
 import shutil
-import sqlite3
 from collections.abc import Callable, Generator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import asyncpg
 import pytest
 
@@ -19,8 +18,8 @@ from databases import Postgres
 from gamekeeper import settings
 from gamekeeper.cli import terminal
 from gamekeeper.store import migrate, sqlite
+from loops import over
 from server import free_port
-from world import World
 
 READING = [
     ("doctor",),
@@ -83,8 +82,11 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.both_engines
 @pytest.mark.usefixtures("inside")
-def test_database_of_another_program_is_refused(foreign: CommandLine, intersect: Path) -> None:
+def test_database_of_another_program_is_refused_and_unchanged(
+    foreign: CommandLine, intersect: Path, command: CommandLine, tmp_path: Path
+) -> None:
     options = ("--players", str(intersect / "playerdata.db"), "--game", str(intersect / "gamedata.db"))
     every = [*READING, *WRITING, ("serve", "--port", str(free_port())), ("import", "intersect", *options)]
     before = made(foreign.database)
@@ -93,12 +95,6 @@ def test_database_of_another_program_is_refused(foreign: CommandLine, intersect:
         assert "This database has tables that Gamekeeper did not make (" in said, arguments
         assert said.endswith("): name an empty one.\n"), arguments
         assert made(foreign.database) == before, arguments
-
-
-def test_nothing_is_copied_into_database_of_another_program(
-    foreign: CommandLine, command: CommandLine, tmp_path: Path
-) -> None:
-    before = made(foreign.database)
     command.says("backup", str(tmp_path / "x.backup"))
     for said in (
         foreign.refuses("restore", str(tmp_path / "x.backup")),
@@ -110,17 +106,20 @@ def test_nothing_is_copied_into_database_of_another_program(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@pytest.mark.parametrize("mode", ["delete", "wal"])
-@pytest.mark.parametrize("state", ["closed", "in use", "left behind"])
+@over("mode, state", list(itertools.product(["delete", "wal"], ["closed", "in use", "left behind", "linked"])))
 def test_file_of_another_program_is_refused_in_every_state(first_command: CommandLine, mode: str, state: str) -> None:
     """A file of another program is refused even with the journal that a killed program leaves behind."""
     file = Path(first_command.database.removeprefix("sqlite:///"))
-    other = file.with_name(f"other-{file.name}") if state == "left behind" else file
-    with closing(sqlite3.connect(other, isolation_level=None)) as db:
+    for each in file.parent.glob(f"{file.name}*"):
+        each.unlink()
+    other = file.with_name(f"other-{file.name}") if state in {"left behind", "linked"} else file
+    with closing(apsw.Connection(str(other))) as db:
         db.execute(f"PRAGMA journal_mode = {mode}")
         db.execute("CREATE TABLE Players (Name TEXT)")
         if state == "closed":
             db.close()
+        elif state == "linked":  # with a WAL the table is only there, not in the main file
+            file.symlink_to(other)
         elif state == "left behind":
             db.execute("PRAGMA cache_size = 1")
             db.execute("BEGIN")
@@ -131,8 +130,8 @@ def test_file_of_another_program_is_refused_in_every_state(first_command: Comman
         assert "did not make (Players): name an empty one." in first_command.refuses("doctor")
         assert file.read_bytes() == before
         # if the file is in use or has a journal left behind, SQLite may have created the -shm file
-        assert state != "closed" or made(first_command.database) == files
-    for each in file.parent.glob(f"other-{file.name}*"):
+        assert state not in {"closed", "linked"} or made(first_command.database) == files
+    for each in file.parent.glob(f"*{file.name}*"):
         each.unlink()
 
 
@@ -193,34 +192,10 @@ def test_existing_database_with_other_encoding_still_works(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_symbolic_link_is_the_same_file(first_command: CommandLine, tmp_path: Path) -> None:
-    real, link = tmp_path / "real.db", Path(first_command.database.removeprefix("sqlite:///"))
-    with closing(sqlite3.connect(real, isolation_level=None)) as db:
-        db.execute("PRAGMA journal_mode = wal")
-        db.execute("CREATE TABLE Players (Name TEXT)")  # this table is only in the WAL, not in the main file
-        link.symlink_to(real)
-        assert "did not make (Players): name an empty one." in first_command.refuses("migrate")
-    link.unlink()
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_inaccessible_folder_is_reported(first_command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    stat = Path.stat
-
-    def denied(self: Path, **more: bool) -> os.stat_result:
-        if self.name.endswith("-wal"):
-            raise PermissionError(errno.EACCES, "Permission denied")
-        return stat(self, **more)
-
-    monkeypatch.setattr(Path, "stat", denied)
-    first_command.says("migrate")  # an unreadable -wal file is no reason to fail
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_full_disk_is_reported(first_command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    connect: Callable[[Path], sqlite3.Connection] = vars(sqlite)["_connect"]
+    connect: Callable[[Path], apsw.Connection] = vars(sqlite)["_connect"]
 
-    def small(path: Path) -> sqlite3.Connection:
+    def small(path: Path) -> apsw.Connection:
         db = connect(path)
         db.execute("PRAGMA max_page_count = 5")
         return db
@@ -228,14 +203,3 @@ def test_full_disk_is_reported(first_command: CommandLine, monkeypatch: pytest.M
     monkeypatch.setattr(sqlite, "_connect", small)
     said = first_command.refuses("migrate")
     assert "disk is full: database or disk is full. Free some space, then run the same command again." in said
-
-
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_full_disk_of_database_server_is_reported(command: CommandLine, world: World) -> None:
-    full = "RAISE disk_full USING MESSAGE = ''could not extend file''"
-    world.sql(f"CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN {full}; END'")
-    world.sql("CREATE TRIGGER full_disk BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION full_disk()")
-    said = command.refuses(
-        "users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="moss and lanterns"
-    )
-    assert "The database's disk is full: could not extend file. Free some space, then run" in said

@@ -17,6 +17,8 @@ from gamekeeper.backup import moving
 from gamekeeper.cli import terminal
 from gamekeeper.game.keeper import Keeper
 from interrupted import CLOSING, INDEXES, WRITTEN, outcomes
+from long_forms import choose
+from loops import over
 from server import free_port
 
 ABORTED = "\nAborted!\n"
@@ -36,6 +38,7 @@ runpy.run_module("gamekeeper", run_name="__main__")
 """
 
 
+@pytest.mark.long_form
 def test_interrupted_command_leaves_nothing(command: CommandLine, first_command: CommandLine, tmp_path: Path) -> None:
     """Interrupt the command while it writes data and while it reads the data back, up to the last step."""
     kept, good, exported = tmp_path / "kept", tmp_path / "good", tmp_path / "exported"
@@ -52,6 +55,7 @@ def test_interrupted_command_leaves_nothing(command: CommandLine, first_command:
         ("users", ["restore", str(good), *target]),
         ("players", ["doctor", *source]),
     ]
+    commands = choose([commands[0], commands[4]], commands)
     *stopped, looked_at = outcomes([*commands, ("lists", ["restore", str(good), *target])])
     assert [(each.code, each.said, each.went_through[-1]) for each in stopped] == [
         (1, ABORTED, point) for point, _ in commands
@@ -87,6 +91,7 @@ def test_interrupt_after_commit_reports_success(command: CommandLine) -> None:
     assert outcome == "done"
 
 
+@pytest.mark.long_only
 def test_interrupt_prevents_the_next_step(command: CommandLine) -> None:
     """Ctrl-C while a database closes: the command starts no next step, but reports a committed change."""
     source = ["--database", command.database]
@@ -103,18 +108,13 @@ def test_interrupt_prevents_the_next_step(command: CommandLine) -> None:
     assert json.loads(issuing.said)["id"] in command.says("tokens", "list", "Shop")
 
 
-def test_interrupt_before_indexes_is_reported(
-    command: CommandLine, engine: str, tmp_path: Path, databases: Any
-) -> None:
-    """Ctrl-C after the rows are committed: the command says how to build the indexes.
-
-    All commands fill a database in the same way, so two of them are enough on PostgreSQL.
-    """
+@pytest.mark.long_only
+def test_interrupt_before_indexes_is_reported(command: CommandLine, tmp_path: Path, databases: Any) -> None:
+    """Ctrl-C after the rows are committed: the command says how to build the indexes."""
     backup, exported = tmp_path / "backup", tmp_path / "exported"
     command.says("backup", str(backup))
     command.says("export", str(exported))
-    chosen = slice(None, None, 3 if engine == "postgres" else 1)
-    targets = [databases.empty() if number in range(4)[chosen] else "" for number in range(4)]
+    targets = [databases.empty() for _ in range(4)]
     commands = [
         (WRITTEN, ["restore", str(backup), "--database", targets[0]]),
         (INDEXES, ["restore", str(backup), "--database", targets[1]]),
@@ -122,7 +122,6 @@ def test_interrupt_before_indexes_is_reported(
         (INDEXES, ["move", "--to", targets[3], "--database", command.database]),
     ]
     verbs = ["Restored", "Restored", "Imported", "Moved"]
-    commands, verbs, targets = commands[chosen], verbs[chosen], targets[chosen]
     told = outcomes(commands)
     assert [(each.code, each.said.split()[0]) for each in told] == [(1, verb) for verb in verbs]
     # interrupted before the indexes were built, no command started the doctor afterwards
@@ -154,9 +153,8 @@ def test_interrupt_before_reopening_moved_database_is_reported(
     assert first_command.json("users", "show", "Ann")["name"] == "Ann"
 
 
-@pytest.mark.parametrize(
-    ("module", "arguments"), [("commands", ["--version"]), ("serve", ["serve", "--help"]), ("serve", ["--help"])]
-)
+@pytest.mark.long_only
+@over("module, arguments", [("commands", ["--version"]), ("serve", ["serve", "--help"]), ("serve", ["--help"])])
 def test_interrupt_before_command_starts(module: str, arguments: list[str]) -> None:
     command = [sys.executable, "-c", IMPORTING, f"gamekeeper.cli.{module}", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

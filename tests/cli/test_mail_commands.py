@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 
 import people
@@ -7,14 +9,9 @@ from smtp_sink import Sink
 from world import World
 
 
-def test_list_of_empty_outbox(command: CommandLine) -> None:
-    assert command.says("mail", "list").split() == ["ID", "STATE", "USER", "TO", "QUEUED", "TRIES", "LAST", "ERROR"]
-    assert command.json("mail", "list") == []
-    assert command.says("mail", "retry", "--all").startswith("Due now: 0 mails.")
-
-
-def test_list(command: CommandLine, make_world: Make) -> None:
+def test_list(command: CommandLine, make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command `mail list` shows a mail in each state."""
+    assert command.says("mail", "list").split() == ["ID", "STATE", "USER", "TO", "QUEUED", "TRIES", "LAST", "ERROR"]
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         ask(world, "Ann")
@@ -42,12 +39,7 @@ def test_list(command: CommandLine, make_world: Make) -> None:
     assert all(len(line) < 200 for line in lines)
     code = world.get("/api/v1/users/Mona").json["PasswordResetCode"]
     assert code not in command.says("mail", "list") + command.says("mail", "list", "--json")
-
-
-def test_mail_list_reports_that_it_is_cut(command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.store.mails.LIST_LIMIT", 2)
-    for name in ("Ann", "Bob", "Mona"):
-        ask(world, name)
     result = command.run("mail", "list")
     assert len(result.stdout.splitlines()) == 3
     assert result.stderr == "Only the newest 2 mails are listed.\n"
@@ -61,31 +53,34 @@ def test_show(command: CommandLine, world: World) -> None:
     html = command.says("mail", "show", only(world).id.upper(), "--html", GAMEKEEPER_MAIL_FROM="k@example.test")
     assert "From: Gamekeeper <k@example.test>" in html
     assert f">{code}</p>" in html
-
-
-def test_show_without_valid_code(command: CommandLine, world: World) -> None:
-    ask(world)
-    world.sql("DELETE FROM resets")
-    assert "(the code expired, was used or was replaced)" in command.says("mail", "show", only(world).id)
-
-
-def test_show_with_a_bad_template(command: CommandLine, world: World) -> None:
-    ask(world)
     said = command.refuses("mail", "show", only(world).id, GAMEKEEPER_MAIL_TEMPLATES="/nowhere")
     assert said == "Error: GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; this folder does not exist.\n"
-
-
-def test_show_with_invalid_address_is_refused(command: CommandLine, world: World) -> None:
-    world.sql("UPDATE users SET email = '' WHERE id = $1", people.USER_IDS["Ann"])
-    ask(world)
+    world.sql("DELETE FROM resets")
+    assert "(the code expired, was used or was replaced)" in command.says("mail", "show", only(world).id)
+    world.sql("UPDATE mails SET address = ''")
     assert "The mail address is not valid" in command.refuses("mail", "show", only(world).id)
 
 
-@pytest.mark.parametrize("what", ["show", "retry"])
-@pytest.mark.parametrize("mail_id", [people.NOBODY_ID, "nonsense", ""])
-def test_unknown_mail_is_reported(command: CommandLine, what: str, mail_id: str) -> None:
-    said = command.refuses("mail", what, mail_id)
-    assert said == f"Error: No mail with id '{mail_id}'. List the mails with: gamekeeper mail list\n"
+def test_invalid_arguments_are_refused(command: CommandLine) -> None:
+    for what, mail_id in itertools.product(["show", "retry"], [people.NOBODY_ID, "nonsense", ""]):
+        said = command.refuses("mail", what, mail_id)
+        assert said == f"Error: No mail with id '{mail_id}'. List the mails with: gamekeeper mail list\n"
+    for arguments in ([], [people.NOBODY_ID, "--all"]):
+        assert "Give either the ID of a mail or --all." in command.refuses("mail", "retry", *arguments, code=2)
+    said = command.refuses("serve", GAMEKEEPER_SMTP_URL="smtp://mail.test")
+    assert said.startswith("Error: GAMEKEEPER_SMTP_URL is set but GAMEKEEPER_MAIL_FROM is not. Set it to the sender")
+
+
+def test_retry_of_expired_mail_and_of_one_in_delivery_is_refused(command: CommandLine, world: World) -> None:
+    ask(world)
+    make_due(world)
+    world.sql("UPDATE mails SET taken_until = expires_at, next_try_at = expires_at")
+    assert "it is being sent; check again" in command.refuses("mail", "retry", only(world).id)
+    assert command.says("mail", "retry", "--all").startswith("Due now: 0 mails.")
+    world.sql("UPDATE mails SET taken_until = NULL")
+    world.sql("UPDATE resets SET expires_at = 1")
+    assert "its code has expired, was used or was replaced; request" in command.refuses("mail", "retry", only(world).id)
+    assert command.says("mail", "retry", "--all").startswith("Due now: 0 mails.")
 
 
 def test_retry(command: CommandLine, make_world: Make) -> None:
@@ -113,29 +108,3 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
     retried = [(each.user_id, each.actor_id) for each in world.ledger() if each.kind == "mail_retried"]
     # the retries have no actor, because they came from the command line
     assert retried == [(people.USER_IDS["Bob"], None), (people.USER_IDS["Ann"], None)]
-
-
-def test_retry_of_expired_mail_is_refused(command: CommandLine, world: World) -> None:
-    ask(world)
-    world.sql("UPDATE resets SET expires_at = 1")
-    assert "its code has expired, was used or was replaced; request" in command.refuses("mail", "retry", only(world).id)
-    assert command.says("mail", "retry", "--all").startswith("Due now: 0 mails.")
-
-
-def test_retry_of_mail_in_delivery_is_refused(command: CommandLine, world: World) -> None:
-    ask(world)
-    make_due(world)
-    world.sql("UPDATE mails SET taken_until = expires_at, next_try_at = expires_at")
-    assert "it is being sent; check again" in command.refuses("mail", "retry", only(world).id)
-    assert command.says("mail", "retry", "--all").startswith("Due now: 0 mails.")
-
-
-@pytest.mark.parametrize("arguments", [[], [people.NOBODY_ID, "--all"]])
-def test_retry_needs_id_or_all(command: CommandLine, arguments: list[str]) -> None:
-    assert "Give either the ID of a mail or --all." in command.refuses("mail", "retry", *arguments, code=2)
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_serve_reports_missing_mail_settings(command: CommandLine) -> None:
-    said = command.refuses("serve", GAMEKEEPER_SMTP_URL="smtp://mail.test")
-    assert said.startswith("Error: GAMEKEEPER_SMTP_URL is set but GAMEKEEPER_MAIL_FROM is not. Set it to the sender")

@@ -11,26 +11,25 @@ import sys
 import time
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import psutil
 import pytest
 
-import long_forms
 from command_line import CommandLine
 from demo_databases import at_work
 from gamekeeper.cli import serve
 from gamekeeper.settings import Settings
 from gamekeeper.store import users
+from loops import over
 from providers import make_settings
 from server import free_port
 from world import World
 
 SECONDS = 60
 SERVES = Callable[..., "Serving"]
-# SQLite only: these tests do not depend on the database engine
-ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
 class Serving:
@@ -115,6 +114,7 @@ def test_serve_starts_answers_and_shuts_down(
     assert ['"route":"GET /api/v1/players/[lookupKey]"' in line for line in server.errors] == [True] * requests
 
 
+@pytest.mark.long_only
 def test_first_start_prints_how_to_create_an_account_and_ctrl_c_shuts_down(
     serves: SERVES, engine: str, empty_database: str
 ) -> None:
@@ -143,20 +143,14 @@ def at_hang_up(does: signal.Handlers) -> Generator[None]:
         signal.signal(signal.SIGHUP, before)
 
 
-@ON_SQLITE
-def test_sighup_shuts_down(serves: SERVES, database: str) -> None:
+@pytest.mark.long_only
+def test_sighup_shuts_down_but_is_ignored_under_nohup_and_two_signals_shut_down(
+    serves: SERVES, database: str, command: CommandLine
+) -> None:
     with at_hang_up(signal.SIG_DFL):
         server = serves(database)
     os.killpg(server.process.pid, signal.SIGHUP)
     assert server.process.wait(timeout=SECONDS) == 0
-    assert server.errors == []
-
-
-@pytest.mark.long_form
-@ON_SQLITE
-def test_sighup_under_nohup_is_ignored_port_in_use_refused_and_two_signals_shut_down(
-    serves: SERVES, database: str, command: CommandLine
-) -> None:
     with at_hang_up(signal.SIG_IGN):  # ignore SIGHUP, as nohup does
         server = serves(database)
     os.killpg(server.process.pid, signal.SIGHUP)
@@ -165,7 +159,7 @@ def test_sighup_under_nohup_is_ignored_port_in_use_refused_and_two_signals_shut_
     assert httpx.get(f"{server.url}/health/live").status_code == 200
     stop_with_two_signals(server)
     # repeated, because the bug that this guards against lost a signal only in about half of the runs
-    for _ in range(long_forms.choose(1, 5)):
+    for _ in range(5):
         stop_with_two_signals(serves(database))
 
 
@@ -175,24 +169,45 @@ def stop_with_two_signals(server: Serving) -> None:
     assert [line for line in server.errors if "health/live" not in line] == []
 
 
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_several_workers_on_sqlite_are_refused(command: CommandLine) -> None:
-    said = command.refuses("serve", "--workers", "2", "--port", str(free_port()))
-    assert said == (
-        "Error: 2 workers cannot share one SQLite file. "
-        "Use --workers 1, or PostgreSQL: --database postgresql://user@host/name\n"
-    )
-
-
-def test_port_in_use_is_refused(command: CommandLine) -> None:
+def test_impossible_addresses_and_numbers_of_workers_are_refused(
+    command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    port = str(free_port())
+    if engine == "sqlite":
+        said = command.refuses("serve", "--workers", "2", "--port", port)
+        assert said == (
+            "Error: 2 workers cannot share one SQLite file. "
+            "Use --workers 1, or PostgreSQL: --database postgresql://user@host/name\n"
+        )
     with socket.create_server(("127.0.0.1", 0)) as other:
-        port = str(other.getsockname()[1])
-        said = command.refuses("serve", "--port", port)
-    assert said.startswith(f"Error: Cannot listen on 127.0.0.1 port {port}: Address already in use. Choose another")
+        taken = str(other.getsockname()[1])
+        said = command.refuses("serve", "--port", taken)
+    assert said.startswith(f"Error: Cannot listen on 127.0.0.1 port {taken}: Address already in use. Choose another")
+    assert "Cannot listen on 203.0.113.1 port" in command.refuses("serve", "--host", "203.0.113.1")
+    said = command.refuses("serve", "--port", port, GAMEKEEPER_HEALTH_PORT=port)
+    assert said == f"Error: health_port and port are both {port}. Set one of them to another port.\n"
+    for invalid in ("0", "65536", "-1", "http"):
+        command.refuses("serve", "--port", invalid, code=2)
+
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    # binding the port fails by simulation, because root may bind any port
+    monkeypatch.setattr("socket.socket.bind", refused)
+    capability = "Ports below 1024 need the capability CAP_NET_BIND_SERVICE"
+    for denied, cure in (("443", capability), ("5443", "Choose another")):
+        said = command.refuses("serve", "--port", denied)
+        assert said.startswith(f"Error: Cannot listen on 127.0.0.1 port {denied}: Permission denied. {cure}")
+    monkeypatch.undo()
+    world.sql("INSERT INTO migrations (number, name, checksum, applied_at) VALUES (9999, 'later', 'x', 0)")
+    said = command.refuses("serve", "--port", port)
+    assert said.count("\n") == 1
+    assert "it was written by a newer Gamekeeper. Run that version, or a newer one." in said
 
 
-@pytest.mark.parametrize(
-    ("changed", "problem"),
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@over(
+    "changed, problem",
     [
         ({"client_id": ""}, "GAMEKEEPER_OIDC_CLIENT_ID is needed too"),
         ({"client_secret_file": ""}, "GAMEKEEPER_OIDC_CLIENT_SECRET_FILE is needed too"),
@@ -205,52 +220,18 @@ def test_port_in_use_is_refused(command: CommandLine) -> None:
         ({"scopes": "profile"}, "it must contain openid"),
     ],
 )
-@ON_SQLITE
 def test_incomplete_settings_of_openid_connect_are_refused(
-    command: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changed: dict[str, str], problem: str
+    command: CommandLine, tmp_path: Path, changed: dict[str, str], problem: str
 ) -> None:
-    monkeypatch.setenv("GAMEKEEPER_PUBLIC_URL", "https://keeper.example")
-    for name, value in make_settings("https://id.example", tmp_path).items():
-        monkeypatch.setenv(f"GAMEKEEPER_{name.upper()}", changed.get(name.removeprefix("oidc_"), str(value)))
-    if "scopes" in changed:
-        monkeypatch.setenv("GAMEKEEPER_OIDC_SCOPES", changed["scopes"])
+    given = {"public_url": "https://keeper.example", **make_settings("https://id.example", tmp_path)}
+    given |= {f"oidc_{name}": value for name, value in changed.items()}
     if not changed.get("issuer", "on"):
-        monkeypatch.setenv("GAMEKEEPER_OIDC_CLIENT_ID", "")
-        monkeypatch.setenv("GAMEKEEPER_OIDC_CLIENT_SECRET_FILE", "")
-    assert problem in command.refuses("serve", "--port", str(free_port()))
+        given |= {"oidc_client_id": "", "oidc_client_secret_file": ""}
+    environment: dict[str, Any] = {f"GAMEKEEPER_{name.upper()}": str(value) for name, value in given.items()}
+    assert problem in command.refuses("serve", "--port", str(free_port()), **environment)
 
 
-def test_same_port_for_health_and_api_is_refused(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    port = str(free_port())
-    monkeypatch.setenv("GAMEKEEPER_HEALTH_PORT", port)
-    said = command.refuses("serve", "--port", port)
-    assert said == f"Error: health_port and port are both {port}. Set one of them to another port.\n"
-
-
-def test_address_of_another_machine_is_refused(command: CommandLine) -> None:
-    assert "Cannot listen on 203.0.113.1 port" in command.refuses("serve", "--host", "203.0.113.1")
-
-
-@pytest.mark.parametrize(
-    ("port", "cure"), [("443", "Ports below 1024 need the capability CAP_NET_BIND_SERVICE"), ("5443", "Choose another")]
-)
-def test_privileged_port_is_refused_with_hint(
-    command: CommandLine, monkeypatch: pytest.MonkeyPatch, port: str, cure: str
-) -> None:
-    def refused(*_: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    # binding the port fails by simulation, because root may bind any port
-    monkeypatch.setattr("socket.socket.bind", refused)
-    said = command.refuses("serve", "--port", port)
-    assert said.startswith(f"Error: Cannot listen on 127.0.0.1 port {port}: Permission denied. {cure}")
-
-
-@pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
-def test_invalid_ports_are_refused(command: CommandLine, port: str) -> None:
-    command.refuses("serve", "--port", port, code=2)
-
-
+@pytest.mark.long_only
 def test_serve_warns_at_start_and_workers_end_with_their_killed_parent(
     serves: SERVES, engine: str, database: str, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,14 +262,6 @@ def test_serve_warns_at_start_and_workers_end_with_their_killed_parent(
         time.sleep(0.05)
 
 
-def test_serve_warns_of_misspelt_setting(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("GAMEKEEPER_PROT", "5400")
-    serve.require_servable(Settings(port=free_port()))
-    assert capsys.readouterr().err == (
-        "WARNING: GAMEKEEPER_PROT is not a setting and has no effect. Did you mean GAMEKEEPER_PORT?\n"
-    )
-
-
 class Full(io.StringIO):
     """Standard error of a process, on a full disk."""
 
@@ -296,21 +269,19 @@ class Full(io.StringIO):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_closed_standard_error_does_not_stop_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_misspelt_setting_is_warned_of_and_a_closed_standard_error_does_not_stop_serve(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("GAMEKEEPER_PROT", "5400")
+    serve.require_servable(Settings(port=free_port()))
+    assert capsys.readouterr().err == (
+        "WARNING: GAMEKEEPER_PROT is not a setting and has no effect. Did you mean GAMEKEEPER_PORT?\n"
+    )
     with contextlib.redirect_stderr(Full()):
         serve.require_servable(Settings(port=free_port(), host="0.0.0.0"))  # noqa: S104 - it is warned of
 
 
-def test_newer_schema_is_refused(command: CommandLine, world: World) -> None:
-    world.sql("INSERT INTO migrations (number, name, checksum, applied_at) VALUES (9999, 'later', 'x', 0)")
-    said = command.refuses("serve", "--port", str(free_port()))
-    assert said.count("\n") == 1
-    assert "it was written by a newer Gamekeeper. Run that version, or a newer one." in said
-
-
-@ON_SQLITE
-@pytest.mark.skipif(os.name != "posix", reason="only POSIX systems limit open files")
+@pytest.mark.long_only
 def test_low_file_limit_is_warned_of_and_never_reached(serves: SERVES, database: str) -> None:
     """At the limit granian would retry to accept a connection without a pause, at the cost of a whole core."""
     files = 200

@@ -24,12 +24,8 @@ class Pair(NamedTuple):
     cert: str
     key: str
 
-    @property
-    def options(self) -> list[str]:
-        return ["--tls-cert", self.cert, "--tls-key", self.key]
 
-
-def signed_by_itself(folder: Path, name: str, *protection: str) -> Pair:
+def make_certificate(folder: Path, name: str, *protection: str) -> Pair:
     openssl = shutil.which("openssl")
     assert openssl, "install openssl (Debian: openssl)"
     pair = Pair(str(folder / f"{name}.crt"), str(folder / f"{name}.key"))
@@ -47,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pair(folder: Path) -> Pair:
-    return signed_by_itself(folder, "ours")
+    return make_certificate(folder, "ours")
 
 
 @pytest.fixture
@@ -55,7 +51,7 @@ def port(database: str, pair: Pair) -> Generator[int]:
     """Start an HTTPS server on all addresses and yield its port; the server must not warn."""
     port = free_port()
     command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(port)]
-    command += ["--host", "0.0.0.0", *pair.options]  # noqa: S104 - what is being tested
+    command += ["--host", "0.0.0.0", "--tls-cert", pair.cert, "--tls-key", pair.key]  # noqa: S104 - what is being tested
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout
     assert process.stdout.readline() == f"Gamekeeper is ready: https://0.0.0.0:{port} (stop with Ctrl-C)\n"
@@ -77,7 +73,7 @@ def trusting(pair: Pair, newest: ssl.TLSVersion | None = None) -> ssl.SSLContext
     return context
 
 
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.long_only
 def test_serve_answers_https(port: int, pair: Pair) -> None:
     with httpx.Client(verify=trusting(pair), base_url=f"https://127.0.0.1:{port}") as client:
         answer = client.get("/health/ready")
@@ -94,50 +90,27 @@ def test_serve_answers_https(port: int, pair: Pair) -> None:
         httpx.get(f"http://127.0.0.1:{port}/health/live", timeout=SECONDS)
 
 
-@pytest.fixture(scope="module")
-def odd(folder: Path, pair: Pair) -> dict[str, Pair]:
-    other = signed_by_itself(folder, "other")
-    locked = signed_by_itself(folder, "locked", "-passout", "pass:open sesame")
+def test_invalid_certificates_proxies_and_origins_are_refused_at_start(
+    command: CommandLine, folder: Path, pair: Pair
+) -> None:
+    locked = make_certificate(folder, "locked", "-passout", "pass:open sesame")
     (folder / "text").write_text("no certificate", encoding="utf-8")
-    return {
-        "only the certificate": Pair(pair.cert, ""),
-        "only the key": Pair("", pair.key),
-        "no such certificate": Pair(str(folder / "none"), pair.key),
-        "no such key": Pair(pair.cert, str(folder / "none")),
-        "a folder": Pair(str(folder), pair.key),
-        "another's key": Pair(pair.cert, other.key),
-        "a key with a password": locked,
-        "no certificate": Pair(str(folder / "text"), pair.key),
-        "the two swapped": Pair(pair.key, pair.cert),
-    }
-
-
-SAID = {
-    "only the certificate": "--tls-key is missing.",
-    "only the key": "--tls-cert is missing.",
-    "no such certificate": "cannot be read: No such file or directory.",
-    "no such key": "cannot be read: No such file or directory.",
-    "a folder": "cannot be read: Is a directory.",
-    "another's key": "do not match: the key belongs to another certificate.",
-    "a key with a password": "must be a PEM certificate and its PEM key without a password",
-    "no certificate": "must be a PEM certificate and its PEM key without a password",
-    "the two swapped": "must be a PEM certificate and its PEM key without a password",
-}
-
-
-@pytest.mark.parametrize("case", SAID)
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_invalid_certificate_is_refused_at_start(command: CommandLine, odd: dict[str, Pair], case: str) -> None:
-    said = command.refuses("serve", "--port", str(free_port()), *odd[case].options)
-    assert said.startswith("Error: ")
-    assert SAID[case] in said
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"), [("TRUSTED_PROXIES", "proxy.example.com"), ("CORS_ORIGINS", "*"), ("RECEIVE_SECONDS", "0")]
-)
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_invalid_proxies_and_origins_are_refused_at_start(command: CommandLine, setting: str, value: str) -> None:
-    environment: dict[str, Any] = {f"GAMEKEEPER_{setting}": value}
-    said = command.refuses("serve", "--port", str(free_port()), **environment)
-    assert said.startswith(f"Error: GAMEKEEPER_{setting} ")
+    no_file, unread = "cannot be read: No such file or directory.", "must be a PEM certificate and its PEM key without"
+    for cert, key, problem in (
+        (pair.cert, "", "--tls-key is missing."),
+        ("", pair.key, "--tls-cert is missing."),
+        (str(folder / "none"), pair.key, no_file),
+        (pair.cert, str(folder / "none"), no_file),
+        (str(folder), pair.key, "cannot be read: Is a directory."),
+        (pair.cert, make_certificate(folder, "other").key, "do not match: the key belongs to another certificate."),
+        (locked.cert, locked.key, unread),
+        (str(folder / "text"), pair.key, unread),
+        (pair.key, pair.cert, unread),
+    ):
+        said = command.refuses("serve", "--port", str(free_port()), "--tls-cert", cert, "--tls-key", key)
+        assert said.startswith("Error: ")
+        assert problem in said
+    for setting, value in (("TRUSTED_PROXIES", "proxy.example.com"), ("CORS_ORIGINS", "*"), ("RECEIVE_SECONDS", "0")):
+        environment: dict[str, Any] = {f"GAMEKEEPER_{setting}": value}
+        said = command.refuses("serve", "--port", str(free_port()), **environment)
+        assert said.startswith(f"Error: GAMEKEEPER_{setting} ")

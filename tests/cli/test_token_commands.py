@@ -23,17 +23,17 @@ def test_issue_read_only_for_some_hours(command: CommandLine, world: World) -> N
     assert world.post("/api/v1/players/Bob/items/give", give, token=issued["token"]).status == 403
 
 
-def test_issue_refused(command: CommandLine) -> None:
+def test_invalid_arguments_are_refused(command: CommandLine, world: World) -> None:
     problem = command.refuses("tokens", "issue", "Ann")
     assert problem == "Error: This account has no API access; grant it with: gamekeeper users api Ann on\n"
+    for hours in ("0", "-1", "1.5", "many", "876001", "9" * 30):
+        command.refuses("tokens", "issue", "Root", "--hours", hours, code=2)
+    for token_id in (people.NOBODY_ID, "not-an-id", ""):
+        assert f"User 'Shop' has no token '{token_id}'." in command.refuses("tokens", "revoke", "Shop", token_id)
+    assert world.get("/api/v1/players", by="Shop").status == 200
 
 
-@pytest.mark.parametrize("hours", ["0", "-1", "1.5", "many", "876001", "9" * 30])
-def test_invalid_hours_are_refused(command: CommandLine, hours: str) -> None:
-    command.refuses("tokens", "issue", "Root", "--hours", hours, code=2)
-
-
-def test_list(command: CommandLine) -> None:
+def test_list(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     with_tokens = sorted(name for name, powers in people.ACCOUNTS.items() if powers.api)
     assert sorted(each["user"] for each in command.json("tokens", "list")) == with_tokens
     lines = command.says("tokens", "list", "Clerk").splitlines()
@@ -41,32 +41,21 @@ def test_list(command: CommandLine) -> None:
     assert [line.split()[1::3] for line in lines[1:]] == [["Clerk", "never"]]
     assert lines[1].endswith("  live")
     assert command.json("tokens", "list", "Ann") == []
-
-
-def test_token_list_reports_that_it_is_cut(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.store.tokens.LIST_LIMIT", 2)
     result = command.run("tokens", "list")
     assert len(result.stdout.splitlines()) == 3
     assert result.stderr == "Only the newest 2 tokens are listed. Give an account to list only its tokens.\n"
 
 
-def test_revoke_one(command: CommandLine, world: World) -> None:
+def test_one_token_or_all_are_revoked(command: CommandLine, world: World) -> None:
     issued = command.json("tokens", "issue", "Shop")
     assert command.says("tokens", "revoke", "shop", issued["id"]) == f"Revoked token {issued['id']} of Shop.\n"
     assert world.get("/api/v1/players", token=issued["token"]).status == 401
     assert world.get("/api/v1/players", by="Shop").status == 200
     states = {line.split()[0]: line.split()[-1] for line in command.says("tokens", "list", "Shop").splitlines()}
     assert states[issued["id"]] == "revoked"
-
-
-def test_revoke_all(command: CommandLine, world: World) -> None:
     issued = command.json("tokens", "issue", "Shop")
     assert command.says("tokens", "revoke", "Shop") == "Revoked all tokens of Shop.\n"
+    world.asgi.services.callers.clear_cache()
     for token in (issued["token"], world.tokens["Shop"]):
         assert world.get("/api/v1/players", token=token).status == 401
-
-
-@pytest.mark.parametrize("token_id", [people.NOBODY_ID, "not-an-id", ""])
-def test_revoke_of_unknown_token_is_refused(command: CommandLine, world: World, token_id: str) -> None:
-    assert f"User 'Shop' has no token '{token_id}'." in command.refuses("tokens", "revoke", "Shop", token_id)
-    assert world.get("/api/v1/players", by="Shop").status == 200

@@ -15,6 +15,7 @@ import people
 from client_driver import Driver
 from fault_proxy import refusal
 from gamekeeper_client import AsyncClient, Client, Patience, errors
+from loops import over
 from scripted_server import ScriptedServer, answer
 
 SHORT = Patience(retries=1, first=0.01, longest=0.02)
@@ -102,15 +103,15 @@ def test_operation_without_token_does_not_log_in(connect: Connect, script: Scrip
 # --- invalid arguments ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("address", ["ftp://127.0.0.1", "http://[::1", "127.0.0.1:5400", "http://", ""])
-@pytest.mark.parametrize("kind", [Client, AsyncClient])
+@over("address", ["ftp://127.0.0.1", "http://[::1", "127.0.0.1:5400", "http://", ""])
+@over("kind", [Client, AsyncClient])
 def test_address_that_is_not_valid_is_a_value_error(kind: type[Client | AsyncClient], address: str) -> None:
     with pytest.raises(ValueError, match="The address"):
         kind(address, token="gka_a")
 
 
-@pytest.mark.parametrize("token", ["", "gka_a\n", " gka_a", "gka_ä"])
-@pytest.mark.parametrize("kind", [Client, AsyncClient])
+@over("token", ["", "gka_a\n", " gka_a", "gka_ä"])
+@over("kind", [Client, AsyncClient])
 def test_token_that_cannot_be_a_header_is_a_value_error(kind: type[Client | AsyncClient], token: str) -> None:
     with pytest.raises(ValueError, match="A token has visible ASCII"):
         kind("http://127.0.0.1:1", token=token)
@@ -285,9 +286,9 @@ def test_follow_changes_caps_a_long_retry_after(connect: Connect, script: Script
     assert run_with_timeout(lambda: driver.each("follow_changes", 1, most=1))
 
 
-@pytest.mark.parametrize("endless", [True, False])
-@pytest.mark.parametrize(
-    ("asked", "attempt", "least", "most"),
+@over("endless", [True, False])
+@over(
+    "asked, attempt, least, most",
     [
         (None, 0, 0.05, 0.1),
         ("0", 0, 0.05, 0.1),

@@ -14,6 +14,7 @@ import people
 from client_driver import QUICK, Driver
 from fault_proxy import FaultProxy, refusal
 from gamekeeper_client import AsyncClient, Client, PutPlayer, errors, exchange
+from loops import over
 from server import Server
 
 COIN = people.COIN.id
@@ -270,7 +271,7 @@ def test_read_only_client_cannot_write(connect: Callable[..., Driver]) -> None:
         driver.call("give_item", "Bob", COIN)
 
 
-@pytest.mark.parametrize("given", [{}, {"username": "Root"}, {"password": "x"}, {"token": "x", "username": "Root"}])
+@over("given", [{}, {"username": "Root"}, {"password": "x"}, {"token": "x", "username": "Root"}])
 def test_incomplete_credentials_are_value_error(given: dict[str, str]) -> None:
     for kind in (Client, AsyncClient):
         with pytest.raises(ValueError, match="A client needs either token="):

@@ -15,6 +15,7 @@ ROOT = PAGE.parents[1]
 
 # SQLite only: the client does not depend on the database engine
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.long_only
 def test_every_block_runs_and_prints_the_documented_text(demo_server: Server) -> None:
     found = parse_blocks(TEXT)
     assert len(found) > 10

@@ -9,7 +9,7 @@ from keepers import Keeper, open_session
 from oidc_browser import ROLES, MakeWorld
 
 from providers import ScriptedProvider, make_settings
-from sharing import ENGINES, open_shared
+from sharing import open_shared
 from world import World
 
 
@@ -24,10 +24,10 @@ def root(world: World) -> Keeper:
     return open_session(world, "Root")
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def shared_root(request: pytest.FixtureRequest) -> Generator[Keeper]:
+@pytest.fixture(scope="module")
+def shared_root(engine: str, request: pytest.FixtureRequest) -> Generator[Keeper]:
     """Return a session with all permissions that the tests of a file share, because they change nothing."""
-    for world in open_shared(request, without="tokens"):
+    for world in open_shared(engine, request, without="tokens"):
         yield open_session(world, "Root")
 
 

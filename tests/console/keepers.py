@@ -1,6 +1,6 @@
 """A browser session at the console, without a browser: sends the same requests in process and reads the pages."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -8,6 +8,7 @@ import pytest
 from markup import Page
 
 import people
+import staff
 from gamekeeper.console import sessions
 from gamekeeper.game import tokens
 from gamekeeper.game.lookup import new_guid
@@ -18,6 +19,9 @@ from world import Answer, World
 
 ACT = "/console/act"
 FORM = "application/x-www-form-urlencoded"
+
+
+MakeWorld = Callable[..., World]  # of the fixture `make_world`
 
 
 class Keeper:
@@ -93,6 +97,9 @@ class Keeper:
         return {**cookie, **(given or {})}
 
 
+OpenKeeper = Callable[[str], Keeper]  # of the fixture `keeper`
+
+
 def open_session(world: World, name: str, user_id: str = "") -> Keeper:
     """Open a console session without a password, because hashing passwords is slow. `user_id`: of another account."""
     access = tokens.ACCESS_PREFIX + new_guid()
@@ -113,6 +120,13 @@ def open_session(world: World, name: str, user_id: str = "") -> Keeper:
 
     world.run(world.keeper.store.write(open_))
     return Keeper(world, access)
+
+
+def open_staff(world: World, role: str | list[str], name: str = "Staff") -> Keeper:
+    """Open a session of a new account with a role: one that exists, or a new one with these permissions."""
+    given = role if isinstance(role, str) else staff.save_role(world, f"role of {name.lower()}", role)
+    staff.add_account(world, name, given)
+    return open_session(world, name, world.get(f"/api/v1/users/{name}").json["Id"])
 
 
 def fail_writes(monkeypatch: pytest.MonkeyPatch, world: World, failure: Exception, *, done: bool = True) -> None:

@@ -44,6 +44,14 @@ class Page(HTMLParser):
         """Return the page's form that confirms a preview."""
         return next(each for each in self.forms if "data-confirm" in each.attributes)
 
+    def assert_shown(self, *texts: str) -> None:
+        missing = [each for each in texts if each not in self.text]
+        assert not missing, (missing, self.text)
+
+    def assert_hidden(self, *texts: str) -> None:
+        shown = [each for each in texts if each in self.text]
+        assert not shown, (shown, self.text)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
         self.tags.append((tag, attributes))

@@ -23,6 +23,7 @@ from gamekeeper.game.effects import PlayerCreated, PlayerState, UserRegistered
 from gamekeeper.game.inventory import INVENTORY, Stack
 from gamekeeper.store import users
 from gamekeeper.store.engine import Reading
+from loops import over
 from world import CLI, World
 
 PLAYER_ID, ACCOUNT_ID = people.guid(0x5AFE), people.guid(0x5AFF)
@@ -53,13 +54,14 @@ class Html:
         return "<b>bold</b>"
 
 
-def test_only_five_characters_are_special() -> None:
-    """With the next test this proves the escape right: texts without these characters need none."""
+def test_undefined_value_and_other_characters() -> None:
     others = "".join(chr(each) for each in range(sys.maxunicode + 1) if chr(each) not in SPECIAL)
     assert escape(others) == others == escape_value(others)
+    with pytest.raises(UndefinedError):
+        TEMPLATES.from_string("{{ missing }}").render()
 
 
-@pytest.mark.parametrize("character", SPECIAL)
+@over("character", SPECIAL)
 def test_special_character_is_escaped_anywhere(character: str) -> None:
     for text in (
         character,
@@ -72,10 +74,9 @@ def test_special_character_is_escaped_anywhere(character: str) -> None:
         assert escape_value(text) == escape(text) != text
 
 
-@pytest.mark.parametrize(
+@over(
     "value",
     [*HOSTILE, 0, -7, True, None, 1.5, Level.HIGH, Text("<b>"), Markup("<b>"), Html(), b"<b>", ["<b>"], {"<b>": "'"}],
-    ids=lambda value: type(value).__name__,
 )
 def test_output_equals_that_of_jinja(value: object) -> None:
     jinja = Environment(autoescape=True, undefined=StrictUndefined)
@@ -105,15 +106,8 @@ def test_every_template_is_compiled_as_by_jinja_except_for_the_escape() -> None:
     assert escapes > 500, "most templates have many values"
 
 
-def test_undefined_value_is_an_error() -> None:
-    with pytest.raises(UndefinedError):
-        TEMPLATES.from_string("{{ missing }}").render()
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("hostile", ON_PAGES, ids=["markup", "address"])
 def test_hostile_values_are_text_on_every_page(world: World, root: Keeper, hostile: str) -> None:
-    """The pages do not depend on the engine; SQLite is enough."""
     seq = fill_with(world, hostile)
     query = quote(hostile, safe="")
     paths = (

@@ -3,10 +3,10 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 
 import pytest
-from keepers import Keeper, open_session
+from keepers import Keeper
 from markup import Page
 
 import people
@@ -18,11 +18,10 @@ from gamekeeper.game.bulk_refusals import JobEnded
 from gamekeeper.game.refusals import OwnAccount
 from gamekeeper.game.role_refusals import BuiltinRole
 from gamekeeper.game.roles import COMMANDS, describe_own_role
-from gamekeeper.settings import BadSetting, load
 from gamekeeper.store import approvals, bulk_jobs
+from loops import over
 from world import World
 
-MakeWorld = Callable[..., World]
 GERMAN_BROWSER = {"accept-language": "de-AT,de;q=0.9,en;q=0.8"}
 CHOSEN_GERMAN = "gamekeeper-language=de"
 
@@ -41,11 +40,8 @@ def find_language(page: bytes) -> str:
     return found[1].decode()
 
 
-# --- the choice ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("accepted", "language"),
+@over(
+    "accepted, language",
     [
         ("", ENGLISH),
         ("de", GERMAN),
@@ -67,29 +63,7 @@ def test_language_is_chosen_by_the_browser(accepted: str, language: str) -> None
     assert language_choice.find_preferred(accepted.encode()) == language
 
 
-def test_page_is_in_the_language_of_the_browser(root: Keeper) -> None:
-    german = root.get("/console/characters", headers=GERMAN_BROWSER)
-    assert (find_language(german.raw), german.headers["content-language"]) == (GERMAN, GERMAN)
-    assert "Konten" in Page(german.raw.decode()).text
-    english = root.get("/console/characters")
-    assert (find_language(english.raw), english.headers["content-language"]) == (ENGLISH, ENGLISH)
-    assert "Accounts" in Page(english.raw.decode()).text
-
-
-def test_setting_decides_for_every_browser(make_world: MakeWorld) -> None:
-    root = open_session(make_world(language=GERMAN), "Root")
-    assert find_language(root.get("/console/me/password", headers={"accept-language": "en"}).raw) == GERMAN
-    english = {"cookie": f"gamekeeper={root.cookie}; gamekeeper-language=en"}
-    assert find_language(root.get("/console/me/password", headers=english).raw) == ENGLISH  # a person's own choice
-
-
-@pytest.mark.parametrize("language", ["fr", "DE", "de-AT"])
-def test_unknown_language_is_no_setting(language: str) -> None:
-    with pytest.raises(BadSetting, match="it must be en or de, or empty"):
-        load({"GAMEKEEPER_LANGUAGE": language})
-
-
-def test_person_chooses_the_language(root: Keeper) -> None:
+def test_person_chooses_the_language_before_and_after_the_sign_in(root: Keeper, world: World) -> None:
     form = root.page("/console/ranking").form("/console/language", "Deutsch")
     answer = root.post("/console/language", {**form.fields, "language": GERMAN})
     assert (answer.status, answer.headers["location"]) == (303, "/console/ranking")
@@ -100,18 +74,21 @@ def test_person_chooses_the_language(root: Keeper) -> None:
     page = root.get("/console/ranking", headers=sent)
     assert find_language(page.raw) == GERMAN
     assert Page(page.raw.decode()).form("/console/language", "English")
-
-
-def test_language_can_be_chosen_before_the_sign_in(world: World) -> None:
     visitor = Keeper(world)
     form = Page(visitor.get("/console/sign-in").raw.decode()).form("/console/language", "Deutsch")
     answer = visitor.post("/console/language", {**form.fields, "language": GERMAN}, csrf="")
     assert answer.status == 303
     assert find_language(visitor.get("/console/sign-in", headers={"cookie": CHOSEN_GERMAN}).raw) == GERMAN
+    german = root.get("/console/characters", headers=GERMAN_BROWSER)
+    assert (find_language(german.raw), german.headers["content-language"]) == (GERMAN, GERMAN)
+    assert "Konten" in Page(german.raw.decode()).text
+    english = root.get("/console/characters")
+    assert (find_language(english.raw), english.headers["content-language"]) == (ENGLISH, ENGLISH)
+    assert "Accounts" in Page(english.raw.decode()).text
 
 
-@pytest.mark.parametrize(
-    ("target", "kept"),
+@over(
+    "target, kept",
     [
         ("/console/changes?player=Ann&kind=items_given", "/console/changes?player=Ann&kind=items_given"),
         ("https://evil.example", "/console"),
@@ -129,21 +106,13 @@ def test_switch_on_a_failed_sign_in_keeps_the_target(world: World, target: str, 
     assert Page(page.raw.decode()).form("/console/sign-in").fields["next"] == kept
 
 
-@pytest.mark.parametrize("language", ["", "fr", "de\r\nset-cookie: a=b"])
+@over("language", ["", "fr", "de\r\nset-cookie: a=b"])
 def test_unknown_language_is_refused(root: Keeper, language: str) -> None:
     answer = root.post("/console/language", {"language": language, "back": "https://evil.example"})
     assert (answer.status, "set-cookie" in answer.headers) == (400, False)
 
 
-def test_unknown_choice_is_ignored(root: Keeper) -> None:
-    sent = {"cookie": f"gamekeeper={root.cookie}; gamekeeper-language=xx", **GERMAN_BROWSER}
-    assert find_language(root.get("/console/ranking", headers=sent).raw) == GERMAN
-
-
-# --- refusals ------------------------------------------------------------------------------------------------------
-
-
-def test_refusal_is_in_the_language_of_the_page_and_english_in_the_api(world: World, root: Keeper) -> None:
+def test_refusals_are_in_the_language_of_the_page_and_english_in_the_api(world: World, root: Keeper) -> None:
     path = "/console/players/Nemo"
     assert "No player with name 'Nemo'." in Page(root.get(path).raw.decode()).text
     german = root.get(path, headers=GERMAN_BROWSER)
@@ -151,14 +120,6 @@ def test_refusal_is_in_the_language_of_the_page_and_english_in_the_api(world: Wo
     assert "Kein Spieler" in Page(german.raw.decode()).text
     message = world.get("/api/v1/players/Nemo", headers=GERMAN_BROWSER).json["Message"]
     assert message == "No player with name 'Nemo'."
-
-
-def test_unknown_page_is_refused_in_the_language_of_the_browser(root: Keeper) -> None:
-    answer = root.get("/console/nowhere", headers=GERMAN_BROWSER)
-    assert (answer.status, find_language(answer.raw)) == (404, GERMAN)
-
-
-def test_scripts_get_refusals_in_the_language_of_the_page(root: Keeper) -> None:
     sent = {"accept": "application/json", **GERMAN_BROWSER}
     answer = root.get("/console/players/Nemo/version", headers=sent)
     assert answer.json == {"version": "", "text": "Dieser Spieler wurde gelöscht."}
@@ -174,8 +135,8 @@ def test_scripts_get_refusals_in_the_language_of_the_page(root: Keeper) -> None:
 LONG = f"The field '{'must have ' * 60}' must not be empty."
 
 
-@pytest.mark.parametrize(
-    ("message", "translated"),
+@over(
+    "message, translated",
     [
         ("The field 'Name' must not be empty.", "Feld „Name“: darf nicht leer sein."),
         (
@@ -220,18 +181,6 @@ def test_acts_and_states_of_refusals_are_translated() -> None:
     assert {word for word, _ in made} == words.keys()
 
 
-def test_choices_of_a_list_are_joined_in_the_language_of_the_page(root: Keeper) -> None:
-    english, german = (
-        Page(root.get("/console/accounts?state=nothing", headers=headers).raw.decode()).text
-        for headers in ({}, GERMAN_BROWSER)
-    )
-    assert "must be banned or muted or powers, or left out" in english
-    assert "muss banned oder muted oder powers sein oder weggelassen werden" in german
-
-
-# --- numbers and times ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("in_german")
 def test_numbers_and_times_are_german() -> None:
     assert formats.format_number(1_234_567) == "1.234.567"
@@ -249,21 +198,7 @@ def test_numbers_and_times_are_german() -> None:
     assert ticks.label_day(0) == "1. Jan"
 
 
-def test_numbers_and_times_are_english() -> None:
-    assert formats.format_number(1_234_567) == "1,234,567"
-    assert formats.format_decimal(1234.56) == "1,234.6"
-    assert formats.format_time("2026-11-18T14:03:05.123Z") == "2026-11-18 14:03:05 UTC"
-    assert formats.format_date("2026-11-18") == "2026-11-18"
-    assert formats.lower_noun("Items") == "items"
-    assert ticks.format_short(1200) == "1.2k"
-    assert ticks.label_day(0) == "1 Jan"
-
-
-# --- what requests share -------------------------------------------------------------------------------------------
-
-
-def test_viewers_with_different_languages_do_not_share_texts(root: Keeper) -> None:
-    """The home page and the page Health show results that are shared for seconds, with texts in them."""
+def test_texts_are_german_and_not_shared_with_english_viewers(root: Keeper) -> None:
     root.act("POST", f"/api/v1/players/{people.ANN.id}/items/give", {"itemid": people.COIN.id, "quantity": 5})
     for path, english, german in (
         ("/console", "Items given", "Gegenstände gegeben"),
@@ -274,6 +209,12 @@ def test_viewers_with_different_languages_do_not_share_texts(root: Keeper) -> No
         assert german in shown
         assert english not in shown
         assert english in root.page(path).text
+    assert 'id="texts"' not in root.page("/console/ranking").html
+    html = root.get("/console/ranking", headers=GERMAN_BROWSER).raw.decode()
+    found = re.search(r'<script type="application/json" id="texts">(.*?)</script>', html)
+    assert found
+    assert json.loads(found[1]) == json.loads(str(SCRIPT_TEXTS[GERMAN]))
+    assert json.loads(found[1])["%(count)s selected"] == "%(count)s ausgewählt"
 
 
 def test_language_of_one_task_is_not_that_of_another() -> None:
@@ -287,12 +228,3 @@ def test_language_of_one_task_is_not_that_of_another() -> None:
         return list(await asyncio.gather(name_language(ENGLISH, ready), name_language(GERMAN, ready)))
 
     assert asyncio.run(run()) == ["1,000", "1.000"]
-
-
-def test_page_has_the_texts_of_its_scripts(root: Keeper) -> None:
-    assert 'id="texts"' not in root.page("/console/ranking").html
-    html = root.get("/console/ranking", headers=GERMAN_BROWSER).raw.decode()
-    found = re.search(r'<script type="application/json" id="texts">(.*?)</script>', html)
-    assert found
-    assert json.loads(found[1]) == json.loads(str(SCRIPT_TEXTS[GERMAN]))
-    assert json.loads(found[1])["%(count)s selected"] == "%(count)s ausgewählt"

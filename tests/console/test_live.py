@@ -1,28 +1,21 @@
 """The version of a player's page, which an open page asks for: what changes it, and who sees whom."""
 
-import pytest
-from keepers import Keeper, open_session
+from keepers import Keeper, open_staff
 from test_sessions import get_callers
 
 import game_server
 import people
-import staff
 from gamekeeper import app
 from gamekeeper.console import pages
-from gamekeeper.store import users
 from world import World
 
 HOME = f"/console/players/{people.ANN.id}"
-PATH = f"{HOME}/version"
+PATH, UPDATE = f"{HOME}/version", pages.UPDATE.decode()
 USER = people.USER_IDS["Ann"]
 
 
 def sign_in(world: World, *permissions: str) -> Keeper:
-    staff.save_role(world, "reader", ["players.read", *permissions])
-    staff.add_account(world, "Reader", "reader")
-    user = world.run(users.find_by_fold(world.keeper.store, "reader"))
-    assert user
-    return open_session(world, user.name, user.id)
+    return open_staff(world, ["players.read", *permissions], "Reader")
 
 
 def read_version(keeper: Keeper) -> str:
@@ -49,10 +42,13 @@ def test_version_changes_with_everything_that_the_page_shows(root: Keeper, world
     assert read_version(root) == seen[-1]
 
 
-def test_newest_change_is_told_with_its_author(root: Keeper, world: World) -> None:
+def test_change_is_told_to_those_who_may_see_it(root: Keeper, world: World) -> None:
     world.post("/api/v1/players/Ann/items/give", {"itemid": people.SWORD.id, "quantity": 1})
     assert root.get(PATH).json["text"] == "Changed just now by Root: Items given."
     assert sign_in(world, "audit.read").get(PATH).json["text"] == "Changed just now by another account: Items given."
+    assert world.call("DELETE", f"/api/v1/players/{people.ANN.id}").status == 200
+    assert root.get(PATH).json == {"version": "", "text": "This player was deleted."}
+    assert "data-version" not in {name for _, each in root.page(HOME).tags for name in each}
 
 
 def test_viewer_without_permission_sees_no_author_and_no_account(world: World) -> None:
@@ -63,24 +59,8 @@ def test_viewer_without_permission_sees_no_author_and_no_account(world: World) -
     assert viewer.get(PATH).json["text"] == "Updated just now."
 
 
-def test_deleted_player_has_no_version(root: Keeper, world: World) -> None:
-    assert world.call("DELETE", f"/api/v1/players/{people.ANN.id}").status == 200
-    assert root.get(PATH).json == {"version": "", "text": "This player was deleted."}
-    assert "data-version" not in {name for _, each in root.page(HOME).tags for name in each}
-
-
-def test_earlier_state_does_not_follow_changes(root: Keeper, world: World) -> None:
-    seq = world.ledger()[-1].seq
-    assert "data-version" not in {name for _, each in root.page(f"{HOME}?at={seq}").tags for name in each}
-
-
-@pytest.mark.parametrize("path", [HOME, PATH])
-def test_page_that_updates_itself_does_not_delay_the_idle_timeout(root: Keeper, world: World, path: str) -> None:
-    for headers, used in (({pages.UPDATE.decode(): "yes"}, False), ({}, True)):
+def test_page_that_updates_itself_does_not_delay_the_idle_timeout(root: Keeper, world: World) -> None:
+    for headers, path, used in (({UPDATE: "yes"}, HOME, False), ({UPDATE: "yes"}, PATH, False), ({}, HOME, True)):
         assert root.get(path, headers).status == 200
         world.run(app.BackgroundJobs(world.keeper, get_callers(world), []).note_use())
         assert bool(world.sql("SELECT 1 FROM tokens WHERE idle_ms IS NOT NULL AND last_used IS NOT NULL")) == used
-
-
-def test_version_needs_a_session(world: World) -> None:
-    assert Keeper(world).get(PATH, {"accept": "application/json"}).status == 401

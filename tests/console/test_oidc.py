@@ -9,20 +9,10 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from keepers import Keeper
 from markup import Page
-from oidc_browser import (
-    ROLES,
-    SIGN_IN,
-    START,
-    Browser,
-    MakeWorld,
-    find_user,
-    list_roles,
-    read,
-    read_events,
-    sign_in,
-)
+from oidc_browser import ROLES, SIGN_IN, START, Browser, MakeWorld, find_user, list_roles, read, read_events, sign_in
 
 from gamekeeper.oidc import fetching
+from loops import over
 from providers import CALLBACK, RealProvider, ScriptedProvider, make_key, make_settings
 
 
@@ -32,6 +22,7 @@ def real_provider(tmp_path_factory: pytest.TempPathFactory) -> Generator[RealPro
         yield started
 
 
+@pytest.mark.long_only
 def test_round_trip_with_a_real_provider(make_world: MakeWorld, real_provider: RealProvider, tmp_path: Path) -> None:
     provider = real_provider
     world = make_world(**make_settings(provider.issuer, tmp_path, ROLES))
@@ -54,7 +45,7 @@ def test_round_trip_with_a_real_provider(make_world: MakeWorld, real_provider: R
     assert list_roles(world, "Dora") == ["admin"]
 
 
-def test_sign_in_is_recorded_with_address_and_browser(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+def test_sign_in_is_recorded_and_prompts_again(open_to: MakeWorld, provider: ScriptedProvider) -> None:
     world = open_to()
     browser, answer = sign_in(world, provider, groups=["support"])
     assert (answer.status, answer.headers["location"]) == (303, "/console")
@@ -67,9 +58,6 @@ def test_sign_in_is_recorded_with_address_and_browser(open_to: MakeWorld, provid
     assert kinds == [(kind, "OpenID Connect sign-in", me) for kind in ("user_registered", "identities_changed")]
     assert provider.issuer in str(world.ledger()[-1].after)
     assert "ann-at-work" not in "".join(str(each) for each in world.ledger())
-
-
-def test_provider_must_ask_a_person_who_signs_in_again(open_to: MakeWorld, provider: ScriptedProvider) -> None:
     browser = Browser(open_to())
     address = browser.start()
     assert "prompt" not in dict(parse_qsl(urlsplit(address).query))
@@ -77,7 +65,9 @@ def test_provider_must_ask_a_person_who_signs_in_again(open_to: MakeWorld, provi
     assert dict(parse_qsl(urlsplit(browser.start()).query))["prompt"] == "login"
 
 
-def test_wrong_state_or_browser_is_refused(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+def test_state_is_refused_when_wrong_or_expired(
+    open_to: MakeWorld, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world = open_to()
     browser = Browser(world)
     callback = provider.sign_in(browser.start(), groups=["ops"])
@@ -93,11 +83,6 @@ def test_wrong_state_or_browser_is_refused(open_to: MakeWorld, provider: Scripte
     assert browser.finish(callback).status == 303
     (event,) = read_events(world, "oidc_refused")
     assert (event["Address"], event["Details"]["Count"]) == ("127.0.0.1", 3)
-
-
-def test_expired_state_is_refused(
-    open_to: MakeWorld, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
     browser = Browser(open_to())
     callback = provider.sign_in(browser.start(), groups=["ops"])
     monkeypatch.setattr("gamekeeper.game.tickets.LIFE_MINUTES", -1)
@@ -134,7 +119,7 @@ def test_id_token_with_a_wrong_claim_is_refused(open_to: MakeWorld, provider: Sc
     assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
 
 
-@pytest.mark.parametrize("algorithm", ["none", "HS256"])
+@over("algorithm", ["none", "HS256"])
 def test_id_token_without_an_asymmetric_signature_is_refused(
     open_to: MakeWorld, provider: ScriptedProvider, algorithm: str
 ) -> None:
@@ -180,10 +165,16 @@ def test_refusals_of_the_provider_are_shown(open_to: MakeWorld) -> None:
     assert browser.finish(f"{CALLBACK}?state={state}").status == 400
     assert browser.finish(f"{CALLBACK}?code=x&iss=https://id.example&state={state}").status == 400
     assert "invalid_grant" in read(browser.finish(f"{CALLBACK}?code=never-issued&state={state}"))
+    world = open_to(oidc_issuer="http://127.0.0.1:9")  # the port `discard`, where no server listens
+    refused = Browser(world).get(START)
+    assert refused.status == 503
+    assert "sign in with your password" in read(refused)
+    assert SIGN_IN in [each.action for each in Page(refused.raw.decode()).forms]
+    assert Keeper(world).sign_in("Shop").status == 303
 
 
-@pytest.mark.parametrize(
-    ("discovery", "problem"),
+@over(
+    "discovery, problem",
     [
         ({"issuer": "https://id.example"}, "its issuer is"),
         ({"token_endpoint": "http://id.example/token"}, "not https://"),
@@ -197,15 +188,6 @@ def test_bad_discovery_document_is_refused(
     refused = Browser(open_to()).get(START)
     assert refused.status == 503
     assert problem in read(refused)
-
-
-def test_password_works_while_the_provider_is_away(open_to: MakeWorld) -> None:
-    world = open_to(oidc_issuer="http://127.0.0.1:9")  # the port `discard`, where no server listens
-    refused = Browser(world).get(START)
-    assert refused.status == 503
-    assert "sign in with your password" in read(refused)
-    assert SIGN_IN in [each.action for each in Page(refused.raw.decode()).forms]
-    assert Keeper(world).sign_in("Shop").status == 303
 
 
 def test_too_large_answer_is_refused(open_to: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:

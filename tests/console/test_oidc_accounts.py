@@ -158,7 +158,7 @@ def test_parallel_first_sign_ins_make_one_account(open_to: MakeWorld, provider: 
     assert world.sql("SELECT name FROM users WHERE name LIKE 'Dora%'") == [("Dora",)]
 
 
-def test_banned_and_suspended_accounts_are_refused(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+def test_banned_suspended_and_erased_accounts_are_refused(open_to: MakeWorld, provider: ScriptedProvider) -> None:
     world = open_to()
     assert sign_in(world, provider, groups=["support"])[1].status == 303
     assert world.post("/api/keeper/v1/users/Dora/suspend").status == 200
@@ -237,15 +237,6 @@ def test_person_with_mapped_roles_cannot_get_a_second_account_to_approve(
     assert world.sql("SELECT name FROM users WHERE name LIKE 'Dora%'") == [("Dora",)]
 
 
-def test_sign_in_of_another_provider_can_be_removed(open_to: MakeWorld, provider: ScriptedProvider) -> None:
-    world = open_to()
-    browser, _ = sign_in(world, provider, groups=["ops"])
-    world.sql("UPDATE identities SET issuer = 'https://old.example'")
-    (form,) = [each for each in browser.page(HOME).forms if each.action.endswith("/remove")]
-    assert browser.post(form.action).status == 303
-    assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
-
-
 def test_reset_of_second_factors_removes_linked_sign_ins(open_to: MakeWorld, provider: ScriptedProvider) -> None:
     world = open_to("")
     for subject in ("shop", "thief"):
@@ -260,13 +251,21 @@ def test_reset_of_second_factors_removes_linked_sign_ins(open_to: MakeWorld, pro
     assert str(changes[2].after).count(provider.issuer) == 0
 
 
-def test_reset_of_second_factors_makes_no_second_account(open_to: MakeWorld, provider: ScriptedProvider) -> None:
+def test_reset_of_second_factors_removes_links_but_makes_no_second_account(
+    open_to: MakeWorld, provider: ScriptedProvider
+) -> None:
     world = open_to()
     sign_in(world, provider, groups=["support"])
     add_totp(world, find_user(world, "ann-at-work"))
     assert world.call("DELETE", "/api/keeper/v1/users/Dora/second-factors").status == 200
     assert sign_in(world, provider, groups=["support"])[1].status == 303
     assert world.sql("SELECT name FROM users WHERE name LIKE 'Dora%'") == [("Dora",)]
+    world = open_to()
+    sign_in(world, provider, groups=["support"])
+    (held,) = world.run(rows.read_of_user(world.keeper.store, find_user(world, "ann-at-work")))
+    assert held.subject == "ann-at-work"
+    assert world.call("DELETE", "/api/v1/users/Dora").status == 200
+    assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
 
 
 def test_password_is_hashed_only_for_a_new_account(
@@ -310,12 +309,3 @@ def test_pages_do_not_exist_without_a_provider(world: World, root: Keeper) -> No
     assert root.get(HOME).status == 404
     assert START not in Keeper(world).get(SIGN_IN).raw.decode()
     assert "Linked sign-ins" not in root.page("/console").text
-
-
-def test_erasure_deletes_the_identities(open_to: MakeWorld, provider: ScriptedProvider) -> None:
-    world = open_to()
-    sign_in(world, provider, groups=["support"])
-    (held,) = world.run(rows.read_of_user(world.keeper.store, find_user(world, "ann-at-work")))
-    assert held.subject == "ann-at-work"
-    assert world.call("DELETE", "/api/v1/users/Dora").status == 200
-    assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]

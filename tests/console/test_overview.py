@@ -3,18 +3,16 @@
 import asyncio
 import time
 from collections.abc import Callable, Generator
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
-from keepers import Keeper, open_session
+from keepers import Keeper, MakeWorld, OpenKeeper, open_session
 from watching import EVENTS, Watch
 
-from game_server import heartbeat, join, leave, put_catalogue
+from game_server import heartbeat, join
 from gamekeeper.console import events, latest, monitor, sessions
 from gamekeeper.console.differences import TIMES_SIGN
-from gamekeeper.http import request_rates
 from gamekeeper.http.caller import Callers
 from people import ANN, BOB, COIN
 from server import Server
@@ -25,7 +23,7 @@ NEWBIE = {"username": "Newbie", "password": SENT, "email": "newbie@example.test"
 
 
 @pytest.fixture
-def lively(monkeypatch: pytest.MonkeyPatch, make_world: Callable[..., World]) -> World:
+def lively(monkeypatch: pytest.MonkeyPatch, make_world: MakeWorld) -> World:
     """A test world whose overview page is refreshed often."""
     monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
     monkeypatch.setattr(monitor, "SNAPSHOT_SECONDS", 0.0)
@@ -62,48 +60,12 @@ def read_figures(keeper: Keeper) -> dict[str, str]:
     return {part.partition('"')[0]: part.partition(">")[2].partition("<")[0] for part in html.split('data-text="')[1:]}
 
 
-# --- The page of the overview --------------------------------------------------------------------------------------
-
-
-def test_page_shows_totals(world: World, root: Keeper) -> None:
+def test_page_shows_totals_and_links_of_latest_changes(world: World, root: Keeper) -> None:
     heartbeat(world)
     join(world, ANN.id, BOB.id)
+    seq = give(world)
     shown = read_figures(root)
     assert [shown[name] for name in ("online", "players", "accounts", "health")] == ["2", "3", "7", "Good"]
-
-
-def test_requests_and_errors_are_averages_of_five_seconds(
-    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 10**15
-    monkeypatch.setattr(request_rates, "time", SimpleNamespace(monotonic_ns=lambda: now))
-    read_figures(root)  # the clock was moved, so the figures no longer include earlier requests
-    now += 1000 * SECOND
-    for _ in range(7):
-        world.get("/health/live", by=None)
-    now += SECOND
-    for fault in (True, True, True, False, False, False):
-        world.asgi.services.metrics.request_rates.count(fault=fault)
-    now += SECOND
-    shown = read_figures(root)
-    assert (shown["requests"], shown["faults"]) == ("2.6", "0.6")
-
-
-def test_client_errors_are_not_counted_as_errors(world: World) -> None:
-    measured = world.asgi.services.metrics.request_rates
-    world.get("/api/v1/players/Nobody")
-    world.get("/nowhere")
-    assert world.post("/api/v1/players/Bob/admin/setsprite").status == 501
-    world.run(world.keeper.store.close())
-    away = world.get("/api/v1/players/Bob", by="Root").status
-    world.run(world.keeper.store.open())
-    time.sleep(1.01)
-    assert measured.sum_last(300).requests == 4
-    assert measured.sum_last(300).faults == (away >= 500)
-
-
-def test_latest_changes_have_links(world: World, root: Keeper) -> None:
-    seq = give(world)
     page = root.page("/console")
     assert f"{seq} Items given Bob Inventory, slot 0: — → 5 {TIMES_SIGN} Gold Coin by Root" in page.text
     assert f'<a href="/console/players/{BOB.id}">Bob</a>' in page.html
@@ -111,18 +73,7 @@ def test_latest_changes_have_links(world: World, root: Keeper) -> None:
     assert page.html.count('class="number"') <= latest.LINES
 
 
-def test_empty_audit_log_shows_a_message(world: World, root: Keeper) -> None:
-    world.sql("DELETE FROM ledger")
-    assert "No changes yet." in root.page("/console").text
-
-
-def test_published_catalogue_is_a_latest_change(world: World, root: Keeper) -> None:
-    for kind, more in (("variables", {"Type": "Integer"}), ("spells", {}), ("items", {"Stackable": True})):
-        assert put_catalogue(world, kind, [{"Id": COIN.id, "Name": "Thing", **more}]).status == 200
-    assert "Catalogue published Items: 1 entry → 1 entry, changed by Server (game server)" in root.page("/console").text
-
-
-def test_account_changes_need_users_query(world: World, keeper: Callable[[str], Keeper]) -> None:
+def test_account_changes_need_users_query(world: World, keeper: OpenKeeper) -> None:
     assert world.post("/api/v1/users/register", NEWBIE).status == 200
     seq = give(world)
     clerk, shop = keeper("Clerk"), keeper("Shop")
@@ -134,20 +85,6 @@ def test_account_changes_need_users_query(world: World, keeper: Callable[[str], 
     assert str(seq) in page.links
     assert "accounts" in read_figures(clerk)
     assert "accounts" not in read_figures(shop)
-
-
-def test_online_count_is_sampled_for_the_chart(world: World, root: Keeper) -> None:
-    live: Any = world.asgi.services.live
-    heartbeat(world)
-    for ids in ([], [ANN.id, BOB.id]):
-        join(world, *ids)
-        world.run(live.monitor.sample())
-    leave(world, BOB.id)
-    world.run(live.monitor.sample())
-    assert 'data-chart="online" points="57,32.0 58,0.0 59,16.0"' in root.page("/console").html
-
-
-# --- The event stream of the overview ------------------------------------------------------------------------------
 
 
 def test_stream_sends_new_changes(lively: World, watch: Callable[[Keeper], Watch]) -> None:
@@ -162,7 +99,7 @@ def test_stream_sends_new_changes(lively: World, watch: Callable[[Keeper], Watch
     assert watching.told[-1]["texts"]["online"] == "1"
 
 
-def test_stream_hides_accounts_without_users_query(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+def test_stream_hides_accounts_until_they_are_permitted(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     clerk, shop = watch(open_session(lively, "Clerk")), watch(open_session(lively, "Shop"))
     assert lively.post("/api/v1/users/register", NEWBIE).status == 200
     seq = give(lively)
@@ -172,9 +109,6 @@ def test_stream_hides_accounts_without_users_query(lively: World, watch: Callabl
     assert "Newbie" not in shop.raw
     assert "Account registered" not in shop.raw
     assert "accounts" not in shop.told[-1]["texts"]
-
-
-def test_revoked_role_takes_effect_in_the_stream(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     watching = watch(open_session(lively, "Clerk"))
     watching.wait(lambda: bool(watching.told) and "accounts" in watching.told[-1]["texts"])
     lively.sql("UPDATE users SET users_query = $1 WHERE name = 'Clerk'", False)
@@ -190,11 +124,6 @@ def test_stream_ends_with_the_session(lively: World, watch: Callable[[Keeper], W
     watching.wait(lambda: watching.ended)
     assert watching.raw.endswith(events.SIGNED_OUT.decode())
     assert not staying.ended
-
-
-def test_stream_needs_a_session(lively: World) -> None:
-    answer = Keeper(lively).get(EVENTS)
-    assert (answer.status, answer.headers["location"].partition("?")[0]) == (303, "/console/sign-in")
 
 
 def test_streams_of_a_process_are_limited(
@@ -232,7 +161,7 @@ def test_streams_of_an_account_are_limited(
     assert watch(again).status == 200
 
 
-def test_closed_stream_frees_its_place_at_once(
+def test_closed_streams_free_their_places(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "TICK_SECONDS", 60.0)
@@ -252,7 +181,7 @@ def test_idle_stream_sends_heartbeats(
     watching.wait(lambda: watching.raw.count(events.KEEP_ALIVE.decode()) > 1)
 
 
-def test_streams_share_one_query(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_share_one_query(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
     monkeypatch.setattr(monitor, "SNAPSHOT_SECONDS", 60.0)
     asked, load = 0, latest.load
@@ -287,7 +216,8 @@ def test_stream_does_not_count_as_use_of_a_session(lively: World, watch: Callabl
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_shutdown_ends_streams_at_once(database: str, make_world: Callable[..., World]) -> None:
+@pytest.mark.long_only
+def test_shutdown_ends_streams_at_once(database: str, make_world: MakeWorld) -> None:
     cookie = open_session(make_world(), "Root").cookie
     with Server(database, stop_seconds=120) as server:
         url, cookies = f"{server.url}{EVENTS}", {sessions.PLAIN_COOKIE: cookie}

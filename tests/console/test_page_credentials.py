@@ -1,20 +1,19 @@
 """Which credentials open a page of the console."""
 
-from collections.abc import Callable
-
 import pytest
-from keepers import ACT, Keeper, fill_path, open_session
+from keepers import ACT, Keeper, MakeWorld, fill_path, open_session
 from markup import Page
 from sign_in_pages import SIGN_IN, SOMEBODY, is_sent_to_sign_in
 
 from gamekeeper.console.routes import PAGES
 from gamekeeper.http.operation import NO_TOKEN
 from gamekeeper.http.routes import ROUTES
+from loops import over
 from world import World
 
 
 @pytest.mark.parametrize("tls", [False, True])
-def test_api_does_not_accept_the_cookie(make_world: Callable[..., World], *, tls: bool) -> None:
+def test_api_does_not_accept_the_cookie(make_world: MakeWorld, *, tls: bool) -> None:
     """Over TLS the path of the cookie is /, so browsers send it to the API too."""
     world = make_world(trusted_proxies="10.0.0.1")
     root = open_session(world, "Root")
@@ -29,24 +28,24 @@ def test_api_does_not_accept_the_cookie(make_world: Callable[..., World], *, tls
         assert (answer.status, answer.code) == (401, "denied"), route.path
 
 
-def test_root_address_redirects_to_console(make_world: Callable[..., World]) -> None:
+def test_console_is_the_root_address_unless_disabled(make_world: MakeWorld) -> None:
     for path in ("/", "/?from=bookmark"):
         answer = make_world().get(path, by=None)
         assert (answer.status, answer.headers["location"]) == (303, "/console")
     assert make_world(console=False).get("/", by=None).code == "no_such_route"
+    world = make_world(console=False)
+    somebody = open_session(world, "Root")
+    for route in PAGES:
+        assert somebody.world.call(route.method, fill_path(route), by=None).status == 404, route.path
 
 
-def test_console_does_not_accept_bearer_tokens(world: World) -> None:
+def test_program_credentials_open_no_page(world: World) -> None:
     assert is_sent_to_sign_in(world.get(SOMEBODY))
     assert is_sent_to_sign_in(world.call("POST", ACT, raw=b"", headers={"content-type": "text/plain"}))
-
-
-def test_program_token_in_the_cookie_is_rejected(world: World) -> None:
-    """A console session with a program's token would have no idle timeout, so the cookie is rejected."""
     assert is_sent_to_sign_in(Keeper(world, world.tokens["Root"]).get(SOMEBODY))
 
 
-@pytest.mark.parametrize(
+@over(
     "among",
     [
         "a=b; {}",
@@ -64,7 +63,7 @@ def test_other_cookies_are_ignored(root: Keeper, among: str) -> None:
     assert not is_sent_to_sign_in(root.get(SOMEBODY, headers={"cookie": cookie}))
 
 
-@pytest.mark.parametrize("two", ["{}; gamekeeper=other", "gamekeeper=other; {}", "{0}; {0}", "{}; gamekeeper="])
+@over("two", ["{}; gamekeeper=other", "gamekeeper=other; {}", "{0}; {0}", "{}; gamekeeper="])
 def test_two_session_cookies_are_rejected(root: Keeper, two: str) -> None:
     """Another program on this host may have set one of two session cookies, and must not choose the account."""
     headers = {"cookie": two.format(f"gamekeeper={root.cookie}")}
@@ -74,13 +73,6 @@ def test_two_session_cookies_are_rejected(root: Keeper, two: str) -> None:
     assert "more than one cookie" not in root.page(SIGN_IN).text
 
 
-@pytest.mark.parametrize("cookie", ["", "gka_wrong", "gka_ü", '"', "a=b; gamekeeper=gka_x", "\x7f", "x" * 9000])
+@over("cookie", ["", "gka_wrong", "gka_ü", '"', "a=b; gamekeeper=gka_x", "\x7f", "x" * 9000])
 def test_invalid_cookie_is_rejected(world: World, cookie: str) -> None:
     assert is_sent_to_sign_in(Keeper(world, cookie).get(SOMEBODY))
-
-
-def test_console_can_be_disabled(make_world: Callable[..., World]) -> None:
-    world = make_world(console=False)
-    somebody = open_session(world, "Root")
-    for route in PAGES:
-        assert somebody.world.call(route.method, fill_path(route), by=None).status == 404, route.path

@@ -1,40 +1,37 @@
 """The search box as a palette: pages, actions, short ids, searches of the audit log, and pasted secrets."""
 
 import re
-from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-from keepers import ACT, Keeper, open_session
+from keepers import ACT, Keeper, OpenKeeper
 from markup import Page
 
 import bulking
 import people
-from economics import catch_up
 from gamekeeper.console import palette
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.game import lookup, tokens
 from gamekeeper.game.api_keys import PREFIX
 from gamekeeper.game.tokens import ACCESS_PREFIX
-from listings import MakeWorld
+from loops import over
 from token_pairs import log_in
 from world import World
 
 JSON = {"accept": "application/json"}
+NEXT_YEAR = datetime.now(UTC).year + 1
+DAY = f"{NEXT_YEAR}-11-20"
 EVERYTHING = frozenset({"players.read", "audit.read", "users.query", "staff.manage", "bulk.run"})
 
 
-def suggest(keeper: Keeper, text: str) -> dict[str, list[dict[str, Any]]]:
-    answer = keeper.post("/console/suggest", {"q": text}, headers=JSON)
+def suggest(keeper: Keeper, text: str, language: str = "en") -> dict[str, list[dict[str, Any]]]:
+    answer = keeper.post("/console/suggest", {"q": text}, headers=JSON | {"accept-language": language})
     assert answer.status == 200, answer.raw
     return {group["title"]: group["found"] for group in answer.json["groups"]}
 
 
-# --- Pages -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "path"),
+@over(
+    "text, path",
     [
         ("chang", "/console/changes"),
         ("API k", "/console/keys"),
@@ -47,75 +44,52 @@ def test_pages_are_found_by_words_of_their_title(shared_root: Keeper, text: str,
     assert path in [each["href"] for each in suggest(shared_root, text)["Pages"]]
 
 
-def test_pages_without_permission_are_not_found(keeper: Callable[[str], Keeper]) -> None:
+def test_nothing_is_offered_without_permission(keeper: OpenKeeper) -> None:
     assert "Pages" not in suggest(keeper("Shop"), "accounts")
     assert palette.find_pages("staff", EVERYTHING)
     assert not palette.find_pages("staff", EVERYTHING - {"staff.manage"})
+    assert "Actions" not in suggest(keeper("Shop"), "ban Bob 7d")
 
 
-def test_one_letter_finds_no_pages() -> None:
-    assert palette.find_pages("c", EVERYTHING) == []
+# a sentence | the action | the end of the operation's path, and its body
+SENTENCES = f"""
+ban Bob 7d | Ban Bob for 7 days | admin/ban duration=7
+BAN bob for 1 day | Ban Bob for 1 day | admin/ban duration=1
+ban bob | Ban Bob for 7 days | admin/ban duration=7
+ban{" " * 2000}bob | Ban Bob for 7 days | admin/ban duration=7
+mute Bob 2 weeks | Mute Bob for 14 days | admin/mute duration=14
+mute Bob 1h | Mute Bob for 1 hour | admin/mute minutes=60
+mute bob for 30m | Mute Bob for 30 minutes | admin/mute minutes=30
+mute Bob 90 min | Mute Bob for 90 minutes | admin/mute minutes=90
+ban Bob 48 hours | Ban Bob for 2 days | admin/ban duration=2
+ban Bob 1 month | Ban Bob for 30 days | admin/ban duration=30
+ban Bob 1 year | Ban Bob for 1 year | admin/ban duration=365
+mute Bob forever | Mute Bob permanently | admin/mute duration=0
+ban Bob until {DAY} | Ban Bob until {DAY} 00:00:00 UTC | admin/ban until={DAY}T00:00:00.000Z
+ban Bob until {DAY} 18:30 | Ban Bob until {DAY} 18:30:00 UTC | admin/ban until={DAY}T18:30:00.000Z
+kick Bob | Kick Bob from the game | admin/kick
+unban Bob | End the ban of Bob | admin/unban
+give 5 gold coin to Bob | Give 5 {TIMES_SIGN} Gold Coin to Bob | items/give itemid={people.COIN.id} quantity=5
+give Bob 5 gold coin | Give 5 {TIMES_SIGN} Gold Coin to Bob | items/give itemid={people.COIN.id} quantity=5
+give 1 gold con to Bob | Give 1 {TIMES_SIGN} Gold Coin to Bob | items/give itemid={people.COIN.id} quantity=1
+give sword to Bob | Give 1 {TIMES_SIGN} Sword to Bob | items/give itemid={people.SWORD.id} quantity=1
+take 2x arrow from bob | Take 2 {TIMES_SIGN} Arrow from Bob | items/take itemid={people.ARROW.id} quantity=2
+"""
 
 
-def test_ranked_variable_is_found_with_its_holders(root: Keeper, make_world: MakeWorld) -> None:
-    catalogue = f"/console/catalogue?kind=variables&id={people.KILLS.id}"
-    assert [each["href"] for each in suggest(root, "kills")["Variables"]] == [catalogue]
-    world = make_world(ranked="variable:Kills")
-    catch_up(world)
-    other = open_session(world, "Root")
-    holders = f"/console/economy/variables/{people.KILLS.id}"
-    assert [each["href"] for each in suggest(other, "kills")["Variables"]] == [holders]
-    assert other.get("/console/search?q=kills").headers["location"] == holders
-
-
-# --- Actions ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "label", "path", "body"),
-    [
-        ("ban Bob 7d", "Ban Bob for 7 days", "admin/ban", {"body.duration": "7"}),
-        ("BAN bob for 1 day", "Ban Bob for 1 day", "admin/ban", {"body.duration": "1"}),
-        ("ban bob", "Ban Bob for 7 days", "admin/ban", {"body.duration": "7"}),
-        (f"ban{' ' * 2000}bob", "Ban Bob for 7 days", "admin/ban", {"body.duration": "7"}),
-        ("mute Bob 2 weeks", "Mute Bob for 14 days", "admin/mute", {"body.duration": "14"}),
-        ("kick Bob", "Kick Bob from the game", "admin/kick", {}),
-        ("unban Bob", "End the ban of Bob", "admin/unban", {}),
-        (
-            "give 5 gold coin to Bob",
-            f"Give 5 {TIMES_SIGN} Gold Coin to Bob",
-            "items/give",
-            {"body.itemid": people.COIN.id, "body.quantity": "5"},
-        ),
-        (
-            "take 2x arrow from bob",
-            f"Take 2 {TIMES_SIGN} Arrow from Bob",
-            "items/take",
-            {"body.itemid": people.ARROW.id, "body.quantity": "2"},
-        ),
-        (
-            "give Bob 5 gold coin",
-            f"Give 5 {TIMES_SIGN} Gold Coin to Bob",
-            "items/give",
-            {"body.itemid": people.COIN.id, "body.quantity": "5"},
-        ),
-        (
-            "give sword to Bob",
-            f"Give 1 {TIMES_SIGN} Sword to Bob",
-            "items/give",
-            {"body.itemid": people.SWORD.id, "body.quantity": "1"},
-        ),
-    ],
-)
-def test_sentence_is_an_action(shared_root: Keeper, text: str, label: str, path: str, body: dict[str, str]) -> None:
-    found = suggest(shared_root, text)["Actions"][0]
-    assert found["name"] == label
-    operation = f"/api/v1/players/{people.BOB.id}/{path}"
+def test_sentence_is_an_action(shared_root: Keeper) -> None:
     back = f"/console/players/{people.BOB.id}"
-    assert found["form"] == {"method": "POST", "path": operation, "back": back, **body}
+    for line in SENTENCES.strip().splitlines():
+        text, label, call = line.split(" | ")
+        path, *fields = call.split()
+        body = {f"body.{name}": value for name, _, value in (each.partition("=") for each in fields)}
+        found = suggest(shared_root, text)["Actions"][0]
+        assert found["name"] == label
+        operation = f"/api/v1/players/{people.BOB.id}/{path}"
+        assert found["form"] == {"method": "POST", "path": operation, "back": back, **body}, text
 
 
-def test_action_leads_to_its_preview(world: World, root: Keeper) -> None:
+def test_action_leads_to_its_preview_which_asks_for_the_shown_reason(world: World, root: Keeper) -> None:
     before = len(world.ledger())
     form = suggest(root, "give 5 gold coin to Bob")["Actions"][0]["form"]
     preview = root.post("/console/act", form)
@@ -123,9 +97,6 @@ def test_action_leads_to_its_preview(world: World, root: Keeper) -> None:
     assert len(world.ledger()) == before
     assert root.confirm(preview, "Lost in a crash").status == 303
     assert len(world.ledger()) == before + 1
-
-
-def test_sanction_asks_for_the_reason_that_the_player_is_shown(world: World, root: Keeper) -> None:
     shown = root.post(ACT, suggest(root, "ban Bob 7d")["Actions"][0]["form"])
     assert "Reason shown to the player" in Page(shown.raw.decode()).text
     assert root.confirm(shown, "ticket 7", **{"body.reason": "Sold lanterns"}).status == 303
@@ -134,60 +105,18 @@ def test_sanction_asks_for_the_reason_that_the_player_is_shown(world: World, roo
     assert "Reason shown to the player" not in Page(other.raw.decode()).text  # the menu has asked already
 
 
-def test_search_page_has_the_action_as_a_form(shared_root: Keeper) -> None:
-    page = shared_root.page("/console/search?q=ban+Bob+3d")
-    assert "Ban Bob for 3 days" in page.text
-    assert f'value="/api/v1/players/{people.BOB.id}/admin/ban"' in page.html
-    assert 'name="body.duration" value="3"' in page.html
-
-
-def test_misspelt_name_is_offered_not_chosen(shared_root: Keeper) -> None:
-    labels = [each["name"] for each in suggest(shared_root, "ban Annn 7d")["Actions"]]
-    assert "Ban Ann for 7 days" in labels
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ban",
-        "ban ",
-        "ban Nobodyhere 7d",
-        "ban Bob 0d",
-        "ban Bob 99999d",
-        "give 0 arrow to Bob",
-        "give arrow",
-        f"kick {'Bob' * 70}",
-    ],
-)
-def test_incomplete_sentence_is_no_action(shared_root: Keeper, text: str) -> None:
-    assert "Actions" not in suggest(shared_root, text)
-
-
-def test_action_without_permission_is_not_offered(keeper: Callable[[str], Keeper]) -> None:
-    assert "Actions" not in suggest(keeper("Shop"), "ban Bob 7d")
-
-
-# --- Ids and the audit log -------------------------------------------------------------------------------------------
-
-
-def test_first_digits_of_an_id_find_it(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+def test_ids_reasons_and_pasted_keys_are_found(root: Keeper, keeper: OpenKeeper, shared_root: Keeper) -> None:
     digits = people.BOB.id[:8]
     assert f"/console/players/{people.BOB.id}" in [each["href"] for each in suggest(root, digits)["Players"]]
     account = people.USER_IDS["Bob"][:-2]
     assert "Accounts" in suggest(root, account)
     assert "Accounts" not in suggest(keeper("Shop"), account)
-
-
-def test_reason_and_request_id_are_searched_in_the_audit_log(shared_root: Keeper) -> None:
     links = [each["href"] for each in suggest(shared_root, "ticket-4711")["Search the audit log"]]
     assert links == ["/console/changes?reason=ticket-4711", "/console/changes?request=ticket-4711"]
     assert shared_root.get(links[0]).status == shared_root.get(links[1]).status == 200
 
 
-# --- Secrets ---------------------------------------------------------------------------------------------------------
-
-
-def test_pasted_token_is_found(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+def test_pasted_token_and_key_are_found(world: World, root: Keeper, keeper: OpenKeeper) -> None:
     pair = log_in(world, "Root").json
     for text in (pair["access_token"], pair["refresh_token"]):
         [found] = suggest(root, text)["Tokens and keys"]
@@ -203,6 +132,13 @@ def test_pasted_token_is_found(world: World, root: Keeper, keeper: Callable[[str
         assert text not in page.html
     [refused] = suggest(keeper("Shop"), pair["access_token"])["Tokens and keys"]
     assert (refused["detail"], refused["href"]) == ("You do not have permission to look it up.", "")
+    body = {"Name": "Website", "Permissions": ["players.read"]}
+    made = world.post("/api/keeper/v1/keys", body, by="Root").json
+    [found] = suggest(root, made["Key"])["Tokens and keys"]
+    assert (found["name"], found["detail"]) == ("API key Website of Root", "works")
+    page = Page(root.post("/console/search", {"q": made["Key"]}).raw.decode())
+    assert page.form(ACT, "Revoke").fields["path"] == f"/api/keeper/v1/keys/{made['Id']}"
+    assert found["href"] == f"/console/keys#key-{made['Id']}"
 
 
 def test_pasted_service_token_works_until_it_is_revoked_there(world: World, root: Keeper) -> None:
@@ -229,7 +165,7 @@ def test_pasted_token_of_suspended_account_does_not_work(world: World, root: Kee
     assert found["detail"] in {"does not work while the account is suspended", "does not work any more"}
 
 
-@pytest.mark.parametrize(
+@over(
     "path",
     [
         "/tokens?account=",
@@ -247,7 +183,7 @@ def test_secret_in_an_address_is_not_repeated(shared_root: Keeper, path: str) ->
     assert "A token or key was in the address" in shared_root.page(answer.headers["location"]).text
 
 
-@pytest.mark.parametrize("text", [f"{ACCESS_PREFIX}unknown", f"{PREFIX}unknown"])
+@over("text", [f"{ACCESS_PREFIX}unknown", f"{PREFIX}unknown"])
 def test_unknown_secret_gets_no_address(root: Keeper, text: str) -> None:
     [found] = suggest(root, text)["Tokens and keys"]
     assert (found["detail"], found["href"]) == ("Unknown to this server.", "")
@@ -255,32 +191,7 @@ def test_unknown_secret_gets_no_address(root: Keeper, text: str) -> None:
     assert (answer.status, "location" in answer.headers, text in answer.raw.decode()) == (200, False, False)
 
 
-def test_pasted_key_is_found(world: World, root: Keeper) -> None:
-    body = {"Name": "Website", "Permissions": ["players.read"]}
-    made = world.post("/api/keeper/v1/keys", body, by="Root").json
-    [found] = suggest(root, made["Key"])["Tokens and keys"]
-    assert (found["name"], found["detail"]) == ("API key Website of Root", "works")
-    page = Page(root.post("/console/search", {"q": made["Key"]}).raw.decode())
-    assert page.form(ACT, "Revoke").fields["path"] == f"/api/keeper/v1/keys/{made['Id']}"
-    assert found["href"] == f"/console/keys#key-{made['Id']}"
-
-
-def test_other_text_gets_an_address(root: Keeper) -> None:
-    answer = root.post("/console/search", {"q": " gold coin "})
-    assert (answer.status, answer.headers["location"]) == (303, "/console/search?q=gold+coin")
-
-
-def test_form_of_another_site_is_refused(root: Keeper) -> None:
-    assert root.post("/console/search", {"q": "ann"}, csrf="forged").status == 403
-    assert root.post("/console/suggest", {"q": "ann"}, csrf="forged").status == 403
-
-
-# --- Guilds, bulk jobs and notes ------------------------------------------------------------------------------------
-
-
-def test_guilds_bulk_jobs_and_notes_are_found_with_permission(
-    world: World, root: Keeper, keeper: Callable[[str], Keeper]
-) -> None:
+def test_guilds_bulk_jobs_and_notes_are_found_with_permission(world: World, root: Keeper, keeper: OpenKeeper) -> None:
     guild = people.guid(0x7001)
     world.sql(
         "INSERT INTO guilds (id, name, fold, founded_at) VALUES ($1, 'Night Watch', $2, 1)",

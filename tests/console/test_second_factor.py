@@ -2,10 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable
 
 import pyotp
-from keepers import Keeper, open_session
+from keepers import Keeper, MakeWorld, open_session
 from markup import Form, Page
 
 import people
@@ -120,7 +119,7 @@ def test_factor_is_removed_with_a_fresh_code(world: World) -> None:
     assert Keeper(world).sign_in("Shop").status == 303
 
 
-def test_recovery_codes_are_renewed(world: World) -> None:
+def test_factor_and_codes_are_renewed_and_removed(world: World) -> None:
     _, old = add_totp(world, SHOP)
     shop = open_session(world, "Shop")
     new = read_recovery_codes(read(shop.post(f"{HOME}/codes")))
@@ -143,7 +142,7 @@ def test_old_session_signs_in_again_before_it_adds_a_factor(world: World) -> Non
     assert other.post(TOTP, sent | {"csrf": other.csrf}).status == 400  # the set-up of another account
 
 
-def test_role_that_requires_a_factor_leads_to_the_set_up(make_world: Callable[..., World]) -> None:
+def test_role_that_requires_a_factor_leads_to_the_set_up(make_world: MakeWorld) -> None:
     world = make_world(second_factor_roles="api")
     visitor = Keeper(world)
     assert visitor.sign_in("Shop").status == 303
@@ -164,7 +163,7 @@ def test_role_that_requires_a_factor_leads_to_the_set_up(make_world: Callable[..
     assert "this is the last one" in read(kept).text
 
 
-def test_first_factor_ends_the_other_sessions(make_world: Callable[..., World]) -> None:
+def test_first_factor_ends_the_other_sessions(make_world: MakeWorld) -> None:
     world = make_world(second_factor_roles="api")
     thief, owner = open_session(world, "Shop"), open_session(world, "Shop")
     page = owner.page(TOTP)
@@ -185,7 +184,7 @@ def read_options(page: Page, action: str) -> str:
     )
 
 
-def test_passkey_is_added_signs_in_once_and_is_removed(make_world: Callable[..., World]) -> None:
+def test_passkey_is_added_signs_in_once_and_is_removed(make_world: MakeWorld) -> None:
     world = make_world(public_url=ORIGIN)
     shop, passkey, path = open_session(world, "Shop"), Passkey(), f"{HOME}/passkey"
     page = shop.page(HOME)
@@ -211,12 +210,9 @@ def test_passkey_is_added_signs_in_once_and_is_removed(make_world: Callable[...,
     assert world.sql("SELECT COUNT(*) FROM second_factors") == [(0,)]
 
 
-def test_passkeys_at_an_ip_address_are_explained(make_world: Callable[..., World]) -> None:
+def test_passkeys_need_the_address_of_the_console(make_world: MakeWorld) -> None:
     root = open_session(make_world(public_url="http://127.0.0.1:5400"), "Root")
     assert "not for an IP address, and GAMEKEEPER_PUBLIC_URL is http://127.0.0.1:5400." in root.page(HOME).text
-
-
-def test_passkeys_need_the_address_of_the_console(make_world: Callable[..., World]) -> None:
     root = open_session(make_world(public_url=""), "Root")
     page = read(root.get(HOME, headers={"host": "192.0.2.1"}))
     assert "GAMEKEEPER_PUBLIC_URL" in page.text

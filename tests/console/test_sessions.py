@@ -1,21 +1,20 @@
 """Sessions of the console: sign-in, expiry, sign-out, and which credentials open a page."""
 
-from collections.abc import Callable
 from functools import partial
 from urllib.parse import quote
 
 import pytest
-from keepers import ACT, Keeper, open_session
+from keepers import ACT, Keeper, MakeWorld, open_session
 from markup import Page
 from sign_in_pages import SIGN_IN, SIGN_OUT, SOMEBODY, is_sent_to_sign_in
 
 import people
 from gamekeeper import app
-from gamekeeper.console import tokens
 from gamekeeper.game import accounts
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http.caller import Callers
+from loops import over
 from world import Answer, World
 
 WRONG = "The name or the password is wrong. Type both again."
@@ -45,9 +44,6 @@ def drop_cached_tokens(world: World) -> None:
     get_callers(world).clear_cache()
 
 
-# --- Signing in ------------------------------------------------------------------------------------------------------
-
-
 def test_correct_password_opens_a_session(world: World) -> None:
     me = Keeper(world)
     answer = me.sign_in("Clerk")
@@ -58,7 +54,7 @@ def test_correct_password_opens_a_session(world: World) -> None:
     assert "Clerk" in me.page(SOMEBODY).text
 
 
-def test_cookie_is_secure_over_tls(make_world: Callable[..., World]) -> None:
+def test_cookie_is_secure_over_tls(make_world: MakeWorld) -> None:
     """The cookie is Secure if a trusted proxy sends X-Forwarded-Proto: https; other clients' headers are ignored."""
     world = make_world(trusted_proxies="10.0.0.1")
     said = {"x-forwarded-proto": "https"}
@@ -73,7 +69,7 @@ def test_cookie_is_secure_over_tls(make_world: Callable[..., World]) -> None:
         assert is_sent_to_sign_in(me.get(SOMEBODY, headers=sent, address="10.0.0.1")) != opens
 
 
-def test_wrong_password_and_unknown_name_look_alike(world: World) -> None:
+def test_refused_sign_in_opens_no_session(world: World) -> None:
     wrong = Keeper(world).sign_in("Clerk", "not it")
     unknown = Keeper(world).sign_in("Nobody", "not it")
     assert [answer.status for answer in (wrong, unknown)] == [400, 400]
@@ -83,24 +79,22 @@ def test_wrong_password_and_unknown_name_look_alike(world: World) -> None:
     assert b"not it" not in wrong.raw
     # the error message does not mention tokens, which people who sign in do not know
     assert "token" not in read_problem(wrong)
-
-
-def test_sign_in_needs_api_access(world: World) -> None:
     answer = Keeper(world).sign_in("Ann")
     assert answer.status == 400
     assert "This account has no API access" in read_problem(answer)
     assert "set-cookie" not in answer.headers
-
-
-def test_banned_account_cannot_sign_in(world: World) -> None:
     clerk = open_session(world, "Clerk")
     assert not is_sent_to_sign_in(clerk.get(SOMEBODY))
     assert world.post("/api/v1/users/Clerk/admin/ban", {"reason": "lying"}).status == 200
     assert is_sent_to_sign_in(clerk.get(SOMEBODY))
     assert "is banned" in read_problem(Keeper(world).sign_in("Clerk"))
+    for headers in ({"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example", "host": "game.example"}):
+        answer = Keeper(world).sign_in("Clerk", headers=headers)
+        assert answer.status == 403
+        assert "set-cookie" not in answer.headers
 
 
-def test_failed_sign_ins_and_token_requests_share_one_limit(make_world: Callable[..., World]) -> None:
+def test_failed_sign_ins_and_token_requests_share_one_limit(make_world: MakeWorld) -> None:
     world = make_world(guesses_per_caller=2)
     assert Keeper(world).sign_in("Clerk", "not it").status == 400
     guess = {"grant_type": "password", "username": "Clerk", "password": hash_for_wire("nor this")}
@@ -111,7 +105,7 @@ def test_failed_sign_ins_and_token_requests_share_one_limit(make_world: Callable
     assert int(answer.headers["retry-after"]) > 0
 
 
-@pytest.mark.parametrize(
+@over(
     "wanted",
     [
         "//evil.example",
@@ -136,14 +130,7 @@ def test_sign_in_never_redirects_to_another_site(world: World, wanted: str) -> N
     assert page.form(SIGN_IN).fields["next"] == "/console"
 
 
-def test_redirect_target_in_the_form_is_checked_too(world: World) -> None:
-    answer = Keeper(world).post(
-        SIGN_IN, {"name": "Clerk", "password": people.PASSWORD, "next": "//evil.example"}, csrf=""
-    )
-    assert (answer.status, answer.headers["location"]) == (303, "/console")
-
-
-def test_sign_in_returns_to_the_requested_page(world: World) -> None:
+def test_sign_in_returns_to_the_requested_page_of_this_site(world: World) -> None:
     asked = "/console/done/none?page=2&of=x%20y"
     answer = Keeper(world).get(asked)
     assert answer.status == 303
@@ -151,20 +138,13 @@ def test_sign_in_returns_to_the_requested_page(world: World) -> None:
     assert form.fields["next"] == asked
     typed = {**form.fields, "name": "Clerk", "password": people.PASSWORD}
     assert Keeper(world).post(SIGN_IN, typed, csrf="").headers["location"] == asked
+    answer = Keeper(world).post(
+        SIGN_IN, {"name": "Clerk", "password": people.PASSWORD, "next": "//evil.example"}, csrf=""
+    )
+    assert (answer.status, answer.headers["location"]) == (303, "/console")
 
 
-def test_sign_in_from_another_site_is_rejected(world: World) -> None:
-    """Otherwise another site could sign a victim in to the attacker's account unnoticed (login CSRF)."""
-    for headers in ({"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example", "host": "game.example"}):
-        answer = Keeper(world).sign_in("Clerk", headers=headers)
-        assert answer.status == 403
-        assert "set-cookie" not in answer.headers
-
-
-# --- The end of a session --------------------------------------------------------------------------------------------
-
-
-def test_idle_session_expires(world: World, root: Keeper) -> None:
+def test_idle_session_expires_unless_used(world: World, root: Keeper) -> None:
     for minutes, ended in ((59, False), (2, True)):
         world.sql(
             "UPDATE tokens SET issued_at = issued_at - $1, last_used = last_used - $1 WHERE idle_ms IS NOT NULL",
@@ -174,22 +154,19 @@ def test_idle_session_expires(world: World, root: Keeper) -> None:
         assert is_sent_to_sign_in(root.get(SOMEBODY)) == ended
 
 
-def test_request_resets_the_idle_timeout(world: World, root: Keeper) -> None:
-    world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
-    assert root.get(SOMEBODY).status == 200
-    world.run(app.BackgroundJobs(world.keeper, get_callers(world), []).note_use())
-    world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
-    drop_cached_tokens(world)
-    assert root.get(SOMEBODY).status == 200
-
-
-def test_open_list_does_not_reset_the_idle_timeout(world: World, root: Keeper) -> None:
+def test_list_and_request_reset_the_idle_timeout_only_when_asked(world: World, root: Keeper) -> None:
     for path in ("/console/live/characters?search=ann", "/console/live/accounts"):
         world.sql("UPDATE tokens SET issued_at = issued_at - $1, last_used = NULL WHERE idle_ms IS NOT NULL", 0)
         drop_cached_tokens(world)
         assert b"data-row" in root.get(path, headers={"x-fragment": "1"}).raw
         world.run(app.BackgroundJobs(world.keeper, get_callers(world), []).note_use())
         assert world.sql("SELECT COUNT(*) FROM tokens WHERE idle_ms IS NOT NULL AND last_used IS NOT NULL")[0][0] == 0
+    world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
+    assert root.get(SOMEBODY).status == 200
+    world.run(app.BackgroundJobs(world.keeper, get_callers(world), []).note_use())
+    world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
+    drop_cached_tokens(world)
+    assert root.get(SOMEBODY).status == 200
 
 
 def test_session_expires_after_its_maximum_age(world: World, root: Keeper) -> None:
@@ -220,13 +197,17 @@ def test_form_after_the_session_ended_is_reported_as_lost(world: World, root: Ke
     assert len(world.ledger()) == seen
 
 
-@pytest.mark.parametrize("back", ["", "//evil.example", "https://evil.example", "/api/docs"])
+@over("back", ["", "//evil.example", "https://evil.example", "/api/docs"])
 def test_late_form_never_redirects_to_another_site(world: World, back: str) -> None:
     late = Keeper(world).post(ACT, {"back": back}, csrf="")
     assert Keeper(world).page(late.headers["location"]).form(SIGN_IN).fields["next"] == "/console"
 
 
-def test_page_after_the_session_ended_redirects_to_sign_in(world: World, root: Keeper) -> None:
+def test_forms_and_pages_lead_back_after_the_session_ended(root: Keeper, world: World) -> None:
+    for path in ("/console/health", f"{BOB}?before=9"):
+        forms = [each for each in root.page(path).forms if each.attributes.get("method") == "post"]
+        assert path in {each.fields.get("back", "").partition("#")[0] for each in forms if each.action != SIGN_OUT}
+        assert all(each.fields.get("back") for each in forms if each.action != SIGN_OUT)
     expire_sessions(world)
     page = root.page(root.get(BOB).headers["location"])
     assert LAPSED in page.text
@@ -235,27 +216,6 @@ def test_page_after_the_session_ended_redirects_to_sign_in(world: World, root: K
     first = Keeper(world).get(BOB).headers["location"]
     shown = Keeper(world).page(first).text
     assert not any(said in shown for said in ("signed out", "session has expired"))
-
-
-def test_late_sign_out_everywhere_is_reported_as_lost(world: World, root: Keeper) -> None:
-    """A plain sign-out needs no session; signing out everywhere does."""
-    csrf = root.csrf
-    expire_sessions(world)
-    for fields, said in (({}, LAPSED), ({"ends": "sessions"}, UNSENT), ({"ends": "all"}, UNSENT)):
-        assert said in root.page(root.post(SIGN_OUT, fields, csrf=csrf).headers["location"]).text
-
-
-def test_every_form_has_its_page_to_return_to(root: Keeper) -> None:
-    """Each form names the page to return to if its session has ended, except the sign-out form."""
-    for path in ("/console/health", f"{BOB}?before=9"):
-        forms = [each for each in root.page(path).forms if each.attributes.get("method") == "post"]
-        assert path in {each.fields.get("back", "").partition("#")[0] for each in forms if each.action != SIGN_OUT}
-        assert all(each.fields.get("back") for each in forms if each.action != SIGN_OUT)
-
-
-def test_script_without_session_gets_an_error_code(world: World) -> None:
-    answer = Keeper(world).get(SOMEBODY, headers={"accept": "application/json"})
-    assert (answer.status, answer.code) == (401, "sign_in_first")
 
 
 def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:
@@ -279,8 +239,10 @@ def test_sign_out_everywhere_ends_the_chosen_tokens(
     """Signing out everywhere ends by default only the account's sessions. Tokens of other accounts stay."""
     other, clerk = open_session(world, "Root"), open_session(world, "Clerk")
     page = root.page(root.page(SOMEBODY).links["Sign out everywhere"])
-    assert "2 console sessions of Root, including this one" in page.text
-    assert "The sessions above, and 1 token of a program. The program that uses it stops working." in page.text
+    page.assert_shown(
+        "2 console sessions of Root, including this one",
+        "The sessions above, and 1 token of a program. The program that uses it stops working.",
+    )
     form = page.form(SIGN_OUT, "Sign out everywhere")
     assert form.fields["ends"] == "sessions"
     assert world.get("/api/v1/players").status == 200  # loading the sign-out page ends no session
@@ -291,31 +253,6 @@ def test_sign_out_everywhere_ends_the_chosen_tokens(
     assert is_sent_to_sign_in(other.get(SOMEBODY))
     assert world.get("/api/v1/players").status == programs
     assert not is_sent_to_sign_in(clerk.get(SOMEBODY))
-
-
-def test_sign_out_without_program_tokens_offers_no_choice(world: World, root: Keeper) -> None:
-    world.sql("UPDATE tokens SET revoked_at = 1 WHERE idle_ms IS NULL")
-    page = root.page(SIGN_OUT)
-    assert "This ends 1 console session of Root, including this one." in page.text
-    assert page.form(SIGN_OUT, "Sign out everywhere").fields["ends"] == "sessions"
-
-
-def test_token_count_beyond_the_limit_says_at_least(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "SCAN_SIZE", 1)
-    monkeypatch.setattr(tokens, "MAX_SCANS", 1)
-    page = root.page(SIGN_OUT)
-    assert "at least 1 console session of Root" in page.text
-    assert "at least 0 tokens of programs" in page.text
-
-
-def test_unknown_sign_out_choice_is_rejected(root: Keeper) -> None:
-    assert root.post(SIGN_OUT, {"ends": "everything"}).status == 400
-    assert not is_sent_to_sign_in(root.get(SOMEBODY))
-    shown = Keeper(root.world).page(f"{SIGN_IN}?ended=everything").text
-    assert not any(said in shown for said in ("signed out", "session has expired"))
-
-
-# --- Changed roles during a session ----------------------------------------------------------------------------------
 
 
 def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:

@@ -1,17 +1,15 @@
 """The timeline on the pages of players and accounts: what it has, its kinds, its pages, and who sees what of it."""
 
 import re
-from itertools import chain
 
 import pytest
-from keepers import Keeper, open_session
+from keepers import Keeper, open_staff
 from markup import Page
 
 import game_server
 import people
-import staff
 from gamekeeper.console import timeline
-from gamekeeper.store import users
+from loops import over
 from world import World
 
 USER = people.USER_IDS["Ann"]
@@ -21,11 +19,7 @@ BAN, KICK = f"/api/v1/users/{USER}/admin/ban", "/api/v1/players/Ann/admin/kick"
 
 
 def sign_in(world: World, *permissions: str) -> Keeper:
-    staff.save_role(world, "reader", ["players.read", "audit.read", *permissions])
-    staff.add_account(world, "Reader", "reader")
-    user = world.run(users.find_by_fold(world.keeper.store, "reader"))
-    assert user
-    return open_session(world, user.name, user.id)
+    return open_staff(world, ["players.read", "audit.read", *permissions], "Reader")
 
 
 def fill(world: World) -> None:
@@ -75,29 +69,9 @@ def test_timeline_has_all_kinds_newest_first(root: Keeper, world: World, path: s
     expected = ["Sign-in", "Tags set", "Warning", "Account banned"]
     assert list_entries(page)[:4] == expected
     assert (list_entries(page)[4] == "Items given") == (path == ANN)
-    for seen in ("from 192.0.2.7", "Firefox", "Sells <b>gold</b>.", "by Root", "streamer"):
-        assert seen in page.text, seen
+    page.assert_shown("from 192.0.2.7", "Firefox", "Sells <b>gold</b>.", "by Root", "streamer")
     assert "In the console" in page.text  # the detail `Session` of a sign-in
     assert "Token issued" not in page.text
-
-
-@pytest.mark.parametrize(
-    ("title", "expected"),
-    [
-        ("Changes", ["Items given"]),
-        ("Bans, mutes and kicks", ["Account banned"]),
-        ("Notes and tags", ["Tags set", "Warning"]),
-        ("Sign-ins", ["Sign-in"]),
-    ],
-)
-def test_kind_is_chosen_by_a_link(root: Keeper, world: World, title: str, expected: list[str]) -> None:
-    world.sql("DELETE FROM ledger")
-    fill(world)
-    page = root.page(root.page(ANN).links[title].partition("#")[0])
-    assert list_entries(page) == expected
-    current = [each["href"] for tag, each in page.tags if tag == "a" and "aria-current" in each]
-    assert current[-1:] == [page.links[title]]
-    assert page.links["Everything"] == f"{ANN}#history"
 
 
 @pytest.mark.parametrize("path", [ANN, ACCOUNT])
@@ -125,49 +99,12 @@ def test_pages_of_the_timeline_have_every_entry_once(
     assert "Newest" in root.page(whole.links["Older"].partition("#")[0]).links
 
 
-def test_deleted_note_is_shown_once_with_its_deletion(root: Keeper, world: World) -> None:
-    note = world.post(NOTES, {"Text": "A mistake.", "Player": "Ann"}).json["Id"]
-    world.call("DELETE", f"{NOTES}/{note}")
-    assert list_entries(root.page(ANN))[:1] == ["Note deleted"]
-    assert root.page(ANN).text.count("A mistake.") == 1
-
-
-def test_page_ends_early_rather_than_in_the_wrong_order(
-    root: Keeper, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The account's changes of the first page are those of deleted notes, of which half are not shown."""
-    fill(world)
-    for number in range(3):
-        note = world.post(NOTES, {"Text": f"Note {number}.", "Player": "Ann"}).json["Id"]
-        world.call("DELETE", f"{NOTES}/{note}")
-    whole = list_all(root, ANN)
-    monkeypatch.setattr(timeline, "PER_PAGE", 4)
-    pages = list_all(root, ANN)
-    assert pages[0] == ["Note deleted", "Note deleted"]
-    assert list(chain(*pages)) == list(chain(*whole))
-
-
-def test_kick_of_a_player_is_shown_once(root: Keeper, world: World) -> None:
-    game_server.heartbeat(world)
-    game_server.join(world, people.ANN.id)
-    assert world.post(KICK).status == 200
-    kinds = list_entries(root.page(f"{ANN}&kind=sanctions"))
-    assert kinds.count("Player kicked") == len([each for each in world.ledger() if each.kind == "user_kicked"]) == 1
-
-
-def test_note_of_a_trimmed_audit_log_is_still_shown(root: Keeper, world: World) -> None:
-    fill(world)
-    world.sql("DELETE FROM ledger")
-    assert list_entries(root.page(ANN)) == ["Sign-in", "Warning"]
-
-
-def test_viewer_sees_only_permitted_kinds(world: World) -> None:
+def test_readers_of_notes_or_accounts_see_only_their_kinds(world: World) -> None:
     fill(world)
     viewer = sign_in(world)
     page = viewer.page(ANN)
     assert list_entries(page)[0] == "Items given"
-    for hidden in ("Sells", "192.0.2.7", "streamer", "banned"):
-        assert hidden not in page.text, hidden
+    page.assert_hidden("Sells", "192.0.2.7", "streamer", "banned")
     for kind in ("notes", "sign-ins", "sanctions"):
         assert list_entries(viewer.page(f"{ANN}&kind={kind}")) == [], kind
     assert not {"Notes and tags", "Sign-ins"} & page.links.keys()
@@ -186,21 +123,11 @@ def test_reader_of_accounts_without_notes_sees_no_texts(world: World) -> None:
     for path in (ANN, ACCOUNT):
         page = reader.page(path)
         assert list_entries(page)[:2] == ["Sign-in", "Account banned"]
-        assert "Sells" not in page.text
-        assert "streamer" not in page.text
+        page.assert_hidden("Sells", "streamer")
 
 
-def test_address_of_an_earlier_version_shows_changes_before_a_number(root: Keeper, world: World) -> None:
-    fill(world)
-    gift = next(each for each in world.ledger() if each.kind == "items_given")
-    page = root.page(f"/console/players/{people.ANN.id}?before={gift.seq + 1}")
-    assert list_entries(page)[0] == "Items given"
-    assert "Sign-in" not in list_entries(page)
-    assert list_entries(root.page(f"{ACCOUNT}?before={gift.seq}"))[:1] != ["Account banned"]
-
-
-@pytest.mark.parametrize("cursor", ["x", "1.2.3", "1.2.3.4", "x.new.new.new", "new.new.1-x.new", f"{'9' * 40}"])
-@pytest.mark.parametrize("path", [ANN, f"{ACCOUNT}?kind="])
+@over("cursor", ["x", "1.2.3", "1.2.3.4", "x.new.new.new", "new.new.1-x.new", f"{'9' * 40}"])
+@over("path", [ANN, f"{ACCOUNT}?kind="])
 def test_malformed_cursor_is_refused(shared_root: Keeper, path: str, cursor: str) -> None:
     assert shared_root.get(f"{path}&before={cursor}").status == 400
 

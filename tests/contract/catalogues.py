@@ -1,11 +1,11 @@
 """Read the schema of a database from its system catalogue, to compare two databases."""
 
 import re
-import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import apsw
 import asyncpg
 
 Schema = Mapping[str, str]  # definitions of a database's columns, indexes and other schema objects, by name
@@ -30,7 +30,7 @@ POSTGRES = {
 
 
 def of_sqlite(path: Path) -> Schema:
-    db = sqlite3.connect(path)
+    db = apsw.Connection(str(path))
     try:
         rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     finally:

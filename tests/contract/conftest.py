@@ -9,12 +9,10 @@ import state
 
 from world import World, open_world
 
-ENGINES = ("sqlite", "postgres")
 
-
-@pytest.fixture(scope="module", params=ENGINES)
-def shared_world(request: pytest.FixtureRequest) -> Generator[World]:
-    databases: Any = request.getfixturevalue(f"{request.param}_databases")
+@pytest.fixture(scope="module")
+def shared_world(engine: str, request: pytest.FixtureRequest) -> Generator[World]:
+    databases: Any = request.getfixturevalue(f"{engine}_databases")
     url = databases.fresh()
     with open_world(url, databases.tokens, chat_per_minute=1_000_000) as world:  # it sends many
         good_requests.furnish(world)

@@ -1,5 +1,6 @@
 """Send hostile requests to the application byte for byte, and check the answers."""
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -53,7 +54,8 @@ async def _ask(world: World, scope: dict[str, Any], parts: list[bytes]) -> Answe
     sent: list[Any] = []
 
     async def receive() -> Any:
-        return incoming.pop(0) if incoming else {"type": "http.disconnect"}
+        # after the body wait forever, like a client that stays connected
+        return incoming.pop(0) if incoming else await asyncio.Event().wait()
 
     async def send_(message: Any) -> None:
         sent.append(message)

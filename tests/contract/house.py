@@ -215,6 +215,7 @@ MAY_WRITE = frozenset(
         "game/rollups.py",
         "game/activity.py",  # may write: numbers over time are not changes
         "game/retention.py",  # may write: deletes old rows
+        "game/former_epochs.py",  # may write: jobs, mails and approvals of a restored database are not changes
         "game/erasure_jobs.py",  # may write: continues an erasure whose change is already recorded
         "game/past_loads.py",  # may write: times of the demo's past; what has a rule is changed by it
         "game/bulk_loads.py",  # may write: progress, logs, guilds and leftovers of an import; players are changes
@@ -298,21 +299,6 @@ def refusal_faults(kinds: Iterable[type[Any]], status: Callable[[type[Any]], int
             faults.append(f"{kind.__name__} and {codes[code]} have the code {code}")
         codes[code] = kind.__name__
     return faults
-
-
-# --- rules for names -----------------------------------------------------------------------------------------------
-
-WIRE = "http/wire/"
-
-
-def shared_class_names(given: Sources) -> list[str]:
-    """List names that two public classes have. The JSON shape of a thing may have the name of the thing."""
-    places: dict[tuple[str, bool], list[str]] = {}
-    for path, text in given.items():
-        for node in _parse(text).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault((node.name, path.startswith(WIRE)), []).append(path)
-    return [f"{name}: {', '.join(found)}" for (name, _), found in places.items() if len(found) > 1]
 
 
 # --- rules for file size and lint exceptions -----------------------------------------------------------------------

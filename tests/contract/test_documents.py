@@ -15,6 +15,8 @@ from gamekeeper.http.operation import WRITE
 from gamekeeper.http.routes import ROUTES
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 
 def format_time(milliseconds: int) -> str:
     moment = datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -3,10 +3,10 @@ import sys
 from pathlib import Path
 
 import click
-import pytest
 
 from gamekeeper.cli.commands import gamekeeper
 from gamekeeper.game.security import KINDS
+from loops import over
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "generate_docs.py"
 
@@ -25,7 +25,7 @@ def commands(group: click.Group) -> list[click.Command]:
     return found
 
 
-@pytest.mark.parametrize("command", [pytest.param(each, id=each.name) for each in commands(gamekeeper)])
+@over("command", commands(gamekeeper))
 def test_every_command_has_help_and_a_database_option(command: click.Command) -> None:
     assert command.help
     assert command.name in WITHOUT_DATABASE or any("--database" in option.opts for option in command.params)

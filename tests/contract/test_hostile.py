@@ -24,6 +24,8 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statement
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 ENGINES = ("sqlite", "postgres")
 NOT_COMPARED = {  # by table: columns that differ between two runs of the same requests
     "list_changes": {"mark"},

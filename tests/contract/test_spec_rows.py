@@ -15,6 +15,7 @@ from gamekeeper.http.caller import POWERS
 from gamekeeper.http.operation import Access, Cache, DeclarationError, Group, Operation
 from gamekeeper.http.request import Request
 from gamekeeper.http.routes import ROUTES
+from loops import over
 from world import World
 
 SPEC = (Path(__file__).parents[2] / "docs" / "spec.md").read_text(encoding="utf-8")
@@ -143,7 +144,7 @@ def test_whole_declaration_is_accepted() -> None:
     assert declare(DECLARED).path == "/api/v1/players/[lookupKey]/quests"
 
 
-@pytest.mark.parametrize("part", sorted(DECLARED.keys() - {"address", "body"}))
+@over("part", sorted(DECLARED.keys() - {"address", "body"}))
 def test_declaration_without_a_part_names_the_operation_and_the_part(part: str) -> None:
     sentence = re.escape(f"The operation {DECLARED['address']} does not declare {part}.")
     with pytest.raises(DeclarationError, match=sentence):
@@ -157,8 +158,8 @@ def test_declaration_without_a_summary_or_with_an_unknown_part_is_refused() -> N
         declare({**DECLARED, "permision": frozenset[str]()})
 
 
-@pytest.mark.parametrize(
-    ("changed", "declared"),
+@over(
+    "changed, declared",
     [
         ({"query": wire.lists.PageQuery}, "(request, body: LegacyPage, query: PageQuery)"),
         ({"body": wire.items.GiveItem}, "(request, body: GiveItem)"),
@@ -175,9 +176,7 @@ def test_every_operation_has_an_example() -> None:
         assert (example.body is not None) == (example.route.body is not None), example.name
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in ROWS if row.request.startswith("body: ")], ids=lambda row: str(row.number)
-)
+@over("row", [row for row in ROWS if row.request.startswith("body: ")])
 def test_body_fields_are_the_specs(row: Row) -> None:
     takes: Any = ROUTES[row.number - 1].body
     assert {field.name: field.required for field in msgspec.structs.fields(takes)} == body_fields(row)
@@ -217,20 +216,20 @@ def answer_of(world: World, number: int) -> Any:
     return answer.json
 
 
-@pytest.mark.parametrize("number", [row.number for row in ROWS if row.response.startswith(("`{", "object `{"))])
+@over("number", [row.number for row in ROWS if row.response.startswith(("`{", "object `{"))])
 def test_answers_have_the_specs_fields(unchanged: World, number: int) -> None:
     answer = answer_of(unchanged, number)
     answer.pop("Warning", None)  # Warning is not in the spec; it says that mail is not configured
     assert list(answer) == keys_in(by_number(number).response)
 
 
-@pytest.mark.parametrize("number", [23, 25, 26, 30])
+@over("number", [23, 25, 26, 30])
 def test_messages_are_the_specs(unchanged: World, number: int) -> None:
     assert answer_of(unchanged, number)["Message"] == message_in(by_number(number).response)
 
 
-@pytest.mark.parametrize(
-    ("phrase", "fields"),
+@over(
+    "phrase, fields",
     [
         ("paged list envelope", fields_of("Paged list envelope")),
         ("legacy list envelope", fields_of("Legacy list envelope")),
@@ -249,8 +248,8 @@ def test_objects_have_the_specs_fields(unchanged: World, phrase: str, fields: li
         assert list(answer_of(unchanged, number)) == fields, number
 
 
-@pytest.mark.parametrize(
-    ("number", "fields"),
+@over(
+    "number, fields",
     [
         (6, fields_of("Player variable")),
         (11, fields_of("Item slot record")),
@@ -267,19 +266,19 @@ def test_arrays_hold_the_specs_records(unchanged: World, number: int, fields: li
     assert all(list(record) == fields + ours for record in answer)
 
 
-@pytest.mark.parametrize("number", [5, 27, 28])
+@over("number", [5, 27, 28])
 def test_player_records_start_with_the_specs_four(unchanged: World, number: int) -> None:
     answer = answer_of(unchanged, number)
     record: Any = answer[0] if number == 27 else answer
     assert list(record)[:4] == fields_of("Player (character) record")
 
 
-@pytest.mark.parametrize("number", [24, 29])
+@over("number", [24, 29])
 def test_changed_users_have_the_longer_power_set(unchanged: World, number: int) -> None:
     assert list(answer_of(unchanged, number)["Power"]) == flags_in(by_number(24).response)
 
 
-@pytest.mark.parametrize("number", [20, 21, 31])
+@over("number", [20, 21, 31])
 def test_users_have_the_shorter_power_set(unchanged: World, number: int) -> None:
     answer = answer_of(unchanged, number)
     record = (answer.get("Values") or answer.get("entries") or [answer])[0]

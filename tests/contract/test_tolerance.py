@@ -7,7 +7,6 @@ from typing import Any, TypeGuard
 from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
-import pytest
 from good_requests import EXAMPLES, NEW_EACH_TIME, UNKNOWN_KEYS, Example, dry_run_path, handler_of, path_of
 from msgspec import Struct
 
@@ -15,6 +14,7 @@ from gamekeeper.http import wire
 from gamekeeper.http.bodies import list_optional_names
 from gamekeeper.http.operation import NO_TOKEN
 from gamekeeper.http.routes import ROUTES
+from loops import over
 from world import Answer, World
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
@@ -93,7 +93,7 @@ def test_numbers_and_booleans_are_accepted_as_text(unchanged: World) -> None:
     assert faults(unchanged, counted, texts) == {}
 
 
-@pytest.mark.parametrize("written", [str.upper, str.lower])
+@over("written", [str.upper, str.lower])
 def test_password_hashes_are_accepted_in_either_case(unchanged: World, written: Callable[[str], str]) -> None:
     def rewritten(value: object) -> object:
         return written(value) if is_hash(value) else value
@@ -113,7 +113,7 @@ def test_unknown_fields_are_ignored(unchanged: World) -> None:
     assert faults(unchanged, [each for each in OF_CLIENTS if not each.route.is_own_api], more) == {}
 
 
-@pytest.mark.parametrize("content_type", [JSON, FORM, None])
+@over("content_type", [JSON, FORM, None])
 def test_empty_array_is_accepted_as_an_empty_body(unchanged: World, content_type: str | None) -> None:
     def empty_array(_: Example) -> Varied:
         return {"body": None, "raw": b"[]", "headers": {"Content-Type": content_type} if content_type else {}}
@@ -157,7 +157,7 @@ def test_empty_form_field_is_accepted_for_optional_fields(unchanged: World) -> N
 # --- request paths and headers -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("written", [str.upper, str.title])
+@over("written", [str.upper, str.title])
 def test_paths_are_accepted_in_any_case(unchanged: World, written: Callable[[str], str]) -> None:
     def rewritten(example: Example) -> Varied:
         path, mark, query = dry_run_path(example).partition("?")
@@ -179,20 +179,20 @@ def test_trailing_slash_is_accepted_by_every_operation(unchanged: World) -> None
     assert faults(unchanged, EXAMPLES, slash) == {}
 
 
-@pytest.mark.parametrize("content_type", [JSON, FORM, "text/plain", "multipart/form-data"])
+@over("content_type", [JSON, FORM, "text/plain", "multipart/form-data"])
 def test_content_type_without_a_body_is_ignored_by_every_operation(unchanged: World, content_type: str) -> None:
     gets = [each for each in EXAMPLES if each.route.body is None]
     assert faults(unchanged, gets, lambda _: {"headers": {"Content-Type": content_type}}) == {}
 
 
-@pytest.mark.parametrize("authorization", ["Bearer ", "Bearer", "", "Bearer null", "Basic QTpC"])
+@over("authorization", ["Bearer ", "Bearer", "", "Bearer null", "Basic QTpC"])
 def test_log_in_ignores_any_authorization_header(unchanged: World, authorization: str) -> None:
     open_to_all = [each for each in EXAMPLES if each.route.permissions is NO_TOKEN]
     assert "tokens.log_in" in {handler_of(each.route) for each in open_to_all}
     assert faults(unchanged, open_to_all, lambda _: {"by": None, "headers": {"Authorization": authorization}}) == {}
 
 
-@pytest.mark.parametrize("size", [101, 5000, 99999])
+@over("size", [101, 5000, 99999])
 def test_too_large_page_sizes_are_reduced(unchanged: World, size: int) -> None:
     paged = [each for each in EXAMPLES if each.route.query and issubclass(each.route.query, wire.lists.PageQuery)]
     assert len(paged) >= 5

@@ -17,6 +17,7 @@ from sockets import Closed, Connection, SocketServer
 
 import long_forms
 import people
+from loops import over
 from world import SENT, Answer, World, open_world
 
 GIVE = json.dumps(good_requests.GIVE).encode()
@@ -25,10 +26,10 @@ PARSED = {"headers", "addresses", "sizes"}  # groups of hostile requests that th
 BARE = {400, 414, 431}  # statuses of refusals by the HTTP parser, which have no body
 
 
-@pytest.fixture(scope="module", params=("sqlite", "postgres"))
-def watched(request: pytest.FixtureRequest) -> Generator[tuple[SocketServer, World]]:
+@pytest.fixture(scope="module")
+def watched(engine: str, request: pytest.FixtureRequest) -> Generator[tuple[SocketServer, World]]:
     """Start a server, and open a world on its database for checks."""
-    databases: Any = request.getfixturevalue(f"{request.param}_databases")
+    databases: Any = request.getfixturevalue(f"{engine}_databases")
     url = databases.fresh()
     with open_world(url, databases.tokens) as world:
         good_requests.furnish(world)
@@ -153,7 +154,7 @@ def test_path_of_8_kilobytes_is_an_unknown_name(server: SocketServer, line: Conn
     assert answer.code == "no_such_player"
 
 
-@pytest.mark.parametrize("chunked", [False, True])
+@over("chunked", [False, True])
 def test_body_of_64_kib_is_accepted_and_one_byte_more_refused(
     server: SocketServer, line: Connection, look: World, *, chunked: bool
 ) -> None:
@@ -173,9 +174,7 @@ def test_endless_body_is_refused(server: SocketServer, line: Connection) -> None
     assert line.answer().status == 413
 
 
-@pytest.mark.parametrize(
-    "body", [b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffffffffffffff\r\n{}\r\n"]
-)
+@over("body", [b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffffffffffffff\r\n{}\r\n"])
 def test_malformed_chunk_has_no_effect_and_no_5xx(
     server: SocketServer, line: Connection, look: World, body: bytes
 ) -> None:
@@ -200,7 +199,7 @@ SMUGGLED = (
 )
 
 
-@pytest.mark.parametrize(
+@over(
     "framing",
     [
         {b"transfer-encoding": b"chunked", b"content-length": b"6"},
@@ -244,7 +243,7 @@ TWISTED = {  # headers that a proxy may parse differently; {length}: size of the
 }
 
 
-@pytest.mark.parametrize("framing", TWISTED.values(), ids=TWISTED)
+@over("framing", TWISTED.values())
 def test_ambiguous_framing_hides_no_request(
     server: SocketServer, line: Connection, look: World, framing: bytes
 ) -> None:
@@ -258,7 +257,7 @@ def test_ambiguous_framing_hides_no_request(
     assert state.list_changed(before, state.fingerprint(look)) == []
 
 
-@pytest.mark.parametrize("size", [b"0x5", b"5 ", b" 5", b"+5", b"5;", b"5;a=b", b"5_0", b"", b"00000000000000000005"])
+@over("size", [b"0x5", b"5 ", b" 5", b"+5", b"5;", b"5;a=b", b"5_0", b"", b"00000000000000000005"])
 def test_odd_chunk_size_hides_no_request(server: SocketServer, line: Connection, look: World, size: bytes) -> None:
     """However the parser reads an odd chunk size, the bytes inside the body are never run as a request."""
     before = state.fingerprint(look)
@@ -272,7 +271,7 @@ def test_odd_chunk_size_hides_no_request(server: SocketServer, line: Connection,
     assert state.list_changed(before, state.fingerprint(look)) == []
 
 
-@pytest.mark.parametrize("lengths", [(b"2", b"3"), (b"+2",), (b"-1",), (b"0x2",), (b"2, 2",), (b"\xef\xbc\x92",)])
+@over("lengths", [(b"2", b"3"), (b"+2",), (b"-1",), (b"0x2",), (b"2, 2",), (b"\xef\xbc\x92",)])
 def test_ambiguous_content_length_is_refused(
     server: SocketServer, line: Connection, look: World, lengths: tuple[bytes, ...]
 ) -> None:
@@ -291,7 +290,7 @@ def test_pipelined_requests_get_two_answers(server: SocketServer, line: Connecti
     assert [line.answer().json["Name"] for _ in range(2)] == ["Ann", "Bob"]
 
 
-@pytest.mark.parametrize(
+@over(
     "raw",
     [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # start of a TLS handshake instead of HTTP
@@ -304,6 +303,7 @@ def test_pipelined_requests_get_two_answers(server: SocketServer, line: Connecti
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ],
 )
+@pytest.mark.long_only
 def test_garbage_bytes_do_not_disturb_the_server(server: SocketServer, line: Connection, raw: bytes) -> None:
     line.send(raw)
     answer = line.more()

@@ -5,11 +5,12 @@ import pytest
 import people
 from gamekeeper.game import accounts
 from gamekeeper.store.users import Powers
+from loops import over
 from world import World
 
 
-@pytest.mark.parametrize(
-    ("given", "role"),
+@over(
+    "given, role",
     [
         ("users.query", "users.query"),
         ("Users.Query", "users.query"),
@@ -34,7 +35,7 @@ def test_users_manage_includes_users_query() -> None:
     assert accounts.revoke(held, "users.query") == Powers(api=True)
 
 
-@pytest.mark.parametrize("role", accounts.ROLES)
+@over("role", accounts.ROLES)
 def test_granting_and_revoking_a_role_restores_the_powers(role: str) -> None:
     given = accounts.grant(Powers(), role)
     assert getattr(given, accounts.ROLES[role])

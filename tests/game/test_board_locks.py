@@ -13,6 +13,8 @@ from gamekeeper.store import standings as rows
 from gamekeeper.store.statements import Statement
 from world import Answer, World
 
+pytestmark = pytest.mark.both_engines
+
 WAITS = Statement(
     "waits", {"": "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"}
 )

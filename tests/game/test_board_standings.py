@@ -15,6 +15,8 @@ from people import BOB, COIN
 from tidying import trim_older
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 WITHHELD = 46  # number of the migration that adds `withheld` to the standings
 
 

@@ -1,10 +1,10 @@
 """The write path without HTTP: stored answers, dry runs and replays."""
 
 import functools
-import sqlite3
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import apsw
 import asyncpg
 import pytest
 
@@ -24,6 +24,8 @@ from gamekeeper.store import idempotency_keys
 from gamekeeper.store.engine import ClaimTaken, Locking, Writing
 from proof import rows
 from world import World
+
+pytestmark = pytest.mark.both_engines
 
 ANN, ROOT = people.USER_IDS["Ann"], people.USER_IDS["Root"]
 KEYED = Intent("r1", actor_id=ROOT, token_id=None, key="k", fingerprint="f")
@@ -120,7 +122,7 @@ def test_dry_run_reports_a_violated_database_constraint(world: World) -> None:
     async def decide(_: Locking) -> Decision[None]:
         return Decision([Unlogged(effect)], None)
 
-    with pytest.raises((sqlite3.IntegrityError, asyncpg.NotNullViolationError)):
+    with pytest.raises((apsw.ConstraintError, asyncpg.NotNullViolationError)):
         world.run(world.keeper.changes.apply(Intent("r", ROOT, dry_run=True), decide, lambda _: b"null"))
 
 

@@ -15,10 +15,13 @@ from gamekeeper.game import economy, ranked_buckets, retention
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http import codec
 from listings import MakeWorld
+from loops import over
 from people import ANN, ARROW, BOB, COIN, KILLS, SWORD, ZOE
 from tidying import trim_older
 from undos import undone
 from world import World
+
+pytestmark = pytest.mark.both_engines
 
 ANN_COINS = 1250
 TABLES = (
@@ -302,7 +305,7 @@ def test_item_that_comes_and_goes_in_one_batch_leaves_no_holding(world: World) -
     assert errors(world) == []
 
 
-@pytest.mark.parametrize("more", ['"Bags":[{"Slots":[%s]}]', '"Spells":[1]', '"Bank":[{"Slots":[%s]}]', '"Bank":[%s]'])
+@over("more", ['"Bags":[{"Slots":[%s]}]', '"Spells":[1]', '"Bank":[{"Slots":[%s]}]', '"Bank":[%s]'])
 def test_items_of_a_side_are_counted_alike_with_and_without_other_fields(more: str) -> None:
     """A side that has nothing but slots is decoded in a faster way."""
     slot = f'{{"Slot":0,"BagId":null,"ItemId":"{COIN.id}","Quantity":%d,"StatBuffs":[0]}}'

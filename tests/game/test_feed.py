@@ -16,6 +16,8 @@ from gamekeeper.store.statements import Statement
 from people import BOB, COIN, USER_IDS
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 INSERT = """
 INSERT INTO ledger (at, kind, actor_id, over_link, player_id, request_id)
 VALUES (0, 'items_given', NULL, FALSE, $1, $2) RETURNING seq

@@ -7,6 +7,7 @@ import pytest
 import people
 from gamekeeper.game import guesses
 from guessing import PROVING, USERS, WRONG, earlier, guess, limited, shut, validate
+from loops import over
 from proof import refused, rows
 from tidying import tidy
 from world import SENT, World
@@ -159,8 +160,8 @@ def test_neither_the_caller_nor_its_address_is_stored_in_clear(make_world: Calla
     assert all(text not in stored for text in (ATTACKER, OWNER, people.USER_IDS["Clerk"]))
 
 
-@pytest.mark.parametrize(
-    ("address", "counted"),
+@over(
+    "address, counted",
     [
         ("10.0.0.1", "10.0.0.1"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),

@@ -7,6 +7,7 @@ from argon2 import PasswordHasher, extract_parameters
 
 from gamekeeper.game import imported_hashes
 from gamekeeper.game.passwords import Passwords, hash_for_wire
+from loops import over
 from world import SENT
 
 WRONG = hash_for_wire("not it")
@@ -63,14 +64,14 @@ def test_hash_is_the_same_as_that_of_intersect() -> None:
     assert imported_hashes.format_imported(SALT, SALTED) == f"intersect${SALT}${SALTED}"
 
 
-@pytest.mark.parametrize("salt", [SALT, "a$b", "a$$b$", "", "ä"])
+@over("salt", [SALT, "a$b", "a$$b$", "", "ä"])
 def test_any_salt_can_be_parsed(salt: str) -> None:
     argon2 = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"
     assert imported_hashes.parse(imported_hashes.format_imported(salt, SALTED)) == (salt, SALTED, False)
     assert imported_hashes.parse(imported_hashes.format_wrapped(salt, argon2)) == (salt, argon2, True)
 
 
-@pytest.mark.parametrize("stored", ["!", "", "$argon2id$v=19$m=1", "inter$sect", SALTED])
+@over("stored", ["!", "", "$argon2id$v=19$m=1", "inter$sect", SALTED])
 def test_other_hashes_are_not_parsed(stored: str) -> None:
     assert imported_hashes.parse(stored) is None
 

@@ -13,6 +13,7 @@ from gamekeeper.game import inventory
 from gamekeeper.game.inventory import BANK, INVENTORY, NO_BUFFS, Capacity, InventoryChange, SlotAddress, Stack
 from gamekeeper.game.refusals import BagNotEmpty, InventoryFull, NotEnoughItems, Refusal
 from gamekeeper.store.catalogue import CatalogueItem
+from loops import over
 
 ROOM = Capacity(inventory=4, bank=3, stack=10)
 COIN = CatalogueItem("coin", "Coin", stackable=True, max_stack=None, bag_slots=0, icon=None)
@@ -225,6 +226,6 @@ def test_counts_exclude_items_in_bags() -> None:
     assert inventory.count_item(slots, "arrow") == (0, 0)
 
 
-@pytest.mark.parametrize(("item", "most"), [(COIN, 10), (ARROW, 3), (SWORD, 1), (POUCH, 1)])
+@over("item, most", [(COIN, 10), (ARROW, 3), (SWORD, 1), (POUCH, 1)])
 def test_stack_limit_of_a_slot(item: CatalogueItem, most: int) -> None:
     assert inventory.find_stack_limit(item, ROOM) == most

@@ -16,6 +16,8 @@ from people import ANN, COIN
 from signalling import list_signals
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 DAY_MS = 24 * 60 * 60 * 1000
 DAYS = (-20, -9, -7, -5, -3, -1)  # on which the number of coins changes, counted from today
 FIX, RECOUNT, NOTHING = "gamekeeper doctor --fix", "gamekeeper economy --recount", "Nothing repairs it"

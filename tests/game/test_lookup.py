@@ -2,11 +2,11 @@
 
 import uuid
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gamekeeper.game import lookup
+from loops import over
 
 ID = "0a1b2c3d-4e5f-4a7b-8c9d-0e1f2a3b4c5d"
 PLAIN = ID.replace("-", "")
@@ -20,7 +20,7 @@ def test_every_common_form_of_a_guid_has_one_canonical_form(value: uuid.UUID) ->
             assert lookup.parse_key(spelling) == ("id", str(value))
 
 
-@pytest.mark.parametrize(
+@over(
     "text",
     [
         "",
@@ -60,17 +60,17 @@ def test_name_has_the_same_fold_in_any_case(name: str) -> None:
     assert lookup.fold(name) == lookup.fold(name.upper()) == lookup.fold(name.swapcase()) == name.lower()
 
 
-@pytest.mark.parametrize(("one", "other"), [("Straße", "STRASSE"), ("ΣΊΣΥΦΟΣ", "σίσυφος"), ("Éa", "éA")])
+@over("one, other", [("Straße", "STRASSE"), ("ΣΊΣΥΦΟΣ", "σίσυφος"), ("Éa", "éA")])
 def test_fold_is_more_than_lower_case(one: str, other: str) -> None:
     assert lookup.fold(one) == lookup.fold(other)
 
 
-@pytest.mark.parametrize("name", ["a", "Ann", "x" * 255, "a/b", "Zoë", "\U0001f409"])
+@over("name", ["a", "Ann", "x" * 255, "a/b", "Zoë", "\U0001f409"])
 def test_possible_names_are_nameable(name: str) -> None:
     assert lookup.is_nameable(name)
 
 
-@pytest.mark.parametrize("name", ["", "x" * 256, "a\0", "a\nb", "\x7f", "\x85", chr(0xD800), "\ufffd"])
+@over("name", ["", "x" * 256, "a\0", "a\nb", "\x7f", "\x85", chr(0xD800), "\ufffd"])
 def test_impossible_names_are_not_nameable(name: str) -> None:
     assert not lookup.is_nameable(name)
 

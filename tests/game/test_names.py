@@ -2,16 +2,15 @@
 
 import re
 
-import pytest
-
 from gamekeeper.game.names import UNEXPLAINED, explain
 from gamekeeper.settings import Settings
+from loops import over
 
 DEFAULT = Settings().name_pattern
 
 
-@pytest.mark.parametrize(
-    ("pattern", "words"),
+@over(
+    "pattern, words",
     [
         (DEFAULT, "must have 2 to 20 characters; letters from A to Z and digits are allowed"),
         ("[a-zA-Z]{3,12}", "must have 3 to 12 characters; letters from A to Z are allowed"),
@@ -31,8 +30,6 @@ def test_pattern_is_explained_in_words(pattern: str, words: str) -> None:
     assert explain(pattern) == words
 
 
-@pytest.mark.parametrize(
-    "pattern", [".{2,64}", "[^a]{2,3}", r"\w+", "[A-Za-zÀ-ÿ]{2,20}", "[A-Z][a-z]{2,9}", "[a-f]{2,3}"]
-)
+@over("pattern", [".{2,64}", "[^a]{2,3}", r"\w+", "[A-Za-zÀ-ÿ]{2,20}", "[A-Z][a-z]{2,9}", "[a-f]{2,3}"])
 def test_other_patterns_are_not_explained(pattern: str) -> None:
     assert explain(pattern) == UNEXPLAINED

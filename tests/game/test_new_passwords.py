@@ -1,9 +1,8 @@
 """Rules for new passwords that a person types."""
 
-import pytest
-
 from gamekeeper.game.new_passwords import find_problem, generate, is_common
 from gamekeeper.settings import Settings
+from loops import over
 
 NAMES = ("Nina", "nina.moor@example.test")
 COMMON = (
@@ -25,12 +24,12 @@ GOOD = (
 )
 
 
-@pytest.mark.parametrize("password", COMMON.split())
+@over("password", COMMON.split())
 def test_common_password_is_refused(password: str) -> None:
     assert "easy to guess" in find_problem(password, Settings(), NAMES)
 
 
-@pytest.mark.parametrize("password", GOOD)
+@over("password", GOOD)
 def test_uncommon_password_is_accepted(password: str) -> None:
     assert find_problem(password, Settings(), NAMES) == ""
 

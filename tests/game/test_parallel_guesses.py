@@ -14,6 +14,8 @@ from guessing import PROVING, TOKEN, USERS, WRONG
 from proof import at_once, refused
 from world import SENT, Answer, World
 
+pytestmark = pytest.mark.both_engines
+
 
 def test_thirty_parallel_guesses_over_two_instances_check_ten(
     make_world: Callable[..., World], hashed: list[str]

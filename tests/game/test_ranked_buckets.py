@@ -24,6 +24,8 @@ from gamekeeper.store.standings import Standing, StandingKey
 from listings import MakeWorld
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 SEASON = people.guid(0x7100)
 ITEM = people.guid(0x7200)
 KINDS = ("item", "season")

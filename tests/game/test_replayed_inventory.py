@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ import people
 from gamekeeper.game.inventory import BANK, INVENTORY
 from gamekeeper.game.lookup import ZERO_GUID
 from world import Answer, World
+
+pytestmark = pytest.mark.both_engines
 
 
 @dataclass

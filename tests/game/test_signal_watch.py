@@ -20,6 +20,8 @@ from people import ARROW, BOB, COIN, ZOE
 from signalling import TABLES, report
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 COLUMNS = "rule, subject, item_id, player_id, giver_id, first_at, last_at, times, evidence"
 
 

@@ -10,6 +10,8 @@ import httpx
 import pytest
 from client_generators import COLUMNS, GENERATORS, Generator
 
+from loops import over
+
 COIN = "9e2b8323-5231-5487-a8b0-017c3b453c23"
 GIVEN = 10
 
@@ -100,6 +102,6 @@ def test_generated_client_has_every_operation_and_works(
     assert trial.faults == [], "\n".join(trial.faults)
 
 
-@pytest.mark.parametrize("generator", GENERATORS, ids=lambda each: each.name)
+@over("generator", GENERATORS)
 def test_page_names_the_tested_version(generator: Generator) -> None:
     assert f"| {generator.name} | {generator.version()} |" in generators.read_page()

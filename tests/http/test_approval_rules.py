@@ -3,23 +3,26 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 import api_keys
 import described
 import factors
 import people
-from approving import count_coins, decide, give, make_strict
+from approving import count_coins, decide, give, hold, make_strict
+from gamekeeper.demo.names import make_numbered_id
+from gamekeeper.game import approvals
 from gamekeeper.http import operation_refusals
+from gamekeeper.store.table import as_table
 from proof import refused
-from world import World
+from world import Answer, World
 
 USERS = "/api/keeper/v1/users"
 STAFF_CHANGES: list[tuple[str, str, Any]] = [
     ("POST", f"{USERS}/Mona/suspend", None),
-    ("POST", f"{USERS}/Mona/roles", {"give": ["moderator"]}),
+    ("POST", f"{USERS}/Mona/resume", None),
     ("POST", f"{USERS}/Mona/powers", {"kick": True}),
+    ("POST", f"{USERS}/Mona/roles", {"give": ["moderator"]}),
     ("POST", "/api/keeper/v1/invitations", {"email": "new@example.test", "roles": ["moderator"]}),
+    ("DELETE", f"{USERS}/Mona/second-factors", None),
 ]
 
 
@@ -28,31 +31,16 @@ def is_called(operation: described.Operation, method: str, path: str) -> bool:
     return (operation.route.method, pattern) == (method, path)
 
 
-@pytest.mark.parametrize(("method", "path", "body"), STAFF_CHANGES)
-def test_staff_rule_holds_every_change_of_staff(
-    make_world: Callable[..., World], method: str, path: str, body: object
-) -> None:
-    strict = make_strict(make_world, public_url="https://keeper.example")
-    held = strict.call(method, path, body=body)
-    described.hold(next(each for each in described.OPERATIONS if is_called(each, method, path)), held, 202)
-    assert decide(strict, held.json["ApprovalId"]).status == 200
-    assert strict.sql("SELECT state FROM approvals") == [("done",)]
-
-
-def test_resumption_is_held_like_the_suspension(make_world: Callable[..., World]) -> None:
-    strict = make_strict(make_world)
-    for act in ("suspend", "resume"):
-        held = strict.post(f"{USERS}/Mona/{act}")
-        assert held.status == 202, held.raw
-        assert decide(strict, held.json["ApprovalId"]).status == 200
-
-
-def test_reset_of_second_factors_is_held(make_world: Callable[..., World]) -> None:
+def test_staff_rule_holds_every_change_of_staff(make_world: Callable[..., World]) -> None:
     strict = make_strict(make_world)
     factors.add_totp(strict, people.USER_IDS["Mona"])
-    held = strict.call("DELETE", f"{USERS}/Mona/second-factors")
-    assert held.status == 202, held.raw
-    assert strict.sql("SELECT COUNT(*) FROM second_factors") == [(1,)]
+    for method, path, body in STAFF_CHANGES:
+        held = strict.call(method, path, body=body)
+        described.hold(next(each for each in described.OPERATIONS if is_called(each, method, path)), held, 202)
+        assert strict.sql("SELECT COUNT(*) FROM second_factors") == [(1,)]
+        assert decide(strict, held.json["ApprovalId"]).status == 200, path
+    assert strict.sql("SELECT DISTINCT state FROM approvals") == [("done",)]
+    assert strict.sql("SELECT COUNT(*) FROM second_factors") == [(0,)]
 
 
 def test_gift_beyond_a_limit_of_its_key_is_refused_and_not_held(make_world: Callable[..., World]) -> None:
@@ -79,31 +67,38 @@ def test_documents_say_which_operations_can_be_held(operation: described.Operati
     assert ("X-Approval-Required" in about["200"]["headers"]) == holdable
 
 
-def test_approved_gift_counts_for_its_day(make_world: Callable[..., World]) -> None:
+def test_rules_of_players_and_of_the_world_hold_their_changes_only(make_world: Callable[..., World]) -> None:
+    name, level = ("/api/v1/players/Bob/name", {"name": "Robert"}), ("/api/v1/players/Bob/level", {"level": 9})
+    variables = [(f"/api/v1/variables/{each}{people.TAX.id}", {"value": 7}) for each in ("global/", "")]
+    strict = make_strict(make_world, approvals="players.rename,world.write")
+
+    def read() -> Answer:
+        return strict.get(f"/api/v1/variables/global/{people.TAX.id}/value")
+
+    before, held = read().raw, [strict.post(*each) for each in (*variables, name)]
+    for each in held:
+        refused(each, 409, "approval_required")
+    assert read().raw == before
+    assert decide(strict, held[1].json["ApprovalId"]).status == 200
+    assert read().json["value"] == 7
+    assert strict.post(*level).status == 200
+    other = make_world(approvals="players.progress")
+    refused(other.post(level[0], {"level": 8}), 409, "approval_required")
+    assert other.post(*name).status == 200
+
+
+def test_few_changes_of_an_account_wait(make_world: Callable[..., World]) -> None:
     strict = make_strict(make_world)
-    held = give(strict, 12_000)
-    assert decide(strict, held.json["ApprovalId"]).status == 200
-    refused(give(strict, 1), 409, "approval_required")
-
-
-NAME, LEVEL = ("/api/v1/players/Bob/name", {"name": "Robert"}), ("/api/v1/players/Bob/level", {"level": 9})
-
-
-@pytest.mark.parametrize(("rule", "held", "free"), [("players.rename", NAME, LEVEL), ("players.progress", LEVEL, NAME)])
-def test_rename_and_progress_have_rules_of_their_own(
-    make_world: Callable[..., World], rule: str, held: tuple[str, Any], free: tuple[str, Any]
-) -> None:
-    strict = make_strict(make_world, approvals=rule)
-    refused(strict.post(*held), 409, "approval_required")
-    assert strict.post(*free).status == 200
-
-
-@pytest.mark.parametrize("path", [f"/api/v1/variables/global/{people.TAX.id}", f"/api/v1/variables/{people.TAX.id}"])
-def test_rule_of_the_world_holds_variables_of_the_server(make_world: Callable[..., World], path: str) -> None:
-    strict = make_strict(make_world, approvals="world.write")
-    before = strict.get(f"/api/v1/variables/global/{people.TAX.id}/value").json
-    held = strict.post(path, {"value": 7})
-    refused(held, 409, "approval_required")
-    assert strict.get(f"/api/v1/variables/global/{people.TAX.id}/value").json == before
-    assert decide(strict, held.json["ApprovalId"]).status == 200
-    assert strict.get(f"/api/v1/variables/global/{people.TAX.id}/value").json["value"] == 7
+    first = hold(strict, "w0")
+    columns = "state, rule, requested_at, expires_at, actor_id, scope_id, method, path, query, content_type, body"
+    rest = "state_fingerprint, preview, epoch"
+    made = "(SELECT CAST(value->>'id' AS {guid}) AS copy FROM json_each($1)) AS made"
+    copies = f"INSERT INTO approvals (id, {columns}, {rest}) SELECT copy, {columns}, {rest} FROM approvals, {made}"  # noqa: S608 - ours
+    ids = as_table({"id": make_numbered_id("user", number)} for number in range(1, approvals.MOST_WAITING))
+    strict.sql(copies, ids)
+    refused(give(strict, key="w1"), 409, "too_many_waiting_approvals")
+    assert give(strict, key="w0").json["ApprovalId"] == first  # a repetition asks for nothing new
+    assert give(strict, 5).status == 200  # what needs no approval
+    refused(give(strict, by="Root"), 409, "approval_required")
+    assert decide(strict, first, "deny").status == 200
+    hold(strict, "w1")

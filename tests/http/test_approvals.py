@@ -2,18 +2,20 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
+import api_keys
 import people
-from approving import DECIDER, ROOT, RULES, count_coins, decide, give, hold, let_decide, make_strict
+from approving import DECIDER, ROOT, RULES, count_coins, decide, give, hold, make_strict
 from expectations import everything
 from gamekeeper.game import approvals
 from gamekeeper.settings import BadSetting
 from people import COIN
 from proof import refused
 from world import Answer, World
+
+KEY = {"Idempotency-Key": "a1"}
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def test_gift_is_held_approved_once_and_both_are_named(strict: World) -> None:
     assert len(strict.get(f"{ROOT}?state=waiting", by=DECIDER).json["Approvals"]) == 1
     tried = decide(strict, approval, query="?dryRun=true")
     assert (tried.status, tried.json["State"], count_coins(strict)) == (200, "waiting", 0)
-    done = decide(strict, approval)
+    done = decide(strict, approval, headers={"X-Reason": "Ann Smith asked by mail"})
     assert (done.status, done.json["State"]) == (200, "done"), done.raw
     assert count_coins(strict) == 12_000
     refused(decide(strict, approval), 409, "approval_decided")
@@ -43,7 +45,11 @@ def test_gift_is_held_approved_once_and_both_are_named(strict: World) -> None:
         ("items_given", people.USER_IDS["Shop"]),
         ("change_approved", people.USER_IDS[DECIDER]),
     ]
-    assert rows[0].reason == "order 7"
+    # the reason of an approver is only in the approval
+    assert [row.reason for row in rows] == ["order 7", None]
+    assert strict.get(f"{ROOT}/{approval}", by=DECIDER).json["DecisionReason"] == "Ann Smith asked by mail"
+    token = strict.sql("SELECT id FROM tokens WHERE user_id = $1", people.USER_IDS[DECIDER])
+    assert strict.sql("SELECT token_id FROM ledger WHERE kind = 'change_approved'") == token
     kinds = [each["Kind"] for each in strict.get("/api/keeper/v1/security").json["Events"]]
     assert {"approval_requested", "approval_granted"} <= {*kinds}
 
@@ -53,31 +59,61 @@ def test_gifts_of_a_day_count_together_and_dry_runs_say_so(strict: World) -> Non
     tried = give(strict, 6_000, query="?dryRun=true")
     assert (tried.status, tried.headers.get("x-approval-required")) == (200, "true")
     assert give(strict, 4_000, query="?dryRun=true").headers.get("x-approval-required") is None
-    refused(give(strict, 6_000), 409, "approval_required")
+    held = give(strict, 6_000)
+    refused(held, 409, "approval_required")
     assert give(strict, 4_000).status == 200
     assert give(strict, 6_000, by="Root").status == 200  # another account
     assert count_coins(strict) == 16_000
+    refused(decide(strict, held.json["ApprovalId"]), 409, "changed_meanwhile")
+    assert decide(strict, held.json["ApprovalId"]).status == 200  # the preview was renewed; the gift counts for its day
+    assert count_coins(strict) == 22_000
+    refused(give(strict, 1), 409, "approval_required")
 
 
-def test_denial_is_the_answer_afterwards(strict: World) -> None:
-    approval = hold(strict, "k2")
+def test_denied_and_expired_requests_are_not_carried_out(strict: World) -> None:
+    approval = hold(strict, "k2", query="?dryRun=false")
     denied = decide(strict, approval, "deny")
     assert (denied.status, denied.json["State"], denied.json["Decider"]) == (200, "denied", DECIDER)
-    refused(give(strict, key="k2"), 409, "approval_denied")
+    shown = strict.get(f"{ROOT}/{approval}", by=DECIDER)
+    assert denied.json["DecidedAt"][:10] == shown.json["DecidedAt"][:10]
+    assert strict.sql("SELECT query, body FROM approvals") == [("", "")]
+    refused(give(strict, key="k2", query="?dryRun=false"), 409, "approval_denied")
     refused(decide(strict, approval), 409, "approval_decided")
+
+    approval = hold(strict, "k3")
+    assert len(strict.get(f"{ROOT}?state=waiting", by=DECIDER).json["Approvals"]) == 1
+    strict.sql("UPDATE approvals SET expires_at = 1")
+    for act in ("approve", "deny"):
+        refused(decide(strict, approval, act), 409, "approval_expired")
+    refused(give(strict, key="k3"), 409, "approval_expired")
+    assert strict.get(f"{ROOT}/{approval}", by=DECIDER).json["State"] == "expired"
+    assert strict.get(f"{ROOT}?state=waiting", by=DECIDER).json["Approvals"] == []
+    assert strict.get(ROOT, by=DECIDER).json["Approvals"][0]["Id"] == approval
     assert count_coins(strict) == 0
 
 
-def test_own_approval_is_refused(strict: World) -> None:
+def test_own_approval_and_those_of_api_keys_are_refused(strict: World) -> None:
     approval = give(strict, by="Root", key="own").json["ApprovalId"]
     for act in ("approve", "deny"):
         refused(decide(strict, approval, act, by="Root"), 403, "own_approval")
     refused(decide(strict, approval, by="Shop"), 403, "permission_missing")
     refused(decide(strict, people.NOBODY_ID), 404, "no_such_approval")
+    for owner in ("Root", DECIDER):  # Root makes both keys, and knows their secrets
+        key = api_keys.create(strict, Owner=owner, Permissions=["approvals.decide"])["Key"]
+        for act in ("approve", "deny"):
+            refused(decide(strict, approval, act, token=key), 403, "key_cannot_decide")
+        assert len(strict.get(f"{ROOT}?state=waiting", token=key).json["Approvals"]) == 1
     assert count_coins(strict) == 0
 
 
-def test_requester_who_lost_the_permission_is_refused(strict: World) -> None:
+def test_requester_who_lost_access_gets_nothing(strict: World) -> None:
+    made = [api_keys.create(strict, Owner=owner, Permissions=["items.give"]) for owner in ("Root", "Shop")]
+    moved, revoked = (hold(strict, token=each["Key"]) for each in made)
+    strict.sql("UPDATE api_keys SET user_id = $1 WHERE id = $2", people.USER_IDS[DECIDER], made[0]["Id"])
+    strict.asgi.services.callers.clear_cache()
+    refused(decide(strict, moved), 409, "requester_lost_access")
+    assert strict.call("DELETE", f"{api_keys.KEYS}/{made[1]['Id']}").status == 200
+    refused(decide(strict, revoked), 409, "requester_lost_access")
     approval = hold(strict)
     strict.sql("DELETE FROM role_permissions WHERE role = 'api' AND permission = 'items.give'")
     refused(decide(strict, approval), 409, "requester_lost_access")
@@ -85,24 +121,6 @@ def test_requester_who_lost_the_permission_is_refused(strict: World) -> None:
     strict.sql("UPDATE users SET api = {false} WHERE id = $1", people.USER_IDS["Shop"])
     refused(decide(strict, approval), 409, "requester_lost_access")
     assert count_coins(strict) == 0
-
-
-def test_changed_state_is_refused_and_shown_anew(strict: World) -> None:
-    approval = hold(strict)
-    assert give(strict, 5).status == 200
-    refused(decide(strict, approval), 409, "changed_meanwhile")
-    assert count_coins(strict) == 5
-    assert decide(strict, approval).status == 200  # the preview was renewed
-    assert count_coins(strict) == 12_005
-
-
-def test_expired_approval_is_not_carried_out(strict: World) -> None:
-    approval = hold(strict, "k3")
-    strict.sql("UPDATE approvals SET expires_at = 1")
-    for act in ("approve", "deny"):
-        refused(decide(strict, approval, act), 409, "approval_expired")
-    refused(give(strict, key="k3"), 409, "approval_expired")
-    assert strict.get(f"{ROOT}/{approval}", by=DECIDER).json["State"] == "expired"
 
 
 def test_keeper_operation_is_accepted_and_undo_counts_like_its_change(strict: World) -> None:
@@ -120,57 +138,105 @@ def test_keeper_operation_is_accepted_and_undo_counts_like_its_change(strict: Wo
 def test_erasure_is_held_and_leaves_nothing_of_the_person(strict: World) -> None:
     answer = strict.call("DELETE", "/api/v1/users/Mona", headers={"X-Reason": "asked by Mona", "Idempotency-Key": "e"})
     refused(answer, 409, "approval_required")
-    assert decide(strict, answer.json["ApprovalId"]).status == 200
+    headers = {"Idempotency-Key": "erase", "X-Reason": "checked with Mona"}
+    assert decide(strict, answer.json["ApprovalId"], headers=headers).status == 200
     assert strict.get("/api/v1/users/Mona").status == 404
-    rows = [str(row) for row in everything(strict)["approvals"]]
-    assert len(rows) == 1
-    assert "Mona" not in rows[0]
+    [row] = everything(strict)["approvals"]
+    assert "Mona" not in row
     assert strict.sql("SELECT state FROM approvals") == [("done",)]
+    for table, column in (("idempotency_keys", "answer"), ("ledger", "reason")):
+        assert not any("Mona" in str(value) for (value,) in strict.sql(f"SELECT {column} FROM {table}"))  # noqa: S608 - names from above
 
 
+# --- repetitions and races -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.both_engines
 def test_parallel_approvals_carry_out_once(make_world: Callable[..., World]) -> None:
-    first = let_decide(make_world(approvals=RULES))
-    worlds = [first, make_world(approvals=RULES)]
-    approval = hold(first, "k4")
+    """The state that an invitation starts from stays the same, so only the approval itself can stop a second one."""
+    worlds = [make_strict(make_world), make_world(approvals=RULES)]
+    invitation = {"email": "new@example.test", "roles": ["moderator"]}
+    invited = worlds[0].post("/api/keeper/v1/invitations", invitation).json["ApprovalId"]
+    gift, repeated = hold(worlds[0], "k4"), hold(worlds[0])
 
-    async def approve_all() -> list[Answer]:
-        sends = (worlds[number % 2].send("POST", f"{ROOT}/{approval}/approve", by=DECIDER) for number in range(20))
+    async def approve_all(approval: str, headers: dict[str, str]) -> list[Answer]:
+        path = f"{ROOT}/{approval}/approve"
+        sends = (worlds[number % 2].send("POST", path, by=DECIDER, headers=headers) for number in range(20))
         return await asyncio.gather(*sends)
 
-    answers = first.run(approve_all())
-    assert sorted(each.status for each in answers) == [200, *[409] * 19]
+    for approval in (invited, gift):
+        answers = worlds[0].run(approve_all(approval, {}))
+        assert sorted(each.status for each in answers) == [200, *[409] * 19]
+    assert count_coins(worlds[0]) == 12_000
+    kinds = [row.kind for row in worlds[0].ledger()]
+    assert (kinds.count("invitation_sent"), kinds.count("change_approved")) == (1, 2)
+    decide(worlds[0], repeated)  # renews the preview
+    answers = worlds[0].run(approve_all(repeated, KEY))
+    assert {(each.status, each.code if each.status == 409 else "") for each in answers} <= {
+        (200, ""),
+        (409, "idempotency_in_progress"),
+    }
+    assert len({each.raw for each in answers if each.status == 200}) == 1
+    assert count_coins(worlds[0]) == 24_000
+
+
+def test_repeated_approval_with_a_key_gets_the_same_answer(strict: World) -> None:
+    approval, again = hold(strict, query="?dryRun=false"), hold(strict)
+    tried = decide(strict, approval, query="?dryRun=true")
+    assert (tried.status, count_coins(strict)) == (200, 0)
+    done = decide(strict, approval, headers=KEY)
+    assert done.status == 200, done.raw
+    repeated = decide(strict, approval, headers=KEY)
+    assert (repeated.status, repeated.raw, repeated.headers.get("idempotent-replay")) == (200, done.raw, "true")
+    refused(decide(strict, again, headers=KEY), 422, "idempotency_key_reused")
+    assert count_coins(strict) == 12_000
+    assert strict.sql("SELECT query, body FROM approvals WHERE id = $1", approval) == [("", "")]
+
+
+@pytest.mark.both_engines
+def test_repetitions_while_it_is_approved_get_the_id_or_the_real_answer(make_world: Callable[..., World]) -> None:
+    first = make_strict(make_world)
+    second = make_world(approvals="items.give>10000")
+    key = api_keys.create(first, Owner="Shop", Permissions=["items.give"])["Key"]
+    approval = hold(first, "k", token=key)
+    body, headers = {"itemid": COIN.id, "quantity": 12_000}, {"Idempotency-Key": "k"}
+
+    async def race() -> list[Answer]:
+        path = "/api/v1/players/Bob/items/give"
+        asked = [second.send("POST", path, body=body, token=key, headers=headers) for _ in range(10)]
+        return await asyncio.gather(first.send("POST", f"{ROOT}/{approval}/approve", by=DECIDER), *asked)
+
+    approved, *repeated = first.run(race())
+    assert approved.status == 200, approved.raw
+    assert {each.status for each in repeated} <= {200, 409}
+    assert {each.json["ApprovalId"] for each in repeated if each.status == 409} <= {approval}
+    assert give(first, key="k", token=key).raw.decode() == approved.json["Answer"]
     assert count_coins(first) == 12_000
 
 
-def test_parallel_approvals_of_a_change_that_could_be_repeated_carry_out_once(
-    make_world: Callable[..., World],
-) -> None:
-    """The state that an invitation starts from stays the same, so only the approval itself can stop a second one."""
-    worlds = [make_strict(make_world, public_url="https://keeper.example")]
-    worlds.append(make_world(approvals=RULES, public_url="https://keeper.example"))
-    held = worlds[0].post("/api/keeper/v1/invitations", {"email": "new@example.test", "roles": ["moderator"]})
-    path = f"{ROOT}/{held.json['ApprovalId']}/approve"
+def test_answer_of_an_old_request_is_stored_from_its_approval_on(strict: World) -> None:
+    approval = hold(strict, "old")
+    strict.sql("UPDATE idempotency_keys SET at = 1")
+    assert decide(strict, approval).status == 200
+    assert strict.sql("SELECT COUNT(*) FROM idempotency_keys WHERE at = 1") == [(0,)]
+    other = hold(strict, "gone")
+    strict.sql("DELETE FROM idempotency_keys WHERE key = 'gone'")
+    done = decide(strict, other)
+    assert give(strict, key="gone").raw.decode() == done.json["Answer"]
+    assert count_coins(strict) == 24_000
 
-    async def approve_all() -> list[Answer]:
-        return await asyncio.gather(*(worlds[number % 2].send("POST", path, by=DECIDER) for number in range(20)))
 
-    answers = worlds[0].run(approve_all())
-    assert sorted(each.status for each in answers) == [200, *[409] * 19]
-    kinds = [row.kind for row in worlds[0].ledger()]
-    assert (kinds.count("invitation_sent"), kinds.count("change_approved")) == (1, 1)
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+
+def test_rules_are_parsed_and_unknown_ones_refused_with_their_name() -> None:
+    found: object = approvals.parse_rules(" items.give > 10 ,people.erase,")
+    assert found == {"items.give": 10, "people.erase": None}
+    for text in ("nonsense", "users.manage", "people.erase>5", "items.give>many"):
+        with pytest.raises(BadSetting, match=f"'{text}'"):
+            approvals.parse_rules(f"items.give, {text}")
 
 
 def test_without_rules_nothing_is_held(world: World) -> None:
     assert give(world, 1_000_000).headers.get("x-approval-required") is None
     assert world.sql("SELECT COUNT(*) FROM approval_gifts") == [(0,)]
-
-
-@pytest.mark.parametrize("text", ["nonsense", "users.manage", "people.erase>5", "items.give>many"])
-def test_unknown_rule_is_refused_with_its_name(text: str) -> None:
-    with pytest.raises(BadSetting, match=f"'{text}'"):
-        approvals.parse_rules(f"items.give, {text}")
-
-
-def test_rules_are_parsed() -> None:
-    found: Any = approvals.parse_rules(" items.give > 10 ,people.erase,")
-    assert found == {"items.give": 10, "people.erase": None}

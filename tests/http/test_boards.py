@@ -33,8 +33,11 @@ def add_session(world: World, player_id: str, hours_ago: int, hours: int) -> Non
 # --- standings ----------------------------------------------------------------------------------------------------
 
 
-def test_level_board_ranks_by_level_then_experience_and_follows_changes(world: World) -> None:
+def test_boards_rank_and_follow_changes(world: World) -> None:
     create(world)
+    create(world, "coins", "item", Thing="Gold Coin")
+    create(world, "kills", "variable", Thing=KILLS.id)
+    give(world, "Bob", 3)
     assert read(world)["Season"]["Complete"] is False
     catch_up(world)
     assert read(world)["Season"]["Complete"] is True
@@ -46,21 +49,12 @@ def test_level_board_ranks_by_level_then_experience_and_follows_changes(world: W
     assert put_player(world, ANN.id, report).status == 200
     assert standings(world) == [("Bob", 13), ("Ann", 12), ("Zoe", 12)]
 
-
-def test_item_board_follows_gifts_and_lists_only_holders(world: World) -> None:
-    create(world, "coins", "item", Thing="Gold Coin")
-    give(world, "Bob", 3)
-    catch_up(world)
     assert standings(world, "coins") == [("Ann", 1250), ("Bob", 3)]
     give(world, "Zoe", 7)
     give(world, "Bob", 3, what="take")
     assert standings(world, "coins") == [("Ann", 1250), ("Zoe", 7)]
     assert read(world, "coins")["Board"]["Thing"] == "Gold Coin"
 
-
-def test_variable_board_has_values(world: World) -> None:
-    create(world, "kills", "variable", Thing=KILLS.id)
-    catch_up(world)
     before = standings(world, "kills")
     set_kills(world, "Bob", 1000)
     assert standings(world, "kills") == [("Bob", 1000), *before]
@@ -175,28 +169,24 @@ def test_change_at_the_end_of_a_season_does_not_count(world: World) -> None:
     assert standings(world, "coins") == [("Ann", 1250), ("Bob", 1)]
 
 
-def test_new_season_ends_the_open_one_at_its_start(world: World) -> None:
-    create(world)
-    start = now(world, HOUR)
-    made = world.post(f"{BOARDS}/levels/seasons", {"StartsAt": start, "Title": "Next"}).json
-    assert [(each["Number"], each["StartsAt"], each["EndsAt"]) for each in made["Seasons"]] == [
-        (2, start, None),
-        (1, made["Seasons"][1]["StartsAt"], start),
-    ]
-    assert [each["State"] for each in made["Seasons"]] == ["planned", "running"]
-    refused(world.post(f"{BOARDS}/levels/seasons", {}), 409, "season_running")
-    assert read(world)["Season"]["Number"] == 1
-
-
-def test_end_of_a_season_can_be_moved_until_it_is_over(world: World) -> None:
+def test_seasons_follow_each_other_and_their_end_can_be_moved_until_it_is_over(world: World) -> None:
     create(world)
     assert put(world, "levels/seasons/1", {"EndsAt": now(world, HOUR)}).status == 200
     assert put(world, "levels/seasons/1", {"EndsAt": None, "Title": "Long"}).json["Seasons"][0]["EndsAt"] is None
     refused(put(world, "levels/seasons/1", {"EndsAt": now(world, -HOUR)}), 400, "bad_field")
+    start = now(world, HOUR)
+    made = world.post(f"{BOARDS}/levels/seasons", {"StartsAt": start, "Title": "Next"}).json["Seasons"]
+    assert [(each["Number"], each["State"], each["EndsAt"]) for each in made] == [
+        (2, "planned", None),
+        (1, "running", start),
+    ]
+    assert made[0]["StartsAt"] == start
+    refused(world.post(f"{BOARDS}/levels/seasons", {}), 409, "season_running")
+    assert read(world)["Season"]["Number"] == 1
     end_now(world)
     refused(put(world, "levels/seasons/1", {"EndsAt": now(world, HOUR)}), 409, "season_ended")
-    assert put(world, "levels/seasons/1", {"Title": "Short"}).json["Seasons"][0]["Title"] == "Short"
-    for odd in ("2", "x", "-1", "9" * 12):
+    assert put(world, "levels/seasons/1", {"Title": "Short"}).json["Seasons"][1]["Title"] == "Short"
+    for odd in ("3", "x", "-1", "9" * 12):
         refused(put(world, f"levels/seasons/{odd}", {"Title": "x"}), 404, "no_such_season")
 
 

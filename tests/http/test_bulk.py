@@ -1,14 +1,21 @@
 """Bulk jobs: creation, preview, start, results, pause, cancellation, undo and permissions."""
 
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import bulking
 import game_server
 import people
 from bulking import ROOT, act, count_coins, create, get, list_results, list_targets, run, start, work
-from gamekeeper.game import bulk_jobs
+from gamekeeper.game.changes import ChangeApplier
+from gamekeeper.http import gate
+from gamekeeper.http.gate import Gate
 from gamekeeper.store import bulk_jobs as rows
 from gamekeeper.store.migrate import load_migrations, split_script
+from loops import over
 from people import BOB, COIN, KILLS, NOBODY_ID, SWORD, ZOE
 from proof import refused
 from world import World
@@ -33,34 +40,24 @@ def test_job_is_previewed_started_and_finished(world: World) -> None:
         ("Nobody", "not_found", None),
     ]
     assert (count_coins(world, "Ann"), count_coins(world, "Bob")) == (1255, 5)
-
-
-def test_changes_of_a_job_share_its_request_id_and_reason(world: World) -> None:
-    job = run(world, "Ann", "Bob")
+    # all changes share the request id and the reason
     changes = world.get(f"/api/keeper/v1/changes?request={job['RequestId']}").json["Changes"]
     assert [(each["Player"], each["Kind"], each["Reason"], each["By"]) for each in changes] == [
         ("Bob", "items_given", "prize", "Root"),
         ("Ann", "items_given", "prize", "Root"),
     ]
-    assert [each["Seq"] for each in list_targets(world, job["Id"])] == [changes[1]["Seq"], changes[0]["Seq"]]
-    ((kind, state),) = [(each.kind, each.after) for each in world.ledger() if each.kind == "bulk_job_changed"]
-    assert kind
+    assert [each["Seq"] for each in list_targets(world, job["Id"])] == [changes[1]["Seq"], changes[0]["Seq"], None]
+    [state] = [each.after for each in world.ledger() if each.kind == "bulk_job_changed"]
     assert '"running"' in str(state)
 
 
-def test_items_are_taken(world: World) -> None:
+def test_each_act_is_carried_out(world: World) -> None:
     job = run(world, "Ann", Act="take_item", ItemId=COIN.id, Quantity=250)
     assert (job["State"], job["Done"], count_coins(world, "Ann")) == ("finished", 1, 1000)
-
-
-@pytest.mark.parametrize("value", [99, 2**40])
-def test_variable_is_set(world: World, value: int) -> None:
-    job = run(world, "Ann", Act="set_variable", VariableId=KILLS.id, Value=value)
-    assert (job["State"], job["Done"], job["Value"]) == ("finished", 1, value)
-    assert world.get(f"/api/v1/players/Ann/variables/{KILLS.id}/value").json == {"value": value}
-
-
-def test_ban_and_mute_use_the_reason_of_the_job(world: World) -> None:
+    for value in (99, 2**40):
+        job = run(world, "Ann", Act="set_variable", VariableId=KILLS.id, Value=value)
+        assert (job["State"], job["Done"], job["Value"]) == ("finished", 1, value)
+        assert world.get(f"/api/v1/players/Ann/variables/{KILLS.id}/value").json == {"value": value}
     job = run(world, "Ann", "Zoe", "Bob", Act="ban_player", Days=7)
     assert list_results(world, job["Id"]) == [
         ("Ann", "done", None),
@@ -72,13 +69,22 @@ def test_ban_and_mute_use_the_reason_of_the_job(world: World) -> None:
     job = run(world, "Bob", Act="mute_player", Days=0)
     assert (job["Done"], job["Days"]) == (1, 0)
     assert world.get("/api/v1/users/Bob").json["IsMuted"]
+    job = create(world, "Zoe", "Bob")["Id"]
+    world.call("DELETE", f"/api/v1/players/{ZOE.id}")
+    start(world, job)
+    work(world)
+    assert list_results(world, job) == [(None, "refused", "no_such_player"), ("Bob", "done", None)]
 
 
-def test_online_players_are_chosen_by_a_filter(world: World) -> None:
+def test_players_are_found_by_exact_name_first_and_by_being_online(world: World) -> None:
     game_server.heartbeat(world)
     game_server.join(world, ZOE.id, BOB.id)
     answer = world.post(ROOT, bulking.GIVE | {"Online": True, "Players": ["zoe"]})
     assert (answer.json.get("Players"), answer.json.get("Repeated")) == (2, 1), answer.raw
+    world.compares = False
+    world.sql("UPDATE players SET name = 'BOB', fold = $1 WHERE id = $2", f"bob\x01{ZOE.id}", ZOE.id)
+    found = [list_targets(world, create(world, name)["Id"])[0]["PlayerId"] for name in ("Bob", "bob", "BOB")]
+    assert found == [BOB.id, BOB.id, ZOE.id]
 
 
 def test_preview_tries_the_next_players_and_changes_nothing(world: World) -> None:
@@ -100,8 +106,8 @@ def test_dry_run_of_a_creation_stores_nothing(shared_world: World) -> None:
     assert shared_world.get(ROOT).json == {"Jobs": [], "Next": None}
 
 
-@pytest.mark.parametrize(
-    ("body", "code", "field"),
+@over(
+    "body, code, field",
     [
         ({"Act": "give_item", "Players": ["Ann"], "Quantity": 1}, "bad_field", "ItemId"),
         ({"Act": "give_item", "Players": ["Ann"], "ItemId": COIN.id}, "bad_field", "Quantity"),
@@ -117,35 +123,100 @@ def test_wrong_job_is_refused(shared_world: World, body: dict[str, object], code
     answer = shared_world.post(ROOT, body)
     refused(answer, 400, code)
     assert field in answer.message
+    assert shared_world.get(ROOT).json == {"Jobs": [], "Next": None}
 
 
-def test_job_has_a_limit_of_players(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk_jobs, "MOST_PLAYERS", 2)
-    refused(world.post(ROOT, bulking.GIVE | {"Players": ["Ann", "Bob", "Zoe"]}), 400, "too_many_players")
+def test_unknown_job_is_refused(shared_world: World) -> None:
+    for method, path in (
+        *(("GET", each) for each in ("", "/targets", "/preview")),
+        *(("POST", each) for each in ("/start", "/pause", "/cancel", "/undo")),
+    ):
+        refused(shared_world.call(method, f"{ROOT}/{NOBODY_ID}{path}"), 404, "no_such_bulk_job")
 
 
-def test_ten_thousand_names_fit_into_a_job(world: World) -> None:
+def test_ten_thousand_names_fit_into_a_job_and_no_more_than_its_limit(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = [*(people.guid(0x7000 + number) for number in range(9_998)), "Ann", "Bob"]
     job = create(world, *names)
     assert (job["Players"], job["NotFound"]) == (2, 9_998)
     page = world.get(f"{ROOT}/{job['Id']}/targets?limit=1&after=9998").json
     assert ([each["Player"] for each in page["Targets"]], page["Next"]) == (["Ann"], 9999)
+    for limit, after, last, following in ((10_000, 0, 10_000, None), (600, 0, 600, 600), (250, 9_750, 10_000, None)):
+        page = world.get(f"{ROOT}/{job['Id']}/targets?limit={limit}&after={after}").json
+        assert [each["Number"] for each in page["Targets"]] == list(range(after + 1, last + 1))
+        assert page["Next"] == following
+    table = world.get(f"{ROOT}/{job['Id']}/targets?limit=600&format=csv")
+    assert (len(table.raw.splitlines()), table.headers["x-next"]) == (601, "600")
+    assert world.get(f"{ROOT}/{job['Id']}/targets?state=held").json == {"Targets": [], "Next": None}
+    monkeypatch.setattr("gamekeeper.game.bulk_jobs.MOST_PLAYERS", 2)
+    refused(world.post(ROOT, bulking.GIVE | {"Players": ["Ann", "Bob", "Zoe"]}), 400, "too_many_players")
 
 
-def test_exact_spelling_of_a_name_wins(world: World) -> None:
-    world.compares = False
-    world.sql("UPDATE players SET name = 'BOB', fold = $1 WHERE id = $2", f"bob\x01{ZOE.id}", ZOE.id)
-    found = [list_targets(world, create(world, name)["Id"])[0]["PlayerId"] for name in ("Bob", "bob", "BOB")]
-    assert found == [BOB.id, BOB.id, ZOE.id]
+def test_few_jobs_of_an_account_wait_for_their_start(make_world: Callable[..., World]) -> None:
+    """So creating jobs cannot fill the disk. A cancelled job that was never started keeps no players."""
+    world = make_world(bulk_previews=2)
+    first = run(world, "Ann")["Id"]
+    kept = world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
+    other = create(world, "Ann", "Nobody")["Id"]
+    for answer in (
+        world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}),
+        world.post(f"{ROOT}?dryRun=true", bulking.GIVE | {"Players": ["Ann"]}),
+        act(world, first, "undo"),
+    ):
+        refused(answer, 409, "too_many_previewed_jobs")
+        assert "2 jobs of yours are not started" in answer.message
+    again = world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
+    assert (again.status, again.json) == (200, kept.json)
+    assert create(world, "Ann", by="Shop")["State"] == "previewed"  # another account has jobs of its own
+    assert act(world, other, "cancel").json["Players"] == 1
+    assert list_targets(world, other) == []
+    start(world, act(world, first, "undo").json["Id"])
+    work(world)
+    create(world, "Ann")
+    refused(world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}), 409, "too_many_previewed_jobs")
 
 
-def test_jobs_are_listed_newest_first(world: World) -> None:
-    ids = [create(world, "Ann")["Id"] for _ in range(3)]
-    first = world.get(f"{ROOT}?limit=2").json
-    second = world.get(f"{ROOT}?limit=2&before={first['Next']}").json
-    listed = [each["Id"] for page in (first, second) for each in page["Jobs"]]
-    assert (sorted(listed), second["Next"]) == (sorted(ids), None)
-    times = [each["CreatedAt"] for page in (first, second) for each in page["Jobs"]]
+def test_simultaneous_creations_do_not_pass_the_limit(make_world: Callable[..., World]) -> None:
+    world = make_world(bulk_previews=2)
+
+    async def create_at_once() -> list[int]:
+        body = bulking.GIVE | {"Players": ["Ann"]}
+        return [each.status for each in await asyncio.gather(*(world.send("POST", ROOT, body=body) for _ in range(6)))]
+
+    assert sorted(world.run(create_at_once())) == [200, 200, 409, 409, 409, 409]
+
+
+def test_names_are_looked_up_before_the_transaction(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand look-ups in it would make all other changes wait. They are made in parts, through the gate."""
+    steps, find, apply, rest = list[str](), rows.find_players_by_name, ChangeApplier.apply, Gate.wait_for_next
+
+    def note(name: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def noting(*given: Any, **more: Any) -> object:
+            steps.append(name)
+            return work(*given, **more)
+
+        return noting
+
+    monkeypatch.setattr(gate, "FREE_SECONDS", 0.0)
+    monkeypatch.setattr(rows, "find_players_by_name", note("names", find))
+    monkeypatch.setattr(ChangeApplier, "apply", note("transaction", apply))
+    monkeypatch.setattr(Gate, "wait_for_next", note("rest", rest))
+    job = create(world, *(f"Nobody{number}" for number in range(498)), "Ann", "Bob")
+    assert (job["Players"], job["NotFound"]) == (2, 498)
+    assert steps == ["names", "rest", "names", "rest", "transaction"]
+
+
+def test_jobs_are_created_once_and_listed_newest_first(world: World) -> None:
+    headers, body = {"Idempotency-Key": "job-1"}, bulking.GIVE | {"Players": ["Ann"]}
+    first, again = (world.post(ROOT, body, headers=headers).json for _ in range(2))
+    assert first == again
+    ids = [first["Id"], *(create(world, "Ann")["Id"] for _ in range(2))]
+    newer = world.get(f"{ROOT}?limit=2").json
+    older = world.get(f"{ROOT}?limit=2&before={newer['Next']}").json
+    listed = [each for page in (newer, older) for each in page["Jobs"]]
+    assert (sorted(each["Id"] for each in listed), older["Next"]) == (sorted(ids), None)
+    times = [each["CreatedAt"] for each in listed]
     assert times == sorted(times, reverse=True)
 
 
@@ -292,14 +363,6 @@ def test_undone_changes_of_a_job_are_counted_however_they_were_undone(world: Wor
     ]
 
 
-def test_unknown_job_is_refused(shared_world: World) -> None:
-    for method, path in (
-        *(("GET", each) for each in ("", "/targets", "/preview")),
-        *(("POST", each) for each in ("/start", "/pause", "/cancel", "/undo")),
-    ):
-        refused(shared_world.call(method, f"{ROOT}/{NOBODY_ID}{path}"), 404, "no_such_bulk_job")
-
-
 def test_act_needs_its_permission_and_start_its_creator(world: World) -> None:
     body = {"Act": "ban_player", "Players": ["Ann"], "Days": 0}
     refused(world.post(ROOT, body, by="Shop"), 403, "power_missing")
@@ -310,18 +373,3 @@ def test_act_needs_its_permission_and_start_its_creator(world: World) -> None:
     refused(act(world, bans, "start", by="Shop"), 403, "power_missing")
     assert act(world, job, "start", by="Shop").status == 200
     assert act(world, job, "pause", by="Clerk").status == 200  # anybody who may run jobs can stop one
-
-
-def test_repeated_creation_with_a_key_makes_one_job(world: World) -> None:
-    headers = {"Idempotency-Key": "job-1"}
-    answers = [world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}, headers=headers) for _ in range(2)]
-    assert answers[0].json == answers[1].json
-    assert len(world.get(ROOT).json["Jobs"]) == 1
-
-
-def test_deleted_player_is_refused(world: World) -> None:
-    job = create(world, "Zoe", "Bob")["Id"]
-    world.call("DELETE", f"/api/v1/players/{ZOE.id}")
-    start(world, job)
-    work(world)
-    assert list_results(world, job) == [(None, "refused", "no_such_player"), ("Bob", "done", None)]

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -24,6 +25,14 @@ from tidying import tidy
 from world import World
 
 REVOKE = Statement("revoke", {"": "DELETE FROM role_permissions WHERE role = $1 AND permission = $2"})
+LOSSES = (
+    ("UPDATE users SET api = $2 WHERE id = $1", "UPDATE users SET api = NOT $2 WHERE id = $1"),
+    ("UPDATE users SET suspended = NOT $2 WHERE id = $1", "UPDATE users SET suspended = $2 WHERE id = $1"),
+    (
+        "INSERT INTO bans (user_id, reason, moderator, started_at) SELECT $1, 'x', 'y', 1 WHERE NOT $2",
+        "DELETE FROM bans WHERE user_id = $1 AND NOT $2",
+    ),
+)
 
 
 def restrict(world: World, most: int) -> None:
@@ -51,23 +60,25 @@ def test_quota_pauses_the_job_in_the_middle(world: World) -> None:
     assert (job["State"], job["Done"], job["Problem"], count_coins(world, "Zoe")) == ("finished", 3, None, 5)
 
 
-@pytest.mark.parametrize(
-    "loss",
-    [
-        "UPDATE users SET api = $2 WHERE id = $1",
-        "UPDATE users SET suspended = NOT $2 WHERE id = $1",
-        "INSERT INTO bans (user_id, reason, moderator, started_at) SELECT $1, 'x', 'y', 1 WHERE NOT $2",
-    ],
-)
-def test_job_pauses_when_its_creator_loses_access(world: World, loss: str) -> None:
+def test_job_pauses_when_its_creator_loses_access(world: World) -> None:
     job = create(world, "Ann", "Bob", by="Shop")["Id"]
-    start(world, job, by="Shop")
-    world.sql(loss, people.USER_IDS["Shop"], False)
+    for loss, undo in LOSSES:
+        start(world, job, by="Shop")
+        world.sql(loss, people.USER_IDS["Shop"], False)
+        work(world)
+        found = get(world, job)
+        assert (found["State"], found["Done"]) == ("paused", 0), loss
+        assert "can no longer make its changes" in found["Problem"]
+        world.sql(undo, people.USER_IDS["Shop"], False)
+        world.asgi.services.callers.clear_cache()
+    made = world.post(
+        "/api/keeper/v1/keys", {"name": "shop", "permissions": ["items.give", "bulk.run", "players.read"]}
+    ).json
+    job = world.post(ROOT, bulking.GIVE | {"Players": ["Bob"]}, token=made["Key"]).json["Id"]
+    assert world.post(f"{ROOT}/{job}/start", token=made["Key"]).status == 200
+    assert world.call("DELETE", f"/api/keeper/v1/keys/{made['Id']}").status == 200
     work(world)
-    found = get(world, job)
-    assert (found["State"], found["Done"]) == ("paused", 0)
-    assert "can no longer make its changes" in found["Problem"]
-    assert count_coins(world, "Bob") == 0
+    assert (get(world, job)["State"], count_coins(world, "Bob")) == ("paused", 0)
 
 
 def test_permission_lost_during_a_batch_stops_the_next_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,16 +119,17 @@ def test_job_above_the_size_of_a_rule_waits_for_a_second_person(make_world: Call
     assert (get(world, job)["State"], count_coins(world, "Bob")) == ("finished", 5)
 
 
-@pytest.mark.parametrize(("rules", "rule"), [("items.give>12", "items.give>12"), ("items.give", "items.give")])
-def test_rule_for_gifts_holds_the_start_of_a_job(make_world: Callable[..., World], rules: str, rule: str) -> None:
-    world = approving.make_strict(make_world, approvals=rules)
-    job = create(world, "Ann", "Bob", "Zoe", by="Shop")["Id"]  # 15 coins together
-    held = act(world, job, "start", by="Shop")
-    assert held.status == 202
-    assert world.get(f"{approving.ROOT}/{held.json['ApprovalId']}", by="Clerk").json["Rule"] == rule
-    assert approving.decide(world, held.json["ApprovalId"]).status == 200
-    work(world)  # the approval of the job counts for each of its gifts
-    assert [state for _, state, _ in list_results(world, job)] == ["done"] * 3
+def test_rule_for_gifts_holds_the_start_of_a_job(make_world: Callable[..., World]) -> None:
+    world = approving.make_strict(make_world, approvals="items.give>12")
+    for rule in ("items.give>12", "items.give"):
+        world.keeper.changes.rules = parse_rules(rule)
+        job = create(world, "Ann", "Bob", "Zoe", by="Shop")["Id"]  # 15 coins together
+        held = act(world, job, "start", by="Shop")
+        assert held.status == 202
+        assert world.get(f"{approving.ROOT}/{held.json['ApprovalId']}", by="Clerk").json["Rule"] == rule
+        assert approving.decide(world, held.json["ApprovalId"]).status == 200
+        work(world)  # the approval of the job counts for each of its gifts
+        assert [state for _, state, _ in list_results(world, job)] == ["done"] * 3
 
 
 def test_gifts_beyond_a_rule_are_held_one_by_one_without_approval_of_the_job(make_world: Callable[..., World]) -> None:
@@ -140,32 +152,28 @@ def test_gifts_beyond_a_rule_are_held_one_by_one_without_approval_of_the_job(mak
     assert act(world, job, "undo", by="Shop").json["Players"] == 2
 
 
-@pytest.mark.parametrize(("end", "code"), [("deny", "approval_denied"), ("expire", "approval_expired")])
-@pytest.mark.parametrize("kind", ["give_item", "ban_player"])
-def test_held_change_that_is_not_approved_is_refused(
-    make_world: Callable[..., World], end: str, code: str, kind: str
-) -> None:
-    cases: dict[str, tuple[str, dict[str, Any]]] = {
-        "give_item": ("items.give>4", {"ItemId": COIN.id, "Quantity": 5}),
-        "ban_player": ("moderation.ban", {"Days": 3}),
-    }
-    rule, fields = cases[kind]
+def test_held_change_that_is_not_approved_is_refused(make_world: Callable[..., World]) -> None:
     world = approving.make_strict(make_world, approvals="people.erase")
-    job = create(world, "Bob", Act=kind, **fields)["Id"]
-    start(world, job)
-    world.keeper.changes.rules = parse_rules(rule)
-    work(world)
-    [target] = list_targets(world, job)
-    assert (target["State"], get(world, job)["Held"]) == ("held", 1)
-    if end == "deny":
-        assert approving.decide(world, target["ApprovalId"], "deny").status == 200
-    else:
-        world.sql("UPDATE approvals SET expires_at = 1")
-        tidy(world)
-    [target] = list_targets(world, job)
-    assert (target["State"], target["Code"], target["Seq"]) == ("refused", code, None)
-    found = get(world, job)
-    assert (found["Done"], found["Held"], found["Refused"]) == (0, 0, 1)
+    give: dict[str, Any] = {"Act": "give_item", "ItemId": COIN.id, "Quantity": 5}
+    ban: dict[str, Any] = {"Act": "ban_player", "Days": 3}
+    cases = (("items.give>4", give), ("moderation.ban", ban))
+    for (rule, fields), code in product(cases, ("approval_denied", "approval_expired")):
+        world.keeper.changes.rules = parse_rules("people.erase")
+        job = create(world, "Bob", **fields)["Id"]
+        start(world, job)
+        world.keeper.changes.rules = parse_rules(rule)
+        work(world)
+        [target] = list_targets(world, job)
+        assert (target["State"], get(world, job)["Held"]) == ("held", 1)
+        if code == "approval_denied":
+            assert approving.decide(world, target["ApprovalId"], "deny").status == 200
+        else:
+            world.sql("UPDATE approvals SET expires_at = 1 WHERE state = 'waiting'")
+            tidy(world)
+        [target] = list_targets(world, job)
+        assert (target["State"], target["Code"], target["Seq"]) == ("refused", code, None)
+        found = get(world, job)
+        assert (found["Done"], found["Held"], found["Refused"]) == (0, 0, 1)
 
 
 def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: Callable[..., World]) -> None:
@@ -180,6 +188,7 @@ def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: Calla
     assert count_coins(world, "Ann") == 1245
 
 
+@pytest.mark.both_engines
 def test_two_instances_change_everybody_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.http.bulk_runner.BATCH_TARGETS", 3)
     ids = add_players(world, 20)
@@ -202,6 +211,7 @@ def test_two_instances_change_everybody_once(world: World, monkeypatch: pytest.M
     assert len(changes) == 20
 
 
+@pytest.mark.both_engines
 def test_target_that_another_instance_has_changed_is_left_alone(world: World) -> None:
     job = create(world, "Bob")["Id"]
     start(world, job)
@@ -214,29 +224,29 @@ def test_target_that_another_instance_has_changed_is_left_alone(world: World) ->
     assert (count_coins(world, "Bob"), get(world, job)["Done"]) == (5, 1)
 
 
-@pytest.mark.parametrize("error", [CommitUnknown, DatabaseUnavailable])
-def test_lost_connection_repeats_nobody(
-    world: World, monkeypatch: pytest.MonkeyPatch, error: type[DatabaseUnavailable]
-) -> None:
+@pytest.mark.both_engines
+def test_lost_connection_repeats_nobody(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The change of the second player is committed, but its outcome is unknown to the runner."""
-    job = create(world, "Ann", "Bob", "Zoe")["Id"]
-    start(world, job)
     apply, calls = world.keeper.changes.apply, list[int]()
+    for number, error in enumerate((CommitUnknown, DatabaseUnavailable), start=1):
+        job = create(world, "Ann", "Bob", "Zoe")["Id"]
+        start(world, job)
+        calls.clear()
 
-    async def apply_then_lose(*given: Any) -> ApplyResult:
-        done = await apply(*given)
-        calls.append(1)
-        if len(calls) == 2:
-            raise error("lost")
-        return done
+        async def apply_then_lose(*given: Any, error: type[DatabaseUnavailable] = error) -> ApplyResult:
+            done = await apply(*given)
+            calls.append(1)
+            if len(calls) == 2:
+                raise error("lost")
+            return done
 
-    monkeypatch.setattr(world.keeper.changes, "apply", apply_then_lose)
-    with pytest.raises(DatabaseUnavailable):
+        monkeypatch.setattr(world.keeper.changes, "apply", apply_then_lose)
+        with pytest.raises(DatabaseUnavailable):
+            work(world)
+        assert get(world, job)["State"] == "running"
         work(world)
-    assert get(world, job)["State"] == "running"
-    work(world)
-    assert (get(world, job)["State"], get(world, job)["Done"]) == ("finished", 3)
-    assert [count_coins(world, each) for each in ("Bob", "Zoe")] == [5, 5]
+        assert (get(world, job)["State"], get(world, job)["Done"]) == ("finished", 3)
+        assert [count_coins(world, each) for each in ("Bob", "Zoe")] == [5 * number] * 2
 
 
 def test_internal_error_pauses_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,37 +280,40 @@ def test_jobs_take_turns(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(order) == {f"bulk-{each}" for each in jobs}
 
 
-def test_job_of_an_api_key_ends_with_the_key(world: World) -> None:
-    made = world.post(
-        "/api/keeper/v1/keys", {"name": "shop", "permissions": ["items.give", "bulk.run", "players.read"]}
-    )
-    assert made.status == 200, made.raw
-    text, key = made.json["Key"], made.json["Id"]
-    job = world.post(ROOT, bulking.GIVE | {"Players": ["Bob"]}, token=text).json["Id"]
-    assert world.post(f"{ROOT}/{job}/start", token=text).status == 200
-    assert world.call("DELETE", f"/api/keeper/v1/keys/{key}").status == 200
-    work(world)
-    assert (get(world, job)["State"], count_coins(world, "Bob")) == ("paused", 0)
-
-
-def test_erased_person_leaves_no_name_in_a_job(world: World) -> None:
+def test_erased_people_leave_neither_name_nor_reason_in_a_job(world: World) -> None:
     run(world, "Bob", Act="ban_player", Days=0)
     job = run(world, "Bob", Act="ban_player", Days=0, reason="Bob cheated")["Id"]  # refused with its name
     assert "Bob" in list_targets(world, job)[0]["Message"]
     assert world.call("DELETE", "/api/v1/users/Bob").status == 200
-    target = list_targets(world, job)[0]
-    assert (target["State"], target["Code"], target["Player"], target["Message"]) == (
-        *("refused", "already_banned", None, None),
-    )
-
-
-def test_erased_creator_leaves_no_reason(world: World) -> None:
-    job = create(world, "Bob", by="Shop", reason="for my friend")["Id"]
+    [target] = list_targets(world, job)
+    names = ("State", "Code", "Player", "Message")
+    assert [target[name] for name in names] == ["refused", "already_banned", None, None]
+    job = create(world, "Ann", by="Shop", reason="for my friend")["Id"]
     start(world, job, by="Shop")
     assert world.call("DELETE", "/api/v1/users/Shop").status == 200
     work(world)
     found = get(world, job)
     assert (found["Creator"], found["Reason"], found["State"]) == (None, None, "paused")
+
+
+def test_previews_are_deleted_after_a_day_unless_an_approval_of_their_start_waits(
+    make_world: Callable[..., World],
+) -> None:
+    world = approving.make_strict(make_world, approvals="bulk.run>1")
+    held, left, recent = (create(world, "Ann", "Bob")["Id"] for _ in range(3))
+    paused = create(world, "Ann")["Id"]
+    start(world, paused)
+    assert act(world, paused, "pause").status == 200
+    asked = act(world, held, "start")
+    assert asked.status == 202, asked.raw
+    world.sql("UPDATE bulk_jobs SET created_at = created_at - 90000000 WHERE id <> $1", recent)
+    ((now,),) = world.sql("SELECT created_at FROM bulk_jobs WHERE id = $1", recent)
+    for denied, rest in ((False, {held, recent, paused}), (True, {recent, paused})):
+        if denied:
+            assert approving.decide(world, asked.json["ApprovalId"], "deny").status == 200
+        world.run(retention.delete_old(world.keeper, now))
+        assert {each["Id"] for each in world.get(ROOT).json["Jobs"]} == rest
+    assert world.sql("SELECT COUNT(*) FROM bulk_targets WHERE job_id IN ($1, $2)", held, left) == [(0,)]
 
 
 def test_old_jobs_are_deleted_unless_they_run(world: World) -> None:

@@ -1,5 +1,6 @@
 """Kills, warps and chat messages: from the request over the change feed to the acknowledgement."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from world import World
 FAR_FUTURE = 4_000_000_000_000
 MAP = "6c5a2a3e-0000-4000-8000-000000000001"
 COLOR = {"A": 255, "R": 255, "G": 0, "B": 0}
+ZERO = "00000000-0000-0000-0000-000000000000"
 ECHO = {"Message": "Hi", "Color": COLOR, "Target": None}
 
 
@@ -32,19 +34,28 @@ def told(world: World, after: int) -> dict[str, list[Any]]:
     }
 
 
-@pytest.mark.parametrize("path", ["players/Zoe", "users/Ann"])
-def test_kill_is_told_to_the_server_of_the_player_and_acknowledged(world: World, began: int, path: str) -> None:
-    answer = world.post(f"/api/v1/{path}/admin/kill", {"reason": "duel"})
-    assert (answer.status, answer.json) == (200, {"Message": "Zoe has been killed!"})
-    (change,) = read_feed(world, began)
-    assert (change["Kind"], change["PlayerId"]) == ("player_killed", people.ZOE.id)
-    assert change["After"] == {"Reason": "duel", "Moderator": "Root"}
-    assert (change["Server"], change["Expired"]) == ("one", False)
-    assert change["ExpiresAt"] > change["At"]
-    assert read_feed(world, began, "two") == []
-    assert acknowledge(world, ack(change["Seq"])).json["Acks"] == [{"Seq": change["Seq"], "State": "applied"}]
-    world.sql("UPDATE deliveries SET expires_at = 1")
-    assert read_feed(world, began)[0]["Expired"] is True
+def test_kill_is_told_to_the_server_of_the_player_and_acknowledged(world: World, began: int) -> None:
+    after = began
+    for path in ("players/Zoe", "users/Ann"):
+        answer = world.post(f"/api/v1/{path}/admin/kill", {"reason": "duel"})
+        assert (answer.status, answer.json) == (200, {"Message": "Zoe has been killed!"})
+        (change,) = read_feed(world, after)
+        assert (change["Kind"], change["PlayerId"]) == ("player_killed", people.ZOE.id)
+        assert change["After"] == {"Reason": "duel", "Moderator": "Root"}
+        assert (change["Server"], change["Expired"]) == ("one", False)
+        assert change["ExpiresAt"] > change["At"]
+        assert read_feed(world, began, "two") == []
+        assert acknowledge(world, ack(change["Seq"])).json["Acks"] == [{"Seq": change["Seq"], "State": "applied"}]
+        world.sql("UPDATE deliveries SET expires_at = 1")
+        assert read_feed(world, after)[0]["Expired"] is True
+        after = change["Seq"]
+    world.post("/api/keeper/v1/users/Ann/powers", {"ban": True})
+    refused(world.post("/api/v1/players/Zoe/admin/kill", {}, by="Shop"), 400, "outranked")
+    assert world.post("/api/v1/players/Zoe/admin/warpto", {"mapid": MAP}, by="Shop").status == 200
+    for act in ("kill", "warpto", "warptoloc"):
+        answer = world.post(f"/api/v1/players/Ann/admin/{act}", {"mapid": MAP})
+        refused(answer, 404, "user_not_online", "User not online!")
+        refused(world.post(f"/api/v1/players/Nobody/admin/{act}", {}), 404, "no_such_player")
 
 
 def test_warps_name_the_map_and_keep_the_place(world: World, began: int) -> None:
@@ -67,82 +78,56 @@ def test_warps_name_the_map_and_keep_the_place(world: World, began: int) -> None
     }
 
 
-@pytest.mark.usefixtures("began")
-def test_offline_player_is_not_commanded(world: World) -> None:
-    for act in ("kill", "warpto", "warptoloc"):
-        refused(
-            world.post(f"/api/v1/players/Ann/admin/{act}", {"mapid": MAP}), 404, "user_not_online", "User not online!"
-        )
-        refused(world.post(f"/api/v1/players/Nobody/admin/{act}", {}), 404, "no_such_player")
-
-
-def test_kill_compares_powers(world: World, began: int) -> None:
-    world.post("/api/keeper/v1/users/Ann/powers", {"ban": True})
-    refused(world.post("/api/v1/players/Zoe/admin/kill", {}, by="Shop"), 400, "outranked")
-    assert world.post("/api/v1/players/Zoe/admin/warpto", {"mapid": MAP}, by="Shop").status == 200
-    assert len(told(world, began)["one"]) == 1
-
-
-@pytest.mark.parametrize("path", ["chat", "chat/global", "chat/", "CHAT/Global"])
-def test_global_chat_reaches_every_game_server(world: World, began: int, path: str) -> None:
-    answer = world.post(f"/api/v1/{path}", {"message": "Hi", "color": {"a": 255, "r": 255, "g": 0, "b": 0}})
-    assert (answer.status, answer.json) == (200, {"success": True, "chatMessage": ECHO})
-    said = {"Channel": "global", "Message": "Hi", "Color": COLOR, "Target": ""}
-    assert told(world, began) == {"one": [("chat_sent", said)], "two": [("chat_sent", said)]}
-    assert read_feed(world, began)[0]["PlayerId"] is None
-
-
-def test_chat_as_a_form_with_nested_keys(world: World, began: int) -> None:
+def test_global_chat_reaches_every_game_server(world: World, began: int) -> None:
+    said = ("chat_sent", {"Channel": "global", "Message": "Hi", "Color": COLOR, "Target": ""})
+    body = {"message": "Hi", "color": {"a": 255, "r": 255, "g": 0, "b": 0}}
     form = {"Message": "Hi", "Color[A]": "255", "Color[R]": "255", "Color[G]": "0", "Color[B]": "0"}
-    assert world.call("POST", "/api/v1/chat/global", form=form).json == {"success": True, "chatMessage": ECHO}
-    assert told(world, began)["one"][0][1]["Color"] == COLOR
-
-
-def test_default_color_is_yellow_and_a_text_is_no_color(world: World, began: int) -> None:
+    answers = [world.post(f"/api/v1/{path}", body) for path in ("chat", "chat/global", "chat/", "CHAT/Global")]
+    for answer in (*answers, world.call("POST", "/api/v1/chat/global", form=form)):
+        assert (answer.status, answer.json) == (200, {"success": True, "chatMessage": ECHO})
+    assert told(world, began) == {"one": [said] * 5, "two": [said] * 5}
+    assert read_feed(world, began)[0]["PlayerId"] is None
     assert world.post("/api/v1/chat", {"Message": "Hi"}).json["chatMessage"]["Color"] is None
-    assert [each[1]["Color"] for each in told(world, began)["one"]] == [{"A": 255, "R": 255, "G": 255, "B": 0}]
+    (change,) = read_feed(world, read_last(world) - 1)
+    assert change["After"]["Color"] == {"A": 255, "R": 255, "G": 255, "B": 0}  # yellow
     refused(world.post("/api/v1/chat", {"Message": "Hi", "Color": "red"}), 400, "bad_field")
 
 
-def test_direct_chat_reaches_the_recipient_only(world: World, began: int) -> None:
+def test_direct_chat_reaches_the_recipient_and_proximity_chat_names_the_map(world: World, began: int) -> None:
     answer = world.post("/api/v1/chat/direct/bob", {"Message": "Hi", "Color": COLOR})
     assert answer.json == {"success": True, "lookupKey": "bob", "chatMessage": ECHO}
     (change,) = read_feed(world, began, "two")
     assert (change["PlayerId"], change["After"]["Channel"]) == (people.BOB.id, "direct")
     assert read_feed(world, began) == []
     for key in ("Ann", "Nobody"):
-        refused(
-            world.post(f"/api/v1/chat/direct/{key}", {"Message": "Hi"}),
-            404,
-            "no_recipient",
-            f"No player found for '{key}'.",
-        )
-    zero = "00000000-0000-0000-0000-000000000000"
-    refused(world.post(f"/api/v1/chat/direct/{zero}", {}), 400, "invalid_player_id", "Invalid player id.")
+        answer = world.post(f"/api/v1/chat/direct/{key}", {"Message": "Hi"})
+        refused(answer, 404, "no_recipient", f"No player found for '{key}'.")
+    refused(world.post(f"/api/v1/chat/direct/{ZERO}", {}), 400, "invalid_player_id", "Invalid player id.")
 
-
-def test_proximity_chat_names_the_map(world: World, began: int) -> None:
     known = world.get("/api/link/v1/catalogue/maps", by="Server").json["Values"]
     path = f"/api/v1/chat/proximity/{known[0]['Id'] if known else MAP}"
     assert world.post(path, {"Message": "Hi", "Color": COLOR}).json["mapId"] == path.rpartition("/")[2]
-    assert told(world, began)["two"][0][1]["Channel"] == "proximity"
+    assert told(world, began)["two"][1][1]["Channel"] == "proximity"
     game_server.put_catalogue(world, "maps", [{"Id": people.ZOE.id, "Name": "Harbour"}])
     refused(world.post(f"/api/v1/chat/proximity/{MAP}", {}), 404, "no_such_map", f"No map found for '{MAP}'.")
-    zero = "00000000-0000-0000-0000-000000000000"
-    refused(world.post(f"/api/v1/chat/proximity/{zero}", {}), 400, "invalid_map", f"Invalid map id '{zero}'.")
+    refused(world.post(f"/api/v1/chat/proximity/{ZERO}", {}), 400, "invalid_map", f"Invalid map id '{ZERO}'.")
     refused(world.post("/api/v1/chat/proximity/abc", {}), 404, "no_such_route")
 
 
 @pytest.mark.usefixtures("began")
-def test_chat_is_limited_in_length_and_rate(world: World) -> None:
+def test_chat_is_limited_in_length_and_rate(make_world: Callable[..., World]) -> None:
+    world = make_world(chat_per_minute=3)
     settings = world.keeper.settings
     refused(world.post("/api/v1/chat", {"Message": "x" * (settings.chat_characters + 1)}), 400, "bad_field")
     key = {"Idempotency-Key": "chat-1"}
     for number in range(settings.chat_per_minute):
         headers = {} if number else key
+        dry = world.post("/api/v1/chat?dryRun=true", {"Message": "Hi"}, by="Shop")
+        assert dry.status == 200, number  # a preview uses up nothing of the limit
         assert world.post("/api/v1/chat", {"Message": "Hi"}, by="Shop", headers=headers).status == 200
     full = world.post("/api/v1/chat", {"Message": "Hi"}, by="Shop")
     refused(full, 429, "too_many_messages")
+    refused(world.post("/api/v1/chat?dryRun=true", {"Message": "Hi"}, by="Shop"), 429, "too_many_messages")
     assert 1 <= int(full.headers["retry-after"]) <= 60
     assert world.post("/api/v1/chat", {"Message": "Hi"}, by="Shop", headers=key).status == 200
     assert world.post("/api/v1/chat", {"Message": "Hi"}).status == 200
@@ -150,13 +135,13 @@ def test_chat_is_limited_in_length_and_rate(world: World) -> None:
 
 def test_kill_does_not_refuse_a_report_with_applied_seq(world: World, began: int) -> None:
     world.post("/api/v1/players/Zoe/admin/kill", {})
-    report = game_server.put_player(world, people.ZOE.id, {"Level": 2, "AppliedSeq": began})
-    assert report.status == 200
+    assert game_server.put_player(world, people.ZOE.id, {"Level": 2, "AppliedSeq": began}).status == 200
     assert stored(world) == [("one", "waiting", None)]
 
 
 def test_trim_keeps_the_change_before_a_kill(world: World, began: int) -> None:
-    world.post("/api/v1/players/Zoe/items/give", {"itemid": people.COIN.id, "quantity": 1})
+    gift = {"itemid": people.COIN.id, "quantity": 1}
+    assert world.post("/api/v1/players/Zoe/items/give", gift).status == 200
     world.post("/api/v1/players/Zoe/admin/kill", {})
     assert world.run(retention.trim(world.keeper, FAR_FUTURE))
     kept = [each.kind for each in world.ledger() if each.player_id == people.ZOE.id]

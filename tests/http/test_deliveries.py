@@ -33,70 +33,55 @@ def test_kick_is_told_to_the_game_server_of_the_player(world: World, kick: int) 
     everybody = world.get(f"{CHANGES}?after={kick - 1}", by="Server").json["Changes"]
     assert [each["Seq"] for each in everybody] == [kick]
     assert "Server" not in everybody[0]
-
-
-def test_notice_of_an_older_version_is_told_to_every_game_server(world: World, kick: int) -> None:
-    world.sql("DELETE FROM deliveries")
-    for server in ("one", "two"):
-        assert [each["Seq"] for each in read_feed(world, kick - 1, server)] == [kick]
-
-
-def test_gift_has_no_delivery_and_is_told_to_all(world: World, kick: int) -> None:
+    # a gift has no delivery and is told to all; a command that is told once is not in the feed without a server
     world.post("/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 1})
     assert stored(world) == [("one", "waiting", None)]
     assert [each["Kind"] for each in read_feed(world, kick)] == ["items_given"]
+    assert world.post("/api/v1/players/Zoe/admin/kill", {}).status == 200
+    told = world.get(f"{CHANGES}?after={kick - 1}&limit=9", by="Server").json["Changes"]
+    assert [each["Kind"] for each in told] == ["user_kicked", "items_given"]
+    # a notice of an older version has no delivery, and is told to every game server
+    world.sql("DELETE FROM deliveries")
+    for server in ("one", "two"):
+        told = world.get(f"{CHANGES}?after={kick - 1}&server={server}&limit=1", by="Server").json["Changes"]
+        assert [each["Seq"] for each in told] == [kick]
 
 
-def test_acknowledgement_is_stored_and_repeated(world: World, kick: int) -> None:
+def test_first_acknowledgement_stands_except_unknown(world: World, kick: int) -> None:
+    refused(acknowledge(world, ack(kick), ack(kick + 1)), 409, "not_told")  # the whole batch
+    assert f"command {kick + 1};" in acknowledge(world, ack(kick), ack(kick + 1)).json["Message"]
+    refused(acknowledge(world, ack(kick), server="two"), 409, "not_told")
+    assert stored(world) == [("one", "waiting", None)]
     answer = acknowledge(world, ack(kick, reason="done"))
     assert (answer.status, answer.json) == (200, {"Acks": [{"Seq": kick, "State": "applied"}]})
     assert acknowledge(world, ack(kick)).json == answer.json
     assert stored(world) == [("one", "applied", "done")]
+    for first, second, stands in (
+        ("applied", "failed", "applied"),
+        ("applied", "unknown", "applied"),
+        ("failed", "applied", "failed"),
+        ("unknown", "applied", "applied"),
+        ("unknown", "failed", "failed"),
+        ("unknown", "unknown", "unknown"),
+    ):
+        world.sql("UPDATE deliveries SET state = 'waiting', reason = NULL, acked_at = NULL")
+        assert acknowledge(world, ack(kick, first)).json == {"Acks": [{"Seq": kick, "State": first}]}
+        assert acknowledge(world, ack(kick, second)).json == {"Acks": [{"Seq": kick, "State": stands}]}
+        both = acknowledge(world, ack(kick, first), ack(kick, second))
+        assert both.json == {"Acks": [{"Seq": kick, "State": stands}] * 2}
 
 
-@pytest.mark.parametrize(
-    ("states", "stands"),
-    [
-        (("applied", "failed"), "applied"),
-        (("applied", "unknown"), "applied"),
-        (("failed", "applied"), "failed"),
-        (("unknown", "applied"), "applied"),
-        (("unknown", "failed"), "failed"),
-        (("unknown", "unknown"), "unknown"),
-    ],
-)
-def test_first_acknowledgement_stands_except_unknown(
-    world: World, kick: int, states: tuple[str, str], stands: str
-) -> None:
-    first, second = (acknowledge(world, ack(kick, state)) for state in states)
-    assert first.json == {"Acks": [{"Seq": kick, "State": states[0]}]}
-    assert second.json == {"Acks": [{"Seq": kick, "State": stands}]}
-    both = acknowledge(world, *(ack(kick, state) for state in states))
-    assert both.json == {"Acks": [{"Seq": kick, "State": stands}] * 2}
-
-
-def test_unknown_command_refuses_the_whole_batch_and_is_named(world: World, kick: int) -> None:
-    refused(acknowledge(world, ack(kick), ack(kick + 1)), 409, "not_told")
-    assert f"command {kick + 1};" in acknowledge(world, ack(kick), ack(kick + 1)).json["Message"]
-    refused(acknowledge(world, ack(kick), server="two"), 409, "not_told")
-    assert stored(world) == [("one", "waiting", None)]
-
-
-def test_acknowledgement_is_taken_without_a_lease(world: World, kick: int) -> None:
+def test_late_acknowledgement_is_taken(world: World, kick: int) -> None:
+    """Also without a lease and of an expired command, and by an Idempotency-Key only once."""
     assert game_server.lapse(world) == 1
-    assert acknowledge(world, ack(kick)).status == 200
-
-
-def test_late_acknowledgement_of_an_expired_command_is_taken(world: World, kick: int) -> None:
     world.sql("UPDATE deliveries SET expires_at = 1")
     assert read_feed(world, kick - 1)[0]["Expired"] is True
+    first = acknowledge(world, ack(kick, "unknown"), headers={"Idempotency-Key": "a"})
     assert acknowledge(world, ack(kick)).json["Acks"][0]["State"] == "applied"
-
-
-def test_report_does_not_wait_for_commands(world: World, kick: int) -> None:
-    assert acknowledge(world, ack(kick)).status == 200
+    assert acknowledge(world, ack(kick, "unknown"), headers={"Idempotency-Key": "a"}).raw == first.raw
+    game_server.heartbeat(world, "two")
     game_server.join(world, people.ZOE.id, server="two")
-    report = {"Level": 7, "AppliedSeq": kick - 1}
+    report = {"Level": 7, "AppliedSeq": kick - 1}  # a report does not wait for commands
     assert world.call("PUT", f"/api/link/v1/players/{people.ZOE.id}", body=report, by="Server").status == 200
 
 
@@ -112,18 +97,20 @@ def test_trim_keeps_the_newest_change_of_data_before_a_command(world: World, kic
     assert world.sql("SELECT seq FROM ledger WHERE seq >= $1 AND seq <= $2", kick, gift) == [(gift,)]
 
 
-def test_feed_without_a_server_has_no_command_that_is_told_once(world: World, kick: int) -> None:
-    assert world.post("/api/v1/players/Zoe/admin/kill", {}).status == 200
-    told = world.get(f"{CHANGES}?after={kick - 1}", by="Server").json["Changes"]
-    assert [each["Kind"] for each in told] == ["user_kicked"]
+@pytest.mark.parametrize("is_late", [False, True])
+def test_erasure_blanks_the_reason_of_the_game(world: World, kick: int, *, is_late: bool) -> None:
+    def tell() -> None:
+        assert acknowledge(world, ack(kick, "failed", "Zoe of 198.51.100.7 has left")).status == 200
 
-
-def test_late_acknowledgement_has_no_reason_after_an_erasure(world: World, kick: int) -> None:
     game_server.leave(world, people.ZOE.id)
+    if not is_late:
+        tell()
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    assert [row[0] for row in world.sql("SELECT reason FROM masked_deliveries")] == [None]
     world.run(erasure_jobs.run_all_jobs(world.keeper.store))
-    assert acknowledge(world, ack(kick, reason="Zoe of 198.51.100.7 has left")).status == 200
-    assert stored(world) == [("one", "applied", None)]
+    if is_late:
+        tell()
+    assert stored(world) == [("one", "failed", None)]
 
 
 def test_malformed_acknowledgements_are_refused(world: World, kick: int) -> None:
@@ -140,12 +127,6 @@ def test_key_of_one_game_server_speaks_for_no_other(world: World, kick: int) -> 
         path = f"{game_server.LINK}/servers/{server}/acks"
         assert world.call("POST", path, body={"Acks": []}, token=key).status == status
         assert world.call("GET", f"{CHANGES}?after={kick}&server={server}", token=key).status == status
-
-
-def test_idempotency_key_replays_the_answer(world: World, kick: int) -> None:
-    first = acknowledge(world, ack(kick, "unknown"), headers={"Idempotency-Key": "a"})
-    acknowledge(world, ack(kick))
-    assert acknowledge(world, ack(kick, "unknown"), headers={"Idempotency-Key": "a"}).raw == first.raw
 
 
 def test_cursors_of_polls_are_saved_by_the_job_and_never_move_back(world: World, kick: int) -> None:
@@ -166,12 +147,3 @@ def test_cursors_of_polls_are_saved_by_the_job_and_never_move_back(world: World,
 def test_old_deliveries_are_deleted_with_the_audit_log(world: World) -> None:
     world.run(retention.delete_old(world.keeper, FAR_FUTURE))
     assert len(stored(world)) == (0 if world.keeper.settings.ledger_days else 1)
-
-
-def test_erasure_blanks_the_reason_of_the_game(world: World, kick: int) -> None:
-    acknowledge(world, ack(kick, "failed", "Zoe is in a fight"))
-    game_server.leave(world, people.ZOE.id)
-    owner = world.get("/api/v1/players/Zoe").json["UserId"]
-    assert world.call("DELETE", f"/api/v1/users/{owner}").status == 200
-    masked = world.sql("SELECT reason FROM masked_deliveries")
-    assert [row[0] for row in masked] == [None]

@@ -61,46 +61,64 @@ def kick(world: World, online: None) -> int:  # noqa: ARG001 - the players must 
 
 def test_command_waits_until_the_cursor_of_its_game_server_has_passed_it(world: World, kick: int) -> None:
     assert list_deliveries(world, kick) == [{"Server": "one", "State": "waiting", "Reason": None, "At": None}]
+    table = world.get(f"{HISTORY}?format=csv&before={kick + 1}&limit=1").raw.decode().splitlines()
+    assert table[0].endswith(",Deliveries")
+    assert '""Server"":""one"",""State"":""waiting""' in table[1]
+    for seq, state in ((kick - 1, "waiting"), (kick, "sent")):  # the stored cursor of another process
+        world.sql("UPDATE servers SET sent_seq = $1 WHERE name = 'one'", seq)
+        assert list_states(world, kick) == [("one", state)]
+    world.sql("UPDATE servers SET sent_seq = NULL WHERE name = 'one'")
     read_feed(world, kick - 1)
     read_feed(world, kick, "two")
     assert list_states(world, kick) == [("one", "waiting")]
     read_feed(world, kick)
     assert list_states(world, kick) == [("one", "sent")]
+    world.sql("DELETE FROM deliveries")  # a notice of an older version
+    assert list_deliveries(world, kick) == []
 
 
-def test_command_is_sent_by_the_stored_cursor_of_another_process(world: World, kick: int) -> None:
-    world.sql("UPDATE servers SET sent_seq = $1 WHERE name = 'one'", kick - 1)
-    assert list_states(world, kick) == [("one", "waiting")]
-    world.sql("UPDATE servers SET sent_seq = $1 WHERE name = 'one'", kick)
-    assert list_states(world, kick) == [("one", "sent")]
-
-
-@pytest.mark.parametrize("state", ["applied", "failed", "unknown"])
-def test_acknowledged_command_has_the_state_the_reason_and_the_time(world: World, kick: int, state: str) -> None:
-    acknowledge(world, ack(kick, state, "the game's words"))
-    world.sql("UPDATE deliveries SET queued_at = 1000, acked_at = 1400")
+def test_acknowledged_command_has_the_state_the_reason_and_the_time(world: World, kick: int) -> None:
     game_server.leave(world, people.ZOE.id)
-    assert list_deliveries(world, kick) == [
-        {"Server": "one", "State": state, "Reason": "the game's words", "At": "1970-01-01T00:00:01.400Z"}
-    ]
+    for state in ("applied", "failed", "unknown"):
+        world.sql("UPDATE deliveries SET state = 'waiting', reason = NULL")
+        acknowledge(world, ack(kick, state, "the game's words"))
+        world.sql("UPDATE deliveries SET queued_at = 1000, acked_at = 1400")
+        assert list_deliveries(world, kick) == [
+            {"Server": "one", "State": state, "Reason": "the game's words", "At": "1970-01-01T00:00:01.400Z"}
+        ]
+    world.sql("INSERT INTO erasures (id, user_id, upto, fields) VALUES ($1, $1, $2, '{}')", people.ZOE.id, kick)
+    assert list_deliveries(world, kick)[0]["Reason"] is None
+    assert list_states(world, kick) == [("one", "unknown")]
+
+
+def list_overdue(world: World) -> list[int]:
+    return [each.seq for each in world.run(deliveries.read_overdue(world.keeper.store, -60_000, 10))]
 
 
 def test_state_command_is_not_needed_when_the_player_has_left_the_game_server(world: World, kick: int) -> None:
     read_feed(world, kick)
+    assert list_overdue(world) == [kick]
     game_server.leave(world, people.ZOE.id)
     assert list_states(world, kick) == [("one", "not_needed")]
     game_server.join(world, people.ZOE.id, server="two")
     assert list_states(world, kick) == [("one", "not_needed")]
+    assert list_overdue(world) == []
     game_server.join(world, people.ZOE.id, server="one")
     assert list_states(world, kick) == [("one", "sent")]
+    assert list_overdue(world) == [kick]
 
 
 @pytest.mark.usefixtures("online")
 def test_command_told_once_waits_for_a_player_who_left_until_it_expires(world: World) -> None:
+    """The game server that was told may still carry it out, and must say so, also if the player has moved."""
     kill = add_change(world, "player_killed", people.ZOE.id, "one", life=4_000_000_000_000)
     game_server.leave(world, people.ZOE.id)
     assert list_states(world, kill) == [("one", "waiting")]
+    game_server.join(world, people.ZOE.id, server="two")
+    assert list_overdue(world) == [kill]
+    assert list_states(world, kill) == [("one", "waiting")]
     world.sql("UPDATE deliveries SET expires_at = 2000")
+    assert list_overdue(world) == []
     assert list_deliveries(world, kill) == [
         {"Server": "one", "State": "expired", "Reason": None, "At": "1970-01-01T00:00:02.000Z"}
     ]
@@ -108,34 +126,6 @@ def test_command_told_once_waits_for_a_player_who_left_until_it_expires(world: W
     assert list_states(world, kill) == [("one", "expired")]
     acknowledge(world, ack(kill, "failed"))
     assert list_states(world, kill) == [("one", "failed")]
-
-
-def list_overdue(world: World) -> list[int]:
-    return [each.seq for each in world.run(deliveries.read_overdue(world.keeper.store, -60_000, 10))]
-
-
-def test_kick_is_not_overdue_while_the_player_is_on_another_game_server(world: World, kick: int) -> None:
-    assert list_overdue(world) == [kick]
-    game_server.join(world, people.ZOE.id, server="two")
-    assert list_overdue(world) == []
-    assert list_states(world, kick) == [("one", "not_needed")]
-    game_server.join(world, people.ZOE.id, server="one")
-    assert list_overdue(world) == [kick]
-
-
-@pytest.mark.usefixtures("online")
-def test_kill_of_a_player_who_moved_is_overdue_until_it_expires(world: World) -> None:
-    """The game server that was told may still carry it out, and must say so."""
-    kill = add_change(world, "player_killed", people.ZOE.id, "one", life=4_000_000_000_000)
-    game_server.join(world, people.ZOE.id, server="two")
-    assert list_overdue(world) == [kill]
-    assert list_states(world, kill) == [("one", "waiting")]
-    world.sql("UPDATE deliveries SET expires_at = 2000")
-    assert list_overdue(world) == []
-
-
-@pytest.mark.usefixtures("online")
-def test_chat_has_a_state_for_each_game_server_that_was_to_hear_it(world: World) -> None:
     chat = add_change(world, "chat_sent", None, "one two", life=4_000_000_000_000)
     acknowledge(world, ack(chat), server="two")
     assert list_states(world, chat) == [("one", "waiting"), ("two", "applied")]
@@ -147,30 +137,7 @@ def test_gift_is_waiting_sent_and_applied_by_the_game_server_of_the_player(world
     read_feed(world, gift, "two")
     game_server.heartbeat(world, "two", AppliedSeq=gift)
     assert list_deliveries(world, gift) == [{"Server": "one", "State": "waiting", "Reason": None, "At": None}]
-    read_feed(world, gift)
-    assert list_states(world, gift) == [("one", "sent")]
-    game_server.heartbeat(world, AppliedSeq=gift - 1)
-    assert list_states(world, gift) == [("one", "sent")]
-    game_server.heartbeat(world, AppliedSeq=gift)
-    assert list_deliveries(world, gift) == [{"Server": "one", "State": "applied", "Reason": None, "At": None}]
-
-
-@pytest.mark.usefixtures("online")
-def test_receipt_of_a_heartbeat_never_moves_back(world: World) -> None:
-    gift = give(world)
-    assert game_server.heartbeat(world, AppliedSeq=gift).status == 200
-    for again in (
-        game_server.heartbeat(world),
-        game_server.heartbeat(world, AppliedSeq=0),
-        game_server.heartbeat(world, AppliedSeq=gift - 1),
-    ):
-        assert again.status == 200
-    assert list_states(world, gift) == [("one", "applied")]
-
-
-@pytest.mark.usefixtures("online")
-def test_receipt_beyond_the_newest_change_is_refused(world: World) -> None:
-    gift = give(world)
+    # a receipt beyond the newest change is refused
     leases = world.sql("SELECT name, expires_at, applied_seq FROM servers ORDER BY name")
     message = f"The cursor is beyond the last change, which has number {gift}; use a cursor that the server sent."
     for answer in (
@@ -180,29 +147,35 @@ def test_receipt_beyond_the_newest_change_is_refused(world: World) -> None:
         refused(answer, 409, "cursor_ahead", message)
     assert world.sql("SELECT name, expires_at, applied_seq FROM servers ORDER BY name") == leases
     assert list_states(world, gift) == [("one", "waiting")]
+    read_feed(world, gift)
+    assert list_states(world, gift) == [("one", "sent")]
+    game_server.heartbeat(world, AppliedSeq=gift - 1)
+    assert list_states(world, gift) == [("one", "sent")]
+    # the receipt of a heartbeat never moves back
+    for answer in (
+        game_server.heartbeat(world, AppliedSeq=gift),
+        game_server.heartbeat(world),
+        game_server.heartbeat(world, AppliedSeq=0),
+        game_server.heartbeat(world, AppliedSeq=gift - 1),
+    ):
+        assert answer.status == 200
+    assert list_deliveries(world, gift) == [{"Server": "one", "State": "applied", "Reason": None, "At": None}]
 
 
+@pytest.mark.both_engines
 @pytest.mark.usefixtures("online")
 def test_report_of_the_player_is_a_receipt_of_its_own(world: World) -> None:
+    """Level and receipt are in the same row, which PostgreSQL updates only once in one statement."""
     gift = give(world)
     game_server.heartbeat(world, AppliedSeq=1)
     assert game_server.put_player(world, people.ZOE.id, {"Exp": 7}).status == 200
     assert list_states(world, gift) == [("one", "waiting")]
-    assert game_server.put_player(world, people.ZOE.id, {"AppliedSeq": gift}).status == 200
-    assert list_states(world, gift) == [("one", "applied")]
+    for level in (44, 45):
+        assert game_server.put_player(world, people.ZOE.id, {"Level": level, "AppliedSeq": gift}).status == 200
+        row = world.sql("SELECT level, applied_seq FROM presence WHERE server = 'one'")[0]
+        assert tuple(row) == (level, gift)
+        assert list_states(world, gift) == [("one", "applied")]
     assert list_states(world, give(world)) == [("one", "waiting")]
-
-
-@pytest.mark.usefixtures("online")
-def test_report_with_a_receipt_sets_both_the_level_and_the_receipt(world: World) -> None:
-    """Both are in the same row: PostgreSQL updates a row only once in one statement."""
-    gift = give(world)
-    assert game_server.put_player(world, people.ZOE.id, {"Level": 44, "AppliedSeq": gift}).status == 200
-    assert [tuple(row) for row in world.sql("SELECT level, applied_seq FROM presence WHERE server = 'one'")] == [
-        (44, gift)
-    ]
-    assert game_server.put_player(world, people.ZOE.id, {"Level": 45, "AppliedSeq": gift}).status == 200
-    assert list_states(world, gift) == [("one", "applied")]
 
 
 @pytest.mark.usefixtures("online")
@@ -215,12 +188,8 @@ def test_receipt_of_a_player_ends_when_it_moves_to_another_game_server(world: Wo
     assert list_states(world, gift) == [("two", "waiting")]
     game_server.heartbeat(world, "two", AppliedSeq=gift)
     assert list_states(world, gift) == [("two", "applied")]
-
-
-@pytest.mark.usefixtures("online")
-def test_report_of_a_player_who_is_offline_leaves_no_receipt(world: World) -> None:
-    game_server.leave(world, people.ZOE.id)
-    gift = give(world)
+    game_server.leave(world, people.ZOE.id, server="two")
+    gift = give(world)  # the report of a player who is offline leaves no receipt
     assert game_server.put_player(world, people.ZOE.id, {"AppliedSeq": gift}).status == 200
     game_server.join(world, people.ZOE.id)
     assert list_states(world, gift) == [("one", "waiting")]
@@ -237,21 +206,11 @@ def test_change_that_no_game_server_needs_has_no_deliveries(world: World) -> Non
     assert list_deliveries(world, report) == []
     world.post("/api/v1/users/Zoe/manage/email/change", {"new": "zoe@new.example", "authorization": ""})
     assert list_deliveries(world, add_change(world, "role_saved")) == []
-
-
-@pytest.mark.usefixtures("online")
-def test_ban_has_a_delivery_in_its_notice_and_none_in_the_change_of_the_account(world: World) -> None:
-    assert (
-        world.post("/api/v1/players/Zoe/admin/ban", {"duration": 1, "reason": "x", "moderator": "Root"}).status == 200
-    )
+    ban = {"duration": 1, "reason": "x", "moderator": "Root"}
+    assert world.post("/api/v1/players/Zoe/admin/ban", ban).status == 200
     last = read_last(world)
-    assert list_deliveries(world, last - 1) == []
+    assert list_deliveries(world, last - 1) == []  # the change of the account, before the notice to the game server
     assert list_states(world, last) == [("one", "waiting")]
-
-
-def test_notice_of_an_older_version_has_no_deliveries(world: World, kick: int) -> None:
-    world.sql("DELETE FROM deliveries")
-    assert list_deliveries(world, kick) == []
 
 
 @pytest.mark.usefixtures("online")
@@ -263,17 +222,3 @@ def test_variables_of_the_server_go_to_every_game_server_with_a_lease(world: Wor
     assert list_states(world, change) == [("one", "waiting"), ("two", "applied")]
     read_feed(world, change)
     assert list_states(world, change) == [("one", "sent"), ("two", "applied")]
-
-
-def test_reason_of_an_erased_person_is_masked(world: World, kick: int) -> None:
-    acknowledge(world, ack(kick, "failed", "Zoe has left"))
-    assert list_deliveries(world, kick)[0]["Reason"] == "Zoe has left"
-    world.sql("INSERT INTO erasures (id, user_id, upto, fields) VALUES ($1, $1, $2, '{}')", people.ZOE.id, kick)
-    assert list_deliveries(world, kick)[0]["Reason"] is None
-    assert list_states(world, kick) == [("one", "failed")]
-
-
-def test_table_has_the_deliveries_as_json(world: World, kick: int) -> None:
-    table = world.get(f"{HISTORY}?format=csv&before={kick + 1}&limit=1").raw.decode().splitlines()
-    assert table[0].endswith(",Deliveries")
-    assert '""Server"":""one"",""State"":""waiting""' in table[1]

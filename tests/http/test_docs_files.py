@@ -1,4 +1,4 @@
-"""The OpenAPI documents are made at the first request for them, each once."""
+"""The OpenAPI documents are made, encoded and compressed at the first request for them, each once."""
 
 import asyncio
 import time
@@ -19,7 +19,9 @@ def test_concurrent_first_requests_make_a_document_once() -> None:
     async def load() -> list[bytes]:
         files = DocsFiles(make)
         assert made == []
-        return await asyncio.gather(*(files.load_document(tolerant=each) for each in (False, True) * 4))
+        loaded = await asyncio.gather(*(files.load_document(tolerant=each) for each in (False, True) * 4))
+        assert len({id(each) for each in loaded}) == 2  # with their ETags and compressed forms
+        return [each.plain.content for each in loaded]
 
     assert asyncio.run(load()) == [b"strict", b"tolerant"] * 4
     assert sorted(made) == [False, True]

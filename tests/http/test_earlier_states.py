@@ -37,6 +37,8 @@ def test_current_items_equal_those_of_the_api(shared_world: World) -> None:
     assert now["bags"] == [bag | {"Slots": drop_names(bag["Slots"])}]
     assert shared_world.get(f"{THEN}/Ann/spells").json == shared_world.get("/api/v1/players/Ann/spells").json
     assert shared_world.get(f"{THEN}/Ann/variables").json == shared_world.get("/api/v1/players/Ann/variables").json
+    assert occupied_slots(items(shared_world, "", ZOE.id)["inventory"]) == {}
+    assert items(shared_world, "", "zoe")["bags"] == []
 
 
 def test_items_at_each_change_and_time_are_reconstructed(world: World) -> None:
@@ -78,18 +80,7 @@ def test_spells_and_variables_at_a_time_are_reconstructed(world: World) -> None:
     assert (values("Bob", start + 3), values("Bob", start + 4)) == ({}, {TUTORIAL.id: True})
 
 
-def test_history_of_a_deleted_player_is_found_by_id(world: World) -> None:
-    before = last(world)
-    wanted = items(world)
-    assert world.call("DELETE", "/api/v1/players/Ann").status == 200
-    assert items(world, before, ANN.id) == wanted
-    refused(world.get(f"{THEN}/{ANN.id}/items?at={last(world)}"), 404, "not_there_then")
-    refused(world.get(f"{THEN}/{ANN.id}/items"), 404, "not_there_then")
-    refused(world.get(f"{THEN}/Ann/items?at={before}"), 404, "no_such_player")
-    refused(world.get(f"{THEN}/{people.NOBODY_ID}/items?at=1"), 404, "no_such_player")
-
-
-def test_player_did_not_exist_before_its_creation(world: World) -> None:
+def test_player_has_no_state_before_its_creation_and_after_its_deletion(world: World) -> None:
     player_id, body = newcomer(1, Items=[stack(0, COIN.id, 5)])
     put_player(world, player_id, body)
     made = last(world)
@@ -97,6 +88,13 @@ def test_player_did_not_exist_before_its_creation(world: World) -> None:
     for what in ("items", "spells", "variables"):
         refused(world.get(f"{THEN}/New1/{what}?at={made - 1}"), 404, "not_there_then")
         refused(world.get(f"{THEN}/New1/{what}?at=2001-01-01"), 404, "not_there_then")
+    wanted = items(world)
+    assert world.call("DELETE", "/api/v1/players/Ann").status == 200
+    assert items(world, made, ANN.id) == wanted  # by id only
+    refused(world.get(f"{THEN}/{ANN.id}/items?at={last(world)}"), 404, "not_there_then")
+    refused(world.get(f"{THEN}/{ANN.id}/items"), 404, "not_there_then")
+    refused(world.get(f"{THEN}/Ann/items?at={made}"), 404, "no_such_player")
+    refused(world.get(f"{THEN}/{people.NOBODY_ID}/items?at=1"), 404, "no_such_player")
 
 
 def test_state_before_the_retained_history_is_refused(make_world: Callable[..., World]) -> None:
@@ -162,10 +160,3 @@ def test_malformed_or_future_time_is_refused(world: World) -> None:
             refused(world.get(f"{THEN}/Ann/{what}?at={at}"), 400, "bad_field")
         for at in (newest, soon):  # a time slightly in the future means now, because clocks differ
             assert world.get(f"{THEN}/Ann/{what}?at={at}").json == world.get(f"{THEN}/Ann/{what}").json
-
-
-def test_player_without_items_has_empty_slots_at_any_time(shared_world: World) -> None:
-    assert (occupied_slots(items(shared_world, "", ZOE.id)["inventory"]), items(shared_world, "", "zoe")["bags"]) == (
-        {},
-        [],
-    )

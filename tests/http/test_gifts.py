@@ -1,12 +1,15 @@
 """Limits of gifts: items, quantities and days of API keys, and quotas of roles."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 import people
 import staff
 from api_keys import KEYS, create
-from gamekeeper.game import retention
+from gamekeeper.game import permissions, retention
 from gamekeeper.game.gifts import EVERY_OTHER_ITEM
 from undos import undone
 from world import Answer, World
@@ -24,33 +27,8 @@ def expect(answer: Answer, status: int, code: str) -> None:
     assert (answer.status, answer.code) == (status, code), answer.raw
 
 
-def test_key_gives_only_its_items_and_quantities(world: World) -> None:
-    text = create(world, Items=[COIN], MostPerRequest=10)["Key"]
-    assert give(world, text, 10).status == 200
-    expect(give(world, text, 11), 409, "gift_too_large")
-    refused = give(world, text, 1, people.SWORD.id)
-    expect(refused, 409, "item_not_allowed")
-    assert f"'Sword ({people.SWORD.id})'" in refused.message
-
-
-def test_daily_limit_of_a_key_is_per_item_and_counts_only_real_gifts(world: World) -> None:
-    text = create(world, MostPerDay=10)["Key"]
-    key = {"Idempotency-Key": "order-1"}
-    assert give(world, text, 6, headers=key).status == 200
-    assert give(world, text, 6, headers=key).headers["idempotent-replay"] == "true"
-    assert world.post(f"{GIVE}?dryRun=true", {"itemid": COIN, "quantity": 4}, token=text).status == 200
-    refused = give(world, text, 5)
-    expect(refused, 409, "quota_reached")
-    assert f"10 of item 'Gold Coin ({COIN})' may be given per UTC day, and 6 were given today" in refused.message
-    assert refused.json["EndsAt"].endswith("T00:00:00.000Z")
-    assert "retry-after" not in refused.headers
-    expect(world.post(f"{GIVE}?dryRun=true", {"itemid": COIN, "quantity": 5}, token=text), 409, "quota_reached")
-    assert give(world, text, 4).status == 200
-    assert give(world, text, 1, people.SWORD.id).status == 200
-    assert give(world, create(world)["Key"], 100).status == 200
-
-
-def test_undo_of_a_gift_gives_back_on_its_day(world: World) -> None:
+@pytest.mark.both_engines
+def test_undo_of_a_gift_gives_back_on_its_day_and_old_totals_are_deleted(world: World) -> None:
     text = create(world, MostPerDay=10)["Key"]
     assert give(world, text, 10).status == 200
     gift = world.ledger()[-1].seq
@@ -63,15 +41,17 @@ def test_undo_of_a_gift_gives_back_on_its_day(world: World) -> None:
     assert give(world, text, 10).status == 200
     assert undone(world, world.ledger()[-1].seq).status == 200
     assert sorted(world.sql("SELECT quantity FROM gift_totals")) == [(0,), (10,)]
-
-
-def test_limited_key_cannot_get_around_its_limit_by_an_undo(world: World) -> None:
+    world.sql("DELETE FROM gift_totals")
     text = create(world, MostPerDay=10)["Key"]
-    assert world.post("/api/v1/players/Ann/items/take", {"itemid": COIN, "quantity": 20}).status == 200
-    taken = world.ledger()[-1].seq
-    expect(world.post(f"/api/keeper/v1/changes/{taken}/undo", token=text), 409, "quota_reached")
+    assert give(world, text, 1).status == 200
+    ((today,),) = world.sql("SELECT day FROM gift_totals")
+    world.run(retention.delete_old(world.keeper, (today + 7) * 86_400_000))
+    assert world.sql("SELECT COUNT(*) FROM gift_totals") == [(1,)]
+    world.run(retention.delete_old(world.keeper, (today + 8) * 86_400_000))
+    assert world.sql("SELECT COUNT(*) FROM gift_totals") == [(0,)]
 
 
+@pytest.mark.both_engines
 def test_parallel_gifts_never_pass_the_daily_limit(world: World) -> None:
     text = create(world, MostPerDay=37)["Key"]
 
@@ -90,43 +70,40 @@ def test_parallel_gifts_never_pass_the_daily_limit(world: World) -> None:
     assert total == statuses.count(200)
 
 
-def test_unlimited_gift_writes_no_total(world: World) -> None:
+@pytest.mark.both_engines
+def test_limits_of_a_key_are_per_item_and_day_and_count_only_real_gifts(world: World) -> None:
     assert give(world, None, 5).status == 200
     assert world.sql("SELECT COUNT(*) FROM gift_totals") == [(0,)]
-
-
-def test_old_totals_are_deleted(world: World) -> None:
+    text = create(world, Items=[COIN], MostPerRequest=10)["Key"]
+    assert give(world, text, 10).status == 200
+    expect(give(world, text, 11), 409, "gift_too_large")
+    refused = give(world, text, 1, people.SWORD.id)
+    expect(refused, 409, "item_not_allowed")
+    assert f"'Sword ({people.SWORD.id})'" in refused.message
     text = create(world, MostPerDay=10)["Key"]
-    assert give(world, text, 1).status == 200
-    ((today,),) = world.sql("SELECT day FROM gift_totals")
-    world.run(retention.delete_old(world.keeper, (today + 7) * 86_400_000))
-    assert world.sql("SELECT COUNT(*) FROM gift_totals") == [(1,)]
-    world.run(retention.delete_old(world.keeper, (today + 8) * 86_400_000))
-    assert world.sql("SELECT COUNT(*) FROM gift_totals") == [(0,)]
-
-
-# --- quotas of roles -----------------------------------------------------------------------------------------------
+    key = {"Idempotency-Key": "order-1"}
+    assert give(world, text, 6, headers=key).status == 200
+    assert give(world, text, 6, headers=key).headers["idempotent-replay"] == "true"
+    assert world.post(f"{GIVE}?dryRun=true", {"itemid": COIN, "quantity": 4}, token=text).status == 200
+    refused = give(world, text, 5)
+    expect(refused, 409, "quota_reached")
+    assert f"10 of item 'Gold Coin ({COIN})' may be given per UTC day, and 6 were given today" in refused.message
+    assert refused.json["EndsAt"].endswith("T00:00:00.000Z")
+    assert "retry-after" not in refused.headers
+    expect(world.post(f"{GIVE}?dryRun=true", {"itemid": COIN, "quantity": 5}, token=text), 409, "quota_reached")
+    assert give(world, text, 4).status == 200
+    assert give(world, text, 1, people.SWORD.id).status == 200
+    assert give(world, create(world)["Key"], 100).status == 200
+    text = create(world, MostPerDay=10)["Key"]
+    assert world.post("/api/v1/players/Ann/items/take", {"itemid": COIN, "quantity": 20}).status == 200
+    taken = world.ledger()[-1].seq
+    expect(world.post(f"/api/keeper/v1/changes/{taken}/undo", token=text), 409, "quota_reached")
 
 
 def limit(world: World, role: str, quotas: dict[str, int]) -> None:
     listed = [{"ItemId": item, "PerDay": most} for item, most in quotas.items()]
     answer = world.call("PUT", f"/api/keeper/v1/roles/{role}", body={"quotas": listed})
     assert (answer.status, answer.json["Quotas"]) == (200, listed), answer.raw
-
-
-def test_quota_of_a_role_holds_for_each_account_over_all_its_credentials(world: World) -> None:
-    first, other = staff.add_account(world, "Seller", "shop"), staff.add_account(world, "Other", "shop")
-    key = create(world, Role="shop", Owner="Seller")["Key"]
-    limit(world, "shop", {EVERY_OTHER_ITEM: 3, COIN: 10})
-    assert give(world, first, 6).status == 200
-    expect(give(world, key, 5), 409, "quota_reached")
-    assert give(world, key, 4).status == 200
-    expect(give(world, first, 1), 409, "quota_reached")
-    expect(give(world, first, 4, people.ARROW.id), 409, "quota_reached")
-    assert give(world, first, 3, people.ARROW.id).status == 200
-    assert give(world, other, 10).status == 200
-    limit(world, "shop", {})
-    assert give(world, first, 100).status == 200
 
 
 def test_caller_with_a_quota_gets_no_giving_key_of_another_account(world: World) -> None:
@@ -145,6 +122,43 @@ def test_caller_with_a_quota_gets_no_giving_key_of_another_account(world: World)
     assert world.call("PUT", path, body={"Suspended": True}, token=gus).status == 200
 
 
+def test_caller_with_a_quota_lets_nobody_give_items(make_world: Callable[..., World]) -> None:
+    world = make_world(public_url="https://keeper.example")
+    gus = staff.add_account(world, "Gus", staff.save_role(world, "lead", permissions.ALL))
+    staff.save_role(world, "reader", ["players.read"])
+    roles, users, body = "/api/keeper/v1/roles", "/api/keeper/v1/users", {"permissions": ["players.read", "items.give"]}
+    invitation = {"email": "new@example.test", "roles": ["shop"]}
+    assert world.post(f"{users}/Bob/roles", {"give": ["shop"]}).status == 200
+    assert world.post(f"{users}/Bob/roles", {"take": ["shop"]}).status == 200
+    taken = world.ledger()[-1].seq
+    assert world.post(f"{users}/Shop/suspend").status == 200
+    suspended = world.ledger()[-1].seq
+    assert world.post(f"{users}/Mona/powers", {"api": False}).status == 200
+    named = ["items.give", "players.read", "staff.manage", "users.query"]
+    limited = create(world, Owner="Root", Permissions=named, Items=[COIN])["Key"]
+    limit(world, "lead", {EVERY_OTHER_ITEM: 10})
+    attempts: list[tuple[str, str, Any]] = [
+        ("POST", f"{users}/Bob/roles", {"give": ["shop"]}),
+        ("POST", f"{users}/Bob/roles", {"give": ["api"]}),
+        ("POST", f"{users}/Bob/roles", {"grant": ["items.give"]}),
+        ("POST", "/api/keeper/v1/invitations", invitation),
+        ("POST", roles, body | {"name": "new"}),
+        ("PUT", f"{roles}/reader", body),
+        ("PUT", f"{roles}/shop", {"quotas": []}),
+        ("POST", f"{users}/Mona/powers", {"api": True}),
+        ("POST", f"/api/keeper/v1/changes/{taken}/undo", None),
+        ("POST", f"{users}/Shop/resume", None),
+        ("POST", f"/api/keeper/v1/changes/{suspended}/undo", None),
+    ]
+    before = world.ledger()
+    for method, path, sent in attempts:
+        expect(world.call(method, path, body=sent, token=gus), 403, "role_beyond_quota")
+    expect(world.post(f"{users}/Bob/roles", {"give": ["shop"]}, token=limited), 403, "role_beyond_quota")
+    assert world.ledger() == before
+    assert world.post(f"{users}/Bob/roles", {"give": ["reader"]}, token=gus).status == 200
+    assert world.call("PUT", f"{roles}/shop", body={"permissions": ["players.read"]}, token=gus).status == 200
+
+
 def test_largest_quota_of_several_roles_counts(world: World) -> None:
     text = staff.add_account(world, "Seller", "shop", "game master")
     limit(world, "shop", {COIN: 10})
@@ -156,19 +170,28 @@ def test_largest_quota_of_several_roles_counts(world: World) -> None:
     assert give(world, text, 50).status == 200
 
 
-def test_key_has_the_quota_of_its_role(world: World) -> None:
-    text = create(world, Role="shop", Owner="Root", MostPerDay=8)["Key"]
-    limit(world, "shop", {COIN: 5})
-    expect(give(world, text, 6), 409, "quota_reached")
-    limit(world, "shop", {COIN: 20})
-    expect(give(world, text, 9), 409, "quota_reached")
-    assert give(world, text, 8).status == 200
-
-
-def test_change_of_a_quota_is_in_the_audit_log(world: World) -> None:
+def test_quota_of_a_role_holds_for_each_account_over_all_its_credentials(world: World) -> None:
     limit(world, "shop", {COIN: 5})
     newest = world.get("/api/keeper/v1/changes?limit=1").json["Changes"][0]
     assert newest["Kind"] == "role_saved"
     assert newest["After"]["Quotas"] == [{"ItemId": COIN, "PerDay": 5}]
     twice = {"quotas": [{"ItemId": COIN, "PerDay": 1}, {"ItemId": COIN, "PerDay": 2}]}
     expect(world.call("PUT", "/api/keeper/v1/roles/shop", body=twice), 400, "bad_field")
+    text = create(world, Role="shop", Owner="Root", MostPerDay=8)["Key"]
+    limit(world, "shop", {COIN: 5})
+    expect(give(world, text, 6), 409, "quota_reached")
+    limit(world, "shop", {COIN: 20})
+    expect(give(world, text, 9), 409, "quota_reached")
+    assert give(world, text, 8).status == 200
+    first, other = staff.add_account(world, "Seller", "shop"), staff.add_account(world, "Other", "shop")
+    key = create(world, Role="shop", Owner="Seller")["Key"]
+    limit(world, "shop", {EVERY_OTHER_ITEM: 3, COIN: 10})
+    assert give(world, first, 6).status == 200
+    expect(give(world, key, 5), 409, "quota_reached")
+    assert give(world, key, 4).status == 200
+    expect(give(world, first, 1), 409, "quota_reached")
+    expect(give(world, first, 4, people.ARROW.id), 409, "quota_reached")
+    assert give(world, first, 3, people.ARROW.id).status == 200
+    assert give(world, other, 10).status == 200
+    limit(world, "shop", {})
+    assert give(world, first, 100).status == 200

@@ -70,7 +70,8 @@ def test_report_sets_variables_and_names_a_bad_one(world: World) -> None:
     assert names(world) == ["Zoe"]
 
 
-def test_report_creates_a_guild_and_a_repetition_changes_nothing(world: World) -> None:
+@pytest.mark.both_engines
+def test_report_creates_changes_and_deletes_a_guild(world: World) -> None:
     body = make_report(member(ZOE.id, 0, JoinedAt=JOINED), member(ANN.id), InstanceId=guid(74))
     first = report(world, body)
     assert first.json == {
@@ -99,9 +100,6 @@ def test_report_creates_a_guild_and_a_repetition_changes_nothing(world: World) -
     assert report(world, body).raw == first.raw
     assert world.ledger()[-1].seq == change.seq
     assert names(world) == ["Zoe", "Ann"]
-
-
-def test_members_leave_stay_change_their_rank_and_join(world: World) -> None:
     report(world, make_report(member(ZOE.id, 0, JoinedAt=JOINED), member(ANN.id)))
     report(world, make_report(member(ZOE.id, 1), member(BOB.id, 0), Name="Blue Hand"))
     assert names(world) == ["Bob", "Zoe"]
@@ -113,52 +111,11 @@ def test_members_leave_stay_change_their_rank_and_join(world: World) -> None:
     assert {each["PlayerId"]: each["JoinedAt"] for each in after["Members"]} == {BOB.id: None, ZOE.id: JOINED}
     report(world, make_report())
     assert (names(world), count(world)) == ([], {GUILD_ID: 0})
-
-
-def test_member_of_another_guild_moves(world: World) -> None:
     report(world, make_report(member(ANN.id), member(ZOE.id)))
     report(world, make_report(member(ANN.id, 0), Name="Blue Hand"), OTHER_ID)
     assert (names(world), names(world, OTHER_ID)) == (["Zoe"], ["Ann"])
     assert count(world) == {GUILD_ID: 1, OTHER_ID: 1}
-
-
-@pytest.mark.parametrize(
-    ("field", "members"),
-    [
-        ("Members[1].PlayerId", [member(ANN.id), member(NOBODY_ID)]),
-        ("Members[2].PlayerId", [member(ANN.id), member(BOB.id), member(ANN.id)]),
-        ("Members[1].Rank", [member(ANN.id), member(BOB.id, -1)]),
-        ("Members[0].JoinedAt", [member(ANN.id, JoinedAt="yesterday")]),
-    ],
-)
-def test_bad_member_is_named_and_nothing_is_taken(world: World, field: str, members: list[dict[str, Any]]) -> None:
-    report(world, make_report(member(ZOE.id)))
-    before = len(world.ledger())
-    answer = world.call("PUT", f"{LINK}/{GUILD_ID}", body=make_report(*members, Name="Blue Hand"), by="Server")
-    refused(answer, 400, "bad_field")
-    assert field in answer.message
-    assert (names(world), len(world.ledger())) == (["Zoe"], before)
-    assert world.get(f"{GUILDS}/{GUILD_ID}").json["Name"] == "Red Hand"
-
-
-@pytest.mark.parametrize("wrong", [{"Name": ""}, {"Name": "\x00"}, {"Name": None}, {"FoundingDate": "x"}, {"Rank": 1}])
-def test_bad_guild_is_refused(world: World, wrong: dict[str, object]) -> None:
-    assert world.call("PUT", f"{LINK}/{GUILD_ID}", body=make_report(**wrong), by="Server").status == 400
-    assert world.sql("SELECT COUNT(*) FROM guilds") == [(0,)]
-
-
-def test_all_zero_guild_is_refused(shared_world: World) -> None:
-    refused(shared_world.call("PUT", f"{LINK}/{ZERO}", body=make_report(), by="Server"), 400, "bad_field")
-
-
-def test_guild_has_at_most_a_thousand_members(shared_world: World) -> None:
-    body = make_report(*(member(guid(0x9000 + number)) for number in range(1001)))
-    answer = shared_world.call("PUT", f"{LINK}/{GUILD_ID}", body=body, by="Server")
-    refused(answer, 400, "bad_field")
-    assert "Members" in answer.message
-
-
-def test_deleted_guild_is_gone_and_its_members_stay(world: World) -> None:
+    world.call("DELETE", f"{LINK}/{OTHER_ID}", by="Server")
     report(world, make_report(member(ANN.id), member(ZOE.id)))
     answer = world.call("DELETE", f"{LINK}/{GUILD_ID}", by="Server")
     assert (answer.status, answer.json["Value"]) == (200, 2)
@@ -170,32 +127,56 @@ def test_deleted_guild_is_gone_and_its_members_stay(world: World) -> None:
     refused(world.call("DELETE", f"{LINK}/{GUILD_ID}", by="Server"), 400, "no_such_guild")
 
 
-def test_dry_run_changes_nothing(world: World) -> None:
+def test_bad_report_is_refused_and_nothing_is_taken(world: World) -> None:
+    refused(world.call("PUT", f"{LINK}/{ZERO}", body=make_report(), by="Server"), 400, "bad_field")
+    body = make_report(*(member(guid(0x9000 + number)) for number in range(1001)))
+    answer = world.call("PUT", f"{LINK}/{GUILD_ID}", body=body, by="Server")
+    refused(answer, 400, "bad_field")
+    assert "Members" in answer.message
+    for wrong in [{"Name": ""}, {"Name": "\x00"}, {"Name": None}, {"FoundingDate": "x"}, {"Rank": 1}]:
+        assert world.call("PUT", f"{LINK}/{GUILD_ID}", body=make_report(**wrong), by="Server").status == 400
+        assert world.sql("SELECT COUNT(*) FROM guilds") == [(0,)]
+    for field, members in [
+        ("Members[1].PlayerId", [member(ANN.id), member(NOBODY_ID)]),
+        ("Members[2].PlayerId", [member(ANN.id), member(BOB.id), member(ANN.id)]),
+        ("Members[1].Rank", [member(ANN.id), member(BOB.id, -1)]),
+        ("Members[0].JoinedAt", [member(ANN.id, JoinedAt="yesterday")]),
+    ]:
+        report(world, make_report(member(ZOE.id)))
+        before = len(world.ledger())
+        answer = world.call("PUT", f"{LINK}/{GUILD_ID}", body=make_report(*members, Name="Blue Hand"), by="Server")
+        refused(answer, 400, "bad_field")
+        assert field in answer.message
+        assert (names(world), len(world.ledger())) == (["Zoe"], before)
+        assert world.get(f"{GUILDS}/{GUILD_ID}").json["Name"] == "Red Hand"
+
+
+def test_guild_is_neither_in_the_feed_nor_undoable_and_a_dry_run_changes_nothing(world: World) -> None:
+    report(world, make_report(member(ANN.id)))
+    changes = world.get("/api/link/v1/changes?after=0").json["Changes"]
+    assert not [each for each in changes if each["Kind"].startswith("guild_")]
+    report(world, make_report(member(ANN.id)))
+    answer = world.post(f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo", {})
+    refused(answer, 409, "not_undoable")
     guild_rows.insert(world, {ANN.id: 0})
     for method, body in (("PUT", make_report(member(BOB.id))), ("DELETE", None)):
         assert world.call(method, f"{LINK}/{GUILD_ID}?dryRun=true", body=body, by="Server").status == 200
     assert names(world) == ["Ann"]
 
 
-def test_guilds_are_not_in_the_change_feed(world: World) -> None:
-    report(world, make_report(member(ANN.id)))
-    changes = world.get("/api/link/v1/changes?after=0").json["Changes"]
-    assert not [each for each in changes if each["Kind"].startswith("guild_")]
-
-
-def test_guilds_cannot_be_undone_here(world: World) -> None:
-    report(world, make_report(member(ANN.id)))
-    answer = world.post(f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo", {})
-    refused(answer, 409, "not_undoable")
-
-
-def test_only_a_game_server_reports(shared_world: World) -> None:
-    for method, body in (("PUT", make_report()), ("DELETE", None)):
-        assert shared_world.call(method, f"{LINK}/{GUILD_ID}", body=body, by="Shop").status == 403
-
-
+@pytest.mark.both_engines
 def test_reports_at_the_same_time_count_right(world: World) -> None:
-    """Games report the same players for several guilds, in different orders, while one of the players is deleted."""
+    async def create(player_id: str) -> Answer:
+        return await world.send("PUT", f"{LINK}/{GUILD_ID}", body=make_report(member(player_id)), by="Server")
+
+    async def create_thrice() -> list[Answer]:
+        return await asyncio.gather(*(create(each) for each in (ANN.id, BOB.id, ZOE.id)))
+
+    assert {each.status for each in world.run(create_thrice())} == {200}
+    assert len(names(world)) == 1
+    assert count(world) == {GUILD_ID: 1}
+    assert world.call("DELETE", f"{LINK}/{GUILD_ID}", by="Server").status == 200
+    # Games report the same players for several guilds, in different orders, while one of the players is deleted.
     players = (ANN.id, BOB.id, ZOE.id)
 
     async def send(number: int) -> Answer:
@@ -215,18 +196,7 @@ def test_reports_at_the_same_time_count_right(world: World) -> None:
     assert sum(count(world).values()) == len(world.sql("SELECT * FROM guild_members")) <= 2
 
 
-def test_guild_created_twice_at_the_same_time_has_one_list(world: World) -> None:
-    async def send(player_id: str) -> Answer:
-        return await world.send("PUT", f"{LINK}/{GUILD_ID}", body=make_report(member(player_id)), by="Server")
-
-    async def send_all() -> list[Answer]:
-        return await asyncio.gather(*(send(each) for each in (ANN.id, BOB.id, ZOE.id)))
-
-    assert {each.status for each in world.run(send_all())} == {200}
-    assert len(names(world)) == 1
-    assert count(world) == {GUILD_ID: 1}
-
-
+@pytest.mark.both_engines
 def test_members_are_counted_after_each_kind_of_change(world: World) -> None:
     """The triggers count after an insertion, another rank, a move, a removal, and deletions of players and guilds."""
     guild_rows.insert(world, {ANN.id: 0, ZOE.id: 1})
@@ -246,18 +216,7 @@ def test_members_are_counted_after_each_kind_of_change(world: World) -> None:
     assert world.sql("SELECT COUNT(*) FROM guild_members") == [(1,)]
 
 
-def test_export_of_a_person_has_its_guilds_and_an_erasure_deletes_them(world: World, tmp_path: Path) -> None:
-    guild_rows.insert(world, {ANN.id: 0, ZOE.id: 2, BOB.id: 1})
-    world.run(export_person(world.keeper, "Ann", tmp_path / "ann.json", force=False))
-    assert json.loads((tmp_path / "ann.json").read_text())["guilds"] == [
-        {"player_id": ANN.id, "guild_id": GUILD_ID, "guild": "Red Hand", "rank": 0, "joined_at": None},
-        {"player_id": ZOE.id, "guild_id": GUILD_ID, "guild": "Red Hand", "rank": 2, "joined_at": None},
-    ]
-    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
-    assert (names(world), count(world)) == (["Bob"], {GUILD_ID: 1})
-
-
-def test_doctor_finds_a_wrong_number_of_members(world: World) -> None:
+def test_doctor_counts_members_and_an_export_and_an_erasure_take_guilds_along(world: World, tmp_path: Path) -> None:
     guild_rows.insert(world, {ANN.id: 0})
     assert [each for each in findings(world) if each.check == "guilds"] == []
     world.sql("UPDATE guilds SET members = 5")
@@ -266,3 +225,11 @@ def test_doctor_finds_a_wrong_number_of_members(world: World) -> None:
     assert found.message.endswith("gamekeeper doctor --fix")
     assert [each.level for each in findings(world, "guilds", fix=True)] == [NOTE]
     assert findings(world, "guilds") == []
+    guild_rows.insert(world, {ANN.id: 0, ZOE.id: 2, BOB.id: 1})
+    world.run(export_person(world.keeper, "Ann", tmp_path / "ann.json", force=False))
+    assert json.loads((tmp_path / "ann.json").read_text())["guilds"] == [
+        {"player_id": ANN.id, "guild_id": GUILD_ID, "guild": "Red Hand", "rank": 0, "joined_at": None},
+        {"player_id": ZOE.id, "guild_id": GUILD_ID, "guild": "Red Hand", "rank": 2, "joined_at": None},
+    ]
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    assert (names(world), count(world)) == (["Bob"], {GUILD_ID: 1})

@@ -31,7 +31,7 @@ def assign(world: World, variable_id: str, value: object, **more: Any) -> Answer
     return world.post(f"{GUILD}/{variable_id}", {"value": value}, **more)
 
 
-def test_variables_are_set_and_listed(guild: World) -> None:
+def test_variables_are_set_listed_and_told_to_all_game_servers(guild: World) -> None:
     assert guild.get(GUILD).json == []
     assert guild.get(f"{GUILD}/{FAME.id}").json == {"VariableId": FAME.id, "VariableName": "Fame", "Value": None}
     assert assign(guild, FAME.id, "12").json == {"VariableId": FAME.id, "VariableName": "Fame", "Value": 12}
@@ -46,36 +46,6 @@ def test_variables_are_set_and_listed(guild: World) -> None:
     ]
     assert guild.get(f"{GUILD}/{FAME.id.upper()}/value").json == {"value": 12}
     assert guild.sql("SELECT type, value FROM guild_values WHERE variable_id = $1", FAME.id) == [("Integer", "12")]
-
-
-@pytest.mark.parametrize(("method", "tail"), [("GET", ""), ("GET", "/value"), ("POST", "")])
-def test_unknown_ids_have_the_texts_of_the_engine(guild: World, method: str, tail: str) -> None:
-    body = {"value": 1} if method == "POST" else None
-    for unknown in (ZERO_GUID, NOBODY_ID):
-        answer = guild.call(method, f"{GUILD}/{unknown}{tail}", body=body)
-        assert (answer.status, answer.message) == (400, f"Invalid variable id ${unknown}.")
-        answer = guild.call(method, f"/api/v1/guilds/{unknown}/variables/{FAME.id}{tail}", body=body)
-        assert (answer.status, answer.message) == (400, "Guild does not exist.")
-    answer = guild.get(f"/api/v1/guilds/{NOBODY_ID}/variables")
-    assert (answer.status, answer.message) == (400, "Guild does not exist.")
-
-
-def test_value_of_another_type_is_refused(guild: World) -> None:
-    before = everything(guild)
-    answer = assign(guild, FAME.id, "many")
-    refused(answer, 400, "wrong_value_type")
-    assert answer.message == "Invalid value for variable of type Integer. Received: String"
-    assert everything(guild) == before
-
-
-def test_undeclared_variable_with_a_value_keeps_its_type(guild: World) -> None:
-    guild.sql(f"INSERT INTO guild_values VALUES ('{GUILD_ID}', '{NOBODY_ID}', 'Number', '0.5')")  # noqa: S608 - ours
-    assert guild.get(GUILD).json == [{"VariableId": NOBODY_ID, "VariableName": "", "Value": 0.5}]
-    refused(assign(guild, NOBODY_ID, "half"), 400, "wrong_value_type")
-    assert assign(guild, NOBODY_ID, 1).json["Value"] == 1.0
-
-
-def test_change_is_told_to_all_game_servers(guild: World) -> None:
     for server in ("one", "two"):
         game_server.heartbeat(guild, server)
     began = read_last(guild)
@@ -84,11 +54,32 @@ def test_change_is_told_to_all_game_servers(guild: World) -> None:
     for server in ("one", "two"):
         (change,) = read_feed(guild, began, server)
         assert (change["Kind"], change["PlayerId"]) == ("guild_variables_set", None)
-        assert change["Before"] == {"GuildVariables": [{**value, "Value": None}]}
+        assert change["Before"] == {"GuildVariables": [{**value, "Value": 12}]}
         assert change["After"] == {"GuildVariables": [{**value, "Value": 20}]}
     told = row(guild, last(guild))
     assert (told["Kind"], told["Reason"], told["Undoable"]) == ("guild_variables_set", "won", True)
     assert [(each["Server"], each["State"]) for each in told["Deliveries"]] == [("one", "waiting"), ("two", "waiting")]
+
+
+def test_unknown_ids_and_wrong_types_are_refused_and_undeclared_values_kept(guild: World) -> None:
+    for method, tail in [("GET", ""), ("GET", "/value"), ("POST", "")]:
+        body = {"value": 1} if method == "POST" else None
+        for unknown in (ZERO_GUID, NOBODY_ID):
+            answer = guild.call(method, f"{GUILD}/{unknown}{tail}", body=body)
+            assert (answer.status, answer.message) == (400, f"Invalid variable id ${unknown}.")
+            answer = guild.call(method, f"/api/v1/guilds/{unknown}/variables/{FAME.id}{tail}", body=body)
+            assert (answer.status, answer.message) == (400, "Guild does not exist.")
+        answer = guild.get(f"/api/v1/guilds/{NOBODY_ID}/variables")
+        assert (answer.status, answer.message) == (400, "Guild does not exist.")
+    before = everything(guild)
+    answer = assign(guild, FAME.id, "many")
+    refused(answer, 400, "wrong_value_type")
+    assert answer.message == "Invalid value for variable of type Integer. Received: String"
+    assert everything(guild) == before
+    guild.sql(f"INSERT INTO guild_values VALUES ('{GUILD_ID}', '{NOBODY_ID}', 'Number', '0.5')")  # noqa: S608 - ours
+    assert guild.get(GUILD).json == [{"VariableId": NOBODY_ID, "VariableName": "", "Value": 0.5}]
+    refused(assign(guild, NOBODY_ID, "half"), 400, "wrong_value_type")
+    assert assign(guild, NOBODY_ID, 1).json["Value"] == 1.0
 
 
 def test_undo_restores_the_value_unless_it_was_changed_since(guild: World) -> None:

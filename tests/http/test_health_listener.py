@@ -27,6 +27,7 @@ def hold(port: int, lines: ExitStack) -> None:
 
 
 @ON_SQLITE
+@pytest.mark.long_only
 def test_health_port_answers_while_all_connections_are_held(database: str) -> None:
     health = free_port()
     server = Server(database, health_port=health, open_connections=CONNECTIONS, head_seconds=60)

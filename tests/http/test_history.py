@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from audit_log import BEYOND, FAR, THEN, give, last
+from audit_log import BEYOND, FAR, give, last
 from expectations import refused
 from game_server import put_player
 from gamekeeper.game import history
@@ -26,21 +26,6 @@ def list_changes(world: World, query: str = "", **more: Any) -> list[Any]:
 
 def numbers(world: World, query: str = "", **more: Any) -> list[int]:
     return [each["Seq"] for each in list_changes(world, query, **more)]
-
-
-def test_change_names_actor_target_and_reason(world: World) -> None:
-    seq = give(world, 3, by="Shop", headers={"X-Reason": "order 12"})
-    change = list_changes(world)[0]
-    assert (change["Seq"], change["Kind"], change["Reason"]) == (seq, "items_given", "order 12")
-    assert (change["PlayerId"], change["Player"]) == (BOB.id, "Bob")
-    assert (change["ActorId"], change["By"], change["OverLink"]) == (USER_IDS["Shop"], "Shop", False)
-    assert [change["Before"]["Items"][0]["Quantity"], change["After"]["Items"][0]["Quantity"]] == [0, 3]
-    assert (change["Undoes"], change["UndoneBy"], change["Undoable"]) == (None, None, True)
-
-
-def test_history_needs_a_token(shared_world: World) -> None:
-    for path in (CHANGES, f"{THEN}/Ann/items", f"{THEN}/Ann/spells", f"{THEN}/Ann/variables"):
-        refused(shared_world.get(path, by=None), 401, "denied")
 
 
 def test_each_filter_selects_its_changes(world: World) -> None:
@@ -63,7 +48,11 @@ def test_each_filter_selects_its_changes(world: World) -> None:
     assert numbers(world, f"kind=items_given&item={ARROW.id}&actor={USER_IDS['Root']}") == [to_ann]
 
 
-def test_reason_filter_matches_a_substring(world: World) -> None:
+def test_change_is_found_by_reason_time_and_page(world: World) -> None:
+    first = world.get(f"{CHANGES}?limit=5").json
+    give(world)
+    second = numbers(world, f"limit=5&before={first['Next']}")
+    assert [each["Seq"] for each in first["Changes"]] + second == list(range(PEOPLE, PEOPLE - 10, -1))
     seq = give(world, headers={"X-Reason": "Order 50% of A_B! \u00c9tienne"})
     give(world, headers={"X-Reason": "Another offer"})
     for part in ("order", "ORDER", "50%25", "a_b!", "of a", "%C3%89tienne"):
@@ -71,9 +60,13 @@ def test_reason_filter_matches_a_substring(world: World) -> None:
     # no results: % and _ are literal, and case is ignored for A to Z only
     for part in ("o%25f", "_rder", "%25%25", "!!", "\\", "%C3%A9tienne"):
         assert numbers(world, f"reason={part}") == [], part
-
-
-def test_from_and_to_limit_the_time(world: World) -> None:
+    seq = give(world, 3, by="Shop", headers={"X-Reason": "order 12"})
+    change = list_changes(world)[0]
+    assert (change["Seq"], change["Kind"], change["Reason"]) == (seq, "items_given", "order 12")
+    assert (change["PlayerId"], change["Player"]) == (BOB.id, "Bob")
+    assert (change["ActorId"], change["By"], change["OverLink"]) == (USER_IDS["Shop"], "Shop", False)
+    assert [change["Before"]["Items"][0]["Quantity"], change["After"]["Items"][0]["Quantity"]] == [3, 6]
+    assert (change["Undoes"], change["UndoneBy"], change["Undoable"]) == (None, None, True)
     first, second, third = (give(world) for _ in range(3))
     for seq, at in ((first, 1_000), (second, 2_000), (third, 3_000)):
         world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", FAR + at, seq)
@@ -83,54 +76,7 @@ def test_from_and_to_limit_the_time(world: World) -> None:
     assert numbers(world, "from=2096-10-02T07:06:42.001") == [third]  # a time without a zone in a query is UTC
 
 
-def test_to_filter_skips_later_changes_without_reading_them(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "WINDOW_ROWS", 2)
-    for _ in range(12):
-        give(world)
-    world.sql("UPDATE ledger SET at = 1000000 * seq")
-    assert numbers(world, "to=1970-01-01T01:23:20Z&limit=3") == [5, 4, 3]
-
-
-def test_cursor_visits_every_change_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "WINDOW_ROWS", 4)
-    monkeypatch.setattr(history, "MAX_WINDOWS", 2)
-    for number in range(11):
-        give(world, name=("Ann", "Bob")[number % 2])
-    wanted = {"": 27, f"player={ANN.id}": 7, "kind=items_given": 11, "kind=player_created": 3, "reason=x": 0}
-    for query, count in wanted.items():
-        for limit in (1, 3, 100):
-            seen: list[int] = []
-            following, pages = None, 0
-            while pages == 0 or following is not None:
-                cursor = f"&before={following}" if following else ""
-                answer = world.get(f"{CHANGES}?{query}&limit={limit}{cursor}").json
-                assert len(answer["Changes"]) <= limit
-                seen += [each["Seq"] for each in answer["Changes"]]
-                following, pages = answer["Next"], pages + 1
-                assert pages < 100
-            assert len(seen) == count
-            assert seen == sorted(set(seen), reverse=True)
-
-
-def test_changes_made_while_paging_cause_no_duplicates(world: World) -> None:
-    first = world.get(f"{CHANGES}?limit=5").json
-    give(world)
-    second = numbers(world, f"limit=5&before={first['Next']}")
-    assert [each["Seq"] for each in first["Changes"]] + second == list(range(PEOPLE, PEOPLE - 10, -1))
-
-
 def test_caller_without_the_role_sees_no_changes_of_accounts(world: World) -> None:
-    world.post("/api/v1/users/Ann/admin/mute", {"reason": "spam"})
-    seen = list_changes(world, "limit=1000", by="Shop")
-    assert len(seen) == NO_ACCOUNTS
-    assert {each["Kind"] for each in seen} == {"catalogue_put", "player_created"}
-    assert {each["User"] for each in seen} == {None}
-    assert "Ann" in {each["User"] for each in list_changes(world, "limit=1000", by="Clerk")}
-    assert numbers(world, f"user={USER_IDS['Mona']}", by="Shop") == []
-    assert numbers(world, f"user={USER_IDS['Mona']}", by="Clerk") == [13, 12]
-
-
-def test_mute_of_an_online_player_counts_as_a_change_of_an_account(world: World) -> None:
     world.call("PUT", "/api/link/v1/servers/one", body={"Lease": 60}, by="Server")
     world.post("/api/link/v1/servers/one/joined", {"Players": [ANN.id]}, by="Server")
     world.post("/api/v1/users/Ann/admin/mute", {"reason": "spam"})
@@ -139,6 +85,14 @@ def test_mute_of_an_online_player_counts_as_a_change_of_an_account(world: World)
         "player_created",
     ]
     assert [each["Kind"] for each in list_changes(world, f"player={ANN.id}", by="Shop")] == ["player_created"]
+    world.post("/api/v1/users/Ann/admin/mute", {"reason": "spam"})
+    seen = list_changes(world, "limit=1000", by="Shop")
+    assert len(seen) == NO_ACCOUNTS
+    assert {each["Kind"] for each in seen} == {"catalogue_put", "player_created"}
+    assert {each["User"] for each in seen} == {None}
+    assert "Ann" in {each["User"] for each in list_changes(world, "limit=1000", by="Clerk")}
+    assert numbers(world, f"user={USER_IDS['Mona']}", by="Shop") == []
+    assert numbers(world, f"user={USER_IDS['Mona']}", by="Clerk") == [13, 12]
 
 
 def test_csv_has_the_documented_columns(world: World) -> None:
@@ -173,9 +127,6 @@ def test_malformed_filter_is_400(shared_world: World) -> None:
             refused(shared_world.get(f"{CHANGES}?{field}={value}"), 400, "bad_field", field)
 
 
-# --- page limits of the audit log ----------------------------------------------------------------------------------
-
-
 def test_long_page_ends_early_with_a_cursor(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = numbers(world, "limit=1000")
     monkeypatch.setattr(history, "PAGE_LETTERS", 400)
@@ -197,14 +148,34 @@ def test_long_page_ends_early_with_a_cursor(world: World, monkeypatch: pytest.Mo
         assert seen == ([seq for seq in wanted if seq <= 5] if "kind" in query else wanted)
 
 
-def test_item_filter_reads_fewer_windows_per_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_in_windows_visits_every_change_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "WINDOW_ROWS", 4)
     monkeypatch.setattr(history, "MAX_ITEM_WINDOWS", 1)
     answer = world.get(f"{CHANGES}?item={ARROW.id}").json
     assert (answer["Next"], [each["Seq"] for each in answer["Changes"]]) == (PEOPLE - 3, [14])
-
-
-def test_change_with_a_wrong_clock_does_not_end_a_search(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "WINDOW_ROWS", 4)
+    monkeypatch.setattr(history, "MAX_WINDOWS", 2)
+    for number in range(11):
+        give(world, name=("Ann", "Bob")[number % 2])
+    wanted = {"": 27, f"player={ANN.id}": 7, "kind=items_given": 11, "kind=player_created": 3, "reason=x": 0}
+    for query, count in wanted.items():
+        for limit in (1, 3, 100):
+            seen: list[int] = []
+            following, pages = None, 0
+            while pages == 0 or following is not None:
+                cursor = f"&before={following}" if following else ""
+                answer = world.get(f"{CHANGES}?{query}&limit={limit}{cursor}").json
+                assert len(answer["Changes"]) <= limit
+                seen += [each["Seq"] for each in answer["Changes"]]
+                following, pages = answer["Next"], pages + 1
+                assert pages < 100
+            assert len(seen) == count
+            assert seen == sorted(set(seen), reverse=True)
+    monkeypatch.setattr(history, "WINDOW_ROWS", 2)
+    for _ in range(12):
+        give(world)
+    world.sql("UPDATE ledger SET at = 1000000 * seq")
+    assert numbers(world, "to=1970-01-01T01:23:20Z&limit=3") == [5, 4, 3]
     monkeypatch.setattr(history, "WINDOW_ROWS", 4)
     first = give(world, headers={"X-Reason": "wanted"})
     for _ in range(6):
@@ -212,9 +183,6 @@ def test_change_with_a_wrong_clock_does_not_end_a_search(world: World, monkeypat
     world.sql("UPDATE ledger SET at = $1", FAR)
     world.sql("UPDATE ledger SET at = 0 WHERE seq = $1", last(world) - 1)
     assert numbers(world, "from=2096-10-02T07:06:40Z&reason=wanted") == [first]
-
-
-# --- the field Undoable of a change --------------------------------------------------------------------------------
 
 
 def test_undoable_depends_on_the_callers_role(world: World) -> None:

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+import people
 import staff
 from gamekeeper.game import invitations, suspensions
 from gamekeeper.game.role_refusals import InvitationVoid
@@ -46,7 +47,7 @@ def accept(world: World, secret: str, name: str = "Sunniva") -> User:
     return found[0]
 
 
-def test_accepted_invitation_makes_an_account_with_its_roles_once(world: World) -> None:
+def test_invitation_is_accepted_once_by_any_of_its_links(world: World) -> None:
     made = invite(world, "moderator", "shop")
     assert (made.status, made.json["Roles"]) == (200, ["moderator", "shop"])
     [listed] = world.get(PATH).json["Invitations"]
@@ -59,9 +60,7 @@ def test_accepted_invitation_makes_an_account_with_its_roles_once(world: World) 
     with pytest.raises(InvitationVoid):
         accept(world, secret, "Other")
     assert [row.kind for row in world.ledger()[-2:]] == ["invitation_sent", "user_registered"]
-
-
-def test_every_try_of_the_mail_has_a_link_that_works(world: World) -> None:
+    assert world.call("DELETE", "/api/v1/users/Sunniva").status == 200
     assert invite(world, "shop").status == 200
     first = lease(world)
     world.sql("UPDATE invitations SET next_try_at = 1")
@@ -90,7 +89,7 @@ def test_invitations_are_accepted_once_on_two_instances(make_world: Make) -> Non
     assert sorted(worlds[0].run(attempt_all())) == [False] * 5 + [True]
 
 
-def test_withdrawn_and_expired_invitations_are_void(world: World) -> None:
+def test_withdrawn_expired_replaced_and_erased_invitations_are_void(world: World) -> None:
     made = invite(world, "shop").json["Id"]
     secret = lease(world)
     assert world.call("DELETE", f"{PATH}/{made}").json == {"Id": made}
@@ -103,18 +102,25 @@ def test_withdrawn_and_expired_invitations_are_void(world: World) -> None:
     assert world.get(PATH).json["Invitations"] == []
     with pytest.raises(InvitationVoid):
         accept(world, secret)
-
-
-def test_second_invitation_to_an_address_replaces_the_first(world: World) -> None:
     assert invite(world, "shop").status == 200
     first = lease(world)
     assert invite(world, "viewer", email=NEW.upper()).status == 200
     assert [each["Roles"] for each in world.get(PATH).json["Invitations"]] == [["viewer"]]
     with pytest.raises(InvitationVoid):
         accept(world, first)
+    assert invite(world, "shop").status == 200
+    body = {"username": "Sunniva", "password": SENT, "email": NEW}
+    assert world.post("/api/v1/users/register", body).status == 200
+    assert world.call("DELETE", "/api/v1/users/Sunniva").status == 200
+    assert world.get(PATH).json["Invitations"] == []
 
 
-def test_inviter_must_be_able_to_give_the_roles(world: World) -> None:
+def test_inviter_must_be_able_to_give_the_roles_and_is_warned_without_mail(world: World) -> None:
+    warning = invite(world, "shop").json["Warning"]
+    assert warning == (
+        "Mail is not set up: the invitation is sent once GAMEKEEPER_SMTP_URL is set. Without mail, use: "
+        "gamekeeper users add NAME --email ADDRESS --staff ROLE --generate-password"
+    )
     staff.save_role(world, "chief", ["users.query", "staff.manage"])
     token = staff.add_account(world, "Chief", "chief")
     refused(invite(world, "moderator", token=token), 403, "role_out_of_reach")
@@ -126,15 +132,7 @@ def test_inviter_must_be_able_to_give_the_roles(world: World) -> None:
     refused(invite(world, "shop", email="ann@example.test"), 409, "email_taken", taken)
 
 
-def test_without_mail_the_answer_says_what_to_do(world: World) -> None:
-    warning = invite(world, "shop").json["Warning"]
-    assert warning == (
-        "Mail is not set up: the invitation is sent once GAMEKEEPER_SMTP_URL is set. Without mail, use: "
-        "gamekeeper users add NAME --email ADDRESS --staff ROLE --generate-password"
-    )
-
-
-@pytest.mark.parametrize("lost", ["permission", "log-in", "account"])
+@pytest.mark.parametrize("lost", ["permission", "quota", "log-in", "account"])
 def test_invitation_is_void_when_the_inviter_could_not_give_the_roles_any_more(world: World, lost: str) -> None:
     chief = staff.save_role(world, "chief", ["users.query", "staff.manage", "players.read", "items.give"])
     token = staff.add_account(world, "Chief", chief)
@@ -142,6 +140,8 @@ def test_invitation_is_void_when_the_inviter_could_not_give_the_roles_any_more(w
     secret = lease(world)
     if lost == "permission":
         staff.save_role(world, "chief", ["users.query", "staff.manage"])
+    elif lost == "quota":
+        world.sql("INSERT INTO role_quotas (role, item_id, most) VALUES ('chief', $1, 5)", people.COIN.id)
     elif lost == "log-in":
         decide = partial(suspensions.suspend, key="Chief", actor=None)
         world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
@@ -155,14 +155,6 @@ def test_without_a_public_url_the_error_names_the_setting(make_world: Make) -> N
     answer = invite(make_world(public_url=""), "shop")
     refused(answer, 409, "no_public_url")
     assert "GAMEKEEPER_PUBLIC_URL" in answer.message
-
-
-def test_erased_account_takes_invitations_to_its_address_along(world: World) -> None:
-    assert invite(world, "shop").status == 200
-    body = {"username": "Sunniva", "password": SENT, "email": NEW}
-    assert world.post("/api/v1/users/register", body).status == 200
-    assert world.call("DELETE", "/api/v1/users/Sunniva").status == 200
-    assert world.get(PATH).json["Invitations"] == []
 
 
 def test_mail_has_the_link_and_the_outcome_is_listed(make_world: Make) -> None:

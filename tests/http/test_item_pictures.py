@@ -1,19 +1,21 @@
 """Pictures of items that a game server publishes over the link."""
 
+import asyncio
 import base64
 import io
 import json
 import random
 import struct
+import threading
 import zlib
 
-import pytest
 from PIL import Image, PngImagePlugin
 
 from expectations import everything, refused
 from game_server import LINK
 from gamekeeper.game import pictures
 from gamekeeper.game.refusals import BadField
+from loops import over
 from people import ARROW, SWORD
 from reports import NEW
 from world import Answer, World
@@ -53,21 +55,7 @@ def insert_chunk(png: bytes, name: bytes, data: bytes) -> bytes:
     return png[:33] + chunk + png[33:]
 
 
-@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
-def test_picture_is_stored_as_png(world: World, kind: str) -> None:
-    answer = put(world, write(make_image(64, 32), kind, **({"lossless": True} if kind == "WEBP" else {})))
-    assert answer.status == 200, answer.json
-    stored = read_stored(world)
-    assert (stored.format, stored.size, stored.getpixel((0, 0)), stored.getpixel((9, 9))) == (
-        "PNG",
-        (64, 32),
-        BLUE,
-        RED,
-    )
-    assert answer.json == {"ItemId": ARROW.id, "Hash": pictures.convert(write(make_image(64, 32))).hash}
-
-
-def test_audit_log_has_hash_and_no_content(world: World) -> None:
+def test_picture_is_stored_as_png_without_metadata_and_its_hash_recorded(world: World) -> None:
     first = put(world, write(make_image())).json["Hash"]
     second = put(world, write(make_image(colour=BLUE))).json["Hash"]
     assert delete(world).json == {"ItemId": ARROW.id, "Hash": None}
@@ -77,50 +65,6 @@ def test_audit_log_has_hash_and_no_content(world: World) -> None:
     hashes = [None, first, first, second, second, None]
     assert sides == [{"ItemId": ARROW.id, "Hash": each} for each in hashes]
     assert world.sql("SELECT COUNT(*) FROM item_pictures") == [(0,)]
-
-
-def test_same_picture_again_is_no_change(world: World) -> None:
-    content = write(make_image(64, 64))
-    first, before = put(world, content), everything(world)
-    assert put(world, content).json == first.json
-    assert put(world, write(make_image(64, 64), "WEBP", lossless=True)).json == first.json  # the same pixels
-    assert everything(world) == before
-    delete(world)
-    before = everything(world)
-    assert delete(world).status == 200
-    assert everything(world) == before
-
-
-def test_dry_run_stores_nothing(shared_world: World) -> None:
-    before = everything(shared_world)
-    answer = shared_world.call(
-        "PUT",
-        f"{LINK}/items/{ARROW.id}/picture?dryRun=true",
-        body={"Picture": base64.b64encode(write(make_image())).decode()},
-        by="Server",
-    )
-    assert answer.status == 200
-    assert everything(shared_world) == before
-
-
-def test_two_items_may_have_the_same_picture(world: World) -> None:
-    content = write(make_image())
-    assert put(world, content).json["Hash"] == put(world, content, SWORD.id).json["Hash"]
-    delete(world)
-    assert read_stored(world, SWORD.id).size == (64, 64)
-
-
-def test_item_must_be_in_the_catalogue(shared_world: World) -> None:
-    refused(put(shared_world, write(make_image()), NEW), 404, "no_such_item")
-    refused(delete(shared_world, NEW), 404, "no_such_item")
-
-
-def test_permission_of_the_link_is_needed(shared_world: World) -> None:
-    body = {"Picture": base64.b64encode(write(make_image())).decode()}
-    refused(shared_world.call("PUT", f"{LINK}/items/{ARROW.id}/picture", body=body, by="Shop"), 403, "role_missing")
-
-
-def test_metadata_is_removed(world: World) -> None:
     notes = PngImagePlugin.PngInfo()
     notes.add_text("Author", "Ann of Harrowmere")
     notes.add_text("Comment", "hidden" * 10, zip=True)
@@ -137,6 +81,78 @@ def test_metadata_is_removed(world: World) -> None:
         names.add(raw[at + 4 : at + 8])
         at += 12 + size
     assert names == {b"IHDR", b"IDAT", b"IEND"}
+    for kind in ["PNG", "WEBP"]:
+        answer = put(world, write(make_image(64, 32), kind, **({"lossless": True} if kind == "WEBP" else {})))
+        assert answer.status == 200, answer.json
+        stored = read_stored(world)
+        assert (stored.format, stored.size, stored.getpixel((0, 0)), stored.getpixel((9, 9))) == (
+            "PNG",
+            (64, 32),
+            BLUE,
+            RED,
+        )
+        assert answer.json == {"ItemId": ARROW.id, "Hash": pictures.convert(write(make_image(64, 32))).hash}
+    assert put(world, PNG + bytes(65_536 - len(PNG))).status == 200
+
+
+def test_picture_is_unchanged_by_repetition_and_deleted_with_its_item(world: World) -> None:
+    content = write(make_image(64, 64))
+    first, before = put(world, content), everything(world)
+    assert put(world, content).json == first.json
+    assert put(world, write(make_image(64, 64), "WEBP", lossless=True)).json == first.json  # the same pixels
+    assert everything(world) == before
+    delete(world)
+    before = everything(world)
+    assert delete(world).status == 200
+    assert everything(world) == before
+    content = write(make_image())
+    assert put(world, content).json["Hash"] == put(world, content, SWORD.id).json["Hash"]
+    delete(world)
+    assert read_stored(world, SWORD.id).size == (64, 64)
+    delete(world, SWORD.id)
+    put(world, PNG)
+    world.sql("DELETE FROM items WHERE id = $1", ARROW.id)
+    assert world.sql("SELECT COUNT(*) FROM item_pictures") == [(0,)]
+
+
+def test_dry_run_and_unknown_item_store_nothing(shared_world: World) -> None:
+    before = everything(shared_world)
+    answer = shared_world.call(
+        "PUT",
+        f"{LINK}/items/{ARROW.id}/picture?dryRun=true",
+        body={"Picture": base64.b64encode(write(make_image())).decode()},
+        by="Server",
+    )
+    assert answer.status == 200
+    assert everything(shared_world) == before
+    refused(put(shared_world, write(make_image()), NEW), 404, "no_such_item")
+    refused(delete(shared_world, NEW), 404, "no_such_item")
+
+
+def test_pictures_are_converted_one_at_a_time(world: World) -> None:
+    """More threads would convert no more pictures, but use all processors, and every other request would wait."""
+    path, body = (
+        f"{LINK}/items/{ARROW.id}/picture",
+        {"Picture": base64.b64encode(write(make_pattern(200, 60))).decode()},
+    )
+
+    async def put_many() -> set[int]:
+        sent = (world.send("PUT", path, body=body, by="Server") for _ in range(8))
+        return {each.status for each in await asyncio.gather(*sent)}
+
+    assert world.run(put_many()) == {200}
+    assert [each.name for each in threading.enumerate() if each.name.startswith("pictures")] == ["pictures_0"]
+
+
+def write_png(depth: int, colour_type: int) -> bytes:
+    """Write a PNG file of any bit depth, which Pillow cannot do."""
+    row = bytes(1 + 8 * depth * {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[colour_type] // 8)
+    chunks = [(b"IHDR", struct.pack(">IIBBBBB", 8, 8, depth, colour_type, 0, 0, 0))]
+    chunks += [(b"PLTE", bytes(6))] if colour_type == 3 else []
+    chunks += [(b"IDAT", zlib.compress(row * 8)), (b"IEND", b"")]
+    return PNG[:8] + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks
+    )
 
 
 def enlarge(image: Image.Image, factor: int) -> Image.Image:
@@ -152,7 +168,7 @@ def make_pattern(width: int, height: int) -> Image.Image:
     return image
 
 
-@pytest.mark.parametrize(("side", "factor"), [(16, 1), (16, 8), (32, 4), (64, 8), (64, 1)])
+@over("side, factor", [(16, 1), (16, 8), (32, 4), (64, 8), (64, 1)])
 def test_pixel_art_keeps_its_pixels(side: int, factor: int) -> None:
     art = make_pattern(side, side)
     stored = Image.open(io.BytesIO(pictures.convert(write(enlarge(art, factor))).content))
@@ -160,24 +176,26 @@ def test_pixel_art_keeps_its_pixels(side: int, factor: int) -> None:
     assert stored.tobytes() == enlarge(art, 64 // side).tobytes()
 
 
-@pytest.mark.parametrize(
-    ("size", "expected"), [((512, 512), (64, 64)), ((100, 50), (64, 32)), ((512, 1), (64, 1)), ((40, 20), (40, 20))]
-)
+@over("size, expected", [((512, 512), (64, 64)), ((100, 50), (64, 32)), ((512, 1), (64, 1)), ((40, 20), (40, 20))])
 def test_large_picture_is_scaled_down_in_proportion(size: tuple[int, int], expected: tuple[int, int]) -> None:
     stored = Image.open(io.BytesIO(pictures.convert(write(make_pattern(*size))).content))
     assert stored.size == expected
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA"])
-def test_all_usual_modes_are_read(mode: str) -> None:
-    image = make_image().convert("RGB").convert(mode)
-    assert Image.open(io.BytesIO(pictures.convert(write(image)).content)).mode == "RGBA"
+def test_all_modes_of_at_most_8_bits_are_read() -> None:
+    for mode in ["1", "L", "LA", "P", "RGB", "RGBA"]:
+        image = make_image().convert("RGB").convert(mode)
+        assert Image.open(io.BytesIO(pictures.convert(write(image)).content)).mode == "RGBA"
+    for colour_type, depths in {0: (1, 2, 4, 8), 2: (8,), 3: (1, 2, 4, 8), 4: (8,), 6: (8,)}.items():
+        for depth in depths:
+            assert pictures.convert(write_png(depth, colour_type)).content, (colour_type, depth)
 
 
 ANIMATION = {"save_all": True, "append_images": [make_image(colour=BLUE)], "duration": 100}
 PNG = write(make_image())
 WEBP = write(make_image(), "WEBP")
 LOSSLESS = write(make_image(), "WEBP", lossless=True)
+UNPACKED = write(make_image(), compress_level=0)
 NOISE = write(make_pattern(200, 200))
 HUGE_HEADER = b"IHDR" + struct.pack(">II", 60_000, 60_000) + PNG[24:29]
 HUGE_PNG = PNG[:12] + HUGE_HEADER + struct.pack(">I", zlib.crc32(HUGE_HEADER)) + PNG[33:]
@@ -205,11 +223,13 @@ HOSTILE = {
         "is damaged or incomplete",
     ),
     "too many bytes": (PNG + bytes(65_537 - len(PNG)), "has 65537 bytes: at most 65536 are allowed"),
-    "16 bits": (write(Image.new("I;16", (8, 8), 4000)), "at most 8 bits per channel"),
+    "PNG without its end": (PNG[:-12], "is damaged or incomplete"),
+    "PNG with a changed pixel": (UNPACKED[:100] + b"?" + UNPACKED[101:], "is damaged or incomplete"),
+    **{f"16 bits, type {each}": (write_png(16, each), "has 16 bits per channel") for each in (0, 2, 4, 6)},
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@over("name", HOSTILE)
 def test_hostile_file_is_refused(shared_world: World, name: str) -> None:
     content, problem = HOSTILE[name]
     before = everything(shared_world)
@@ -217,17 +237,13 @@ def test_hostile_file_is_refused(shared_world: World, name: str) -> None:
     assert everything(shared_world) == before
 
 
-@pytest.mark.parametrize("text", ["", "not base64!", "iVBORw0KGgo", "é", None, 7, "A" * 87_385])
+@over("text", ["", "not base64!", "iVBORw0KGgo", "é", None, 7, "A" * 87_385])
 def test_text_that_is_no_base64_is_refused(shared_world: World, text: object) -> None:
     answer = shared_world.call("PUT", f"{LINK}/items/{ARROW.id}/picture", body={"Picture": text}, by="Server")
     assert (answer.status, answer.code) == (400, "bad_field"), answer.json
 
 
-def test_limit_of_bytes_is_inclusive(world: World) -> None:
-    assert put(world, PNG + bytes(65_536 - len(PNG))).status == 200
-
-
-@pytest.mark.parametrize("start", [PNG, WEBP, LOSSLESS, NOISE[:3000]], ids=["png", "webp", "lossless", "cut"])
+@over("start", [PNG, WEBP, LOSSLESS, NOISE[:3000]])
 def test_damaged_bytes_raise_only_the_refusal(start: bytes) -> None:
     draw = random.Random(11)
     for _ in range(400):
@@ -239,9 +255,3 @@ def test_damaged_bytes_raise_only_the_refusal(start: bytes) -> None:
         except BadField:
             continue
         assert Image.open(io.BytesIO(stored.content)).size <= (64, 64)
-
-
-def test_picture_is_deleted_with_its_item(world: World) -> None:
-    put(world, PNG)
-    world.sql("DELETE FROM items WHERE id = $1", ARROW.id)
-    assert world.sql("SELECT COUNT(*) FROM item_pictures") == [(0,)]

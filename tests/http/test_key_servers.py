@@ -30,7 +30,7 @@ def read_server(world: World, player_id: str) -> str | None:
     return next((row[0] for row in world.sql("SELECT server FROM presence WHERE player_id = $1", player_id)), None)
 
 
-def test_limited_key_neither_moves_nor_reports_players_of_other_servers(world: World) -> None:
+def test_limited_key_speaks_only_for_players_of_its_servers(world: World) -> None:
     text = start(world)
     both = {"Players": [people.BOB.id, people.ANN.id]}
     for dry_run in ("?dryRun=true", ""):
@@ -40,18 +40,12 @@ def test_limited_key_neither_moves_nor_reports_players_of_other_servers(world: W
     assert world.call("DELETE", f"{LINK}/players/{people.ANN.id}", token=text).code == "player_online"
     assert (read_server(world, people.ANN.id), read_server(world, people.BOB.id)) == ("realm-2", None)
     assert world.get("/api/v1/players/Ann").json["Level"] == people.ANN.level
-
-
-def test_limited_key_reports_its_own_players_offline_players_and_new_ones(world: World) -> None:
     text = start(world)
     assert put(world, people.BOB.id, text, Level=8).json["Level"] == 8
     assert world.post(f"{OWN}/joined", {"Players": [people.BOB.id]}, token=text).status == 200
     assert put(world, people.BOB.id, text, Level=9).json["Level"] == 9
     made = put(world, people.guid(99), text, Name="Newcomer", UserId=people.USER_IDS["Ann"])
     assert made.status == 200
-
-
-def test_player_moves_to_the_server_of_a_limited_key_after_leaving(world: World) -> None:
     text = start(world)
     assert world.post(f"{OTHER}/left", ANN).status == 200
     assert world.post(f"{OWN}/joined", ANN, token=text).status == 200

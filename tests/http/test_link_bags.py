@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from expectations import refused
 from game_server import put_player, stack
 from gamekeeper.game.lookup import ZERO_GUID
@@ -17,16 +15,20 @@ def inside(world: World, bag_id: str) -> dict[int, str]:
     return {each["Slot"]: each["ItemId"] for each in slots if each["Quantity"]}
 
 
-@pytest.mark.parametrize("place", ["Items", "Bank"])
-def test_moved_bag_keeps_its_items(world: World, place: str) -> None:
-    body = {"Items": [stack(3, ZERO_GUID, 0)], "Bank": []}
-    body[place].append(stack(9, POUCH.id, BagId=ANNS_POUCH))
-    assert put_player(world, ANN.id, body).status == 200
-    assert inventory(world, place="bank" if place == "Bank" else "inventory")[9]["BagId"] == ANNS_POUCH
+def test_moved_bag_keeps_its_items(world: World) -> None:
+    pouch = stack(9, POUCH.id, BagId=ANNS_POUCH)
+    into_inventory = {"Items": [stack(3, ZERO_GUID, 0), pouch]}
+    into_bank = {"Items": [stack(9, ZERO_GUID, 0)], "Bank": [pouch]}
+    for place, body in (("inventory", into_inventory), ("bank", into_bank)):
+        assert put_player(world, ANN.id, body).status == 200
+        assert inventory(world, place=place)[9]["BagId"] == ANNS_POUCH
+        assert inside(world, ANNS_POUCH) == {1: ARROW.id}
+
+
+def test_moved_bags_keep_their_items(world: World) -> None:
+    put_player(world, ANN.id, {"Items": [stack(3, POUCH.id)]})
+    assert inventory(world)[3]["BagId"] == ANNS_POUCH
     assert inside(world, ANNS_POUCH) == {1: ARROW.id}
-
-
-def test_two_bags_can_swap_slots(world: World) -> None:
     put_player(world, ANN.id, {"Items": [stack(4, POUCH.id)]})
     other = inventory(world)[4]["BagId"]
     body = {"Items": [stack(3, POUCH.id, BagId=other), stack(4, POUCH.id, BagId=ANNS_POUCH)]}
@@ -35,19 +37,11 @@ def test_two_bags_can_swap_slots(world: World) -> None:
     assert (inside(world, other), inside(world, ANNS_POUCH)) == ({}, {1: ARROW.id})
 
 
-def test_bag_reported_without_id_keeps_its_id(shared_world: World) -> None:
-    put_player(shared_world, ANN.id, {"Items": [stack(3, POUCH.id)]})
-    assert inventory(shared_world)[3]["BagId"] == ANNS_POUCH
-    assert inside(shared_world, ANNS_POUCH) == {1: ARROW.id}
-
-
-def test_bag_size_can_grow(world: World) -> None:
+def test_bag_can_grow_and_removes_nested_bags_with_it(world: World) -> None:
     assert put_player(world, ANN.id, {"Bags": [bag(ANNS_POUCH, stack(11, COIN.id), size=12)]}).status == 200
     found = world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json
     assert (found["SlotCount"], len(found["Slots"])) == (12, 12)
-
-
-def test_removed_bag_removes_nested_bags(world: World) -> None:
+    put_player(world, ANN.id, {"Bags": [bag(ANNS_POUCH, stack(11, ZERO_GUID, 0), size=12)]})
     nested = [bag(ANNS_POUCH, stack(0, POUCH.id, BagId=STRANGE)), bag(STRANGE, stack(7, COIN.id, 3))]
     assert put_player(world, ANN.id, {"Bags": nested}).status == 200
     assert inside(world, ANNS_POUCH) == {0: POUCH.id, 1: ARROW.id}

@@ -14,7 +14,13 @@ from reports import STRANGE, record
 from world import SENT, Answer, World
 
 
-def test_heartbeat_answers_lease_expiry_and_online_count(world: World) -> None:
+def test_players_join_and_leave_without_a_change(world: World) -> None:
+    rows = len(world.ledger())
+    heartbeat(world)
+    join(world, ANN.id)
+    leave(world, ANN.id)
+    lapse(world)
+    assert len(world.ledger()) == rows
     first = heartbeat(world, "eu-1.game:7777", 60)
     assert list(first.json) == ["Server", "ExpiresAt", "Online"]
     assert (first.json["Server"], first.json["Online"]) == ("eu-1.game:7777", 0)
@@ -23,18 +29,7 @@ def test_heartbeat_answers_lease_expiry_and_online_count(world: World) -> None:
     assert later.json["Online"] == 1
     assert first.json["ExpiresAt"] < later.json["ExpiresAt"]
     assert later.json["ExpiresAt"].endswith("Z")
-
-
-def test_presence_is_not_recorded_as_a_change(world: World) -> None:
-    rows = len(world.ledger())
-    heartbeat(world)
-    join(world, ANN.id)
-    leave(world, ANN.id)
-    lapse(world)
-    assert len(world.ledger()) == rows
-
-
-def test_players_join_and_leave(world: World) -> None:
+    assert world.call("DELETE", f"{LINK}/servers/eu-1.game:7777").status == 200
     heartbeat(world)
     assert join(world, ZOE.id, ANN.id).json == {"Online": 2}
     assert join(world, ANN.id, ANN.id.upper(), BOB.id).json == {"Online": 3}
@@ -48,19 +43,21 @@ def test_players_join_and_leave(world: World) -> None:
     assert record(world, "Bob")["LastOnline"] is None
 
 
-def test_player_is_on_one_server_and_a_late_leave_is_ignored(world: World) -> None:
-    heartbeat(world, "one")
-    heartbeat(world, "two")
-    assert join(world, ANN.id, BOB.id, server="one").json == {"Online": 2}
-    assert join(world, ANN.id, server="two").json == {"Online": 1}
-    assert heartbeat(world, "one").json["Online"] == 1
-    assert leave(world, ANN.id, server="one").json == {"Online": 1}
-    assert online(world) == ["Ann", "Bob"]
-    assert leave(world, ANN.id, server="two").json == {"Online": 0}
-    assert online(world) == ["Bob"]
-
-
-def test_expired_lease_takes_only_its_players_offline(world: World) -> None:
+def test_expired_lease_takes_only_its_players_offline_at_the_cleanup(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    before = everything(world)
+    assert world.run(game_server.presence.expire_leases(world.keeper.store)) == 0
+    assert everything(world) == before
+    assert world.call("DELETE", f"{LINK}/servers/one").status == 200
+    heartbeat(world)
+    join(world, ANN.id)
+    world.sql("UPDATE servers SET expires_at = 1")
+    assert online(world) == ["Ann"]
+    refused(join(world, BOB.id), 404, "no_such_server")
+    refused(leave(world, ANN.id), 404, "no_such_server")
+    assert online(world) == ["Ann"]
+    lapse(world)
     heartbeat(world, "one")
     heartbeat(world, "two")
     join(world, ANN.id, ZOE.id, server="one")
@@ -74,25 +71,7 @@ def test_expired_lease_takes_only_its_players_offline(world: World) -> None:
     assert join(world, ANN.id, server="one").json == {"Online": 1}
 
 
-def test_players_of_an_expired_lease_are_online_until_the_cleanup(world: World) -> None:
-    heartbeat(world)
-    join(world, ANN.id)
-    world.sql("UPDATE servers SET expires_at = 1")
-    assert online(world) == ["Ann"]
-    refused(join(world, BOB.id), 404, "no_such_server")
-    refused(leave(world, ANN.id), 404, "no_such_server")
-    assert online(world) == ["Ann"]
-
-
-def test_cleanup_keeps_active_leases(world: World) -> None:
-    heartbeat(world)
-    join(world, ANN.id)
-    before = everything(world)
-    assert world.run(game_server.presence.expire_leases(world.keeper.store)) == 0
-    assert everything(world) == before
-
-
-def test_server_shutdown_takes_its_players_offline_at_once(world: World) -> None:
+def test_player_is_on_one_server_until_it_shuts_down(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id)
     answer = world.call("DELETE", f"{LINK}/servers/one", by="Server")
@@ -100,9 +79,18 @@ def test_server_shutdown_takes_its_players_offline_at_once(world: World) -> None
     assert online(world) == []
     assert record(world, "Ann")["LastOnline"] is not None
     refused(world.call("DELETE", f"{LINK}/servers/one"), 404, "no_such_server", "'one'")
+    heartbeat(world, "one")
+    heartbeat(world, "two")
+    assert join(world, ANN.id, BOB.id, server="one").json == {"Online": 2}
+    assert join(world, ANN.id, server="two").json == {"Online": 1}
+    assert heartbeat(world, "one").json["Online"] == 1
+    assert leave(world, ANN.id, server="one").json == {"Online": 1}
+    assert online(world) == ["Ann", "Bob"]
+    assert leave(world, ANN.id, server="two").json == {"Online": 0}
+    assert online(world) == ["Bob"]
 
 
-def test_unknown_server_or_player_is_404(world: World) -> None:
+def test_unknown_server_or_malformed_presence_is_refused(world: World) -> None:
     for verb in ("joined", "left"):
         answer = world.post(f"{LINK}/servers/nowhere/{verb}", {"Players": [ANN.id]})
         refused(answer, 404, "no_such_server", "'nowhere'")
@@ -111,8 +99,23 @@ def test_unknown_server_or_player_is_404(world: World) -> None:
     for unknown in (STRANGE, ZERO_GUID):
         refused(join(world, ANN.id, unknown), 404, "no_such_player", unknown)
     assert everything(world) == before
+    heartbeat(world)
+    before = everything(world)
+    leases: list[object] = [0, -1, 3601, 1.5, True, None, "soon", [], {}]
+    for lease in leases:
+        answer = world.call("PUT", f"{LINK}/servers/one", body={"Lease": lease})
+        refused(answer, 400, "bad_field", "'Lease'")
+    refused(world.call("PUT", f"{LINK}/servers/one"), 400, "missing_field", "'Lease'")
+    refused(world.call("PUT", f"{LINK}/servers/a%20b", body={"Lease": 5}), 400, "bad_field", "'server'")
+    refused(world.call("PUT", f"{LINK}/servers/{'x' * 65}", body={"Lease": 5}), 400, "bad_field", "'server'")
+    players: list[object] = [None, {}, ANN.id, ["Ann"], [None], [ANN.id, 7]]
+    for sent in players:
+        refused(world.post(f"{LINK}/servers/one/joined", {"Players": sent}), 400, "bad_field", "'Players")
+    refused(world.post(f"{LINK}/servers/one/left", {}), 400, "missing_field", "'Players'")
+    assert everything(world) == before
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("way", ["api", "link", "erase", "undo"])
 def test_player_that_joins_beside_its_deletion_stays_or_is_refused(make_world: Callable[..., World], way: str) -> None:
     """Join and deletion race: an online player is not deleted, and a deleted player does not join."""
@@ -142,22 +145,3 @@ def test_player_that_joins_beside_its_deletion_stays_or_is_refused(make_world: C
         else:
             refused(deleted, 409, "player_online")
             assert joined.status == 200
-
-
-def test_malformed_presence_is_400_and_names_the_field(world: World, subtests: pytest.Subtests) -> None:
-    heartbeat(world)
-    before = everything(world)
-    leases: list[object] = [0, -1, 3601, 1.5, True, None, "soon", [], {}]
-    for lease in leases:
-        with subtests.test(repr(lease)):
-            answer = world.call("PUT", f"{LINK}/servers/one", body={"Lease": lease})
-            refused(answer, 400, "bad_field", "'Lease'")
-    refused(world.call("PUT", f"{LINK}/servers/one"), 400, "missing_field", "'Lease'")
-    refused(world.call("PUT", f"{LINK}/servers/a%20b", body={"Lease": 5}), 400, "bad_field", "'server'")
-    refused(world.call("PUT", f"{LINK}/servers/{'x' * 65}", body={"Lease": 5}), 400, "bad_field", "'server'")
-    players: list[object] = [None, {}, ANN.id, ["Ann"], [None], [ANN.id, 7]]
-    for sent in players:
-        with subtests.test(repr(sent)):
-            refused(world.post(f"{LINK}/servers/one/joined", {"Players": sent}), 400, "bad_field", "'Players")
-    refused(world.post(f"{LINK}/servers/one/left", {}), 400, "missing_field", "'Players'")
-    assert everything(world) == before

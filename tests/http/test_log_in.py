@@ -18,7 +18,7 @@ from world import SENT, World
 WRONG = hash_for_wire("not it")
 
 
-def test_log_in_answer_has_exactly_the_fields(world: World) -> None:
+def test_log_in_answer_has_exactly_the_fields_and_dates(world: World) -> None:
     answer = log_in(world)
     body = answer.json
     assert list(body) == FIELDS
@@ -28,35 +28,30 @@ def test_log_in_answer_has_exactly_the_fields(world: World) -> None:
     assert parse_guid(body["refresh_token"]) == body["refresh_token"]
     assert answer.headers["cache-control"] == "no-store"
     assert works(world, answer)
-
-
-def test_log_in_dates_are_rfc_1123(world: World) -> None:
     body = log_in(world).json
     issued, expires = (parsedate_to_datetime(body[name]) for name in (".issued", ".expires"))
     assert re.fullmatch(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT", body[".issued"])
     assert (expires - issued).total_seconds() == 3600
     assert abs((datetime.now(issued.tzinfo) - issued).total_seconds()) < 60
+    first, second = log_in(world), log_in(world)
+    assert works(world, first)
+    assert works(world, second)
+    assert first.json["access_token"] != second.json["access_token"]
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
+def test_log_in_accepts_json_and_form_and_ignores_an_authorization_header(world: World) -> None:
+    for sent in [
         {"body": BY_PASSWORD},
         {"form": BY_PASSWORD},
         {"body": {"Grant_Type": "password", "USERNAME": "sHOP", "Password": SENT.upper(), "unknown": [1]}},
         {"form": {"GRANT_TYPE": "password", "UserName": "shop", "pASSWORD": SENT.upper()}},
         {"raw": b'{"grant_type":"password","username":"Shop","password":"%b"}' % SENT.encode()},
-    ],
-)
-def test_log_in_accepts_json_and_form_with_keys_in_any_case(world: World, sent: dict[str, object]) -> None:
-    answer = world.call("POST", TOKEN, by=None, **sent)
-    assert answer.status == 200
-    assert works(world, answer)
-
-
-@pytest.mark.parametrize("header", ["", "Bearer", "Bearer gka_old", "Basic Zm9vOmJhcg==", "nonsense"])
-def test_log_in_ignores_an_authorization_header(world: World, header: str) -> None:
-    assert world.post(TOKEN, BY_PASSWORD, by=None, headers={"Authorization": header}).status == 200
+    ]:
+        answer = world.call("POST", TOKEN, by=None, **sent)
+        assert answer.status == 200
+        assert works(world, answer)
+    for header in ["", "Bearer", "Bearer gka_old", "Basic Zm9vOmJhcg==", "nonsense"]:
+        assert world.post(TOKEN, BY_PASSWORD, by=None, headers={"Authorization": header}).status == 200
 
 
 def test_token_lifetimes_are_settings(make_world: Callable[..., World]) -> None:
@@ -66,16 +61,8 @@ def test_token_lifetimes_are_settings(make_world: Callable[..., World]) -> None:
     assert world.sql(lives) == [(5 * MINUTE, DAY)]
 
 
-def test_new_token_does_not_revoke_older_ones(world: World) -> None:
-    first, second = log_in(world), log_in(world)
-    assert works(world, first)
-    assert works(world, second)
-    assert first.json["access_token"] != second.json["access_token"]
-
-
-@pytest.mark.parametrize(
-    ("body", "error"),
-    [
+def test_log_in_refusals_follow_rfc_6749(world: World) -> None:
+    for body, error in [
         ({}, "invalid_request"),
         ({"grant_type": ""}, "invalid_request"),
         ({"grant_type": "client_credentials"}, "unsupported_grant_type"),
@@ -96,22 +83,14 @@ def test_new_token_does_not_revoke_older_ones(world: World) -> None:
         ({"grant_type": "refresh_token", "refresh_token": people.NOBODY_ID}, "invalid_grant"),
         ({"grant_type": "refresh_token", "refresh_token": "nonsense"}, "invalid_grant"),
         ({"grant_type": "refresh_token", "refresh_token": ""}, "invalid_request"),
-    ],
-)
-def test_log_in_refusals_follow_rfc_6749(world: World, body: object, error: str) -> None:
-    tokens = rows(world, "tokens")
-    require_oauth_error(world.post(TOKEN, body, by=None), error)
-    assert rows(world, "tokens") == tokens
-
-
-def test_refusals_of_malformed_bodies_follow_rfc_6749(world: World) -> None:
+    ]:
+        tokens = rows(world, "tokens")
+        require_oauth_error(world.post(TOKEN, body, by=None), error)
+        assert rows(world, "tokens") == tokens
     for raw in (b"{", b"[1]", b"null", b"\xff\xfe"):
         require_oauth_error(
             world.call("POST", TOKEN, by=None, raw=raw, headers={"Content-Type": "application/json"}), "invalid_request"
         )
-
-
-def test_unknown_name_and_wrong_password_get_the_same_answer(world: World) -> None:
     unknown = world.post(TOKEN, BY_PASSWORD | {"username": "Nobody"}, by=None)
     wrong = world.post(TOKEN, BY_PASSWORD | {"password": WRONG}, by=None)
     hidden = world.post(TOKEN, BY_PASSWORD | {"username": "Ann", "password": WRONG}, by=None)
@@ -119,24 +98,18 @@ def test_unknown_name_and_wrong_password_get_the_same_answer(world: World) -> No
     assert bodies[0] == bodies[1] == bodies[2]
 
 
-def test_only_accounts_with_api_access_log_in(world: World) -> None:
+def test_only_accounts_with_api_access_log_in_and_keep_tokens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = world.post(TOKEN, BY_PASSWORD | {"username": "Bob"}, by=None)
     require_oauth_error(answer, "unauthorized_client")
     world.sql("UPDATE users SET api = (1 = 1) WHERE name = 'Bob'")
     assert works(world, log_in(world, "Bob"))
     assert not rows(world, "guesses")
-
-
-def test_removed_api_access_ends_tokens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caller, "CACHE_SECONDS", 0)
     pair = log_in(world)
     assert works(world, pair)
     world.sql("UPDATE users SET api = (1 = 0) WHERE name = 'Shop'")
     assert not works(world, pair)
     require_oauth_error(exchange(world, pair.json["refresh_token"]), "unauthorized_client")
-
-
-# --- changes during the password check -----------------------------------------------------------------------------
 
 
 def test_log_in_with_a_password_changed_meanwhile_gets_no_token(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

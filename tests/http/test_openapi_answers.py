@@ -22,15 +22,13 @@ from gamekeeper.http.dry_runs import SPELLINGS
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, UNLESS_RESET_CODES_SHOWN, WRITE
 from gamekeeper.http.request import parse_query
 from gamekeeper.store import copies, users
+from loops import over
 from signalling import insert_signal
 from world import World, at_work, open_world
 
 PASSWORD = "correct horse battery staple"  # password of the demo account; the documented examples contain its hash
 FAR = 4_000_000_000_000
 OTHER = "sunniva"  # name of an account that no documented example changes
-
-
-# --- a world for the documented examples ---------------------------------------------------------------------------
 
 
 async def fill_world(url: str) -> str:
@@ -69,9 +67,9 @@ def furnish(world: World) -> None:
     insert_signal(world, samples.MAIL_ID)
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def demo(request: pytest.FixtureRequest) -> Generator[World]:
-    databases: Any = request.getfixturevalue(f"{request.param}_databases")
+@pytest.fixture(scope="module")
+def demo(engine: str, request: pytest.FixtureRequest) -> Generator[World]:
+    databases: Any = request.getfixturevalue(f"{engine}_databases")
     url = databases.empty()
     with open_world(url, {"Root": asyncio.run(fill_world(url))}) as world:
         furnish(world)
@@ -92,9 +90,6 @@ def powerless(demo: World) -> Mapping[bool, str]:
     }
 
 
-# --- sending the documented examples -------------------------------------------------------------------------------
-
-
 def test_document_is_served_without_a_token(demo: World) -> None:
     tags = set[str]()
     for query, document in (("", RAW), ("?tolerant=false", RAW), ("?tolerant=true", TOLERANT_RAW)):
@@ -106,6 +101,7 @@ def test_document_is_served_without_a_token(demo: World) -> None:
     assert len(tags) == 2
 
 
+@pytest.mark.both_engines
 @each_operation
 def test_example_succeeds_and_its_answer_fits_the_schema(demo: World, operation: Operation) -> None:
     method, path, bodies = operation.route.method, operation.dry_run_path(), operation.bodies()
@@ -237,8 +233,8 @@ def test_reused_key_is_refused_as_described(demo: World) -> None:
     hold(give, demo.post(give.path(), {**body, "quantity": 1}, headers=key), 422)
 
 
-@pytest.mark.parametrize(
-    ("name", "body", "status"),
+@over(
+    "name, body, status",
     [
         ("take_item", {"itemid": samples.COIN, "quantity": 999_999}, 409),
         ("give_item", {"itemid": samples.PACK, "quantity": 99}, 409),
@@ -270,7 +266,7 @@ def test_broken_rule_is_refused_as_described(demo: World, name: str, body: objec
     hold(operation, answer, status)
 
 
-@pytest.mark.parametrize("query", ["after=999999999", f"epoch={samples.EPOCH}"])
+@over("query", ["after=999999999", f"epoch={samples.EPOCH}"])
 def test_feed_refuses_as_described(demo: World, query: str) -> None:
     operation = next(each for each in OPERATIONS if each.name == "list_changes")
     hold(operation, demo.get(f"{operation.path()}?{query}"), 409)

@@ -70,9 +70,15 @@ def types_of(schema: Any) -> list[str]:
     return [given] if isinstance(given, str) else given
 
 
-def test_value_has_one_type_or_is_null() -> None:
+def test_value_has_one_type_and_a_width_or_is_null() -> None:
     assert [each.where for each in ALL if len(set(types_of(each.schema)) - {"null"}) > 1] == []
     assert [each.where for each in ALL if not each.schema.keys() & {"type", "$ref"} | each.schema.keys() & UNIONS] == []
+    assert [each.where for each in ALL if "enum" in each.schema and not types_of(each.schema)] == []
+    assert [each.where for each in ALL if "const" in each.schema and not types_of(each.schema)] == []
+    numbers = [each for each in ALL if "integer" in types_of(each.schema)]
+    assert [each.where for each in numbers if each.schema.get("format") not in {"int32", "int64"}] == []
+    fractions = [each for each in ALL if "number" in types_of(each.schema)]
+    assert [each.where for each in fractions if each.schema.get("format") != "double"] == []
 
 
 def test_every_object_and_every_choice_of_objects_is_a_component() -> None:
@@ -91,18 +97,6 @@ def is_nullable(options: Any) -> bool:
 def is_plain(options: Any) -> bool:
     plain = {"integer", "number", "boolean", "string", "null"}
     return all("$ref" not in each and set(types_of(each)) & plain for each in options)
-
-
-def test_every_enumeration_has_a_type() -> None:
-    assert [each.where for each in ALL if "enum" in each.schema and not types_of(each.schema)] == []
-    assert [each.where for each in ALL if "const" in each.schema and not types_of(each.schema)] == []
-
-
-def test_every_integer_has_a_width() -> None:
-    numbers = [each for each in ALL if "integer" in types_of(each.schema)]
-    assert [each.where for each in numbers if each.schema.get("format") not in {"int32", "int64"}] == []
-    fractions = [each for each in ALL if "number" in types_of(each.schema)]
-    assert [each.where for each in fractions if each.schema.get("format") != "double"] == []
 
 
 def test_documents_name_every_value_beyond_2_to_the_53() -> None:

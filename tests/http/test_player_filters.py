@@ -13,6 +13,7 @@ from expectations import refused
 from gamekeeper.game import player_filters
 from gamekeeper.http import player_cursor
 from gamekeeper.store import indexes
+from loops import over
 from people import COIN, MEADOW, WARRIOR, guid
 from world import World, open_world
 
@@ -45,10 +46,10 @@ SORTS: Mapping[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def crowded(request: pytest.FixtureRequest) -> Generator[tuple[World, list[dict[str, Any]]]]:
+@pytest.fixture(scope="module")
+def crowded(engine: str, request: pytest.FixtureRequest) -> Generator[tuple[World, list[dict[str, Any]]]]:
     """Open a world with players of all kinds for the tests that only read; return what is known of each player."""
-    databases: Any = request.getfixturevalue(f"{request.param}_databases")
+    databases: Any = request.getfixturevalue(f"{engine}_databases")
     url = databases.fresh()
     with open_world(url, databases.tokens) as world:
         yield world, fill(world)
@@ -116,6 +117,7 @@ def expect(known: list[dict[str, Any]], conditions: tuple[str, ...], sort: str, 
     return [each["Name"] for each in sorted(matching, key=SORTS[sort], reverse=descending)]
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("large", [False, True])
 def test_filters_find_the_same_as_a_comparison_of_all_players(
     shared: World, crowd: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, *, large: bool
@@ -152,6 +154,7 @@ def test_small_lists_have_totals_and_numbered_pages(shared: World, crowd: list[d
     assert walk(shared, f"cursor={everybody['Next']}")[:2] == expect(crowd, (), "name", descending=False)[15:17]
 
 
+@pytest.mark.both_engines
 def test_default_order_suits_the_filter(
     shared: World, crowd: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,7 +185,7 @@ def test_bans_need_users_query(shared: World) -> None:
     assert shared.get(f"{PATH}?online=false", by="Shop").status == 200
 
 
-@pytest.mark.parametrize(
+@over(
     "query",
     [
         "classId=warrior",

@@ -7,6 +7,7 @@ import pytest
 from gamekeeper import settings
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.settings import BadSetting
+from loops import over
 from world import World
 
 PROXIES = "10.0.0.1, 192.168.4.0/24,::1"
@@ -17,8 +18,8 @@ def address(peer: str, *lines: str, trusted: str = PROXIES) -> str:
     return Proxies(settings.load({}, trusted_proxies=trusted)).find_address(peer, headers)
 
 
-@pytest.mark.parametrize(
-    ("peer", "lines", "found"),
+@over(
+    "peer, lines, found",
     [
         ("203.0.113.5", ["198.51.100.7"], "203.0.113.5"),  # the peer is not a trusted proxy: its header is ignored
         ("10.0.0.1", [], "10.0.0.1"),
@@ -50,7 +51,7 @@ def test_no_proxy_is_trusted_by_default() -> None:
     assert address("127.0.0.1", "198.51.100.7", trusted="") == "127.0.0.1"
 
 
-@pytest.mark.parametrize("value", ["proxy.example.com", "10.0.0.1/8", "10.0.0.1;10.0.0.2", "10.0.0.1,", "*", "10.0.0"])
+@over("value", ["proxy.example.com", "10.0.0.1/8", "10.0.0.1;10.0.0.2", "10.0.0.1,", "*", "10.0.0"])
 def test_malformed_proxy_setting_is_refused(value: str) -> None:
     with pytest.raises(BadSetting, match="GAMEKEEPER_TRUSTED_PROXIES is not valid; it must be addresses or networks"):
         address("10.0.0.1", trusted=value)

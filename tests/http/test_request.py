@@ -4,9 +4,8 @@ import json
 from collections.abc import MutableMapping
 from typing import Any
 
-import pytest
-
 import people
+from loops import over
 from world import World
 
 GIVE = json.dumps({"itemid": people.COIN.id, "quantity": 1}).encode()
@@ -29,12 +28,12 @@ def give(world: World, reason: bytes) -> int:
     return sent[0]["status"]
 
 
-@pytest.mark.parametrize("coding", ["utf-8", "latin-1"])
+@over("coding", ["utf-8", "latin-1"])
 def test_reason_is_stored_from_utf_8_and_latin_1(world: World, coding: str) -> None:
     assert give(world, "für José".encode(coding)) == 200
     assert world.ledger()[-1].reason == "für José"
 
 
-@pytest.mark.parametrize("reason", [b"\x84", "\x84".encode(), b"a\x7fb"])
+@over("reason", [b"\x84", "\x84".encode(), b"a\x7fb"])
 def test_control_character_in_a_reason_is_refused_in_either_encoding(shared_world: World, reason: bytes) -> None:
     assert give(shared_world, reason) == 400

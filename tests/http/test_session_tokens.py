@@ -8,7 +8,6 @@ from expectations import refused
 from gamekeeper.game import tokens
 from gamekeeper.game.security import CredentialUse, Origin
 from gamekeeper.http import caller
-from gamekeeper.settings import BadSetting
 from world import SENT, World
 
 MINUTE, HOUR = 60_000, 3_600_000
@@ -68,8 +67,3 @@ def test_session_token_cannot_be_refreshed(world: World) -> None:
     [(refresh, refreshable_ms, idle_ms)] = world.sql(sql, pair.id)
     assert (refresh, idle_ms) == (None, 60 * MINUTE)
     assert 0 <= refreshable_ms < MINUTE  # the clock is read twice
-
-
-def test_inactivity_limit_is_not_shorter_than_the_interval_of_recorded_use(make_world: Callable[..., World]) -> None:
-    with pytest.raises(BadSetting, match="CONSOLE_IDLE_MINUTES"):
-        make_world(console_idle_minutes=1)

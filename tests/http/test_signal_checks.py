@@ -35,7 +35,7 @@ def wait(world: World, minutes: int) -> None:
     world.sql("UPDATE signal_checks SET at = at - $1", minutes * MINUTE_MS)
 
 
-def test_silent_game_server_raises_a_signal_after_some_minutes(world: World) -> None:
+def test_silent_game_server_raises_a_signal_after_some_minutes(world: World, make_world: MakeWorld) -> None:
     game_server.heartbeat(world, "one")
     assert game_server.lapse(world, "one") == 1
     wait(world, 4)
@@ -43,6 +43,12 @@ def test_silent_game_server_raises_a_signal_after_some_minutes(world: World) -> 
     wait(world, 1)
     (found,) = check(world)
     assert (found["Rule"], found["Server"], found["Evidence"]["Limit"]) == ("silent", "one", 5)
+    assert check(world) == [found]
+    assert world.sql("SELECT COUNT(*) FROM signal_checks") == [(0,)]
+    world = make_world(signals="silent=off")
+    game_server.heartbeat(world, "two")
+    game_server.lapse(world, "two")
+    wait(world, 60)
     assert check(world) == [found]
     assert world.sql("SELECT COUNT(*) FROM signal_checks") == [(0,)]
 
@@ -57,15 +63,6 @@ def test_game_server_that_came_back_or_said_goodbye_is_not_silent(world: World) 
     assert check(world) == []
 
 
-def test_rule_about_silent_servers_can_be_off(make_world: MakeWorld) -> None:
-    world = make_world(signals="silent=off")
-    game_server.heartbeat(world, "one")
-    game_server.lapse(world, "one")
-    wait(world, 60)
-    assert check(world) == []
-    assert world.sql("SELECT COUNT(*) FROM signal_checks") == [(0,)]
-
-
 def test_signal_for_many_silent_servers_names_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.game.signals.MOST_OPEN", 1)
     for name in ("more", "two"):  # `more` is a name like any other
@@ -77,16 +74,15 @@ def test_signal_for_many_silent_servers_names_none(world: World, monkeypatch: py
     assert raised == ["more", None]
 
 
-@pytest.mark.parametrize("named", ["in the list of bags", "only in a slot"])
-def test_bag_of_another_player_raises_a_signal_if_it_stays_there(world: World, named: str) -> None:
-    body: dict[str, Any] = {"Items": [stack(5, POUCH.id, BagId=ANNS_POUCH)]}
-    if named == "in the list of bags":
-        body["Bags"] = [bag(ANNS_POUCH, size=8)]
-    assert put_player(world, BOB.id, body).status in (400, 404)
-    assert check(world) == []
-    wait(world, BAG_MINUTES)
-    (found,) = check(world)
-    assert (found["Rule"], found["BagId"], found["Player"]) == ("bag", ANNS_POUCH, "Bob")
+def test_bag_of_another_player_raises_a_signal_if_it_stays_there(world: World) -> None:
+    slots: dict[str, Any] = {"Items": [stack(5, POUCH.id, BagId=ANNS_POUCH)]}
+    for body in (slots, slots | {"Bags": [bag(ANNS_POUCH, size=8)]}):  # named in a slot only, and in the list of bags
+        assert put_player(world, BOB.id, body).status in (400, 404)
+        assert check(world) == []
+        wait(world, BAG_MINUTES)
+        (found,) = check(world)
+        assert (found["Rule"], found["BagId"], found["Player"]) == ("bag", ANNS_POUCH, "Bob")
+        world.sql("DELETE FROM signals")
 
 
 def test_bag_is_saved_later_if_the_write_fails(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,40 +129,30 @@ async def _read_now(world: World) -> int:
     return await clock.now(world.keeper.store)
 
 
-@pytest.mark.parametrize(
-    ("usual", "last", "found"), [(30, 151, True), (30, 150, False), (0, 99, False), (0, 100, True), (1000, 1500, False)]
-)
-def test_more_refusals_than_usual_raise_a_signal(world: World, usual: int, last: int, found: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    fill_refusals(world, usual, last)
-    signals = check(world)
-    assert [(each["Rule"], each["Evidence"]["Amount"], each["Evidence"]["Usual"]) for each in signals] == (
-        [("refusals", last, usual)] if found else []
-    )
-    assert check(world) == signals
-
-
-@pytest.mark.parametrize(
-    ("position", "since", "found"),
-    [
-        (0, -DAY_SLOTS, True),
-        (0, -DAY_SLOTS + 1, False),  # less than a day is recorded
-        (-5, -DAY_SLOTS, True),  # a pause of an hour
-        (-6, -DAY_SLOTS, False),
-        (0, None, False),  # the first ten minutes after the upgrade
-    ],
-)
-def test_refusals_raise_nothing_until_a_day_is_recorded(
-    world: World,
-    position: int,
-    since: int | None,
-    found: bool,  # noqa: FBT001 - a parameter of the test
-) -> None:
-    slot = fill_refusals(world, 0, 1_000)
-    value = 0 if since is None else slot + since
-    world.sql("UPDATE rollups SET position = $1, value = $2 WHERE name = 'refusals'", slot + position, value)
-    assert [each["Rule"] for each in check(world)] == (["refusals"] if found else [])
-    expected = slot + 1 if position == -6 else value or slot
-    assert world.sql("SELECT position, value FROM rollups WHERE name = 'refusals'") == [(slot + 1, expected)]
+def test_more_refusals_than_usual_raise_a_signal_when_a_day_is_recorded(world: World) -> None:
+    for usual, last, position, since, found in (
+        (30, 151, 0, -DAY_SLOTS, True),
+        (30, 150, 0, -DAY_SLOTS, False),
+        (0, 99, 0, -DAY_SLOTS, False),
+        (0, 100, 0, -DAY_SLOTS, True),
+        (1000, 1500, 0, -DAY_SLOTS, False),
+        (0, 1000, 0, -DAY_SLOTS + 1, False),  # less than a day is recorded
+        (0, 1000, -5, -DAY_SLOTS, True),  # a pause of an hour
+        (0, 1000, -6, -DAY_SLOTS, False),
+        (0, 1000, 0, None, False),  # the first ten minutes after the upgrade
+    ):
+        world.sql("DELETE FROM activity_minutes")
+        world.sql("DELETE FROM signals")
+        slot = fill_refusals(world, usual, last)
+        value = 0 if since is None else slot + since
+        world.sql("UPDATE rollups SET position = $1, value = $2 WHERE name = 'refusals'", slot + position, value)
+        signals = check(world)
+        assert [(each["Rule"], each["Evidence"]["Amount"], each["Evidence"]["Usual"]) for each in signals] == (
+            [("refusals", last, usual)] if found else []
+        )
+        assert check(world) == signals
+        expected = slot + 1 if position == -6 else value or slot
+        assert world.sql("SELECT position, value FROM rollups WHERE name = 'refusals'") == [(slot + 1, expected)]
 
 
 def test_refusals_of_the_public_side_are_not_counted(make_world: MakeWorld) -> None:

@@ -14,7 +14,6 @@ from gamekeeper.game.signal_rules import parse_limits
 from listings import MakeWorld
 from people import ANN, ARROW, BOB, COIN, NOBODY_ID, USER_IDS, ZOE
 from signalling import ROOT, age_ledger, list_rules, list_signals, report
-from world import World
 
 
 def test_player_who_gains_more_than_the_limit_in_an_hour_raises_one_signal(make_world: MakeWorld) -> None:
@@ -59,22 +58,16 @@ def test_evidence_has_the_largest_changes_of_the_hour_and_the_number_of_others(m
     assert numbers == sorted(numbers)
 
 
-def test_gains_of_more_than_an_hour_are_not_added_up(make_world: MakeWorld) -> None:
+def test_gain_is_what_a_player_has_more_in_the_end_of_an_hour(make_world: MakeWorld) -> None:
     world = make_world(signals="gain=1000,supply=off")
-    report(world, 900)
-    catch_up(world)
+    for quantity in (900, 0, 900, 0, 900):
+        report(world, quantity)
+    assert list_rules(world) == []
     age_ledger(world)
     report(world, 1_800)
     assert list_rules(world) == []
     report(world, 2_000)
     assert list_rules(world) == ["gain"]
-
-
-def test_gain_is_what_a_player_has_more_in_the_end(make_world: MakeWorld) -> None:
-    world = make_world(signals="gain=1000,supply=off")
-    for quantity in (900, 0, 900, 0, 900):
-        report(world, quantity)
-    assert list_rules(world) == []
 
 
 def test_gain_below_a_hundredth_of_all_is_no_signal(make_world: MakeWorld) -> None:
@@ -98,22 +91,9 @@ def test_supply_that_grows_by_more_than_the_factor_raises_a_signal(make_world: M
     assert (found["ItemId"], found["PlayerId"]) == (COIN.id, None)
     evidence = found["Evidence"]
     assert (evidence["Before"], evidence["After"], evidence["Limit"]) == (1_250, 3_751, 3)
-
-
-def test_supply_that_grew_hours_ago_is_usual(make_world: MakeWorld) -> None:
-    world = make_world(signals="gain=off,gift=off")
-    catch_up(world)
-    report(world, 2_000)
-    catch_up(world)
     age_ledger(world)
-    report(world, 6_000)
-    assert list_rules(world) == []
-
-
-def test_first_pieces_of_a_new_item_are_no_signal(world: World) -> None:
-    catch_up(world)
-    report(world, 80, item_id=ARROW.id)
-    assert list_rules(world) == []
+    report(world, 9_000)  # the supply that grew hours ago is the usual one
+    assert list_rules(world) == ["supply"]
 
 
 def test_rules_find_the_same_however_many_changes_are_counted_at_once(make_world: MakeWorld) -> None:
@@ -282,63 +262,47 @@ def test_erased_person_is_in_no_signal(make_world: MakeWorld) -> None:
     assert [(each["Player"], each["Giver"], each["Note"]) for each in list_signals(world)] == [(None, None, None)] * 2
 
 
-def test_player_who_was_erased_before_the_count_is_in_no_signal(make_world: MakeWorld) -> None:
-    world = make_world(signals="gain=1000,supply=off")
-    report(world, 5_000)
-    assert world.call("DELETE", "/api/v1/users/Bob").status == 200
-    assert list_rules(world) == ["gain"]
-    assert BOB.id not in repr(world.sql("SELECT * FROM signals"))
-    assert BOB.id not in repr([each.after for each in world.ledger() if each.kind == "signal_raised"])
-
-
-@pytest.mark.parametrize("is_key", [False, True])
-def test_giver_who_was_erased_before_the_count_is_in_no_signal(make_world: MakeWorld, is_key: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    world = make_world(signals="gift=1000,supply=off")
+def test_person_who_was_erased_before_the_count_is_in_no_signal(make_world: MakeWorld) -> None:
+    world = make_world(signals="gain=1000,gift=1000,supply=off")
     catch_up(world)
-    key = api_keys.create(world, Name="bot", Role="shop", Owner="Shop") if is_key else None
-    giver_id = key["Id"] if key else USER_IDS["Shop"]
-    give(world, "Bob", 2_000, **({"token": key["Key"]} if key else {}))
-    assert world.call("DELETE", "/api/v1/users/Shop").status == 200
-    assert list_rules(world) == ["gift"]
-    assert giver_id not in repr(world.sql("SELECT * FROM signals"))
-    (raised,) = [each for each in world.ledger() if each.kind == "signal_raised"]
-    assert (raised.user_id, giver_id in repr(raised)) == (None, False)
+    report(world, 5_000)
+    key = api_keys.create(world, Name="bot", Role="shop", Owner="Shop")
+    give(world, "Bob", 2_000)
+    give(world, "Bob", 2_000, token=key["Key"])
+    for name in ("Shop", "Bob"):
+        assert world.call("DELETE", f"/api/v1/users/{name}").status == 200
+    assert set(list_rules(world)) == {"gain", "gift"}
+    raised = [each for each in world.ledger() if each.kind == "signal_raised"]
+    for erased in (key["Id"], USER_IDS["Shop"], USER_IDS["Bob"], BOB.id):
+        assert erased not in repr(world.sql("SELECT * FROM signals"))
+        assert erased not in repr([(each.user_id, each.after) for each in raised])
+    assert {each.user_id for each in raised} == {None}
 
 
-def test_rules_that_are_off_find_nothing(make_world: MakeWorld) -> None:
+def test_rules_that_are_off_find_nothing_and_first_pieces_are_no_signal(make_world: MakeWorld) -> None:
+    world = make_world()
+    catch_up(world)
+    report(world, 80, item_id=ARROW.id, slot=21)
+    assert list_rules(world) == []
     world = make_world(signals="gain=off,gift=off,supply=off")
     report(world, 500_000)
     give(world, "Ann", 500_000)
     assert list_rules(world) == []
 
 
-def test_usual_play_raises_nothing(world: World) -> None:
-    catch_up(world)
-    for quantity in (100, 400, 250, 500):
-        report(world, quantity)
-        give(world, "Zoe", quantity)
-    assert list_rules(world) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
+def test_setting_changes_the_named_rules_and_a_wrong_one_is_refused_with_the_reason() -> None:
+    limits = parse_limits(" gain = 50000, bag=OFF ,")
+    assert (limits.gain, limits.bag, limits.supply, limits.conservation) == (50_000, None, 3, 1)
+    for text, problem in (
         ("nothing=3", "the rules are supply"),
         ("gain=many", "must be a number from 1"),
         ("supply=1", "must be a number from 2"),
         ("bag=3", "on or off"),
         ("gift=1,gift=2", "twice"),
         ("gain", "must be a number"),
-    ],
-)
-def test_wrong_setting_is_refused_with_the_reason(text: str, problem: str) -> None:
-    with pytest.raises(settings.BadSetting, match=problem):
-        parse_limits(text)
-
-
-def test_setting_changes_only_the_rules_that_it_names() -> None:
-    limits = parse_limits(" gain = 50000, bag=OFF ,")
-    assert (limits.gain, limits.bag, limits.supply, limits.conservation) == (50_000, None, 3, 1)
+    ):
+        with pytest.raises(settings.BadSetting, match=problem):
+            parse_limits(text)
 
 
 def test_names_of_accounts_need_their_permission(make_world: MakeWorld) -> None:
@@ -357,8 +321,3 @@ def test_names_of_accounts_need_their_permission(make_world: MakeWorld) -> None:
         assert (each["Giver"], each["AcknowledgedBy"] in (None, "Auditor")) == (None, True)
     assert sorted(str(each["AcknowledgedBy"]) for each in listed) == ["Auditor", "None"]
     assert {each["Giver"] for each in list_signals(world)} == {"Shop", "bot"}
-
-
-def test_signals_need_their_permissions(shared_world: World) -> None:
-    refused(shared_world.get(ROOT, by=None), 401, "denied")
-    refused(shared_world.post(f"{ROOT}/{NOBODY_ID}/acknowledge", {}, by="Shop"), 403, "permission_missing")

@@ -30,26 +30,26 @@ def test_suspended_account_has_no_token_and_gets_none_until_resumed(world: World
     assert world.post("/api/oauth/token", LOG_IN, by=None).status == 200
 
 
-def test_token_of_a_suspended_account_is_refused_even_if_it_was_not_revoked(world: World) -> None:
-    """A version without suspensions may have issued it."""
-    token = staff.add_account(world, "Guard", "moderator")
-    world.sql("UPDATE users SET suspended = (1 = 1) WHERE name = 'Guard'")
-    assert world.get("/api/v1/players/Ann", token=token).status == 401
-
-
-def test_suspended_account_is_unaffected_in_the_game(world: World) -> None:
+def test_suspended_account_is_unaffected_in_the_game_and_its_token_refused(world: World) -> None:
     assert act(world, "suspend", "Ann").status == 200
     assert world.get("/api/v1/users/Ann").json["IsBanned"] is False
     assert world.post("/api/v1/users/Ann/password/validate", {"password": SENT}).status == 200
     assert [row.kind for row in world.ledger()[-1:]] == ["user_suspended"]
     event = world.get("/api/keeper/v1/security").json["Events"][0]
     assert (event["Kind"], event["User"], event["Details"]) == ("tokens_revoked", "Ann", {"By": "suspension"})
+    token = staff.add_account(world, "Guard", "moderator")
+    world.sql("UPDATE users SET suspended = (1 = 1) WHERE name = 'Guard'")
+    assert world.get("/api/v1/players/Ann", token=token).status == 401
 
 
-def test_repeated_suspension_changes_nothing(world: World) -> None:
+def test_repeated_suspension_changes_nothing_and_an_older_one_is_not_undone(world: World) -> None:
     assert act(world, "suspend", "Shop").status == act(world, "suspend", "Shop").status == 200
     assert act(world, "resume", "Shop").status == act(world, "resume", "Shop").status == 200
     assert [row.kind for row in world.ledger()[-2:]] == ["user_suspended", "user_resumed"]
+    for what in ("suspend", "resume", "suspend"):
+        assert act(world, what, "Ann").status == 200
+    first = [row.seq for row in world.ledger() if row.kind == "user_suspended"][1]
+    refused(world.post(f"/api/keeper/v1/changes/{first}/undo"), 409, "undo_conflict")
 
 
 def test_nobody_suspends_themselves_or_an_account_that_outranks_them(world: World) -> None:
@@ -62,17 +62,7 @@ def test_nobody_suspends_themselves_or_an_account_that_outranks_them(world: Worl
     refused(act(world, "suspend", "Nobody"), 404, "no_such_user")
 
 
-def test_older_suspension_is_not_undone_after_another(world: World) -> None:
-    for what in ("suspend", "resume", "suspend"):
-        assert act(world, what, "Ann").status == 200
-    first = next(row.seq for row in world.ledger() if row.kind == "user_suspended")
-    refused(world.post(f"/api/keeper/v1/changes/{first}/undo"), 409, "undo_conflict")
-
-
-# --- list and sessions ---------------------------------------------------------------------------------------------
-
-
-def test_list_has_roles_sessions_and_last_sign_in(world: World) -> None:
+def test_list_has_roles_sessions_and_last_sign_in_on_pages(world: World) -> None:
     staff.add_account(world, "Guard", "moderator")
     world.run(tokens.log_in(world.keeper, "Guard", SENT, UNKNOWN_ORIGIN, session=True))
     assert act(world, "suspend", "Shop").status == 200
@@ -83,15 +73,12 @@ def test_list_has_roles_sessions_and_last_sign_in(world: World) -> None:
     assert guard["SecondFactor"] is False
     assert (found["Shop"]["Suspended"], found["Shop"]["Sessions"]) == (True, 0)
     assert "Ann" not in found
-
-
-def test_pages_of_staff_have_every_account_once(shared_world: World) -> None:
-    whole = shared_world.get("/api/keeper/v1/staff").json
+    whole = world.get("/api/keeper/v1/staff").json
     assert whole["Next"] is None
     names: list[str] = []
     offset = 0
     while offset is not None:
-        page = shared_world.get(f"/api/keeper/v1/staff?offset={offset}&limit=2").json
+        page = world.get(f"/api/keeper/v1/staff?offset={offset}&limit=2").json
         assert len(page["Staff"]) <= 2
         names += [each["Name"] for each in page["Staff"]]
         offset = page["Next"]

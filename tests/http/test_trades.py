@@ -4,15 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from keepers import ACT, open_session
-from markup import Page
 
 from expectations import everything, refused
 from game_server import put_player, stack
 from gamekeeper.game import trades
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, SWORD
 from undos import CHANGES, EMPTY, items, last, read_slot, row, undone
-from world import Answer, World
+from world import World
 
 BUFFS = [1, 2, 0, 0, 0]
 MINUTE_MS = 60_000
@@ -37,32 +35,28 @@ def require_trade_refusal(world: World, seq: int, part: str) -> None:
     assert everything(world) == before
 
 
-def test_undo_is_refused_when_another_player_gained_the_item(world: World) -> None:
+@pytest.mark.both_engines
+def test_gain_before_the_loss_counts_also_when_the_game_deletes_the_player(world: World) -> None:
+    for slot, bobs in ((7, 8), (9, 10)):
+        assert put_player(world, ANN.id, {"Items": [stack(slot, SWORD.id)]}).status == 200
+        got = get_sword(world, bobs)
+        if slot == 7:
+            assert put_player(world, ANN.id, {"Items": [{"Slot": slot}]}).status == 200
+            require_trade_refusal(world, last(world), f"by change {got}")
+    assert world.call("DELETE", f"/api/link/v1/players/{ANN.id}", by="Server").status == 200
+    deleted = next(each["Seq"] for each in world.get(CHANGES).json["Changes"] if each["Kind"] == "player_deleted")
+    require_trade_refusal(world, deleted, "Bob gained the same item by change")
+    assert undone(world, deleted, "?force=true").status == 200
+
+
+def test_forced_undo_gives_the_item_back_and_its_undo_is_refused_alike(world: World) -> None:
     took = take_swords(world)
     got = get_sword(world)
     assert row(world, took)["Undoable"]
     require_trade_refusal(world, took, f"Bob gained the same item by change {got} within 10 minutes")
-
-
-def test_gain_reported_before_the_loss_counts(world: World) -> None:
-    assert put_player(world, ANN.id, {"Items": [stack(7, SWORD.id)]}).status == 200
-    got = get_sword(world)
-    assert put_player(world, ANN.id, {"Items": [{"Slot": 7}]}).status == 200
-    require_trade_refusal(world, last(world), f"by change {got}")
-
-
-def test_forced_undo_gives_the_item_back(world: World) -> None:
-    took = take_swords(world)
-    get_sword(world)
     assert undone(world, took, "?dryRun=true&force=true").status == 200
     assert undone(world, took, "?force=true").status == 200
     assert read_slot(world, "inventory", 7) == (SWORD.id, 1)
-
-
-def test_undo_of_an_undo_is_refused_like_the_undo_of_the_games_report(world: World) -> None:
-    took = take_swords(world)
-    get_sword(world)
-    assert undone(world, took, "?force=true").status == 200
     assert undone(world, last(world)).status == 200
     require_trade_refusal(world, last(world), "Bob gained the same item")
 
@@ -75,15 +69,6 @@ def test_undo_of_an_undo_of_a_games_gift_is_not_refused(world: World) -> None:
     assert undone(world, last(world)).status == 200
 
 
-def test_undo_of_a_games_deletion_of_a_player_is_refused_like_that_of_a_loss(world: World) -> None:
-    assert put_player(world, ANN.id, {"Items": [stack(7, SWORD.id)]}).status == 200
-    got = get_sword(world)
-    assert world.call("DELETE", f"/api/link/v1/players/{ANN.id}", by="Server").status == 200
-    deleted = next(each["Seq"] for each in world.get(CHANGES).json["Changes"] if each["Kind"] == "player_deleted")
-    require_trade_refusal(world, deleted, f"by change {got}")
-    assert undone(world, deleted, "?force=true").status == 200
-
-
 def test_undo_is_allowed_after_the_other_gain_is_undone(world: World) -> None:
     took = take_swords(world)
     got = get_sword(world)
@@ -91,51 +76,41 @@ def test_undo_is_allowed_after_the_other_gain_is_undone(world: World) -> None:
     assert undone(world, took).status == 200
 
 
-@pytest.mark.parametrize("gained", [{}, {"StatBuffs": [2, 1, 0, 0, 0]}])
-def test_item_with_other_buffs_is_another_item(world: World, gained: dict[str, Any]) -> None:
+def test_item_with_other_buffs_is_another_item(world: World) -> None:
     took = take_swords(world, StatBuffs=BUFFS)
-    get_sword(world, **gained)
+    get_sword(world, slot=7)
+    get_sword(world, slot=8, StatBuffs=[2, 1, 0, 0, 0])
     assert undone(world, took, "?dryRun=true").status == 200
     get_sword(world, slot=9, StatBuffs=BUFFS)
     require_trade_refusal(world, took, "Bob gained")
 
 
-def by_the_api(world: World) -> Answer:
-    return items(world, "give", SWORD.id, name="Bob")
-
-
-def of_another_item(world: World) -> Answer:
-    return put_player(world, BOB.id, {"Items": [stack(8, ARROW.id, 5)]})
-
-
-def within_one_player(world: World) -> Answer:
-    assert get_sword(world) > 0
-    world.sql("UPDATE ledger SET at = at - $2 WHERE seq = $1", last(world), 11 * MINUTE_MS)
-    return put_player(world, BOB.id, {"Items": [{"Slot": 8}, stack(9, SWORD.id)]})
-
-
-@pytest.mark.parametrize("other", [by_the_api, of_another_item, within_one_player])
-def test_only_gains_of_the_item_over_the_link_count(world: World, other: Callable[[World], Answer]) -> None:
+def test_only_gains_of_the_item_over_the_link_count(world: World) -> None:
+    """A gift by the API, another item, and a move within one player's slots are no trade."""
     took = take_swords(world)
-    assert other(world).status == 200
+    assert items(world, "give", SWORD.id, name="Bob").status == 200
+    assert put_player(world, BOB.id, {"Items": [stack(8, ARROW.id, 5)]}).status == 200
+    get_sword(world, slot=10)
+    world.sql("UPDATE ledger SET at = at - $2 WHERE seq = $1", last(world), 11 * MINUTE_MS)
+    assert put_player(world, BOB.id, {"Items": [{"Slot": 10}, stack(11, SWORD.id)]}).status == 200
     assert undone(world, took).status == 200
 
 
-@pytest.mark.parametrize(("minutes", "status"), [(-11, 200), (-9, 409), (9, 409), (11, 200)])
-def test_only_gains_within_ten_minutes_count(world: World, minutes: int, status: int) -> None:
+@pytest.mark.both_engines
+def test_only_gains_within_ten_minutes_or_the_set_time_count(make_world: Callable[..., World]) -> None:
+    world = make_world()
     took = take_swords(world)
-    got = get_sword(world)
-    world.sql("UPDATE ledger SET at = at + $2 WHERE seq = $1", got, minutes * MINUTE_MS)
-    assert undone(world, took, "?dryRun=true").status == status
-
-
-@pytest.mark.parametrize(("minutes", "status"), [(0, 200), (30, 409)])
-def test_trade_window_is_a_setting(make_world: Callable[..., World], minutes: int, status: int) -> None:
-    world = make_world(trade_minutes=minutes)
-    took = take_swords(world)
-    got = get_sword(world)
-    world.sql("UPDATE ledger SET at = at + $2 WHERE seq = $1", got, 20 * MINUTE_MS)
-    assert undone(world, took).status == status
+    got, at = get_sword(world), world.ledger()[-1].at
+    cases = (
+        (None, ((-11, 200), (-9, 409), (9, 409), (11, 200))),
+        (0, ((20, 200), (1, 200))),
+        (30, ((20, 409), (31, 200))),
+    )
+    for trade_minutes, expected in cases:
+        asked = world if trade_minutes is None else make_world(trade_minutes=trade_minutes)
+        for minutes, status in expected:
+            world.sql("UPDATE ledger SET at = $2 WHERE seq = $1", got, at + minutes * MINUTE_MS)
+            assert undone(asked, took, "?dryRun=true").status == status
 
 
 def test_item_taken_through_the_api_is_given_back(world: World) -> None:
@@ -163,6 +138,7 @@ def test_empty_bag_that_another_player_gained_is_found_whatever_its_id(world: Wo
     require_trade_refusal(world, took, f"Bob gained the same item by change {last(world)}")
 
 
+@pytest.mark.both_engines
 def test_undo_is_refused_when_too_many_changes_must_be_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trades, "WINDOW_CHANGES", 2)
     monkeypatch.setattr(trades, "MAX_WINDOWS", 3)
@@ -174,18 +150,3 @@ def test_undo_is_refused_when_too_many_changes_must_be_read(world: World, monkey
     for level in range(6, 9):
         assert world.post("/api/v1/players/Bob/level", {"level": level}).status == 200
     require_trade_refusal(world, took, "more than 6 changes")
-
-
-def test_console_names_the_other_player_and_offers_to_force(world: World) -> None:
-    took = take_swords(world)
-    got = get_sword(world)
-    root = open_session(world, "Root")
-    place = f"/console/changes/{took}"
-    form = root.page(place).form(ACT, f"Undo change {took}")
-    fields = {"path": f"{CHANGES}/{took}/undo", **form.fields}
-    shown = root.post(ACT, fields, csrf=form.fields["csrf"])
-    assert shown.status == 200
-    assert f"Bob gained the same item by change {got}" in Page(shown.raw.decode()).text
-    assert read_slot(world, "inventory", 7)[1] == 0
-    assert root.confirm(shown, "Bob was banned").status == 303
-    assert read_slot(world, "inventory", 7) == (SWORD.id, 1)

@@ -16,7 +16,6 @@ from tidying import tidy
 from undos import (
     ACTS,
     BAG,
-    EARLIER,
     EMPTY,
     conflict,
     grant,
@@ -30,7 +29,7 @@ from undos import (
 from world import World
 
 
-def test_undo_changes_a_stack_by_the_difference(world: World) -> None:
+def test_undo_changes_a_stack_by_the_difference_within_its_limits(world: World) -> None:
     items(world, "give", COIN.id, 100)
     seq = last(world)
     items(world, "give", COIN.id, 7)
@@ -42,18 +41,12 @@ def test_undo_changes_a_stack_by_the_difference(world: World) -> None:
     assert undone(world, seq).status == 200
     assert read_slot(world, "inventory", 0) == (COIN.id, 200)
     assert errors(world) == []
-
-
-def test_undo_is_refused_when_the_stack_is_too_small(world: World) -> None:
     items(world, "give", COIN.id, 5, "Bob")
     seq = last(world)
     items(world, "take", COIN.id, 2, "Bob")
     conflict(world, seq, "slot 0 of the inventory has 3 left of 5")
     items(world, "take", COIN.id, 3, "Bob")
     conflict(world, seq, "has 0 left of 5")
-
-
-def test_undo_is_refused_when_the_stack_would_be_too_large(world: World) -> None:
     items(world, "take", ARROW.id, 60)
     seq = last(world)
     put_player(world, ANN.id, {"Items": [stack(1, ARROW.id, 50)]})
@@ -64,7 +57,7 @@ def test_undo_is_refused_when_the_stack_would_be_too_large(world: World) -> None
     conflict(world, seq, "cannot hold 2")
 
 
-def test_undo_is_refused_when_the_slot_holds_another_item(world: World) -> None:
+def test_undo_is_refused_when_the_slot_or_bag_has_other_items(world: World) -> None:
     items(world, "take", SWORD.id)
     seq = last(world) - 1
     put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
@@ -72,9 +65,6 @@ def test_undo_is_refused_when_the_slot_holds_another_item(world: World) -> None:
     # the game server puts a new sword into the slot: it is not the sword that was taken, so the undo is still refused
     put_player(world, ANN.id, {"Items": [stack(2, SWORD.id)]})
     conflict(world, seq, "slot 2 of the inventory holds something else")
-
-
-def test_undo_is_refused_when_the_bag_was_filled_or_moved(world: World) -> None:
     items(world, "give", POUCH.id, 1, "Bob")
     seq = last(world)
     bag = world.get("/api/v1/players/Bob/items/inventory").json[0]["BagId"]
@@ -83,6 +73,14 @@ def test_undo_is_refused_when_the_bag_was_filled_or_moved(world: World) -> None:
     put_player(world, BOB.id, {"Bags": [{"Id": bag, "SlotCount": 8, "Slots": [{"Slot": 0}]}]})
     put_player(world, BOB.id, {"Items": [{"Slot": 0}, stack(5, POUCH.id, BagId=bag)]})
     conflict(world, seq, "slot 0 of the inventory")
+    items(world, "give", POUCH.id, 1, "Bob")
+    seq = last(world)
+    bag = world.get("/api/v1/players/Bob/items/inventory").json[0]["BagId"]
+    put_player(world, BOB.id, {"Bags": [{**EMPTY, "Id": bag, "SlotCount": 20}]})
+    conflict(world, seq, "another size")
+    put_player(world, BOB.id, {"Bags": [{**EMPTY, "Id": bag}]})
+    assert undone(world, seq).status == 200
+    assert [each["SlotCount"] for each in row(world, last(world))["Before"]["Bags"]] == [8]
 
 
 def test_undo_is_refused_when_another_player_has_the_bag(world: World) -> None:
@@ -122,7 +120,7 @@ def test_undo_is_refused_when_the_enlarged_bag_is_filled(world: World) -> None:
     conflict(world, seq, "a bag of this change holds other items")
 
 
-def test_undo_is_refused_when_spells_or_variables_changed_since(world: World) -> None:
+def test_undo_is_refused_when_spells_variables_names_or_emails_changed_since(world: World) -> None:
     ann = "/api/v1/players/Ann"
     world.post(f"{ann}/spells/teach", {"spellid": HEAL.id})
     taught = last(world)
@@ -138,9 +136,6 @@ def test_undo_is_refused_when_spells_or_variables_changed_since(world: World) ->
     conflict(world, seq, "another value")
     world.post(f"{ann}/variables/{KILLS.id}", {"value": 8})
     assert undone(world, seq).status == 200
-
-
-def test_undo_is_refused_when_the_name_or_email_is_taken(world: World) -> None:
     renamed, accounts_name, address = (
         ("/api/v1/players/Ann/name", {"name": "Anna"}),
         ("/api/v1/users/Ann/name", {"name": "Anna"}),
@@ -237,25 +232,11 @@ def test_undo_is_refused_when_the_ban_ended_or_was_replaced(world: World) -> Non
     conflict(world, lifted, "its end has passed")
 
 
-def test_undo_is_refused_when_the_bag_has_another_size(world: World) -> None:
-    items(world, "give", POUCH.id, 1, "Bob")
-    seq = last(world)
-    bag = world.get("/api/v1/players/Bob/items/inventory").json[0]["BagId"]
-    put_player(world, BOB.id, {"Bags": [{**EMPTY, "Id": bag, "SlotCount": 20}]})
-    conflict(world, seq, "another size")
-    put_player(world, BOB.id, {"Bags": [{**EMPTY, "Id": bag}]})
-    assert undone(world, seq).status == 200
-    assert [each["SlotCount"] for each in row(world, last(world))["Before"]["Bags"]] == [8]
-
-
-def test_undo_of_one_of_two_resizes_is_refused(world: World) -> None:
+def test_undo_is_refused_after_another_resize_or_return_by_the_game(world: World) -> None:
     put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 9}]})
     seq = last(world)
     put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 12}]})
     conflict(world, seq, "another size")
-
-
-def test_item_that_the_game_returned_is_not_given_twice(world: World) -> None:
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})  # the game server reports slot 0, which had the coins, as empty
     dropped = last(world)
     put_player(world, ANN.id, {"Items": [stack(9, COIN.id, 250)]})
@@ -328,33 +309,27 @@ def test_undo_does_not_equip_another_item_in_the_slot(world: World) -> None:
     assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, -1, -1, -1]
 
 
-@pytest.mark.parametrize(("act", "back"), [("ban", "unban"), ("mute", "unmute")])
-def test_undo_does_not_lift_a_newer_identical_penalty(world: World, act: str, back: str) -> None:
+def test_undo_does_not_lift_a_newer_identical_penalty_or_restore_one_of_unknown_end(world: World) -> None:
     path = "/api/v1/users/Bob/admin"
-    world.post(f"{path}/{act}", {"reason": "rude", "moderator": "Root"})
-    first = last(world)
-    world.post(f"{path}/{back}", {})
-    world.post(f"{path}/{act}", {"reason": "rude", "moderator": "Root"})
-    second = last(world)
-    conflict(world, first, "replaced by another")
-    world.sql(f"UPDATE {act}s SET moderator = 'Mona'")  # noqa: S608 - a name of the test's own
-    conflict(world, second, "replaced by another")
-    world.sql(f"UPDATE {act}s SET moderator = ''")  # noqa: S608 - a name of the test's own
-    for _ in range(2):  # undo the ban or mute and undo that undo, twice
-        assert undone(world, second).status == 200
-        assert undone(world, last(world)).status == 200
+    for act, back, reason in (("ban", "unban", "BanReason"), ("mute", "unmute", "MuteReason")):
+        world.post(f"{path}/{act}", {"reason": "rude", "moderator": "Root"})
+        first = last(world)
+        world.post(f"{path}/{back}", {})
+        world.post(f"{path}/{act}", {"reason": "rude", "moderator": "Root"})
+        second = last(world)
+        conflict(world, first, "replaced by another")
+        world.sql(f"UPDATE {act}s SET moderator = 'Mona'")  # noqa: S608 - a name of the test's own
+        conflict(world, second, "replaced by another")
+        world.sql(f"UPDATE {act}s SET moderator = ''")  # noqa: S608 - a name of the test's own
+        for _ in range(2):  # undo the ban or mute and undo that undo, twice
+            assert undone(world, second).status == 200
+            assert undone(world, last(world)).status == 200
+        moderate(world, back)
+        world.sql("UPDATE ledger SET before = $1 WHERE seq = $2", f'{{"{reason}":"rude"}}', last(world))
+        conflict(world, last(world), "does not have the former value")
 
 
-@pytest.mark.parametrize("name", ["user_unbanned", "user_unmuted"])
-def test_undo_is_refused_when_the_end_of_a_penalty_is_unknown(world: World, name: str) -> None:
-    EARLIER[name](world)
-    ACTS[name](world)
-    reason = "BanReason" if "ban" in name else "MuteReason"
-    world.sql("UPDATE ledger SET before = $1 WHERE seq = $2", f'{{"{reason}":"rude"}}', last(world))
-    conflict(world, last(world), "does not have the former value")
-
-
-def test_undo_does_not_restore_an_erased_moderator(world: World) -> None:
+def test_undo_does_not_restore_an_erased_moderator_or_invalid_email(world: World) -> None:
     world.post("/api/v1/users/Bob/admin/ban", {"reason": "rude", "moderator": "mona"})
     moderate(world, "unban")
     seq = last(world)
@@ -362,9 +337,6 @@ def test_undo_does_not_restore_an_erased_moderator(world: World) -> None:
     assert undone(world, seq).status == 200
     assert world.sql("SELECT moderator FROM bans") == [("",)]
     assert b"mona" not in bytes(str(world.ledger()[-1].after), "utf-8").lower()
-
-
-def test_undo_does_not_restore_an_invalid_email(world: World) -> None:
     world.sql("UPDATE users SET email = 'nowhere' WHERE name = 'Ann'")
     ACTS["email_changed"](world)
     conflict(world, last(world), "not a valid address")

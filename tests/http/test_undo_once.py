@@ -32,9 +32,6 @@ def undo_of(world: World, seq: int) -> int:
     return last(world)
 
 
-# --- chains of undos -----------------------------------------------------------------------------------------------
-
-
 def test_undo_is_not_reactivated_beside_another_undo(world: World) -> None:
     items(world, "give", ARROW.id, 10, "Bob")
     items(world, "take", ARROW.id, 5, "Bob")
@@ -51,6 +48,7 @@ def test_undo_is_not_reactivated_beside_another_undo(world: World) -> None:
     assert (total(world, ARROW.id), row(world, taken)["UndoneBy"]) == (10, back)
 
 
+@pytest.mark.both_engines
 def test_undo_deep_in_a_chain_is_not_reactivated_beside_another(world: World) -> None:
     items(world, "give", COIN.id, 5, "Bob")
     chain = [last(world)]
@@ -69,6 +67,7 @@ STEPS = st.lists(
 TWICE = [("give", 9), ("take", 5), ("undo", 1), ("undo", 1), ("undo", 3), ("undo", 2)]
 
 
+@pytest.mark.both_engines
 @given(steps=STEPS)
 @example(steps=TWICE)
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -115,9 +114,6 @@ def test_change_undone_too_often_is_refused(world: World, monkeypatch: pytest.Mo
     conflict(world, last(world), "make the change you want")
 
 
-# --- undo of deletions ---------------------------------------------------------------------------------------------
-
-
 def delete_bob(world: World) -> int:
     assert world.call("DELETE", BOBS).status == 200
     return last(world)
@@ -153,6 +149,7 @@ def test_undo_of_a_deletion_by_undo_is_refused_after_a_newer_one(world: World) -
     assert total(world, SWORD.id) == 0
 
 
+@pytest.mark.both_engines
 def test_deletion_can_be_undone_and_redone(world: World) -> None:
     put_bob(world)
     seq = delete_bob(world)
@@ -184,6 +181,7 @@ def read_attached(world: World) -> list[list[tuple[object, ...]]]:
     return [world.sql(f"SELECT * FROM {table}") for table in ATTACHED]  # noqa: S608 - names of the test's own
 
 
+@pytest.mark.both_engines
 def test_undo_of_a_deletion_restores_texts_guild_and_leftovers(world: World) -> None:
     put_bob(world)
     rows = attach(world)
@@ -207,25 +205,22 @@ def test_undo_of_an_undo_works_after_the_guild_has_ended(world: World) -> None:
     assert read_attached(world) == [[], [], []]
 
 
-def test_erasure_stores_no_texts(world: World) -> None:
-    put_bob(world)
+def test_erasure_removes_texts_from_a_deletion_and_stores_none(world: World) -> None:
+    for name, player in (("Bob", BOB.id), ("Mona", guid(0x7003))):
+        put_player(world, player, {"Name": name, "UserId": USER_IDS[name]})
     attach(world)
-    assert world.call("DELETE", "/api/v1/users/Bob").status == 200
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
-    assert "Bold" not in str(world.sql("SELECT before, after FROM ledger"))
-
-
-def test_erasure_removes_texts_from_a_deletion(world: World) -> None:
-    put_bob(world)
-    attach(world)
+    world.sql(
+        "INSERT INTO player_texts (player_id, variable_id, type, value) SELECT $1, variable_id, type, value "
+        "FROM player_texts",
+        guid(0x7003),
+    )
     delete_bob(world)
     assert "Bold" in str(world.sql("SELECT before FROM ledger"))
-    assert world.call("DELETE", "/api/v1/users/Bob").status == 200
+    for name in ("Bob", "Mona"):
+        assert world.call("DELETE", f"/api/v1/users/{name}").status == 200
     world.run(erasure_jobs.run_all_jobs(world.keeper.store))
     assert "Bold" not in str(world.sql("SELECT before, after FROM ledger"))
-
-
-# --- undo of reports of a game server ------------------------------------------------------------------------------
+    assert world.sql("SELECT COUNT(*) FROM player_texts") == [(0,)]
 
 
 def move_to_bank(world: World) -> tuple[int, int]:
@@ -237,6 +232,7 @@ def move_to_bank(world: World) -> tuple[int, int]:
     return last(world) - 1, last(world)
 
 
+@pytest.mark.both_engines
 def test_half_of_a_move_is_not_undone_alone(world: World) -> None:
     came, went = move_to_bank(world)
     conflict(world, went, f"by change {came}; undo that first")
@@ -246,19 +242,17 @@ def test_half_of_a_move_is_not_undone_alone(world: World) -> None:
     conflict(world, went + 1, "again since")  # the undo of the gain in the bank cannot be undone alone
 
 
-def test_gain_long_before_the_loss_is_not_a_move(world: World) -> None:
+def test_gain_long_before_the_loss_or_in_the_same_slot_is_not_a_move(world: World) -> None:
     came, went = move_to_bank(world)
     world.sql("UPDATE ledger SET at = at - $1 WHERE seq <= $2", 2 * item_undo.PRECEDING_MS, came)
     undo_of(world, went)
-
-
-def test_gain_in_the_same_slot_is_not_a_move(world: World) -> None:
-    put_player(world, BOB.id, {"Items": [stack(0, ARROW.id, 5)]})
-    put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
+    put_player(world, BOB.id, {"Items": [stack(3, ARROW.id, 5)]})
+    put_player(world, BOB.id, {"Items": [{"Slot": 3}]})
     undo_of(world, last(world))
-    assert total(world, ARROW.id) == 5
+    assert total(world, ARROW.id) == 15
 
 
+@pytest.mark.both_engines
 def test_undo_reads_a_limited_number_of_skipped_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """An undo blocks SQLite's single writer, so it must not read all position reports of game servers."""
     monkeypatch.setattr(item_undo, "MOST_LATER", 1)

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 import people
 from expectations import everything, refused
 from game_server import LINK
@@ -19,9 +17,6 @@ def test_table_lists_every_write_to_players_and_over_the_link() -> None:
     # the table leaves out bans, mutes and kicks (paths with /admin/), which test_moderation.py tests
     writes = [route for route in writes if "/admin/" not in route.path]
     assert sorted(case.route for case in CASES) == sorted(f"{route.method} {route.path}" for route in writes)
-
-
-# --- audit log and X-Reason ----------------------------------------------------------------------------------------
 
 
 def sides(before: bytes | str | None, after: bytes | str | None) -> tuple[object, object]:
@@ -55,23 +50,9 @@ def test_change_numbers_ascend_and_reason_is_optional(world: World) -> None:
     assert [row.seq for row in rows] == sorted({row.seq for row in rows})
 
 
-def test_long_or_unprintable_reason_is_refused(world: World, subtests: pytest.Subtests) -> None:
+def test_long_or_unprintable_reason_is_refused(world: World) -> None:
     before = everything(world)
     for reason in ("x" * 501, "a\tb", "a\x01b", "a\x7fb"):
-        with subtests.test(repr(reason[:9])):
-            refused(world.post(GIVE, COINS, headers={"X-Reason": reason}), 400, "bad_field", "'X-Reason'")
+        refused(world.post(GIVE, COINS, headers={"X-Reason": reason}), 400, "bad_field", "'X-Reason'")
     assert everything(world) == before
     assert world.post(GIVE, COINS, headers={"X-Reason": "x" * 500}).status == 200
-
-
-# --- permissions for writes ----------------------------------------------------------------------------------------
-
-
-def test_read_only_or_missing_token_cannot_write(ready: World) -> None:
-    read_only = token_of(ready, "Root", read_only=True).access
-    before = everything(ready)
-    for case in CASES:
-        refused(send(ready, case, case.good, token=read_only), 403, "read_only_token")
-        refused(send(ready, case, case.good, "?dryRun=true", token=read_only), 403, "read_only_token")
-        refused(send(ready, case, case.good, token="gka_wrong"), 401, "denied")
-    assert everything(ready) == before

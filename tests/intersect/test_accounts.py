@@ -1,11 +1,10 @@
 import re
 from typing import Any
 
-import pytest
-
 from gamekeeper.game.lookup import fold
 from gamekeeper.intersect import accounts
 from gamekeeper.store.users import Powers
+from loops import over
 
 ID = "00000000-0000-4000-8000-000000000001"
 PATTERN = re.compile("[A-Za-z0-9]{2,20}")
@@ -34,17 +33,15 @@ def test_ordinary_account_has_no_notes() -> None:
     assert (found.user.password, found.user.created_at) == (f"intersect$SALT${HASH.upper()}", 1000)
 
 
-@pytest.mark.parametrize(
-    "changed", [{"salt": " "}, {"salt": None}, {"salt": "a\x00b"}, {"password": "short"}, {"password": None}]
-)
+@over("changed", [{"salt": " "}, {"salt": None}, {"salt": "a\x00b"}, {"password": "short"}, {"password": None}])
 def test_invalid_password_prevents_login(changed: Any) -> None:
     found, notes = read(**changed)
     assert found.user.password == "!"
     assert notes == [accounts.BAD_HASH]
 
 
-@pytest.mark.parametrize(
-    ("power", "expected", "listed"),
+@over(
+    "power, expected, listed",
     [
         (
             '{"Api":true,"ApiRoles":{"UserQuery":true,"UserManage":true}}',
@@ -65,8 +62,8 @@ def test_powers(power: str | None, expected: Powers, listed: int) -> None:
     assert len(notes) == listed
 
 
-@pytest.mark.parametrize(
-    ("name", "kept"),
+@over(
+    "name, kept",
     [
         ("", False),
         (None, False),
@@ -84,13 +81,13 @@ def test_unusual_names_are_kept_and_listed(name: Any, *, kept: bool) -> None:
     assert len(notes) == 1
 
 
-@pytest.mark.parametrize("email", ["", "nobody", "a@b", "a b@example.test"])
+@over("email", ["", "nobody", "a@b", "a b@example.test"])
 def test_invalid_email_has_no_fold(email: str) -> None:
     found, _ = read(email=email)
     assert (found.user.email, found.email_fold) == (email, None)
 
 
-@pytest.mark.parametrize("email", ["Ann+game@Example.TEST", "ä@example.test", '"odd one"@example.test'])
+@over("email", ["Ann+game@Example.TEST", "ä@example.test", '"odd one"@example.test'])
 def test_email_fold_of_generated_addresses(email: str) -> None:
     found, _ = read(email=email)
     assert found.email_fold in (None, fold(email))
@@ -101,8 +98,8 @@ def test_permanent_ban() -> None:
     assert accounts.read_penalty([row]) == (ID, "cheating", "", 1000, None)
 
 
-@pytest.mark.parametrize(
-    ("ends", "expected"),
+@over(
+    "ends, expected",
     [("0001-01-01 00:00:00", (ID, "", "", 0, 0)), ("1969-12-31", (ID, "", "", 0, 0)), ("later", None), (None, None)],
 )
 def test_end_of_ban(ends: str | None, expected: object) -> None:

@@ -2,7 +2,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from msgspec import structs
 
 from gamekeeper.game.inventory import NO_BUFFS, Stack
@@ -10,6 +9,7 @@ from gamekeeper.intersect import values
 from gamekeeper.intersect.players import PlayerReader, RawBag, RawPlayer
 from gamekeeper.intersect.vitals import ClassGrowth, ItemBonus, Vitals
 from gamekeeper.settings import Settings
+from loops import over
 
 NOUNS = ("users", "players", "inventory", "bank", "bags", "bag_slots", "spells", "variables", "switches")
 PATTERN = re.compile("[A-Za-z0-9]{2,20}")
@@ -61,8 +61,8 @@ def test_all_fields_of_a_player() -> None:
     assert (world.spells, world.variables) == ({2: STRIKE}, {COIN: 9})
 
 
-@pytest.mark.parametrize(
-    ("row", "kept", "said", "taken"),
+@over(
+    "row, kept, said, taken",
     [
         (slot(1, quantity=-5), None, "invalid values", False),
         (slot(-1), None, "invalid values", False),
@@ -103,7 +103,7 @@ def test_bags_in_bags() -> None:
     assert read.counts["bags"].taken == 2
 
 
-@pytest.mark.parametrize(("said", "size"), [(2**31 - 1, 1000), (1001, 1000), (0, 1), (-4, 1), ("many", 1)])
+@over("said, size", [(2**31 - 1, 1000), (1001, 1000), (0, 1), (-4, 1), ("many", 1)])
 def test_invalid_bag_sizes_are_changed_and_listed(said: Any, size: int) -> None:
     read = reader(**{BAGS[0]: RawBag(said, [slot(0), slot(1000)])})
     _, world = read.read(RawPlayer(PLAYER, [slot(0, SACK, bag=BAGS[0])]), PATTERN)
@@ -136,8 +136,8 @@ def test_bag_in_two_slots_is_imported_once() -> None:
     assert len(read.entries) == 1
 
 
-@pytest.mark.parametrize(
-    ("place", "value", "said"),
+@over(
+    "place, value, said",
     [
         (10, 0, "its Level is 0: changed to 1"),
         (11, -1, "its Exp is -1: changed to 0"),
@@ -169,8 +169,8 @@ def test_invalid_spells_are_listed() -> None:
     assert read.counts["spells"].left == 3
 
 
-@pytest.mark.parametrize(
-    ("variable", "raw", "kept", "said"),
+@over(
+    "variable, raw, kept, said",
     [
         (COIN, '{"Type":1,"Value":true}', None, "its value is a Boolean, but its variable is an Integer"),
         (SACK, '{"Type":2,"Value":1}', None, "its value is an Integer, but its variable is a Boolean"),
@@ -191,8 +191,8 @@ def test_invalid_variables_are_listed(variable: str, raw: Any, kept: int | None,
     assert (read.counts["variables"].taken, read.counts["variables"].left) == (int(taken), int(not taken))
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
+@over(
+    "raw, expected",
     [
         ('{"Type":2,"Value":5}', 5),
         ('{"Type":1,"Value": true}', True),

@@ -13,7 +13,7 @@ from findings import errors
 from gamekeeper.intersect import guilds, importer
 from gamekeeper.intersect.existing import COMPLETED
 from intersect_extras import MISSING, OTHER, RED
-from intersect_files import Imported, OpenImport, change, find_unaccounted, own, read_report, run
+from intersect_files import Imported, OpenImport, by_day, change, find_unaccounted, own, read_report, run
 from world import World
 
 WITH_GUILDS = [each for each in make_intersect.ERAS if make_intersect.BY_NAME[each].guilds]
@@ -25,7 +25,7 @@ def find_notes(made: Any, table: str) -> dict[str, str]:
     return {line["id"]: line["reason"] for line in read_report(made) if line["table"] == table and line["taken"]}
 
 
-@pytest.mark.parametrize("era", WITH_GUILDS)
+@pytest.mark.parametrize("era", by_day("0.8", WITH_GUILDS))
 def test_guilds_with_members_and_ranks(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     made, told, world = whole_import(era)
     assert told["tables"]["Guilds"] == {"rows": 3, "empty": 0, "taken": 3, "there": 0, "left": 0}
@@ -55,7 +55,7 @@ def test_guilds_with_members_and_ranks(era: str, whole_import: Callable[[str], O
     assert len(names) == (0 if era == "0.8" else 1)
 
 
-@pytest.mark.parametrize("era", WITH_GUILDS)
+@pytest.mark.parametrize("era", by_day("0.8", WITH_GUILDS))
 def test_guild_banks_are_kept(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     _, told, world = whole_import(era)
     assert told["tables"]["Guild_Bank"] == {"rows": 4, "empty": 1, "taken": 2, "there": 0, "left": 1}
@@ -67,7 +67,7 @@ def test_guild_banks_are_kept(era: str, whole_import: Callable[[str], OpenImport
     }
 
 
-@pytest.mark.parametrize("era", WITH_VARIABLES)
+@pytest.mark.parametrize("era", by_day("0.8", WITH_VARIABLES))
 def test_variables_of_guilds(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     _, told, world = whole_import(era)
     assert told["tables"]["GuildVariables"]["taken"] == 4
@@ -86,7 +86,7 @@ def test_variables_of_guilds(era: str, whole_import: Callable[[str], OpenImport]
     }
 
 
-@pytest.mark.parametrize("era", make_intersect.ERAS)
+@pytest.mark.parametrize("era", by_day("0.8", make_intersect.ERAS))
 def test_variables_of_the_server(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     made, told, world = whole_import(era)
     found = {row[0]: row[1:] for row in world.sql("SELECT name, type, value, text_id FROM server_variables")}
@@ -114,7 +114,7 @@ def test_variables_of_the_server(era: str, whole_import: Callable[[str], OpenImp
     assert "never set" in notes[str(intersect_extras.UNSET)]
 
 
-@pytest.mark.parametrize("era", make_intersect.ERAS[1:])
+@pytest.mark.parametrize("era", by_day("0.8", make_intersect.ERAS[1:]))
 def test_text_and_fractions_of_players(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     made, told, world = whole_import(era)
     found = {

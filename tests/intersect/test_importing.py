@@ -1,14 +1,13 @@
 """Complete imports on both engines: imported and listed rows, dry runs, and imports beside existing rows."""
 
 import json
-import sqlite3
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 import state
 
@@ -27,6 +26,7 @@ from intersect_files import (
     Imported,
     Make,
     add,
+    by_day,
     change,
     find_unaccounted,
     own,
@@ -38,7 +38,7 @@ from intersect_files import (
 from world import World
 
 
-@pytest.mark.parametrize("era", make_intersect.ERAS)
+@pytest.mark.parametrize("era", by_day("0.6", make_intersect.ERAS))
 def test_import_of_each_version(era: str, files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     made = files(era)
     before = made.players.read_bytes(), made.game.read_bytes()
@@ -90,18 +90,6 @@ def test_imported_login_bans_and_permissions(imported: Callable[..., Imported], 
     ]
 
 
-def test_generator_does_not_touch_existing_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "gamedata.db"
-    file.touch()
-    monkeypatch.setattr(sys, "argv", ["make_intersect.py", "--players", "1", "--into", str(tmp_path)])
-    with pytest.raises(SystemExit):
-        make_intersect.main()
-    assert f"{file} already exists; nothing was written." in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == [file]
-
-
 def test_dry_run_reports_the_same_and_writes_nothing(
     files: Make, unmigrated: CommandLine, opened: Callable[[str], World], engine: str
 ) -> None:
@@ -120,6 +108,7 @@ def test_dry_run_reports_the_same_and_writes_nothing(
     assert again["tables"] == done["tables"]
 
 
+@pytest.mark.both_engines
 def test_dry_run_on_imported_database(
     files: Make, imported: Callable[..., Imported], opened: Callable[[str], World]
 ) -> None:
@@ -169,6 +158,7 @@ def test_deleted_players_and_erased_accounts_are_not_imported_again(
     assert errors(world) == []
 
 
+@pytest.mark.both_engines
 def test_clashing_names_and_invalid_emails(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     made = files("0.8", 6)
     change(
@@ -224,6 +214,7 @@ def _token(world: World) -> str:
     return world.call("POST", "/api/oauth/token", by=None, form=form).json["access_token"]
 
 
+@pytest.mark.both_engines
 def test_skipped_rows_are_listed(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     made = files("0.8", 5)
     spoil(made)
@@ -241,7 +232,7 @@ def test_skipped_rows_are_listed(files: Make, command: CommandLine, opened: Call
 def test_mixed_guid_spellings_in_one_file(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
     """A file can mix spellings of guids after an interrupted update of the game."""
     made = files("0.7.1", 4)
-    with closing(sqlite3.connect(made.players)) as db, db:
+    with closing(apsw.Connection(str(made.players))) as db, db:
         for number, form in ((1, str.upper), (2, str.lower)):
             spelt = form(own("player", number)), make_intersect.guid("player", number).bytes_le
             db.execute("UPDATE Players SET Id = ? WHERE Id = ?", spelt)
@@ -258,6 +249,7 @@ def test_mixed_guid_spellings_in_one_file(files: Make, command: CommandLine, ope
     assert errors(opened(command.database)) == []
 
 
+@pytest.mark.both_engines
 def test_import_beside_existing_accounts(files: Make, database: str, opened: Callable[[str], World]) -> None:
     """Import into a database with accounts: the existing accounts keep their names."""
     made = files()

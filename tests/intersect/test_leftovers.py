@@ -10,7 +10,7 @@ import pytest
 import intersect_extras
 import make_intersect
 from command_line import CommandLine
-from intersect_files import Imported, OpenImport, add, find_unaccounted, own, run
+from intersect_files import Imported, OpenImport, add, by_day, find_unaccounted, own, run
 from world import World
 
 
@@ -19,7 +19,7 @@ def read_leftovers(world: World, owner: str = "player") -> dict[tuple[str, str],
     return {(row[0], row[1]): json.loads(row[2]) for row in rows}
 
 
-@pytest.mark.parametrize("era", make_intersect.ERAS)
+@pytest.mark.parametrize("era", by_day("0.8", make_intersect.ERAS))
 def test_friends_quests_and_hotbars_are_kept(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     _, told, world = whole_import(era)
     prefix = "Character" if era == "0.6" else "Player"
@@ -37,7 +37,7 @@ def test_friends_quests_and_hotbars_are_kept(era: str, whole_import: Callable[[s
     assert {row["PreferredStatBuffs"] for row in kept[own("player", 0), "hotbars"]} == {"[0,0,0,0,0]"}
 
 
-@pytest.mark.parametrize("era", ["0.7.1", "0.8"])
+@pytest.mark.parametrize("era", by_day("0.8", ["0.7.1", "0.8"]))
 def test_variables_of_accounts_are_kept(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     _, told, world = whole_import(era)
     assert told["tables"]["User_Variables"]["taken"] == 3

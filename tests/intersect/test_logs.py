@@ -10,8 +10,9 @@ import pytest
 import intersect_logs
 import make_intersect
 from command_line import CommandLine
-from gamekeeper.intersect import import_run, logs
-from intersect_files import Make, OpenImport, change, find_unaccounted, own, read_report, run
+from gamekeeper.intersect import import_run, logs, values
+from intersect_files import Make, OpenImport, by_day, change, find_unaccounted, own, read_report, run
+from loops import over
 from world import World
 
 WITH_LOGS = [each for each in make_intersect.ERAS if make_intersect.BY_NAME[each].guilds]
@@ -19,7 +20,7 @@ OLD = ["Login", "SelectPlayer", "FailedLogin", "CreatePlayer", "DisconnectKick",
 ROW_ID, USER, PLAYER = (own(kind, 0) for kind in ("row", "user", "player"))
 
 
-@pytest.mark.parametrize("era", WITH_LOGS)
+@pytest.mark.parametrize("era", by_day("0.8", WITH_LOGS))
 def test_actions_of_each_version(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     """0.7.0 numbers the actions otherwise; the file of 0.7.1 was upgraded, so it has both numberings."""
     made, told, world = whole_import(era)
@@ -38,7 +39,7 @@ def test_actions_of_each_version(era: str, whole_import: Callable[[str], OpenImp
     assert ("Editor",) in world.sql("SELECT peer FROM activity_log")
 
 
-@pytest.mark.parametrize("era", WITH_LOGS)
+@pytest.mark.parametrize("era", by_day("0.8", WITH_LOGS))
 def test_trades_of_each_version(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     _, told, world = whole_import(era)
     assert told["tables"]["TradeHistory"] == {"rows": 6, "empty": 0, "taken": 6, "there": 0, "left": 0}
@@ -123,8 +124,8 @@ def test_entries_that_are_too_old_to_be_kept_are_announced(
     assert "WARNING" not in printed.stderr
 
 
-@pytest.mark.parametrize(
-    ("changed", "expected"),
+@over(
+    "changed, expected",
     [
         ({}, "SelectPlayer"),
         ({1: "never"}, logs.BAD_TIME),
@@ -138,12 +139,12 @@ def test_unusual_activity(changed: dict[int, Any], expected: str) -> None:
     row: list[Any] = [ROW_ID, "2021-01-01 00:00:00", USER, PLAYER, 19, 0, "", None]
     for place, value in changed.items():
         row[place] = value
-    found = logs.read_activity("2019-01-01 00:00:00" if expected == "Kill" else None, tuple(row))
+    found = logs.read_activity(values.parse_time("2019-01-01 00:00:00") if expected == "Kill" else None, tuple(row))
     assert (found if isinstance(found, str) else found.action) == expected
 
 
-@pytest.mark.parametrize(
-    ("place", "value", "expected"),
+@over(
+    "place, value, expected",
     [
         (2, "soon", logs.BAD_TIME),
         (1, "no guid", logs.BAD_PARTY),
@@ -153,6 +154,8 @@ def test_unusual_activity(changed: dict[int, Any], expected: str) -> None:
         (7, "[5]", logs.BAD_ITEMS),
         (8, '[{"ItemId":"x","Quantity":1}]', logs.BAD_ITEMS),
         (8, "[", logs.BAD_ITEMS),
+        (8, "[" * 100_000, logs.BAD_ITEMS),
+        (7, f'[{{"ItemId":"{USER}","Quantity":true}}]', logs.BAD_ITEMS),
     ],
 )
 def test_unusual_trades_are_listed(place: int, value: Any, expected: str) -> None:

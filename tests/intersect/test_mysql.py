@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import sqlite3
 import subprocess
 import time
 from collections.abc import Generator, Mapping
@@ -10,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pymysql
 import pytest
 
@@ -21,10 +21,10 @@ from world import World
 
 PASSWORD = "p@ss/word"
 SERVER, INSTALL = (shutil.which(name) or "" for name in ("mariadbd", "mariadb-install-db"))
-pytestmark = pytest.mark.skipif(
-    not (SERVER and INSTALL),
-    reason="there is no mariadbd here; Debian has it in mariadb-server",
-)
+pytestmark = [
+    pytest.mark.long_only,
+    pytest.mark.skipif(not (SERVER and INSTALL), reason="there is no mariadbd here; Debian has it in mariadb-server"),
+]
 DRIVER: Any = pymysql
 
 
@@ -64,7 +64,7 @@ def prepare(port: int) -> None:
 def copied(port: int, name: str, path: Path, tables: Mapping[str, str]) -> str:
     """Copy a database to MariaDB; return its URL. As in Intersect, guids are char(36) and times datetime(6)."""
     with (
-        closing(sqlite3.connect(path)) as source,
+        closing(apsw.Connection(str(path))) as source,
         DRIVER.connect(host="127.0.0.1", port=port, user="root", autocommit=True) as db,
         db.cursor() as cursor,
     ):

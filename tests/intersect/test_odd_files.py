@@ -48,6 +48,25 @@ def test_invalid_utf8_is_replaced_and_listed(files: Make, command: CommandLine, 
     assert errors(world) == []
 
 
+def test_values_that_the_engine_cannot_read_do_not_stop_the_import(
+    whole_files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    made = whole_files("0.8")
+    deep = "printf('%.*c', 200000, '[')"
+    change(
+        made.players,
+        f"UPDATE Users SET Power = {deep} WHERE rowid = 1",  # noqa: S608 - from here
+        "UPDATE Players SET Vitals = '[true,false]', LastOnline = '9999-12-31T23:59:59-23:59'",
+        f"UPDATE Player_Variables SET Value = {deep} WHERE rowid = 1",  # noqa: S608 - from here
+    )
+    assert made.logs
+    change(made.logs, "UPDATE UserActivityHistory SET TimeStamp = 1.5 WHERE rowid % 2 = 0")
+    assert find_unaccounted(run(command, made)) == []
+    world = opened(command.database)
+    assert errors(world) == []  # among others, that the record of each player can be read
+    assert {row[0] for row in world.sql("SELECT last_online FROM players")} == {253_402_300_799_999}
+
+
 def test_rows_with_invalid_text_are_read_once(files: Make) -> None:
     made = files()
     change(made.game, "UPDATE Items SET Name = CAST(x'48ff' AS TEXT) WHERE Name = 'Sack'")

@@ -28,20 +28,18 @@ def break_off(command: CommandLine, made: IntersectFiles, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@pytest.mark.parametrize("more", [[], ["--dry-run"]])
-@pytest.mark.parametrize("victim", ["playerdata.db", "gamedata.db", "diary.txt", "lines.jsonl", "other.jsonl"])
-def test_other_file_is_not_overwritten_by_report(
-    victim: str, more: list[str], files: Make, unmigrated: CommandLine
-) -> None:
+def test_other_file_is_not_overwritten_by_report(files: Make, unmigrated: CommandLine) -> None:
     made = files()
-    path = made.report.with_name(victim)
-    path.with_name("diary.txt").write_text("Dear diary")
-    path.with_name("lines.jsonl").write_text('{"table":"Users","id":"","reason":"","taken":true}\n')
-    path.with_name("other.jsonl").write_text('{"source":"00"}\n')
-    before = path.read_bytes()
-    told = unmigrated.refuses("import", "intersect", *made._replace(report=path).options, *more)
-    assert f"{path} exists and is not a report of this import. Choose another report file with --report." in told
-    assert path.read_bytes() == before
+    made.report.with_name("diary.txt").write_text("Dear diary")
+    made.report.with_name("lines.jsonl").write_text('{"table":"Users","id":"","reason":"","taken":true}\n')
+    made.report.with_name("other.jsonl").write_text('{"source":"00"}\n')
+    for victim in ("playerdata.db", "gamedata.db", "diary.txt", "lines.jsonl", "other.jsonl"):
+        path = made.report.with_name(victim)
+        before = path.read_bytes()
+        for more in ([], ["--dry-run"]):
+            told = unmigrated.refuses("import", "intersect", *made._replace(report=path).options, *more)
+            assert f"{path} exists and is not a report of this import. Choose another report file" in told
+        assert path.read_bytes() == before
     assert not Path(unmigrated.database.removeprefix("sqlite:///")).exists()
 
 

@@ -4,16 +4,17 @@ from datetime import datetime
 import pytest
 
 from gamekeeper.intersect import values
+from loops import over
 
 ID = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")
 
 
-@pytest.mark.parametrize("raw", [ID.bytes_le, str(ID), str(ID).upper(), f" {ID} ", "{" + str(ID) + "}", ID.hex.upper()])
+@over("raw", [ID.bytes_le, str(ID), str(ID).upper(), f" {ID} ", "{" + str(ID) + "}", ID.hex.upper()])
 def test_guid_spellings(raw: object) -> None:
     assert values.parse_guid(raw) == str(ID)
 
 
-@pytest.mark.parametrize("raw", [None, 7, "", "no guid", b"", b"short", ID.bytes_le + b"x"])
+@over("raw", [None, 7, "", "no guid", b"", b"short", ID.bytes_le + b"x"])
 def test_invalid_guids(raw: object) -> None:
     assert values.parse_guid(raw) is None
 
@@ -22,14 +23,15 @@ def test_guid_is_encoded_in_dot_net_order() -> None:
     assert values.encode_guid(str(ID)) == ID.bytes_le
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
+@over(
+    "raw, expected",
     [
         ("1970-01-02 00:00:00", 86_400_000),
         ("1970-01-01 00:00:01.1234567", 1_123),
         ("1970-01-01T00:00:02", 2_000),
         (datetime.fromisoformat("1970-01-01T00:00:03"), 3_000),
         ("0001-01-01 00:00:00", None),
+        ("9999-12-31T23:59:59-23:59", 253_402_300_799_999),  # in UTC a time of the year 10000
         ("yesterday", None),
         (None, None),
         (5, None),
@@ -52,8 +54,8 @@ def test_end_before_1970_becomes_0() -> None:
         values.parse_end("soon")
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
+@over(
+    "raw, expected",
     [
         ("[1,2,3,4,5]", (1, 2, 3, 4, 5)),
         ("[1,2]", (1, 2, 0, 0, 0)),
@@ -61,6 +63,8 @@ def test_end_before_1970_becomes_0() -> None:
         (f"[{2**40}]", (2**31 - 1, 0, 0, 0, 0)),
         ('["1"]', None),
         ("[1.5]", None),
+        ("[true,false]", None),  # would make the player's record unreadable
+        ("[" * 100_000, None),
         ("{}", None),
         ("[", None),
         (None, None),
@@ -70,8 +74,8 @@ def test_lists_of_numbers(raw: str | None, expected: object) -> None:
     assert values.parse_numbers(raw, 5) == expected
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
+@over(
+    "raw, expected",
     [
         ("[0,0,0,0,0]", (0, 0, 0, 0, 0)),
         ('{"StatModifiers":[1,-2,0,0,0]}', (1, -2, 0, 0, 0)),
@@ -93,6 +97,6 @@ def test_text_is_cleaned_for_every_database() -> None:
     assert values.clean_text(b"\xffa") == "\ufffda"
 
 
-@pytest.mark.parametrize(("raw", "expected"), [(1, True), (0, False), (b"\x01", True), (b"\x00", False), (None, False)])
+@over("raw, expected", [(1, True), (0, False), (b"\x01", True), (b"\x00", False), (None, False)])
 def test_flags(raw: object, *, expected: bool) -> None:
     assert values.parse_flag(raw) is expected

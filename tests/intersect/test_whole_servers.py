@@ -11,7 +11,6 @@ import pytest
 import state
 
 import intersect_logs
-import long_forms
 import make_intersect
 from command_line import CommandLine
 from findings import errors
@@ -23,6 +22,7 @@ from intersect_files import (
     Imported,
     Make,
     OpenImport,
+    by_day,
     change,
     contents,
     find_unaccounted,
@@ -38,20 +38,19 @@ import_run.BATCH_SIZE = 2
 from gamekeeper.cli.commands import gamekeeper
 gamekeeper()
 """
-# Versions, the commits before or after which their import is killed, and its stage then. `make long` kills the import
-# of each version.
+# Versions, the commits before or after which their import is killed, and its stage then
 KILLS = [
-    ("0.7.1", "before_commit:23", "players"),
     ("0.8", "after_commit:24", "activity"),
     *(
-        (era, point, "")
-        for era in (make_intersect.ERAS if long_forms.LONG else ())
+        pytest.param(era, point, "", marks=pytest.mark.long_only)
+        for era in make_intersect.ERAS
         for point in ("after_commit:8", "before_commit:9", "before_commit:23", "after_commit:24")
     ),
 ]
 
 
-@pytest.mark.parametrize("era", make_intersect.ERAS)
+@pytest.mark.parametrize("era", by_day("0.8", make_intersect.ERAS))
+@pytest.mark.long_only
 def test_second_import_of_each_version_changes_nothing(
     era: str, imported: Callable[..., Imported], command: CommandLine, opened: Callable[[str], World]
 ) -> None:
@@ -68,7 +67,7 @@ def test_second_import_of_each_version_changes_nothing(
     assert tried["tables"] == told["tables"]
 
 
-@pytest.mark.parametrize("era", make_intersect.ERAS)
+@pytest.mark.parametrize("era", by_day("0.8", make_intersect.ERAS))
 def test_every_row_of_each_version_is_counted(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     """Each table's rows are imported, existing, empty or skipped; each skipped row, or its table, is in the report."""
     made, told, _ = whole_import(era)
@@ -82,7 +81,7 @@ def test_every_row_of_each_version_is_counted(era: str, whole_import: Callable[[
         assert each["left"] == listed.get(name, 0), name
 
 
-@pytest.mark.parametrize("era", make_intersect.ERAS)
+@pytest.mark.parametrize("era", by_day("0.8", make_intersect.ERAS))
 def test_requests_are_never_imported(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     made, told, world = whole_import(era)
     assert told["tables"]["RequestLogs"] == {"rows": 1, "empty": 0, "taken": 0, "there": 0, "left": 1}
@@ -94,7 +93,7 @@ def test_requests_are_never_imported(era: str, whole_import: Callable[[str], Ope
     assert secret not in made.report.read_text()
 
 
-@pytest.mark.long_form
+@pytest.mark.both_engines
 @pytest.mark.parametrize(("era", "point", "stage"), KILLS)
 def test_killed_import_is_resumed(
     era: str, point: str, stage: str, whole_files: Make, command: CommandLine, databases: Any,
@@ -135,6 +134,8 @@ def test_killed_import_is_resumed(
         databases.drop(undisturbed)
 
 
+@pytest.mark.long_only
+@pytest.mark.long_only
 def test_import_stopped_after_each_commit_reports_the_same(
     whole_files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World],
     monkeypatch: pytest.MonkeyPatch,

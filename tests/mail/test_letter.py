@@ -1,5 +1,6 @@
 """Content of the mails (text and HTML), and the operator's own templates."""
 
+import tempfile
 from email import policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -11,6 +12,7 @@ from gamekeeper import settings
 from gamekeeper.mail import messages
 from gamekeeper.mail.messages import BadAddress, InvitationMail, MailTemplates, ResetMail
 from gamekeeper.settings import BadSetting
+from loops import over
 from outbox import FROM, Make, ask, send, sending_to
 from smtp_sink import Sink
 
@@ -91,40 +93,30 @@ def test_special_characters_in_names_are_escaped() -> None:
     assert message["From"].addresses[0].addr_spec == FROM
 
 
-@pytest.mark.parametrize(
-    ("address", "envelope"),
+@over(
+    "address, envelope",
     [
         ("ann+tag@example.test", "ann+tag@example.test"),
         ("ann@büro.test", "ann@xn--bro-hoa.test"),
         ("änn@example.test", "änn@example.test"),
     ],
 )
-def test_valid_addresses(address: str, envelope: str) -> None:
-    assert letters().build_reset(ANN._replace(address=address))["To"].addresses[0].addr_spec == envelope
+def test_valid_addresses_are_used_and_invalid_ones_refused(address: str, envelope: str) -> None:
+    message = letters(mail_from=f"The Keepers <{FROM}>").build_reset(ANN._replace(address=address))
+    assert message["To"].addresses[0].addr_spec == envelope
+    assert str(message["From"]) == f"The Keepers <{FROM}>"
+    for invalid in ("", "ann", "ann@", "a@b.test\nBcc: c@d.test", "<ann@b.test>", "a@b.test,c@d.test"):
+        with pytest.raises(BadAddress, match=r"^The mail address is not valid"):
+            letters().build_reset(ANN._replace(address=invalid))
 
 
-@pytest.mark.parametrize("address", ["", "ann", "ann@", "a@b.test\nBcc: c@d.test", "<ann@b.test>", "a@b.test,c@d.test"])
-def test_invalid_addresses_are_refused(address: str) -> None:
-    with pytest.raises(BadAddress, match=r"^The mail address is not valid"):
-        letters().build_reset(ANN._replace(address=address))
-
-
-@pytest.mark.parametrize("sender", [f"The Keepers <{FROM}>", f'"The Keepers" <{FROM}>'])
-def test_a_sender_with_a_name(sender: str) -> None:
-    assert str(letters(mail_from=sender).build_reset(ANN)["From"]) == f"The Keepers <{FROM}>"
-
-
-@pytest.mark.parametrize(
-    "url", ["example.org/{code}", "https://example.org/", "https://x.org/{kode}", "https://x.org/ {code}", "{code}"]
-)
+@over("url", ["example.org/{code}", "https://example.org/", "https://x.org/{kode}", "https://x.org/ {code}", "{code}"])
 def test_invalid_reset_url_is_refused(url: str) -> None:
     with pytest.raises(BadSetting, match=r"^GAMEKEEPER_RESET_URL is "):
         letters(reset_url=url)
-
-
-@pytest.mark.parametrize("url", ["https://x.org/{code}", "mygame://reset/{name}/{code}"])
-def test_valid_reset_url(url: str) -> None:
-    assert ANN.code in part(letters(reset_url=url).build_reset(ANN), "html").split("link: ")[1]
+    assert (
+        ANN.code in part(letters(reset_url="mygame://reset/{name}/{code}").build_reset(ANN), "html").split("link: ")[1]
+    )
 
 
 # --- the operator's own mail templates ------------------------------------------------------------------------------
@@ -144,9 +136,10 @@ def test_own_templates_are_used(tmp_path: Path, make_world: Make) -> None:
     assert "If you did not request this" in part(mail.message, "html")
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "problem"),
+@over(
+    "name, text, problem",
     [
+        (messages.TEXT, None, "cannot be read"),
         (messages.TEXT, b"$nmae $code", r"has the unknown placeholder \$nmae; use \$game, \$name"),
         (messages.TEXT, b"$code for $ 5", r"has a \$ without a placeholder name; write \$\$"),
         (messages.TEXT, b"Hello $name", r"has neither \$code nor"),
@@ -156,21 +149,11 @@ def test_own_templates_are_used(tmp_path: Path, make_world: Make) -> None:
         (messages.SUBJECT, b" \n", "is empty"),
     ],
 )
-def test_invalid_templates_are_refused(tmp_path: Path, name: str, text: bytes, problem: str) -> None:
-    (tmp_path / name).write_bytes(text)
-    with pytest.raises(BadSetting, match=f"^The mail template {tmp_path / name} {problem}"):
-        letters(mail_templates=str(tmp_path))
-
-
-def test_folder_instead_of_template_is_refused(tmp_path: Path) -> None:
-    (tmp_path / messages.TEXT).mkdir()
-    with pytest.raises(BadSetting, match="cannot be read"):
-        letters(mail_templates=str(tmp_path))
-
-
-def test_template_changed_later_has_no_effect(tmp_path: Path) -> None:
-    own = tmp_path / messages.TEXT
-    own.write_text("$code")
-    desk = letters(mail_templates=str(tmp_path))
-    own.write_text("$spoilt")
-    assert part(desk.build_reset(ANN), "plain") == f"{ANN.code}\n"
+def test_invalid_templates_are_refused(tmp_path: Path, name: str, text: bytes | None, problem: str) -> None:
+    folder = Path(tempfile.mkdtemp(dir=tmp_path))
+    if text is None:
+        (folder / name).mkdir()
+    else:
+        (folder / name).write_bytes(text)
+    with pytest.raises(BadSetting, match=f"^The mail template {folder / name} {problem}"):
+        letters(mail_templates=str(folder))

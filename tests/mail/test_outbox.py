@@ -16,15 +16,17 @@ from gamekeeper.mail import outbox
 from gamekeeper.mail.outbox import Sender
 from gamekeeper.store import clock, mails
 from gamekeeper.store.engine import DatabaseUnavailable
+from loops import over
 from outbox import Make, age, ask, list_mails, make_due, only, send, sending_to
 from server import free_port
 from smtp_sink import Rude, Sink
 from tidying import tidy
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 USERS = "/api/v1/users"
 NEW = hash_for_wire("battery staple")
-ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
 def take(world: World, lease_ms: int = 60_000) -> mails.LeasedMail | None:
@@ -75,10 +77,9 @@ def test_mail_due_longest_is_sent_first(world: World) -> None:
     assert taken.name == "Bob"
 
 
-@pytest.mark.parametrize("worlds", [2])
-def test_instances_send_each_mail_once(make_world: Make, worlds: int) -> None:
+def test_instances_send_each_mail_once(make_world: Make) -> None:
     with Sink().running() as sink:
-        each = [sending_to(make_world, sink.port) for _ in range(worlds)]
+        each = [sending_to(make_world, sink.port) for _ in range(2)]
         names = [name for name in people.ACCOUNTS if name != "Root"]
         for name in names:
             ask(each[0], name)
@@ -126,7 +127,7 @@ def test_every_attempt_sends_the_same_message(make_world: Make) -> None:
     assert dates == [dates[0]] * 3
 
 
-@ON_SQLITE
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_hanging_delivery_does_not_block_others(make_world: Make) -> None:
     """Requests are answered and other mails are sent while one delivery hangs."""
     with Rude({"RCPT": "hang"}).running() as rude:
@@ -172,8 +173,8 @@ def test_shutdown_requeues_hanging_mail(make_world: Make) -> None:
     assert (mail.state, mail.last_error) == ("queued", "The server was shut down during delivery.")
 
 
-@ON_SQLITE
-@pytest.mark.parametrize("turns", [1, 3, 10, 100])
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@over("turns", [1, 3, 10, 100])
 def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cancel the sender after each number of event loop turns, also just after the server has accepted the mail."""
     monkeypatch.setattr(outbox, "SHUTDOWN_SECONDS", 30)
@@ -191,6 +192,7 @@ def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch
 
         world.run(stopped())
         assert (len(sink.received), only(world).state) == (1, "sent")
+        world.sql("DELETE FROM mails")
 
 
 def test_outcome_is_recorded_after_database_returns(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,6 +239,7 @@ def change_password(world: World, _: str) -> None:
     assert world.post(f"{USERS}/Ann/manage/password/change", {"new": NEW}).status == 200
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the statement is the same for all
 @pytest.mark.parametrize("end", [redeem, guess_wrong, run_out, change_email, change_password])
 def test_mail_with_invalid_code_is_not_sent(make_world: Make, end: Callable[[World, str], None]) -> None:
     with Sink().running() as sink:
@@ -299,9 +302,8 @@ def test_sent_mails_are_deleted_after_a_week(make_world: Make) -> None:
 # --- the account's email address -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "address", ["", "ann", "ann@example.test\r\nBcc: eve@example.test", "ann@example.test, eve@x.y"]
-)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@over("address", ["", "ann", "ann@example.test\r\nBcc: eve@example.test", "ann@example.test, eve@x.y"])
 def test_invalid_address_fails_permanently(make_world: Make, address: str) -> None:
     """Imported accounts can have any text as their address."""
     with Sink().running() as sink:
@@ -312,3 +314,4 @@ def test_invalid_address_fails_permanently(make_world: Make, address: str) -> No
         assert sink.received == []
     assert only(world).state == "failed"
     assert (only(world).last_error or "").startswith("The mail address is not valid")
+    world.sql("DELETE FROM mails")

@@ -9,14 +9,13 @@ import pytest
 from findings import findings
 from gamekeeper.doctor import ERROR, NOTE, DoctorFinding
 from gamekeeper.settings import BadSetting
+from loops import over
 from outbox import FROM, Make, ask, make_due, only, send, sending_to
 from server import Server
 from smtp_sink import HERE, Rude, Sink
 from world import World
 
 USERS = "/api/v1/users"
-ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-ON_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 
 # --- the outbox of a serving process -------------------------------------------------------------------------------
@@ -60,7 +59,8 @@ def test_kill_9_between_queueing_and_sending(
         assert json.loads(line)["problem"].startswith("mail ")
 
 
-@ON_POSTGRES
+@pytest.mark.both_engines
+@pytest.mark.long_only
 def test_kill_9_during_delivery(database: str, make_world: Make) -> None:
     world = make_world()
     with Rude({"DATA": "hang"}).running() as rude:
@@ -80,7 +80,7 @@ def test_kill_9_during_delivery(database: str, make_world: Make) -> None:
     assert (only(world).state, only(world).tries) == ("sent", 2)
 
 
-@ON_SQLITE
+@pytest.mark.long_only
 def test_hanging_smtp_server_does_not_delay_shutdown(database: str, make_world: Make) -> None:
     with (
         Rude({"EHLO": "hang"}).running() as rude,
@@ -98,8 +98,8 @@ def test_hanging_smtp_server_does_not_delay_shutdown(database: str, make_world: 
 # --- mail settings, and what the doctor reports about them ----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
+@over(
+    "given, problem",
     [
         ({"mail_from": ""}, "^GAMEKEEPER_SMTP_URL is set but GAMEKEEPER_MAIL_FROM is not. Set it to"),
         ({"mail_from": "nobody"}, "^GAMEKEEPER_MAIL_FROM is 'nobody'; it must be an address"),
@@ -109,7 +109,6 @@ def test_hanging_smtp_server_does_not_delay_shutdown(database: str, make_world: 
         ({"reset_url": "https://x.test/reset"}, "^GAMEKEEPER_RESET_URL is 'https://x.test/reset'; it must be"),
     ],
 )
-@ON_SQLITE
 def test_invalid_mail_settings_are_refused_at_start(make_world: Make, given: dict[str, str], problem: str) -> None:
     with pytest.raises(BadSetting, match=problem):
         make_world(**{"smtp_url": "smtp://mail.test", "mail_from": FROM, **given})
@@ -134,10 +133,6 @@ def test_doctor_reports_waiting_mails(make_world: Make) -> None:
         make_due(world)
         send(world)
         assert told(world) == [DoctorFinding(NOTE, "mail", f"1 mails failed permanently. {see}")]
-
-
-@ON_SQLITE
-def test_doctor_reports_invalid_mail_setting(world: World) -> None:
     settings = world.keeper.settings
-    object.__setattr__(settings, "smtp_url", "smtp://mail.test")
+    object.__setattr__(settings, "mail_from", "")
     assert [each.level for each in findings(world) if "GAMEKEEPER_MAIL_FROM is not" in each.message] == [ERROR]

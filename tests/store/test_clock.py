@@ -12,6 +12,8 @@ from gamekeeper.store import clock
 from gamekeeper.store.clock import SteadyClock
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 Make = Callable[..., World]
 MINUTE, DAY = 60, 24 * 60 * 60
 JUMPS = (60 * MINUTE, 365 * DAY, -DAY, -30 * 365 * DAY)

@@ -16,6 +16,7 @@ from gamekeeper import app, settings
 from gamekeeper.settings import BadSetting
 from gamekeeper.store import clock, hosts, postgres
 from gamekeeper.store.engine import DatabaseUnavailable
+from loops import over
 from swallower import Swallower
 
 
@@ -27,7 +28,7 @@ def test_url_with_several_servers_is_split() -> None:
     ]
 
 
-@pytest.mark.parametrize("url", ["postgresql:///game?host=/run/postgresql", "postgresql://one/game"])
+@over("url", ["postgresql:///game?host=/run/postgresql", "postgresql://one/game"])
 def test_url_with_one_server_is_unchanged(url: str) -> None:
     assert hosts.split_hosts(url) == [url]
 
@@ -43,7 +44,7 @@ def test_connect_timeout_comes_from_url_then_environment_then_default(monkeypatc
     assert hosts.split_timeout("postgresql:///game?connect_timeout=1") == ("postgresql:///game", 1)
 
 
-@pytest.mark.parametrize("value", ["", "0", "-1", "1.5", "soon", "10000"])
+@over("value", ["", "0", "-1", "1.5", "soon", "10000"])
 def test_bad_connect_timeout_is_reported(value: str) -> None:
     with pytest.raises(BadSetting, match=f"connect_timeout is '{value}'; it must be a whole number"):
         app.open_store(settings.load({}, database=f"postgresql://one/game?connect_timeout={value}"))
@@ -79,6 +80,7 @@ def beside(host: str, url: str) -> str:
     return urlunsplit(parts._replace(netloc=f"{user}{at}{host},{place}", query="connect_timeout=5"))
 
 
+@pytest.mark.long_only
 def test_silent_server_costs_one_timeout(url: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # this server accepts connections, but never answers
         first, *_ = asyncio.run(look(beside(f"127.0.0.1:{silent.getsockname()[1]}", url), 3))
@@ -118,6 +120,7 @@ def test_read_only_server_is_not_used(url: str) -> None:
     assert asyncio.run(look(url, 1))  # a single server in the URL is used even if it is read-only
 
 
+@pytest.mark.long_only
 def test_server_that_falls_silent_blocks_requests_only_briefly(url: str) -> None:
     """All pool connections are in use when the database server falls silent, and all become half-open."""
 

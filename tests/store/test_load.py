@@ -7,6 +7,8 @@ from gamekeeper.store.engine import Writing
 from gamekeeper.store.statements import Statement
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 LOAD = Statement("load", {"": "INSERT INTO maps (id, name) VALUES ($1, $2)"})
 RENAME = Statement("rename", {"": "UPDATE maps SET name = $1 WHERE id = $2"})
 NAMES = Statement("names", {"": "SELECT name FROM maps WHERE id <> $1 ORDER BY name"})

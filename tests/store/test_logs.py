@@ -8,6 +8,8 @@ from gamekeeper.store.logs import DAY_MS, NO_ID, ActivityEntry, TradeEntry
 from people import USER_IDS
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 ANN = USER_IDS["Ann"]
 PLAYER = make_numbered_id("logged", 1)
 OTHER = make_numbered_id("logged", 2)

@@ -1,10 +1,14 @@
 """Queries of the mail outbox use indexes."""
 
+import pytest
+
 import people
 from gamekeeper.store import mails, postgres_connection, sqlite
 from gamekeeper.store.table import as_table
 from outbox import ask
 from world import World
+
+pytestmark = pytest.mark.both_engines
 
 OTHER = people.guid(4)
 ENGINES = {"sqlite": sqlite, "postgres": postgres_connection}

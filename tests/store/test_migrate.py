@@ -20,9 +20,10 @@ from gamekeeper.store.migrate import (
     load_migrations,
     migrate,
     require_ours,
-    split_script,
 )
 from gamekeeper.store.statements import Statement
+
+pytestmark = pytest.mark.both_engines
 
 FIRST = Migration(1, "first", "CREATE TABLE one (id INTEGER);\n")
 SECOND = Migration(2, "second", "CREATE TABLE two (id INTEGER);\nCREATE TABLE three (id INTEGER);\n")
@@ -176,12 +177,6 @@ def test_tables_of_an_extension_are_accepted(keeper: Keeper, loop: asyncio.Abstr
     for text in ("CREATE TABLE places (id INTEGER)", "ALTER EXTENSION plpgsql ADD TABLE places"):
         loop.run_until_complete(keeper.store.write(lambda tx, text=text: tx.returning(Statement("test", {"": text}))))
     loop.run_until_complete(require_ours(keeper.store))
-
-
-def test_script_is_split_into_statements_of_one_engine() -> None:
-    script = "CREATE TABLE a (x TEXT); -- done\n-- only: postgres\nCREATE SEQUENCE s;\nCREATE TABLE b (y TEXT);\n"
-    assert len(split_script(script.replace(" -- done", ""), "postgres")) == 3
-    assert len(split_script(script.replace(" -- done", ""), "sqlite")) == 2
 
 
 def test_later_migrations_drop_indexes_only_if_they_exist() -> None:

@@ -10,6 +10,8 @@ from people import USER_IDS, guid
 from plans import WORDS, Asked, find_growing
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 KEYS = 3000  # enough for the planners to prefer an index
 FIRST = 0x100000  # number of the first key's id
 PAGE = 50

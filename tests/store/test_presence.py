@@ -14,6 +14,8 @@ from gamekeeper.store.engine import Writing
 from people import ANN, BOB
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 Wait = Callable[[int, asyncio.Task[Any]], Coroutine[Any, Any, None]]
 SERVER = "north"
 WAITS = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"

@@ -2,12 +2,12 @@
 
 import asyncio
 import contextlib
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import apsw
 import pytest
 
 import people
@@ -30,7 +30,7 @@ MANY_PAGES = "x" * 1_000_000
 class Watched:
     """The writer's SQLite connection, with a function that is called before each of its statements."""
 
-    def __init__(self, db: sqlite3.Connection, before: Callable[[str], None]) -> None:
+    def __init__(self, db: apsw.Connection, before: Callable[[str], None]) -> None:
         self._db, self._before = db, before
 
     def __getattr__(self, name: str) -> Any:
@@ -121,7 +121,7 @@ def test_second_begin_that_fails_answers_all_writes_and_changes_nothing(
         if text == "BEGIN IMMEDIATE":
             begins.append(text)
             if len(begins) == 3:  # the first is that of the write before the batch
-                raise sqlite3.OperationalError("database is locked")
+                raise apsw.BusyError("database is locked")
 
     watch(fail_third)
     answers = write_batch(world, [insert(0), change_and_fail, insert(1)])
@@ -136,7 +136,7 @@ def test_bulk_load_that_fails_midway_leaves_no_row_and_spares_the_batch(world: W
         tx.load(INSERT, [(people.guid(0x1010), "new"), (people.guid(0x1011), None)])
 
     answers = write_batch(world, [insert(0), load, insert(1)])
-    assert [type(each) for each in answers] == [int, sqlite3.IntegrityError, int]
+    assert [type(each) for each in answers] == [int, apsw.ConstraintError, int]
     assert list_new(world) == {0, 1}
 
 
@@ -241,7 +241,7 @@ def test_answers_do_not_wait_while_another_process_holds_the_lock(
     begins: list[str] = []
     path = world.keeper.store.path
     assert path
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+    with contextlib.closing(apsw.Connection(str(path))) as other:
 
         def hold_lock(text: str) -> None:
             if text == "BEGIN IMMEDIATE":

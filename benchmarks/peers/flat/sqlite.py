@@ -2,13 +2,14 @@
 
 import asyncio
 import queue
-import sqlite3
 import threading
 from collections.abc import Sequence
 from hashlib import sha256
 from time import monotonic, perf_counter_ns
 from unicodedata import normalize
 from urllib.parse import unquote_to_bytes
+
+import apsw
 
 from benchmarks.peers.flat import gifts, server
 from benchmarks.peers.flat.gifts import Gift
@@ -18,7 +19,7 @@ from gamekeeper.settings import Settings
 from gamekeeper.store import catalogue, idempotency_keys, items, ledger, lists, players, tokens
 from gamekeeper.store.clock import SteadyClock
 from gamekeeper.store.names import AFTER_CLASHES
-from gamekeeper.store.sqlite import PLACEHOLDERS, READER_CACHE_KIB
+from gamekeeper.store.sqlite import BUSY_MS, CACHED_STATEMENTS, PLACEHOLDERS, PRAGMAS, READER_CACHE_KIB
 from gamekeeper.store.statements import Statement
 
 
@@ -48,8 +49,10 @@ class SqlitePeer(Peer):
         super().__init__(settings)
         path = settings.database.removeprefix("sqlite:///")
         self.reader, self.writer = _connect(path), _connect(path)
-        self.reader.executescript(f"PRAGMA query_only = ON; PRAGMA cache_size = -{READER_CACHE_KIB}")
-        self.read, self.write = self.reader.execute, self.writer.execute
+        self.reader.pragma("query_only", "ON")
+        self.reader.pragma("cache_size", -READER_CACHE_KIB)
+        # two cursors: `find` is for statements that are read to their end at once
+        self.find, self.read, self.write = (each.cursor().execute for each in (self.reader, self.reader, self.writer))
         self.jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
 
     async def connect(self) -> None:
@@ -68,23 +71,23 @@ class SqlitePeer(Peer):
         access_hash = sha256(headers[b"authorization"].removeprefix(b"Bearer ")).hexdigest()
         caller = self.believed.get(access_hash)
         if caller is None or caller[0] <= monotonic():
-            row = self.read(FIND_TOKEN, (access_hash,)).fetchone()
-            if row is None:
+            rows = self.find(FIND_TOKEN, (access_hash,)).fetchall()
+            if not rows:
                 await server.refuse(send, 401)
                 return
-            caller = self.believed[access_hash] = server.believe(row)
+            caller = self.believed[access_hash] = server.believe(rows[0])
         key = scope["raw_path"][len(PLAYERS) :]
         text = (unquote_to_bytes(key) if b"%" in key else key).decode("utf-8", "replace")
         guid = parse_guid(text)
         if guid:
-            row = self.read(FIND_ID, (guid,)).fetchone()
+            rows = self.find(FIND_ID, (guid,)).fetchall()
         else:
             fold = normalize("NFC", text.casefold())
-            row = self.read(FIND_FOLD, (fold, text, fold + AFTER_CLASHES)).fetchone() if is_nameable(text) else None
-        if row is None:
+            rows = self.find(FIND_FOLD, (fold, text, fold + AFTER_CLASHES)).fetchall() if is_nameable(text) else []
+        if not rows:
             await server.refuse(send, 404)
             return
-        start, body = server.answer_read(request_id, headers, server.encode_record(row))
+        start, body = server.answer_read(request_id, headers, server.encode_record(rows[0]))
         await send(start)
         await send({"type": "http.response.body", "body": body})
         self.access(request_id, caller[1], server.LOOKUP, start["status"], started)
@@ -94,22 +97,22 @@ class SqlitePeer(Peer):
         access_hash = sha256(headers[b"authorization"].removeprefix(b"Bearer ")).hexdigest()
         caller = self.believed.get(access_hash)
         if caller is None or caller[0] <= monotonic():
-            row = self.read(FIND_TOKEN, (access_hash,)).fetchone()
-            if row is None:
+            rows = self.find(FIND_TOKEN, (access_hash,)).fetchall()
+            if not rows:
                 await server.refuse(send, 401)
                 return
-            caller = self.believed[access_hash] = server.believe(row)
-        ranked, read = route is server.RANK, self.read
+            caller = self.believed[access_hash] = server.believe(rows[0])
+        ranked = route is server.RANK
         while True:
             view = self.view
             index = view.indexes["rank" if ranked else "names"]
             page, size, key, limit, offset = server.find_rows(
                 index, scope["query_string"], self.settings.max_page_size, descending=ranked
             )
-            news = read(FIND_NEWS, (view.mark,))  # open until the page is read: both from one snapshot
+            news = self.read(FIND_NEWS, (view.mark,))  # open until the page is read: both from one snapshot
             where = (*key, limit, offset) if ranked else (key, limit, offset)
-            rows = read(SEEK_RANK if ranked else SEEK_NAME, where).fetchall()
-            number, whole, life, newest, _ = news.fetchone()
+            rows = self.find(SEEK_RANK if ranked else SEEK_NAME, where).fetchall()
+            ((number, whole, life, newest, _),) = news.fetchall()
             if newest is None and whole and (number, life) == (view.checkpoint, view.life):
                 break
             await self.load_view()
@@ -130,11 +133,11 @@ class SqlitePeer(Peer):
         access_hash = sha256(headers[b"authorization"].removeprefix(b"Bearer ")).hexdigest()
         caller = self.believed.get(access_hash)
         if caller is None or caller[0] <= monotonic():
-            row = self.read(FIND_TOKEN, (access_hash,)).fetchone()
-            if row is None:
+            rows = self.find(FIND_TOKEN, (access_hash,)).fetchall()
+            if not rows:
                 await server.refuse(send, 401)
                 return
-            caller = self.believed[access_hash] = server.believe(row)
+            caller = self.believed[access_hash] = server.believe(rows[0])
         gift = gifts.read(request_id, caller, scope["raw_path"], headers, body)
         if gift is None:
             await server.refuse(send, 400)
@@ -166,7 +169,7 @@ class SqlitePeer(Peer):
             self.write("BEGIN IMMEDIATE")
             outcomes = [self._give(gift) for _, gift in batch]
             self.write("COMMIT")
-        except sqlite3.Error:
+        except apsw.Error:
             self.write("ROLLBACK")
             return [503] if len(batch) == 1 else [outcome for each in batch for outcome in self._commit([each])]
         return outcomes
@@ -202,12 +205,14 @@ def _resolve(batch: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
             future.set_result(outcome)
 
 
-def _connect(path: str) -> sqlite3.Connection:
+def _connect(path: str) -> apsw.Connection:
     """Open the database with the settings of Gamekeeper's connections."""
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
-    db.executescript("PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
-    db.execute("PRAGMA temp_store = MEMORY")
-    db.create_function("julianday", 1, SteadyClock().compute_julian_day)
+    db = apsw.Connection(path, statementcachesize=CACHED_STATEMENTS)
+    db.set_busy_timeout(BUSY_MS)
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    for name, value in PRAGMAS.items():
+        db.pragma(name, value)
+    db.create_scalar_function("julianday", SteadyClock().compute_julian_day, 1)
     return db
 
 

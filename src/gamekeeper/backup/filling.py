@@ -12,6 +12,7 @@ from gamekeeper import opening
 from gamekeeper.backup.interrupt import is_cancelled
 from gamekeeper.backup.lines import BadCopy, CopyProgress, TableChecksum
 from gamekeeper.backup.making import sync_folder
+from gamekeeper.game import former_epochs
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store import copies, indexes, lists, logs, rollups
@@ -111,6 +112,16 @@ async def fill_database(
     await logs.recount(tx)
     await copies.continue_ledger(tx)
     return sums
+
+
+async def begin_epoch(tx: Writing) -> None:
+    """Begin a new epoch in a filled database, and stop what would act by itself: it continues from an older state."""
+    copies.complete_epochs(tx)
+    await tx.flush()
+    copies.renew_epoch(tx)
+    await tx.flush()
+    while not await former_epochs.stop(tx):
+        pass
 
 
 async def rebuild_derived(keeper: Keeper) -> bool:

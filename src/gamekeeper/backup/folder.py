@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gamekeeper.backup.archive import StoredInt
 from gamekeeper.backup.lines import BadCopy, CopyProgress, LineChecksum, cut_at_lines, read_pieces
 from gamekeeper.game import lookup
 from gamekeeper.http.instants import format_instant, parse_instant
@@ -81,10 +82,10 @@ class ExportManifest(msgspec.Struct, frozen=True):
     format: int
     gamekeeper: str  # version of Gamekeeper that wrote the export
     made_at: str
-    ledger: int  # number of the last change of the audit log in the export
+    ledger: StoredInt  # number of the last change of the audit log in the export
     # The audit log was trimmed up to this change number. Of the changes up to it, only deletions of accounts and the
     # newest change of each player are left (per player: one by each game server, and one from elsewhere).
-    trimmed: int
+    trimmed: StoredInt
     migrations: list[AppliedMigration]
     files: list[ExportFile]
 
@@ -161,7 +162,7 @@ class ExportFolder:
             raise BadExport(f"{path} is no export: {MANIFEST} cannot be read: {error.strerror or error}.") from error
         try:
             self.manifest = _parse_manifest(raw)
-        except msgspec.DecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise BadExport(f"{path} is a damaged export: {MANIFEST}: {error}. Nothing was changed.") from error
 
     @property
@@ -226,9 +227,9 @@ class ExportFolder:
         try:
             with (self.path / file.name).open("rb") as opened:
                 yield from read_pieces(opened)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: U+0000 in the name
             raise BadExport(
-                f"{self.path / file.name} cannot be read: {error.strerror or error}. Nothing was changed."
+                f"{self.path / file.name} cannot be read: {getattr(error, 'strerror', error)}. Nothing was changed."
             ) from error
 
 
@@ -277,4 +278,6 @@ def _parse_manifest(raw: bytes) -> ExportManifest:
     version: object = msgspec.json.decode(raw, type=dict[str, Any]).get("format")
     if version != FORMAT:
         raise BadExport(f"This export has the format {version}, and this Gamekeeper knows {FORMAT}. Use a newer one.")
-    return msgspec.json.decode(raw, type=ExportManifest)
+    manifest = msgspec.json.decode(raw, type=ExportManifest)
+    parse_instant(manifest.made_at)
+    return manifest

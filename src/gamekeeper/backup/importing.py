@@ -23,6 +23,7 @@ async def import_folder(
 
     async def work(tx: Writing) -> dict[str, TableChecksum]:
         sums = await filling.fill_database(tx, keeper.store.engine, folder, progress)
+        await filling.begin_epoch(tx)
         ledger.set_trimmed(tx, folder.manifest.trimmed)
         await play_sessions.end_open(tx, parse_instant(folder.manifest.made_at))  # an export has no presence
         return sums

@@ -27,11 +27,11 @@ async def restore(keeper: Keeper, archive: Archive, progress: CopyProgress, *, k
 
 
 async def _reset_restored(tx: Writing, made_at: int, *, keep_tokens: bool) -> None:
-    """Reset the restored data that must not return as it was at the time of the backup: presence, mails and tokens."""
-    copies.renew_epoch(tx)
+    """Reset the restored data that must not return as it was at the time of the backup; docs/backup.md lists it."""
+    mails.retire(tx)  # unsent mails are retired: a backup has no reset codes, so these mails would be useless
+    await filling.begin_epoch(tx)
     # everyone is offline after a restore: running game servers report their players again
     await presence.drop_servers(tx, made_at)
-    mails.retire(tx)  # unsent mails are retired: a backup has no reset codes, so these mails would be useless
     if not keep_tokens:
         copies.suspend_api_keys(tx)  # for the same reason; an administrator lets those work again that are still wanted
         copies.revoke_tokens(tx)  # revoke all tokens, or tokens that were revoked after the backup would be valid again

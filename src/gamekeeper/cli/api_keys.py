@@ -6,6 +6,7 @@ import click
 
 from gamekeeper.cli import terminal
 from gamekeeper.cli.items import ItemType
+from gamekeeper.cli.lazy_commands import CommandGroup
 from gamekeeper.cli.users import PermissionType, apply_change
 from gamekeeper.game import api_keys as rules
 from gamekeeper.game import lookup
@@ -21,7 +22,7 @@ from gamekeeper.store.engine import Reading
 HEADS = ("ID", "NAME", "OWNER", "MAY", "LIMITS", "ADDRESSES", "EXPIRES", "LAST USED", "LAST ADDRESS", "STATE")
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def keys() -> None:
     """Create, list, change, rotate and revoke API keys of programs."""
 

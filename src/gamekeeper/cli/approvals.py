@@ -5,8 +5,10 @@ from functools import partial
 import click
 
 from gamekeeper.cli import terminal
+from gamekeeper.cli.lazy_commands import CommandGroup
 from gamekeeper.cli.users import apply_change
 from gamekeeper.game import approval_decisions, lookup
+from gamekeeper.game import approvals as rules
 from gamekeeper.game.approval_refusals import NoSuchApproval
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import mail_cursor
@@ -16,7 +18,7 @@ LIST_LIMIT = 1000
 STATES = (rows.WAITING, rows.DONE, rows.DENIED, rows.EXPIRED)
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def approvals() -> None:
     """List changes that need the approval of a second person, and deny one."""
 
@@ -27,18 +29,33 @@ def approvals() -> None:
 @terminal.database_option
 def list_(state: str | None, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
     """List changes that need an approval, newest first."""
-    found = terminal.run_on_database(
-        database, lambda keeper: rows.read_page(keeper.store, state, mail_cursor.START, LIST_LIMIT)
+    page = terminal.run_on_database(
+        database, lambda keeper: rules.load_page(keeper.store, state, mail_cursor.START, LIST_LIMIT)
     )
     shown = [
-        (each.id, each.state, each.rule, each.actor or "-", f"{each.method} {each.path}", each.reason or "-")
-        for each in found
+        (
+            each.id,
+            each.state,
+            each.rule,
+            each.actor or "-",
+            _name_key(each),
+            f"{each.method} {each.path}",
+            each.reason or "-",
+        )
+        for each in page.approvals
     ]
-    columns = ("ID", "STATE", "RULE", "REQUESTER", "REQUEST", "REASON")
+    columns = ("ID", "STATE", "RULE", "REQUESTER", "KEY", "REQUEST", "REASON")
     if as_json:
         terminal.print_json([dict(zip((each.lower() for each in columns), row, strict=True)) for row in shown])
         return
     terminal.print_table([columns, *shown])
+
+
+def _name_key(approval: rows.Approval) -> str:
+    """Name the requester's API key with the accounts that created or rotated it."""
+    if approval.key_name is None:
+        return "-"
+    return f"{approval.key_name} ({', '.join(each.name or each.id for each in approval.key_makers) or 'command line'})"
 
 
 @approvals.command(epilog="Example: gamekeeper approvals deny 3f2c8a4e-… --reason 'too much'")

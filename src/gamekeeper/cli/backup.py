@@ -68,8 +68,9 @@ def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) 
 
     The database must be empty, or a file that does not exist yet: nothing is overwritten. All of FILE is checked
     first. An older schema is migrated. The change feed gets a new epoch, so its readers start over. Password reset
-    codes and unsent mails are dropped. All tokens are revoked, and all API keys are suspended until `keys resume`,
-    unless --keep-tokens is given. `doctor` checks the result; exit code 1 if it finds an error.
+    codes and unsent mails are dropped. Running bulk jobs are paused, and waiting approvals expire. All tokens are
+    revoked, and all API keys are suspended until `keys resume`, unless --keep-tokens is given. `doctor`
+    checks the result; exit code 1 if it finds an error.
     """
     loaded = terminal.load_settings(database)
     with progress.show_bars() as moved, terminal.report_failures(), Archive(file) as archive:

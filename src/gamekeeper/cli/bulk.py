@@ -13,6 +13,7 @@ import msgspec
 
 from gamekeeper import app
 from gamekeeper.cli import terminal
+from gamekeeper.cli.lazy_commands import CommandGroup
 from gamekeeper.game import lookup
 from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.keeper import Keeper
@@ -46,7 +47,7 @@ def add_job_options(command: F) -> F:
     return command
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def bulk() -> None:
     """Change many players by a job of the server.
 

@@ -3,7 +3,7 @@
 import click
 
 from gamekeeper import __version__
-from gamekeeper.cli.lazy_commands import LazyCommands
+from gamekeeper.cli.lazy_commands import CommandGroup, LazyCommands
 
 COMMANDS = LazyCommands(
     {
@@ -33,6 +33,7 @@ COMMANDS = LazyCommands(
 
 
 @click.group(
+    cls=CommandGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     epilog="Try it: gamekeeper demo. Run your own: gamekeeper serve --database sqlite:///game.db",
     commands=COMMANDS,

@@ -18,7 +18,7 @@ from gamekeeper.cli import progress, serve, terminal
 from gamekeeper.demo import game_servers, loader, names, sample_players
 from gamekeeper.demo.world import COIN, DRAGONS
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.settings import Settings
+from gamekeeper.settings import Settings, find_source
 from gamekeeper.store import players, presence, users
 from gamekeeper.store.engine import ClaimTaken, DatabaseUnavailable
 from gamekeeper.store.migrate import migrate
@@ -26,6 +26,7 @@ from gamekeeper.store.migrate import migrate
 FILE = "demo.db"
 RANKED = f"item:{COIN.name}, variable:{DRAGONS.name}"  # default of the setting `ranked` in the demo
 LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - only to print an address that clients can connect to
+NOT_LOGGED = "requests are not logged here, unless you set GAMEKEEPER_ACCESS_LOG=true."
 TITLE, LABEL, VALUE, COMMAND = "bold green", "dim", "bold yellow", "cyan"
 
 Fact = tuple[str, str, str]  # label, value and remark of a row in the printed greeting
@@ -72,8 +73,14 @@ def demo(
         )
     except loader.NotADemo as problem:
         terminal.fail(str(problem))
-    settings = replace(settings, ranked=settings.ranked or RANKED)
+    settings = replace(settings, ranked=settings.ranked or RANKED, access_log=_logs_requests(settings))
     serve.run(settings, game_servers.build, _build_greeting(settings, found))
+
+
+def _logs_requests(settings: Settings) -> bool:
+    """Tell whether to log requests. By default not on a terminal, where they would hide the password."""
+    chosen = find_source("access_log") != "default"
+    return settings.access_log and (chosen or not sys.stderr.isatty())
 
 
 def _make_folder(folder: Path) -> None:
@@ -123,7 +130,6 @@ def _build_greeting(settings: Settings, found: DemoSummary) -> str:
     sample = sample_players.build_sample()
     with console.capture() as captured:
         _print_title(console, "\nThe Gamekeeper demo is ready.", "Stop it with Ctrl-C.")
-        _print_facts(console, _list_access(settings, address, found))
         _print_title(console, "Paste this:", "it contains a token that is valid for one day.")
         _print_commands(console, {"": _build_curl(address, "players/rank", found.access.token)})
         _print_title(console, "Or log in yourself:", "the token is stored in the shell variable TOKEN.")
@@ -137,6 +143,9 @@ def _build_greeting(settings: Settings, found: DemoSummary) -> str:
         _print_title(console, "More examples,", "after you logged in:")
         _print_facts(console, _list_samples(sample))
         _print_commands(console, _build_examples(address, sample, found.access))
+        # last, so that a small terminal shows the password
+        _print_title(console, "Sign in:", "" if settings.access_log else NOT_LOGGED)
+        _print_facts(console, _list_access(settings, address, found))
     return captured.get().rstrip("\n")
 
 

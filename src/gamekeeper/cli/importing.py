@@ -12,13 +12,13 @@ from gamekeeper.backup.folder import ExportFolder
 from gamekeeper.backup.lines import TableChecksum
 from gamekeeper.cli import database as databases
 from gamekeeper.cli import progress, terminal
-from gamekeeper.cli.lazy_commands import LazyCommands
+from gamekeeper.cli.lazy_commands import CommandGroup, LazyCommands
 from gamekeeper.cli.moving import describe_tables
 from gamekeeper.doctor import DoctorFinding
 from gamekeeper.settings import Settings
 
 
-@click.group("import", commands=LazyCommands({"intersect": "intersect:intersect"}))
+@click.group("import", cls=CommandGroup, commands=LazyCommands({"intersect": "intersect:intersect"}))
 def import_() -> None:
     """Import data from an export or from another server."""
 

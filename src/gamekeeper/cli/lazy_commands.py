@@ -1,7 +1,11 @@
-"""Subcommands that are imported when they are used: importing all of them takes longer than most commands run."""
+"""Subcommands that are imported when they are used: importing all of them takes longer than most commands run.
+
+A group suggests the nearest command for a mistyped one.
+"""
 
 import gc
 from collections import UserDict
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -23,3 +27,17 @@ class LazyCommands(UserDict[str, Any]):
     def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as above
         """Return a command. The inherited method would take a KeyError of an import for a missing command."""
         return self[name] if name in self.data else default
+
+
+class CommandGroup(click.Group):
+    """A group that suggests one command for a mistyped name. Click would list up to three, in alphabetical order."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as unknown:
+            near = get_close_matches(unknown.command_name.lower(), self.list_commands(ctx), 1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            ctx.fail(f"{unknown.message}{hint}")

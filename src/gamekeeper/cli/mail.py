@@ -6,6 +6,7 @@ from functools import partial
 import click
 
 from gamekeeper.cli import terminal
+from gamekeeper.cli.lazy_commands import CommandGroup
 from gamekeeper.cli.users import apply_change
 from gamekeeper.game import lookup, mails
 from gamekeeper.game.keeper import Keeper
@@ -20,7 +21,7 @@ NO_CODE = "(the code expired, was used or was replaced)"
 ERROR_WIDTH = 60
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def mail() -> None:
     """List, show and retry the mails of the outbox."""
 

@@ -35,7 +35,8 @@ def ban(name: str, days: int, reason: str, database: str | None) -> None:
         losses[:] = await key_losses.find_of_ban(tx, await lookup.find_user(tx, name))
         return await moderation.ban(tx, order)
 
-    click.echo(f"Banned {_apply(database, decide, ModerationRequest(name, days, reason))} {_describe_days(days)}.")
+    order = ModerationRequest(name, days * moderation.DAY_MINUTES, reason)
+    click.echo(f"Banned {_apply(database, decide, order)} {_describe_days(days)}.")
     print_losses(losses)
 
 
@@ -53,9 +54,8 @@ def unban(name: str, database: str | None) -> None:
 @terminal.database_option
 def mute(name: str, days: int, reason: str, database: str | None) -> None:
     """Mute an account. The game server is informed over the game link."""
-    click.echo(
-        f"Muted {_apply(database, moderation.mute, ModerationRequest(name, days, reason))} {_describe_days(days)}."
-    )
+    order = ModerationRequest(name, days * moderation.DAY_MINUTES, reason)
+    click.echo(f"Muted {_apply(database, moderation.mute, order)} {_describe_days(days)}.")
 
 
 @click.command(epilog="Example: gamekeeper users unmute Mallory")

@@ -17,9 +17,8 @@ from gamekeeper.store import erasures as erasure_rows
 from gamekeeper.store.history import NEVER
 
 KEPT_DATA = (
-    "The audit log keeps which items were given or taken and when, without names, email addresses and reasons. Changes "
-    "about accounts that this person banned, muted or kicked still name the person as the moderator, and so do bans "
-    "and mutes with an earlier name of the person. Older backups, exports and logs still contain the person's data."
+    "The audit log keeps which items were given or taken and when, without names, email addresses and reasons. "
+    "Older backups, exports and logs still contain the person's data."
 )
 
 
@@ -32,8 +31,7 @@ def delete(name: str, yes: bool, dry_run: bool, database: str | None) -> None:  
     """Erase an account with all personal data; NAME is its name or its id.
 
     Its players with all their items, tokens, mails, bans and mutes are deleted. The audit log keeps item quantities
-    without personal data, except the names of moderators in changes about other accounts. None of the players may be
-    online.
+    without personal data. None of the players may be online.
     """
     found = terminal.run_on_database(database, partial(_erase, key=name, dry_run=True))
     click.echo(

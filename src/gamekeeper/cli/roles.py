@@ -6,6 +6,7 @@ import click
 
 from gamekeeper.cli import terminal
 from gamekeeper.cli.items import ITEM_ADVICE
+from gamekeeper.cli.lazy_commands import CommandGroup
 from gamekeeper.cli.users import PermissionType, apply_change, change_roles
 from gamekeeper.game import lookup
 from gamekeeper.game import roles as rules
@@ -34,7 +35,7 @@ class QuotaType(click.ParamType[tuple[str, int]]):
         return item_id, int(most)
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def roles() -> None:
     """List and edit roles, which are named sets of permissions."""
 

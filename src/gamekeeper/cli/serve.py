@@ -181,6 +181,7 @@ def _load_in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> As
     if os.name == "posix":
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent process handles SIGHUP and stops its workers
     log.capture_logging()
+    log.write_json(always=settings.log_json)
     sys.setswitchinterval(SWITCH_SECONDS)
     _raise_file_limit(settings.open_connections + OTHER_FILES)
     return build(settings)

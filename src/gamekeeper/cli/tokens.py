@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from gamekeeper.cli import terminal
+from gamekeeper.cli.lazy_commands import CommandGroup
 from gamekeeper.cli.users import apply_change
 from gamekeeper.game import lookup
 from gamekeeper.game import tokens as rules
@@ -19,7 +20,7 @@ from gamekeeper.store.users import User
 YEAR_HOURS = 365 * 24
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def tokens() -> None:
     """Issue, list and revoke access tokens."""
 

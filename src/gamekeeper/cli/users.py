@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from gamekeeper.cli import account_status, terminal
 from gamekeeper.cli.account_status import AccountStatus, list_permissions, to_json_object, to_table
-from gamekeeper.cli.lazy_commands import LazyCommands
+from gamekeeper.cli.lazy_commands import CommandGroup, LazyCommands
 from gamekeeper.game import accounts, key_losses, lookup, new_passwords, permissions, roles
 from gamekeeper.game.changes import Decide
 from gamekeeper.game.keeper import Keeper
@@ -74,12 +74,13 @@ OTHER_COMMANDS = LazyCommands(
         "resume": "suspensions:resume",
         "give": "roles:give",
         "take": "roles:take",
+        "email": "emails:email",
         "reset-second-factor": "second_factors:reset_second_factor",
     }
 )
 
 
-@click.group(commands=OTHER_COMMANDS)
+@click.group(cls=CommandGroup, commands=OTHER_COMMANDS)
 def users() -> None:
     """Add and list accounts, and change their permissions."""
 

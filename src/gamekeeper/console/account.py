@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from gamekeeper.console import api_calls, changes, logs, notes, pages, timeline, tokens
+from gamekeeper.console import api_calls, changes, durations, logs, notes, pages, timeline, tokens
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.notes import ShownNotes
 from gamekeeper.console.server_texts import translate_message
-from gamekeeper.console.texts import PerLanguage, gettext, ngettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import accounts, lookup, moderation, permissions
 from gamekeeper.game.logs import LogFilter
 from gamekeeper.game.permissions import find_powers
@@ -43,13 +43,6 @@ PERMISSION_LABELS = PerLanguage(
         "ban": (gettext("Ban"), gettext("can ban accounts and end bans")),
         "kick": (gettext("Kick"), gettext("can kick players from the game")),
         "mute": (gettext("Mute"), gettext("can mute accounts and end mutes")),
-    }
-)
-DURATIONS = PerLanguage(
-    lambda: {
-        **{days: ngettext("%(num)d day", "%(num)d days", days) for days in (1, 3, 7, 30, 90)},
-        365: gettext("1 year"),
-        0: gettext("permanent"),
     }
 )
 MODERATION_ACTS = frozenset({"ban", "kick", "mute"})
@@ -103,7 +96,7 @@ async def show(request: Request) -> Response:
         mute=sight.mute,
         is_hidden=sight.is_hidden,
         acts=find_allowed_acts(request, sight.viewer, user),
-        days=DURATIONS(),
+        durations=durations.CHOICES(),
         powers=_list_permissions(find_powers(user), find_powers(sight.viewer) if sight.viewer else Powers()),
         edits_powers=below and "users.manage" in rights and not request.caller.read_only,
         roles=[each for each in offered if each.name in held],

@@ -42,6 +42,7 @@ class ApprovalView(NamedTuple):
     changes: list[list[Difference]]
     is_waiting: bool
     own: bool
+    made_key: bool  # the caller created or rotated the requester's API key, and cannot decide
     job: JobView | None = None  # the bulk job that would start
 
     @property
@@ -85,10 +86,11 @@ async def _make_entry(request: Request, approval: Approval) -> ApprovalView:
     )
     changes = [list(each) for each in found]
     own = approval.actor_id == request.caller.account_id
+    made_key = request.caller.account_id in {each.id for each in approval.key_makers}
     job = await bulk_titles.find_view(store, logged[0].kind, logged[0].after) if logged else None
     title = bulk_titles.count_players(job) if job else await _find_title(request, approval, logged)
     state = STATES().get(approval.state, approval.state)
-    return ApprovalView(approval, state, title, changes, approval.state == WAITING, own, job)
+    return ApprovalView(approval, state, title, changes, approval.state == WAITING, own, made_key, job)
 
 
 async def _find_title(request: Request, approval: Approval, logged: Sequence[LedgerEntry]) -> str:

@@ -26,11 +26,11 @@ from gamekeeper.console.refusals import NoSuchPage
 from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import PerLanguage, gettext, ngettext
 from gamekeeper.game import bulk_jobs, history, lookup
-from gamekeeper.game.bulk_jobs import MOST_PLAYERS
+from gamekeeper.game.bulk_targets import MOST_PLAYERS
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.refusals import MissingField, Refusal, TooManyLongReads
 from gamekeeper.game.steps import REQUEST_PREFIX
-from gamekeeper.http import queries, wire
+from gamekeeper.http import errors, queries, wire
 from gamekeeper.http.bulk_acts import ACTS
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
@@ -134,8 +134,11 @@ async def act(request: Request, raw: bytes) -> Response:
 
 async def export(request: Request) -> Response:
     """Download the results of a job as a table."""
-    query = {"format": "csv", "limit": str(MOST_PLAYERS)}
-    return await api_calls.send(request, ApiCall("GET", f"{OPERATIONS}/{request.params[0]}/targets", query=query))
+    job_id, query = request.params[0], {"format": "csv", "limit": str(MOST_PLAYERS)}
+    try:
+        return await api_calls.send(request, ApiCall("GET", f"{OPERATIONS}/{job_id}/targets", query=query))
+    except Exception as error:  # noqa: BLE001 - the page of every error links back to the job
+        return pages.render_refusal(request, errors.to_refusal(error, request.id), back=f"{PAGE}/{job_id}")
 
 
 def find_run(told: HistoryChange) -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import api_calls, differences, undo_dialogs
+from gamekeeper.console import api_calls, differences, durations, undo_dialogs
 from gamekeeper.console.api_calls import ApiCall
 from gamekeeper.console.differences import TIMES_SIGN, Names
 from gamekeeper.console.formats import format_number
-from gamekeeper.console.texts import PerLanguage, gettext, ngettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.console.texts import translate as _
 from gamekeeper.game import api_keys, approvals, lookup
 from gamekeeper.game.notes import find_subject
@@ -21,7 +21,6 @@ UNDO = "undo_change"
 # fields of a request's body that hold an id → kind of the catalogue entry with that id
 IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}
 BOOLEANS = PerLanguage(lambda: {"true": gettext("yes"), "false": gettext("no")})
-YEAR_DAYS = 365
 MOST_SHOWN = 60  # characters of a variable's value that a button shows
 BOARDS = "/api/keeper/v1/boards"
 ROLES, INVITATIONS, KEYS = "/api/keeper/v1/roles", "/api/keeper/v1/invitations", "/api/keeper/v1/keys"
@@ -168,7 +167,7 @@ async def load_facts(
         "email": sent.get("new", sent.get("email", "")),
         "level": _group(sent.get("level", "")),
         "value": _shorten(BOOLEANS().get(sent.get("value", "").lower(), _group(sent.get("value", "")))),
-        "duration": _describe_duration(sent.get("duration", "0")) if route.name in TIMED else "",
+        "duration": durations.describe(sent) if route.name in TIMED else "",
     }
     wanted = {kind: sent[field] for field, kind in IN_BODY.items() if field in sent}
     if route.name == "set_variable":
@@ -238,12 +237,3 @@ def _group(text: str) -> str:
 def _shorten(text: str) -> str:
     """Shorten a long value of a variable for the button of a dialog."""
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
-
-
-def _describe_duration(days: str) -> str:
-    count = int(days or "0")
-    if count == 0:
-        return gettext("permanently")
-    if count == YEAR_DAYS:
-        return gettext("for 1 year")
-    return ngettext("for %(num)s day", "for %(num)s days", count)

@@ -19,6 +19,8 @@ LABELS = PerLanguage[Mapping[str, str]](
         "level": gettext("Level"),
         "value": gettext("Value"),
         "duration": gettext("Duration"),
+        "minutes": gettext("Duration in minutes"),
+        "until": gettext("Until"),
         "reason": gettext("Reason"),
         "slot": gettext("Slot"),
         "toslot": gettext("Slot"),

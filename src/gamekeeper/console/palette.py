@@ -1,22 +1,26 @@
 """What the search box offers beside search hits: pages of the menu, actions, places to search in, and short ids.
 
 Actions are short sentences, such as "ban Yorick 7d" or "give 5 recall scroll to Aldwyn". They lead to the preview.
+A sentence with a word that is not understood is no action: it would do something else than what was typed.
 """
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from difflib import SequenceMatcher
 from functools import partial
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from gamekeeper.console import menu
+from gamekeeper.console import durations, menu
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.console.formats import format_number
 from gamekeeper.console.pages import FormToken
+from gamekeeper.console.palette_words import TIME_WORDS, TypedTime, find_meaning, make_pattern, parse_time
 from gamekeeper.console.server_texts import translate_message
-from gamekeeper.console.texts import PerLanguage, gettext, ngettext
+from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import finder, lookup, notes
-from gamekeeper.game.finder import EXACT, ID, SearchHit, Sight
+from gamekeeper.game.finder import EXACT, ID, NEAR, SearchHit, Sight
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import mail_cursor
 from gamekeeper.store import bulk_jobs, guilds
@@ -28,7 +32,7 @@ MOST_SEARCHED = 500  # guilds, and newest bulk jobs, whose names and reasons are
 MOST_REASON_LETTERS = 100  # a longer text is no part of a reason
 MOST_FOUND = 20  # search hits among which the player, account or item of an action is looked for
 MOST_OBJECTS = 3  # players or accounts, and items, that are offered for one action
-DEFAULT_DAYS, MOST_DAYS = 7, 36_500
+DEFAULT_DAYS = 7
 MOST_QUANTITY = 2**31 - 1
 SHORT_ID = re.compile(r"[0-9a-f]{6,31}", re.ASCII)
 REQUEST_ID = re.compile(r"[\w.:+/=-]{8,128}", re.ASCII)
@@ -41,25 +45,29 @@ OWN_PAGES = PerLanguage(
     )
 )
 MOST_LETTERS = 200  # of an action: names and a number
-SANCTION = re.compile(
-    r"(?P<verb>ban|mute)\s+(?P<name>.+?)(?:\s+(?:for\s+)?(?P<number>\d{1,5})\s*(?P<unit>d|days?|w|weeks?))?",
-    re.IGNORECASE,
-)
-ENDING = re.compile(r"(?P<verb>unban|unmute|kick)\s+(?P<name>.+)", re.IGNORECASE)
-GIFT = re.compile(
-    r"(?P<verb>give|take)\s+(?:(?P<number>\d{1,10})\s*[x\u00d7]?\s+)?(?P<item>.+?)\s+(?:to|from)\s+(?P<name>.+)",
-    re.IGNORECASE,
-)
+MOST_UNKNOWN = 4  # last words of a text that are looked at to say which ones are not understood
+SAME = 0.6  # similarity of a typed word and a word of a name, from which the one may be a misspelling of the other
+QUANTITY = r"(?P<number>\d{1,10})\s*[x\u00d7]?\s+"
+GIFT = r"(?:{quantity})?(?P<item>.+)\s+(?:{preposition})\s+(?P<name>.+)"
 # the name before the item: the number between them tells where the name ends
-GIFT_BY_NAME = re.compile(
-    r"(?P<verb>give)\s+(?P<name>\D.*?)\s+(?P<number>\d{1,10})\s*[x\u00d7]?\s+(?P<item>.+)", re.IGNORECASE
-)
+GIFT_BY_NAME = re.compile(rf"(?P<name>\D.*?)\s+{QUANTITY}(?P<item>.+)")
+ENDINGS = ("unban", "unmute", "kick")
+SANCTIONS = ("ban", "mute", *ENDINGS)
+PREPOSITIONS = {"give": "to", "take": "from"}
 
 
 class PaletteLink(NamedTuple):
     name: str
     detail: str
     href: str
+
+
+class PaletteNote(NamedTuple):
+    """Why a text that begins like an action is none, and what is understood instead."""
+
+    name: str
+    detail: str
+    href: str = ""
 
 
 class PaletteAction(NamedTuple):
@@ -142,52 +150,128 @@ async def find_short_ids(keeper: Keeper, text: str, *, accounts: bool) -> list[S
     return [SearchHit(each.kind, each.id, each.name, each.id, ID) for each in found if accounts or each.kind != "user"]
 
 
-async def find_actions(keeper: Keeper, text: str, sight: Sight, csrf: FormToken) -> list[PaletteAction]:
-    """List the actions that a text may mean: one for each player, account and item, as far as the viewer may do it."""
-    text = " ".join(text.split())  # the patterns take long for many spaces
-    if len(text) > MOST_LETTERS:
-        return []
-    if sanction := SANCTION.fullmatch(text):
-        return await _find_sanctions(keeper, sanction, sight, csrf)
-    if ending := ENDING.fullmatch(text):
-        return await _find_sanctions(keeper, ending, sight, csrf)
-    if gift := GIFT.fullmatch(text) or GIFT_BY_NAME.fullmatch(text):
-        return await _find_gifts(keeper, gift, sight, csrf)
-    return []
+async def find_actions(
+    keeper: Keeper, text: str, sight: Sight, csrf: FormToken
+) -> tuple[list[PaletteAction], PaletteNote | None]:
+    """List the actions that a text may mean: one for each player, account and item, as far as the viewer may do it.
+
+    A text that begins like an action has no action if one of its words is not understood, but a note that says so.
+    """
+    verb, _, rest = " ".join(text.split()).partition(" ")  # the patterns take long for many spaces
+    act = find_meaning(verb, *SANCTIONS, *PREPOSITIONS)
+    if not act or not rest or len(verb) + len(rest) >= MOST_LETTERS:
+        return [], None
+    if not csrf.allows("POST", _build_path("player", lookup.ZERO_GUID, act)):
+        return [], None
+    find = _find_sanctions if act in SANCTIONS else _find_gifts
+    return await find(_Search(keeper, sight, csrf), act, rest)
 
 
-async def _find_sanctions(keeper: Keeper, said: re.Match[str], sight: Sight, csrf: FormToken) -> list[PaletteAction]:
-    verb, body = said["verb"].lower(), dict[str, str | int]()
-    if verb in {"ban", "mute"}:
-        body["duration"] = _read_days(said)
-        if not 1 <= body["duration"] <= MOST_DAYS:
-            return []
-    whose = await _find_objects(keeper, said["name"], sight, {"player", "user"})
+class _Search(NamedTuple):
+    """Where the names in an action are looked for, and what the viewer may do."""
+
+    keeper: Keeper
+    sight: Sight
+    csrf: FormToken
+
+    async def find(self, name: str, *kinds: str) -> list[SearchHit]:
+        """Find what a name in an action may mean. A player or account that is found exactly is the only one meant."""
+        find = partial(
+            finder.find,
+            text=name,
+            most=MOST_FOUND,
+            codec=self.keeper.changes.codec,
+            sight=self.sight._replace(changes=False),
+        )
+        hits = await self.keeper.store.read(find)
+        found = [each for each in hits if each.kind in kinds and not each.deleted and is_meant(each, name)]
+        exact = [each for each in found if each.match in {ID, EXACT}]
+        return (exact or found)[:MOST_OBJECTS]
+
+    async def find_unknown(self, text: str, *kinds: str) -> str:
+        """Return the last words of a text that do not belong to a name, or all of it if it begins with none."""
+        words = text.split()
+        for size in range(1, min(len(words), MOST_UNKNOWN + 1)):
+            if await self.find(" ".join(words[:-size]), *kinds):
+                return " ".join(words[-size:])
+        return text
+
+
+def is_meant(found: SearchHit, typed: str) -> bool:
+    """Tell whether all words that were typed belong to the name that was found.
+
+    The search ignores the end of a misspelt text, so "Yorick 1h" would find Yorick: a word that is no part of the name
+    may be an order that the action would not carry out.
+    """
+    if found.match in {ID, EXACT}:
+        return True
+    words, names = lookup.fold(typed).split(), lookup.fold(found.name).split()
+    if len(words) > 1 and any(word not in names for word in words if any(each.isdigit() for each in word)):
+        return False
+    if found.match != NEAR:
+        return True
+    return any(
+        len(words) == len(parts)
+        and all(SequenceMatcher(None, word, part).ratio() >= SAME for word, part in zip(words, parts, strict=True))
+        for parts in (names, found.detail.casefold().split())  # the detail of an account is its email
+    )
+
+
+async def _find_sanctions(search: _Search, verb: str, rest: str) -> tuple[list[PaletteAction], PaletteNote | None]:
+    whole = await search.find(rest, "player", "user")
+    exact = any(each.match in {ID, EXACT} for each in whole)
+    name, typed = (rest, None) if verb in ENDINGS or exact else _split_time(rest)
+    found = whole if typed is None else await search.find(name, "player", "user")
+    body: Mapping[str, str | int] = {} if verb in ENDINGS else typed.body if typed else {"duration": DEFAULT_DAYS}
     actions: list[PaletteAction] = []
-    for each in whose:
-        kind, place = ("players", "players") if each.kind == "player" else ("users", "accounts")
-        path = f"/api/v1/{kind}/{quote(each.id, safe='')}/admin/{verb}"
-        if csrf.allows("POST", path):
-            label = _label_sanction(verb, each.name, int(body.get("duration", 0)))
-            actions.append(
-                PaletteAction(
-                    label, translate_message(each.detail), path, body, f"/console/{place}/{each.id}", "danger"
-                )
-            )
-    return actions
+    for each in found:
+        path = _build_path(each.kind, each.id, verb)
+        if search.csrf.allows("POST", path):
+            back = f"/console/{'players' if each.kind == 'player' else 'accounts'}/{each.id}"
+            label, detail = _label_sanction(verb, each.name, body), translate_message(each.detail)
+            actions.append(PaletteAction(label, detail, path, body, back, "danger"))
+    if actions:
+        return actions, None
+    unknown = name if typed else await search.find_unknown(rest, "player", "user")
+    if unknown in {rest, name}:
+        return [], PaletteNote(gettext("No player or account is called “%(name)s”.", name=unknown), _explain(verb))
+    return [], PaletteNote(gettext("“%(words)s” is not understood.", words=unknown), _explain(verb))
 
 
-def _read_days(said: re.Match[str]) -> int:
-    if said["number"] is None:
-        return DEFAULT_DAYS
-    return int(said["number"]) * (7 if said["unit"].lower().startswith("w") else 1)
+def _split_time(text: str) -> tuple[str, TypedTime | None]:
+    """Split a text into a name and the longest time at its end."""
+    words, now = text.split(), datetime.now(UTC)
+    for size in range(min(len(words) - 1, TIME_WORDS), 0, -1):
+        if typed := parse_time(" ".join(words[-size:]), now):
+            return " ".join(words[:-size]), typed
+    return text, None
 
 
-def _label_sanction(verb: str, name: str, days: int) -> str:
+def _build_path(kind: str, object_id: str, verb: str) -> str:
+    group = "items" if verb in PREPOSITIONS else "admin"
+    return f"/api/v1/{kind}s/{quote(object_id, safe='')}/{group}/{verb}"
+
+
+def _explain(verb: str) -> str:
+    """Say which words an action understands."""
+    if verb in PREPOSITIONS:
+        return gettext(
+            "Write the number, the item and the player, and nothing else: give 5 recall scroll to Aldwyn, "
+            "give Aldwyn 5 recall scroll, take 2 recall scroll from Aldwyn."
+        )
+    if verb in ENDINGS:
+        return gettext("Write only a name after it, such as: kick Yorick.")
+    return gettext(
+        "Write a name and a time, such as: mute Yorick 30m. Times: 30 minutes (30m), 2 hours (2h), 7 days (7d), "
+        "2 weeks (2w), 1 month, 1 year, forever, until friday, until 2030-01-31, until 2030-01-31 18:00 (UTC)."
+    )
+
+
+def _label_sanction(verb: str, name: str, body: Mapping[str, str | int]) -> str:
     if verb == "ban":
-        return ngettext("Ban %(name)s for %(num)s day", "Ban %(name)s for %(num)s days", days, name=name)
+        return gettext("Ban %(name)s %(duration)s", name=name, duration=durations.describe(body))
     if verb == "mute":
-        return ngettext("Mute %(name)s for %(num)s day", "Mute %(name)s for %(num)s days", days, name=name)
+        return gettext("Mute %(name)s %(duration)s", name=name, duration=durations.describe(body))
     if verb == "kick":
         return gettext("Kick %(name)s from the game", name=name)
     return (
@@ -197,17 +281,21 @@ def _label_sanction(verb: str, name: str, days: int) -> str:
     )
 
 
-async def _find_gifts(keeper: Keeper, said: re.Match[str], sight: Sight, csrf: FormToken) -> list[PaletteAction]:
-    verb, quantity = said["verb"].lower(), int(said["number"] or 1)
-    if not 1 <= quantity <= MOST_QUANTITY:
-        return []
-    items = await _find_objects(keeper, said["item"], sight, {"item"})
-    players = await _find_objects(keeper, said["name"], sight, {"player"}) if items else []
+async def _find_gifts(search: _Search, verb: str, rest: str) -> tuple[list[PaletteAction], PaletteNote | None]:
+    by_item = re.compile(
+        GIFT.format(quantity=QUANTITY, preposition=make_pattern(PREPOSITIONS[verb])), re.IGNORECASE
+    ).fullmatch(rest)
+    said = by_item or GIFT_BY_NAME.fullmatch(rest)
+    quantity = int(said["number"] or 1) if said else 0
+    if not said or not 1 <= quantity <= MOST_QUANTITY:
+        return [], PaletteNote(gettext("“%(words)s” is not understood.", words=rest), _explain(verb))
+    items = await search.find(said["item"], "item")
+    players = await search.find(said["name"], "player")
     actions: list[PaletteAction] = []
     for item in items[: 1 if items and items[0].match == EXACT else MOST_OBJECTS]:
         for player in players:
-            path = f"/api/v1/players/{quote(player.id, safe='')}/items/{verb}"
-            if csrf.allows("POST", path):
+            path = _build_path("player", player.id, verb)
+            if search.csrf.allows("POST", path):
                 words = {"quantity": f"{format_number(quantity)} {TIMES_SIGN} {item.name}", "name": player.name}
                 label = (
                     gettext("Give %(quantity)s to %(name)s", **words)
@@ -217,14 +305,17 @@ async def _find_gifts(keeper: Keeper, said: re.Match[str], sight: Sight, csrf: F
                 body: dict[str, str | int] = {"itemid": item.id, "quantity": quantity}
                 back = f"/console/players/{player.id}"
                 actions.append(PaletteAction(label, translate_message(player.detail), path, body, back))
-    return actions[:MOST_OBJECTS]
+    if actions:
+        return actions[:MOST_OBJECTS], None
+    typed, kind = (said["name"], "player") if items else (said["item"], "item")
+    unknown = await search.find_unknown(typed, kind)
+    return [], PaletteNote(_say_unknown(unknown, typed, kind), _explain(verb))
 
 
-async def _find_objects(keeper: Keeper, name: str, sight: Sight, kinds: set[str]) -> list[SearchHit]:
-    """Find what a name in an action may mean. A player or account that is found exactly is the only one meant."""
-    find = partial(
-        finder.find, text=name, most=MOST_FOUND, codec=keeper.changes.codec, sight=sight._replace(changes=False)
-    )
-    found = [each for each in await keeper.store.read(find) if each.kind in kinds and not each.deleted]
-    exact = [each for each in found if each.match in {ID, EXACT}]
-    return (exact or found)[:MOST_OBJECTS]
+def _say_unknown(unknown: str, typed: str, kind: str) -> str:
+    """Say which words are not understood, or that a whole text is no name."""
+    if unknown != typed:
+        return gettext("“%(words)s” is not understood.", words=unknown)
+    if kind == "item":
+        return gettext("No item is called “%(name)s”.", name=unknown)
+    return gettext("No player is called “%(name)s”.", name=unknown)

@@ -12,6 +12,7 @@ from gamekeeper.console import (
     changes,
     comparison,
     differences,
+    durations,
     grids,
     live,
     logs,
@@ -179,7 +180,7 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
         stats=list(zip(PARTS()["base_stats"], player.base_stats, player.stat_point_allocations, strict=False)),
         variables=_sort_variables(sight.holdings.variables, sight.names, sight.texts),
         acts=account.find_allowed_acts(request, sight.viewer, sight.owner),
-        days=account.DURATIONS(),
+        durations=durations.CHOICES(),
         deletion=deletion[0] if deletion else None,
         timeline=await timeline.show(
             request,

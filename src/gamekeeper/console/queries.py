@@ -18,7 +18,6 @@ from gamekeeper.store.economy import ItemSort
 PAGE_SIZE = 50  # records per page of a list
 HOLDERS_SIZES = (20, 50, 100)  # holders of an item or a variable per page; the first is the default
 ReportDays = Annotated[Positive, Meta(le=92)]  # UTC days of a report about the economy, with the present one
-Rank = Annotated[Positive, Meta(extra={"blank": True})]
 
 
 class SearchQuery(Struct, frozen=True):
@@ -69,13 +68,13 @@ class RosterQuery(ListQuery, frozen=True):
 
 
 class RankingQuery(Struct, frozen=True):
-    rank: Rank | UnsetType = UNSET
+    rank: Positive | UnsetType = UNSET
     sortDirection: Order = "Descending"  # noqa: N815 - name of the API's query parameter
 
 
 class SignalsPageQuery(Struct, frozen=True):
     state: Literal["open", "acknowledged", "all"] = "open"
-    rule: Annotated[SignalRule, Meta(extra={"blank": True})] | UnsetType = UNSET
+    rule: SignalRule | UnsetType = UNSET
     before: MailsBefore = mail_cursor.START
 
 

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 from gamekeeper.console import pages, sessions
 from gamekeeper.console.refusals import NoSuchPage
 from gamekeeper.game import lookup, saved_views
+from gamekeeper.game.permissions import STAFF
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.store.saved_views import SavedView
@@ -29,6 +30,8 @@ class ViewBar(NamedTuple):
     listed: str
     links: Sequence[ViewLink]
     query: str  # of the present list, to be saved; empty: it is the list without a filter
+    may_share: bool  # the viewer may show views to all staff
+    may_delete: bool  # the viewer may delete views that others share
 
 
 async def load(request: Request, listed: str) -> ViewBar:
@@ -37,7 +40,8 @@ async def load(request: Request, listed: str) -> ViewBar:
     links = [
         ViewLink(each, f"{ADDRESSES[listed]}?{each.query}", each.user_id == me, each.query == query) for each in found
     ]
-    return ViewBar(listed, links, query)
+    held = request.caller.permissions
+    return ViewBar(listed, links, query, held >= saved_views.SHARE, STAFF in held)
 
 
 async def save(request: Request, raw: bytes) -> Response:
@@ -45,15 +49,15 @@ async def save(request: Request, raw: bytes) -> Response:
     fields = sessions.verify_form(request, raw)
     listed, query = fields.get("list", ""), _keep(parse_qsl(fields.get("query", "")))
     shared = bool(fields.get("shared"))
-    me, store = request.caller.account_id, request.services.keeper.store
+    me, store = request.caller.actor, request.services.keeper.store
     await saved_views.save(store, me, listed, fields.get("name", ""), query, shared=shared)
     return pages.redirect(f"{ADDRESSES[listed]}?{query}")
 
 
 async def change(request: Request, raw: bytes) -> Response:
-    """Rename or delete an own view."""
+    """Rename or delete a view."""
     fields, (view_id, what) = sessions.verify_form(request, raw), request.params
-    me, store, known = request.caller.account_id, request.services.keeper.store, lookup.parse_guid(view_id)
+    me, store, known = request.caller.actor, request.services.keeper.store, lookup.parse_guid(view_id)
     if known is None or what not in {"rename", "delete"}:
         raise NoSuchPage
     if what == "rename":
@@ -64,6 +68,6 @@ async def change(request: Request, raw: bytes) -> Response:
 
 
 def _keep(query: Iterable[tuple[str, str]]) -> str:
-    """Return a query as a view keeps it: sorted, without empty parameters."""
-    pairs = [(name.lower(), text) for name, text in query if text]
-    return urlencode(sorted(each for each in pairs if each[0] not in NOT_KEPT))
+    """Return a query as a view keeps it: sorted, each parameter once, without empty ones."""
+    values = {name.lower(): text for name, text in query if text}
+    return urlencode(sorted(each for each in values.items() if each[0] not in NOT_KEPT))

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from gamekeeper.console import pages, palette, pasted_secrets, ranked_variables, sessions
 from gamekeeper.console.formats import capitalize
 from gamekeeper.console.pages import FormToken
-from gamekeeper.console.palette import PaletteAction, PaletteLink
+from gamekeeper.console.palette import PaletteAction, PaletteLink, PaletteNote
 from gamekeeper.console.pasted_secrets import PastedSecret
 from gamekeeper.console.pictures import build_address
 from gamekeeper.console.server_texts import translate_message
@@ -46,6 +46,7 @@ MATCH_LABELS = PerLanguage(
 
 
 ACTIONS = PerLanguage(lambda: gettext("Actions"))
+NOT_UNDERSTOOD = PerLanguage(lambda: gettext("Not understood"))
 PAGES = PerLanguage(lambda: gettext("Pages"))
 AUDIT_LOG = PerLanguage(lambda: gettext("Search the audit log"))
 SECRETS = PerLanguage(lambda: gettext("Tokens and keys"))
@@ -67,6 +68,7 @@ class FoundThings(NamedTuple):
     actions: list[PaletteAction]
     pages: list[PaletteLink]
     searches: list[PaletteLink]
+    note: PaletteNote | None  # why a text that begins like an action is none
 
 
 async def suggest(request: Request, raw: bytes) -> Response:
@@ -76,22 +78,25 @@ async def suggest(request: Request, raw: bytes) -> Response:
         return pages.answer_json({"groups": [_make_group(SECRETS(), [secret])]})
     found = await _look_up(request, text, MAX_SUGGESTIONS)
     groups = [_make_action_group(found.actions)] if found.actions else []
+    groups += [_make_group(NOT_UNDERSTOOD(), [found.note])] if found.note else []
     ordered = sorted(found.hits, key=lambda hit: _group_position(found.hits, hit.kind))
     groups += [
         _make_group(capitalize(KIND_LABELS()[kind]), list(of))
         for kind, of in groupby(ordered, key=lambda hit: hit.kind)
     ]
     groups += [_make_group(PAGES(), found.pages)] if found.pages else []
-    groups += [_make_group(AUDIT_LOG(), found.searches)] if found.searches and not found.actions else []
+    groups += (
+        [_make_group(AUDIT_LOG(), found.searches)] if found.searches and not found.actions and not found.note else []
+    )
     return pages.answer_json({"groups": groups})
 
 
-def _make_group(title: str, found: Sequence[ResultRow | PaletteLink | PastedSecret]) -> dict[str, object]:
+def _make_group(title: str, found: Sequence[ResultRow | PaletteLink | PaletteNote | PastedSecret]) -> dict[str, object]:
     rows = [{"name": each.name, "detail": each.detail, "href": each.href, **_make_picture(each)} for each in found]
     return {"title": title, "found": rows}
 
 
-def _make_picture(found: ResultRow | PaletteLink | PastedSecret) -> dict[str, str]:
+def _make_picture(found: ResultRow | PaletteLink | PaletteNote | PastedSecret) -> dict[str, str]:
     return {"picture": found.picture} if isinstance(found, ResultRow) and found.picture else {}
 
 
@@ -118,7 +123,7 @@ async def show(request: Request) -> Response:
     exact = [each for each in hits if each.match in {MATCH_LABELS()[ID], MATCH_LABELS()[EXACT]}]
     # without an exact match: all hits, or none if there are similar names, which come last
     sure = exact or [each for each in hits if hits[-1].match != MATCH_LABELS()[NEAR]]
-    if len(sure) == 1 and not found.actions:
+    if len(sure) == 1 and not found.actions and not found.note:
         return pages.redirect(sure[0].href)
     return pages.render(request, "search.html", q=text, found=found, titles=KIND_LABELS())
 
@@ -145,13 +150,13 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
     sight, csrf = finder.Sight.from_permissions(rights), FormToken.from_request(request)
     find = partial(finder.find, text=text, most=most, codec=keeper.changes.codec, sight=sight)
 
-    async def look() -> tuple[list[SearchHit], list[PaletteAction], list[PaletteLink]]:
+    async def look() -> tuple[list[SearchHit], list[PaletteAction], PaletteNote | None, list[PaletteLink]]:
         hits = await keeper.store.read(find)
         hits += await palette.find_short_ids(keeper, text, accounts=sight.accounts) if len(hits) < most else []
         records = await palette.find_records(keeper, text, rights)
-        return hits, await palette.find_actions(keeper, text, sight, csrf), records
+        return hits, *await palette.find_actions(keeper, text, sight, csrf), records
 
-    hits, actions, records = await request.run_through_gate(look)
+    hits, actions, note, records = await request.run_through_gate(look)
     shown = await pictures.find_hashes(keeper.store, [each.id for each in hits if each.kind == "item"])
     lists = await holdings.read_lists(keeper.store) if any(each.kind == "variable" for each in hits) else []
     ranked = {each.thing_id for each in lists}
@@ -164,7 +169,9 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
         for each in hits
     ]
     pages_found, searches = palette.find_pages(text, rights), palette.list_searches(text, rights)
-    return FoundThings(list(dict.fromkeys(rows)), actions, [*pages_found, *records], searches)
+    # a text that names something exactly is no mistyped action
+    told = None if any(each.match in {ID, EXACT} for each in hits) else note
+    return FoundThings(list(dict.fromkeys(rows)), actions, [*pages_found, *records], searches, told)
 
 
 def _group_position(hits: list[ResultRow], kind: str) -> int:

@@ -8,29 +8,29 @@ from importlib import resources
 from jinja2.ext import Extension
 
 from gamekeeper.console.refusals import NoSuchPage
-from gamekeeper.http.docs_files import FOREVER, add_version, hash_files
+from gamekeeper.http.docs_files import FOREVER, add_version, encode_file, hash_files, make_served
+from gamekeeper.http.encodings import SUFFIX
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Response
+from gamekeeper.http.response import Response, make_encoded_response
 
 ROOT = "/console/static/"
 CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-EXPLORER = "explorer.js"  # the script that imports files of the API explorer
 
 
-def _read_files() -> dict[str, bytes]:
-    """Read all static files at start. A requested name is only looked up here, never in the file system."""
-    folder = resources.files("gamekeeper.console") / "static"
-    files = {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
-    return files | {EXPLORER: add_version(files[EXPLORER].decode()).encode()}
-
-
-FILES = _read_files()
+# All files are read at start: a requested name is only looked up here, never in the file system.
+FOLDER = resources.files("gamekeeper.console") / "static"
+FILES = {
+    each.name: make_served(each.read_bytes())
+    for each in FOLDER.iterdir()
+    if not each.name.endswith(SUFFIX) and each.is_file()
+}
+ENCODED = {name: encode_file(FOLDER, name, content) for name, content in FILES.items()}
 VERSION = hash_files(FILES)
 
 
 async def serve(request: Request) -> Response:
     """Serve a static file by its plain address, which is revalidated at each use."""
-    return _make_response(request.params[0])
+    return _make_response(request, request.params[0])
 
 
 async def serve_version(request: Request) -> Response:
@@ -40,16 +40,17 @@ async def serve_version(request: Request) -> Response:
     that name, which works or nearly works, but the browser revalidates it.
     """
     version, name = request.params
-    made = _make_response(name)
-    made.cache_control = FOREVER if version == VERSION else b""
+    made = _make_response(request, name)
+    if version == VERSION:
+        made.cache_control = FOREVER
     return made
 
 
-def _make_response(name: str) -> Response:
-    if name not in FILES:
+def _make_response(request: Request, name: str) -> Response:
+    if name not in ENCODED:
         raise NoSuchPage
     kind = f"{CONTENT_TYPES[name.rpartition('.')[2]]}; charset=utf-8"
-    return Response(FILES[name], content_type=kind.encode())
+    return make_encoded_response(ENCODED[name], request.headers, kind.encode())
 
 
 class VersionedAddresses(Extension):

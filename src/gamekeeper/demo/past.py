@@ -189,7 +189,7 @@ async def _penalize(tx: Locking, at: int, by: Staff, account: str, days: int, *,
     user_id = make_stable_id("user", account)
     reason = world.PENALTIES[account]
     penalty = Penalty(reason, by.name, at + days * DAY_MS if days else None)
-    order = ModerationRequest(user_id, days, reason, by.name, restored=penalty)
+    order = ModerationRequest(user_id, reason=reason, moderator=by.name, restored=penalty)
     decision = await (moderation.ban if bans else moderation.mute)(tx, order)
 
     backdate = (past_loads.backdate_bans if bans else past_loads.backdate_mutes)([user_id], at)

@@ -13,6 +13,7 @@ from gamekeeper.doctor import (
     players,
     ranked_buckets,
     settings,
+    tags,
 )
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, DoctorFinding, Findings, Progress
 from gamekeeper.game.keeper import Keeper
@@ -105,5 +106,6 @@ async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> li
     await guilds.check(tx, found)
     await activity.check(tx, found, progress)
     await bags.check_sizes(tx, found, keeper.settings)
+    await tags.check(tx, found)
     await accounts.check(tx, found, keeper.settings, keeper.changes.codec, progress)
     return found.all()

@@ -99,6 +99,7 @@ class UserDeleted(_UserChange):
     upto: int  # number of the last change before the deletion of the account
     players: Sequence[str]  # ids of the account's present and former players
     api_keys: Sequence[str] = ()  # ids of the account's API keys: answers to their requests are blanked too
+    names: Sequence[str] = ()  # names that the account had, and those of its players, as SQL spells them in lower case
     kind: ClassVar[str] = "user_deleted"
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide | None]:
@@ -108,8 +109,8 @@ class UserDeleted(_UserChange):
         erasures.insert(
             tx, [self.user.id, *self.players, *self.api_keys], self.user.id, self.upto, codec.list_personal_fields()
         )
-        moderation.blank_bans_by(tx, self.user.name)
-        moderation.blank_mutes_by(tx, self.user.name)
+        moderation.blank_moderator(tx, self.user.id, self.names)
+        erasures.blank_names(tx, self.names, self.user.id)
         guesses.delete_of_account(tx, self.user.id)
         invitations.delete_of_email(tx, fold(self.user.email))
         approvals.erase(tx, self.players, self.user.id)
@@ -122,6 +123,7 @@ class UserDeleted(_UserChange):
 @dataclass(frozen=True, slots=True)
 class EmailChanged(_UserChange):
     email: str
+    is_proven: bool = False  # the owner proved the account with its password
     kind: ClassVar[str] = "email_changed"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
@@ -137,6 +139,7 @@ class PasswordChanged(_UserChange):
     """A new password of an account. It revokes the account's tokens and reset codes."""
 
     password: str
+    is_proven: bool = False  # the owner proved the account with its current password or a mailed code
     kind: ClassVar[str] = "password_changed"
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:

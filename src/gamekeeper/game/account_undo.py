@@ -168,9 +168,10 @@ async def _make_restoring_request(tx: Reading, context: UndoContext, of: str) ->
         raise context.make_conflict("its end has passed by now")
     ends = ends_at if isinstance(ends_at, int) else None
     moderator = str(lifted.get("moderator") or "")
-    if moderator and not await users.find_by_fold(tx, lookup.fold(moderator)):
-        moderator = ""  # no account has this name now; the name of an erased moderator must not come back
-    return _make_request(context)._replace(restored=Penalty(_require_former_text(context, of), moderator, ends))
+    holder = await users.find_by_fold(tx, lookup.fold(moderator)) if moderator else None
+    # if no account has this name now, it may be that of an erased moderator, which must not come back
+    given = Penalty(_require_former_text(context, of), moderator if holder else "", ends, holder.id if holder else None)
+    return _make_request(context)._replace(restored=given)
 
 
 def _make_request(context: UndoContext) -> ModerationRequest:

@@ -92,12 +92,15 @@ async def change_email(tx: Reading, key: str, email: str, proven: str | None) ->
         raise EmailTaken(email=email, advice="")
     if owner and user.email == email:
         return Decision([], user, subject=(None, user.id))
-    return Decision([EmailChanged(user, email)], user._replace(email=email, reset_code=None))
+    return Decision(
+        [EmailChanged(user, email, is_proven=proven is not None)], user._replace(email=email, reset_code=None)
+    )
 
 
 async def change_password(tx: Reading, key: str, password: str, proven: str | None) -> Decision[User]:
     user = await _lock_user(tx, key, proven)
-    return Decision([PasswordChanged(user, password), guesses.forget_known_callers(user.id)], user)
+    change = PasswordChanged(user, password, is_proven=proven is not None)
+    return Decision([change, guesses.forget_known_callers(user.id)], user)
 
 
 async def change_powers(tx: Reading, key: str, powers: Powers) -> Decision[User]:

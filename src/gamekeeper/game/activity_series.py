@@ -12,6 +12,7 @@ from gamekeeper.game.calendar_steps import (
     find_next_start,
     find_start,
 )
+from gamekeeper.game.ranges import require_order
 from gamekeeper.store import activity, clock, rollups
 from gamekeeper.store.activity import Hour, Minute, Period
 from gamekeeper.store.engine import Reading
@@ -69,9 +70,11 @@ class Span(NamedTuple):
 
 async def load(tx: Reading, step: str, span: Span) -> ActivitySeries:
     """Load a series; its first point is the step that the start of the span is in. Raise TooManyPoints."""
+    require_order("from", span.start, span.end)
     now = await clock.now(tx)
     end = now if span.end is None else min(span.end, now)
     start = _find_default_start(step, end) if span.start is None else find_start(step, span.start)
+    require_order("from", start, end)
     starts = _list_starts(step, start, end)
     online = await rollups.find(tx, ONLINE)
     recent = _Recent(
@@ -191,9 +194,11 @@ class CohortPoint(NamedTuple):
 
 async def load_cohorts(tx: Reading, start: int | None, end: int | None) -> tuple[int, int, list[CohortPoint]]:
     """Load the cohorts of a range of times: first and last day, and the days with new players."""
+    require_order("from", start, end)
     today = await clock.now(tx) // DAY_MS
     last = today if end is None else min(end // DAY_MS, today)
     first = last - DEFAULT_COHORTS + 1 if start is None else start // DAY_MS
+    require_order("from", first, last)
     if last - first >= MAX_POINTS:
         raise TooManyPoints
     rows = await activity.read_cohorts(tx, first, last + 1)

@@ -17,6 +17,7 @@ class Actor(NamedTuple):
     name: str
     permissions: frozenset[str]  # permissions of the credential; the account may have more
     require: Callable[[frozenset[str]], None]  # raises if the credential lacks one of the given permissions
+    has_gift_limits: bool = False  # gifts of the credential have a limit, such as that of an API key
 
 
 def make_outranked(user: User) -> Outranked:

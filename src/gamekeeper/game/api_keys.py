@@ -138,7 +138,7 @@ async def create(tx: Reading, draft: KeyDraft, actor: Actor | None) -> Decision[
 
     async def insert(tx: Writing) -> None:
         rows.insert(tx, key)
-        rows.insert_text(tx, key.id, hash_token(text))
+        rows.insert_text(tx, key.id, hash_token(text), key.created_by)
 
     return await _decide(tx, key, owner, text, insert, _note("key_created", key))
 
@@ -147,14 +147,14 @@ async def rotate(tx: Reading, key_id: str, grace_minutes: int, actor: Actor | No
     """Give a key a new text. The old text works for `grace_minutes` more."""
     key, owner = await _lock(tx, key_id, actor)
     await _require_no_quota(tx, key, owner, actor)
-    text = _make_text()
+    text, rotated_by = _make_text(), actor.id if actor else None
 
     async def replace(tx: Writing) -> None:
         rows.end_texts(tx, key.id, grace_minutes * MINUTE_MS)
-        rows.insert_text(tx, key.id, hash_token(text))
+        rows.insert_text(tx, key.id, hash_token(text), rotated_by)
 
     ends_at = await clock.now(tx) + grace_minutes * MINUTE_MS if grace_minutes else None
-    key = key._replace(old_text_ends_at=ends_at)
+    key = key._replace(old_text_ends_at=ends_at, rotated_by=rotated_by)
     return await _decide(tx, key, owner, text, replace, _note("key_rotated", key))
 
 

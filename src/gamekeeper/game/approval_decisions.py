@@ -1,6 +1,6 @@
 """The denial of a held change. An approval runs the held request again, see http/approvals.py."""
 
-from gamekeeper.game import approvals, bulk_jobs
+from gamekeeper.game import approvals
 from gamekeeper.game.approval_refusals import ApprovalDenied
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
@@ -22,7 +22,8 @@ async def deny(tx: Reading, approval_id: str, account_id: str | None, reason: st
     held = await bulk_rows.find_held(tx, [approval_id])
 
     async def write(tx: Writing) -> None:
-        bulk_jobs.refuse_held(tx, held, ApprovalDenied())
+        if held:
+            bulk_rows.refuse_held(tx, held, ApprovalDenied().code, ApprovalDenied().message)
         rows.decide(tx, approval_id, DENIED, account_id, reason)
 
     event = SecurityEvent("approval_denied", found.actor_id, details={"ApprovalId": approval_id})

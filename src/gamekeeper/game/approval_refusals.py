@@ -1,8 +1,9 @@
 """Refusals of requests that need an approval, and of approvals. `refusals.py` has all others.
 
-Forbidden   OwnApproval  KeyCannotDecide
+Forbidden   OwnApproval  MadeKeyOfRequest  KeyCannotDecide
 NotFound    NoSuchApproval
 Conflict    ApprovalRequired  ApprovalDenied  ApprovalExpired  ApprovalDecided  RequesterLostAccess
+            NobodyCanDecide  TooManyWaitingApprovals
 """
 
 from gamekeeper.game.refusals import Conflict, Forbidden, NotFound
@@ -32,8 +33,20 @@ class RequesterLostAccess(Conflict):
     """The account or API key that asked for this change can no longer make it. Deny the approval."""
 
 
+class NobodyCanDecide(Conflict):
+    """Another account with approvals.decide must approve this change, and there is none. On the server: {command}"""
+
+
+class TooManyWaitingApprovals(Conflict):
+    """{most} changes that this account asked for wait for approval already. Wait until some of them are decided."""
+
+
 class OwnApproval(Forbidden):
     """You cannot decide on your own request; another account must do it."""
+
+
+class MadeKeyOfRequest(Forbidden):
+    """You created or rotated the API key that asked for this change; another account must decide on it."""
 
 
 class KeyCannotDecide(Forbidden):

@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gamekeeper.game import lookup
-from gamekeeper.game.approval_refusals import ApprovalDecided, ApprovalExpired, NoSuchApproval, OwnApproval
+from gamekeeper.game.approval_refusals import (
+    ApprovalDecided,
+    ApprovalExpired,
+    MadeKeyOfRequest,
+    NoSuchApproval,
+    OwnApproval,
+    TooManyWaitingApprovals,
+)
 from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.effects import (
     Change,
@@ -39,7 +46,7 @@ from gamekeeper.game.effects import (
 )
 from gamekeeper.game.world_effects import GuildVariablesSet, ServerVariablesSet
 from gamekeeper.settings import BadSetting, variable
-from gamekeeper.store import approvals
+from gamekeeper.store import api_keys, approvals
 from gamekeeper.store.approvals import EXPIRED, WAITING, Approval
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.ledger import LedgerEntry
@@ -69,6 +76,7 @@ PERMISSIONS: Mapping[type, str] = {  # change → permission of the rules that h
 RENAME, PROGRESS = "players.rename", "players.progress"
 HOLDABLE = sorted({GIVE, TAKE, BULK, RENAME, PROGRESS, *PERMISSIONS.values()})
 HOUR_MS = 60 * 60 * 1000
+MOST_WAITING = 500  # changes of one account that wait: each keeps the body of its request
 # permission → the most of an item on a UTC day, or the most players of a bulk job, without approval; None: always held
 Rules = Mapping[str, int | None]
 
@@ -209,6 +217,12 @@ async def count_gifts(tx: Writing, rules: Rules, actor_id: str, changes: Sequenc
                 approvals.add_gifts(tx, actor_id, item_id, quantity)
 
 
+async def require_few_waiting(tx: Reading, actor_id: str) -> None:
+    """Refuse to hold more changes of an account. Simultaneous requests may pass the limit by their number."""
+    if await approvals.count_waiting_of(tx, actor_id, MOST_WAITING) >= MOST_WAITING:
+        raise TooManyWaitingApprovals(most=MOST_WAITING)
+
+
 def encode_preview(entries: Iterable[LedgerEntry]) -> str:
     rows = [
         HeldEntry(each.kind, each.player_id, each.user_id, _to_raw(each.before), _to_raw(each.after))
@@ -268,7 +282,7 @@ async def find(tx: Reading, approval_id: str) -> Approval:
     found = await approvals.find(tx, approval_id)
     if found is None:
         raise NoSuchApproval(id=approval_id)
-    return found
+    return (await _add_key_makers(tx, [found]))[0]
 
 
 async def lock_waiting(tx: Reading, approval_id: str) -> None:
@@ -286,15 +300,24 @@ def require_waiting(approval_id: str, state: str | None) -> None:
 
 
 def require_other(approval: Approval, account_id: str) -> None:
-    """Refuse to let an account decide on its own request."""
+    """Refuse to let an account decide on its own request, or on that of an API key whose text it knows."""
     if approval.actor_id == account_id:
         raise OwnApproval
+    if account_id in {each.id for each in approval.key_makers}:
+        raise MadeKeyOfRequest
 
 
 async def load_page(tx: Reading, state: str | None, before: tuple[int, str], limit: int) -> ApprovalPage:
     found = await approvals.read_page(tx, state, before, limit + 1)
-    shown = found[:limit]
+    shown = await _add_key_makers(tx, found[:limit])
     return ApprovalPage(shown, (shown[-1].requested_at, shown[-1].id) if len(found) > limit else None)
+
+
+async def _add_key_makers(tx: Reading, found: Sequence[Approval]) -> list[Approval]:
+    """Add the accounts that know the texts of the requesters' API keys."""
+    keys = {each.token_id for each in found if each.token_id and each.key_name is not None}
+    makers = await api_keys.read_makers(tx, keys) if keys else []
+    return [each._replace(key_makers=[maker for maker in makers if maker.key_id == each.token_id]) for each in found]
 
 
 def _to_raw(side: bytes | str | None) -> msgspec.Raw:

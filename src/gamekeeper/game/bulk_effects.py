@@ -41,3 +41,5 @@ class BulkJobChanged:
             bulk_jobs.pause(tx, job.id)
         else:
             bulk_jobs.stop(tx, job.id, job.state, job.ended_at or 0)
+            if job.started_at is None:  # otherwise creating and cancelling jobs could fill the disk
+                bulk_jobs.delete_targets(tx, job.id)

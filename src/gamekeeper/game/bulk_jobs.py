@@ -4,7 +4,7 @@ The result of a player is stored in the transaction of its change, so that a cra
 of these transactions locks the job: of several instances, one at a time works on it.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.bulk_refusals import (
     JobEnded,
     JobNotStarted,
+    JobOfFormerEpoch,
     JobRunning,
     JobUndone,
     NoPlayers,
@@ -22,18 +23,19 @@ from gamekeeper.game.bulk_refusals import (
     NothingToUndo,
     NotYourJob,
     TooManyPlayers,
+    TooManyPreviewedJobs,
 )
+from gamekeeper.game.bulk_targets import MOST_PLAYERS, FoundTargets
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
-from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.steps import Step
-from gamekeeper.store import bulk_jobs, clock
+from gamekeeper.store import bulk_jobs, clock, users
 from gamekeeper.store.bulk_jobs import (
     CANCELLED,
     DONE,
     FINISHED,
+    FORMER,
     HELD,
-    NOT_FOUND,
     PAUSED,
     PREVIEWED,
     REFUSED,
@@ -41,17 +43,13 @@ from gamekeeper.store.bulk_jobs import (
     WAITING,
     BulkJob,
     BulkTarget,
-    GivenName,
     HeldTarget,
     NewJob,
-    NewTarget,
     TargetResult,
 )
 from gamekeeper.store.engine import Reading, Store, Writing
 
-# players of one job: as many as an operator wants to look through, and their ids fit into a body of half a megabyte
-MOST_PLAYERS = 10_000
-LOOKUP_BATCH = 1_000  # names that one statement looks up
+PIECE_TARGETS = 250  # targets that one statement of a long list reads
 UNDO = "undo_change"  # act of a job that undoes another one
 
 
@@ -66,17 +64,23 @@ class JobDetails(msgspec.Struct, frozen=True, omit_defaults=True):
     days: int | None = None
 
 
+class Creator(NamedTuple):
+    """The account that creates a job."""
+
+    id: str
+    name: str
+    token_id: str
+    most_previews: int  # number of its jobs that may wait for their start
+
+
 class Plan(NamedTuple):
     """A job that is to be created."""
 
     act: str
     details: JobDetails
-    players: Sequence[str]  # names and ids, as given
-    online: bool  # add all players who are online when the job is created
+    found: FoundTargets
     reason: str | None
-    creator_id: str
-    creator: str
-    token_id: str
+    creator: Creator
 
 
 class JobPage(NamedTuple):
@@ -87,6 +91,7 @@ class JobPage(NamedTuple):
 class TargetPage(NamedTuple):
     targets: list[BulkTarget]
     next: int | None  # number of the last target, if there are more
+    undone: Mapping[int, int] = {}  # number of an undone change → number of the change that undid it
 
 
 class JobTaken(Exception):
@@ -102,34 +107,28 @@ def read_details(job: BulkJob) -> JobDetails:
 
 
 async def create(tx: Reading, plan: Plan) -> Decision[BulkJob]:
-    """Find the players, and store the job; nothing is changed before it is started."""
-    given = list(plan.players)
-    if plan.online:
-        given += await bulk_jobs.read_online(tx, MOST_PLAYERS + 1)
-    targets, repeated = await _find_targets(tx, given)
-    found = sum(each.player_id is not None for each in targets)
-    if not found:
+    """Store a job; nothing is changed before it is started."""
+    (targets, repeated), players, creator = plan.found, plan.found.players, plan.creator
+    if not players:
         raise NoPlayers
     if len(targets) > MOST_PLAYERS:
         raise TooManyPlayers(most=MOST_PLAYERS)
+    await _require_few_previews(tx, creator.id, creator.most_previews)
     details = msgspec.json.encode(plan.details).decode()
-    missing = len(targets) - found
     new = NewJob(
-        *(lookup.new_guid(), plan.act, details, plan.reason, plan.creator_id, plan.token_id, None),
-        *(found, missing, repeated, await clock.now(tx)),
+        *(lookup.new_guid(), plan.act, details, plan.reason, creator.id, creator.token_id, None),
+        *(players, len(targets) - players, repeated, await clock.now(tx)),
     )
 
     async def insert(tx: Writing) -> None:
         bulk_jobs.insert(tx, new, targets)
 
-    return Decision([Unlogged(insert)], _make_new(new, plan.creator), subject=(None, plan.creator_id))
+    return Decision([Unlogged(insert)], _make_new(new, creator.name), subject=(None, creator.id))
 
 
-async def undo(tx: Reading, job_id: str, reason: str | None, creator: tuple[str, str, str]) -> Decision[BulkJob]:
-    """Create a job that undoes the changes of another one that are not undone yet.
-
-    `creator`: id and name of the account, and its token.
-    """
+async def undo(tx: Reading, job_id: str, reason: str | None, creator: Creator) -> Decision[BulkJob]:
+    """Create a job that undoes the changes of another one that are not undone yet."""
+    await _require_few_previews(tx, creator.id, creator.most_previews)
     job = await lock(tx, job_id)
     if job.state == RUNNING:
         raise JobRunning
@@ -141,15 +140,15 @@ async def undo(tx: Reading, job_id: str, reason: str | None, creator: tuple[str,
     numbers = [seq for seq in made if seq not in undone]
     if not numbers:
         raise JobUndone
-    user_id, name, token_id = creator
     new = NewJob(
-        lookup.new_guid(), UNDO, "{}", reason, user_id, token_id, job_id, len(numbers), 0, 0, await clock.now(tx)
+        *(lookup.new_guid(), UNDO, "{}", reason, creator.id, creator.token_id, job_id),
+        *(len(numbers), 0, 0, await clock.now(tx)),
     )
 
     async def insert(tx: Writing) -> None:
         bulk_jobs.insert_undos(tx, new, numbers)
 
-    return Decision([Unlogged(insert)], _make_new(new, name), subject=(None, user_id))
+    return Decision([Unlogged(insert)], _make_new(new, creator.name), subject=(None, creator.id))
 
 
 class Terms(NamedTuple):
@@ -214,7 +213,28 @@ async def load_page(tx: Reading, before: tuple[int, str], limit: int) -> JobPage
 
 
 async def load_targets(tx: Reading, job_id: str, after: int, limit: int, state: str | None) -> TargetPage:
+    """Load some targets of a job with one statement. For a long list, use `load_target_pages`."""
     await find(tx, job_id)
+    return await _read_targets(tx, job_id, after, limit, state)
+
+
+async def load_target_pages(
+    tx: Reading, job_id: str, after: int, limit: int, state: str | None
+) -> AsyncGenerator[TargetPage]:
+    """Yield targets of a job in parts of a few milliseconds each; `next` of the last part is the cursor."""
+    await find(tx, job_id)
+    left = limit
+    while True:
+        page = await _read_targets(tx, job_id, after, min(left, PIECE_TARGETS), state)
+        made = {each.seq for each in page.targets if each.seq is not None}
+        yield page._replace(undone=await history.find_undone(tx, made) if made else {})
+        left -= len(page.targets)
+        if page.next is None or not left:
+            return
+        after = page.next
+
+
+async def _read_targets(tx: Reading, job_id: str, after: int, limit: int, state: str | None) -> TargetPage:
     found = await bulk_jobs.read_targets(tx, job_id, after, limit + 1, state)
     shown = found[:limit]
     return TargetPage(shown, shown[-1].number if len(found) > limit else None)
@@ -249,12 +269,6 @@ def make_approved_step(held: HeldTarget) -> Step:
     return Step(begin, record, is_approved=True)
 
 
-def refuse_held(tx: Writing, held: Iterable[HeldTarget], refusal: Refusal) -> None:
-    """Store that the changes of some targets were not approved."""
-    for each in held:
-        bulk_jobs.settle(tx, each, TargetResult(REFUSED, code=refusal.code, problem=refusal.message))
-
-
 async def refuse_target(store: Store, job_id: str, number: int, code: str, problem: str) -> None:
     """Store that the change of a target was refused."""
 
@@ -269,9 +283,12 @@ async def stop_running(store: Store, job_id: str, problem: str | None) -> None:
     """Pause a running job because of a problem; without one, finish it if no target waits."""
 
     async def write(tx: Writing) -> None:
-        if await bulk_jobs.claim(tx, job_id) != RUNNING:
+        state = await bulk_jobs.claim(tx, job_id)
+        if state not in {RUNNING, FORMER}:
             raise JobTaken
-        if problem is not None:
+        if state == FORMER:
+            bulk_jobs.pause(tx, job_id, JobOfFormerEpoch().message)
+        elif problem is not None:
             bulk_jobs.pause(tx, job_id, problem)
         elif not await bulk_jobs.read_waiting(tx, job_id, 1):
             bulk_jobs.stop(tx, job_id, FINISHED, await clock.now(tx))
@@ -281,42 +298,20 @@ async def stop_running(store: Store, job_id: str, problem: str | None) -> None:
 
 async def _claim(tx: Writing, job_id: str, number: int) -> None:
     """Lock the job; require that it runs, and that nobody has worked on the target since it was read."""
-    if await bulk_jobs.claim(tx, job_id) != RUNNING:
+    state = await bulk_jobs.claim(tx, job_id)
+    if state == FORMER:
+        raise JobOfFormerEpoch
+    if state != RUNNING:
         raise JobTaken
     if await bulk_jobs.find_target_state(tx, job_id, number) != WAITING:
         raise JobTaken
 
 
-async def _find_targets(tx: Reading, given: Sequence[str]) -> tuple[list[NewTarget], int]:
-    """Find the players with these names and ids, each once; return them in order, and how many were repeated."""
-    found: dict[int, str] = {}
-    for first in range(0, len(given), LOOKUP_BATCH):
-        some = list(enumerate(given[first : first + LOOKUP_BATCH], first))
-        ids = {place: guid for place, text in some if (guid := lookup.parse_guid(text))}
-        known = await bulk_jobs.find_players_by_id(tx, set(ids.values())) if ids else set[str]()
-        found |= {place: guid for place, guid in ids.items() if guid in known}
-        names = [
-            GivenName(place, text, lookup.fold(text))
-            for place, text in some
-            if place not in ids and lookup.is_nameable(text)
-        ]
-        for match in sorted(await bulk_jobs.find_players_by_name(tx, names), key=_sort_match) if names else ():
-            found.setdefault(match.place, match.player_id)
-    targets, seen, repeated = list[NewTarget](), set[str](), 0
-    for place, text in enumerate(given):
-        player_id = found.get(place)
-        key = player_id or text
-        if key in seen:
-            repeated += 1
-            continue
-        seen.add(key)
-        targets.append(NewTarget(WAITING, player_id, None) if player_id else NewTarget(NOT_FOUND, None, text[:255]))
-    return targets, repeated
-
-
-def _sort_match(match: bulk_jobs.NameMatch) -> tuple[int, bool, str]:
-    """Return the order in which the players of a name are tried: the exact spelling first."""
-    return match.place, not match.is_exact, match.fold
+async def _require_few_previews(tx: Reading, creator_id: str, most: int) -> None:
+    """Lock the account, so that it creates one job at a time, and require that few of its jobs wait for their start."""
+    await users.lock(tx, creator_id)
+    if await bulk_jobs.count_previewed(tx, creator_id, most) >= most:
+        raise TooManyPreviewedJobs(most=most)
 
 
 def _require_not_ended(job: BulkJob) -> None:

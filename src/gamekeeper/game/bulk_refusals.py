@@ -2,7 +2,7 @@
 
 Forbidden   NotYourJob
 NotFound    NoSuchBulkJob
-Conflict    JobEnded  JobNotStarted  JobRunning  JobUndone  NothingToUndo
+Conflict    JobEnded  JobNotStarted  JobOfFormerEpoch  JobRunning  JobUndone  NothingToUndo  TooManyPreviewedJobs
 Malformed   FilterTooWide  NoPlayers  TooManyPlayers
 """
 
@@ -25,6 +25,10 @@ class JobNotStarted(Conflict):
     """This job was not started yet."""
 
 
+class JobOfFormerEpoch(Conflict):
+    """The database was restored from a moment when this job ran. Resume it, if nobody has cancelled it since."""
+
+
 class JobRunning(Conflict):
     """This job is running. Pause it, or wait until it is finished."""
 
@@ -35,6 +39,10 @@ class JobUndone(Conflict):
 
 class NothingToUndo(Conflict):
     """This job has changed nothing that could be undone."""
+
+
+class TooManyPreviewedJobs(Conflict):
+    """{most} jobs of yours are not started, and no more are allowed. Start or cancel one of them first."""
 
 
 class NoPlayers(Malformed):

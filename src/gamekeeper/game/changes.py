@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gamekeeper import crash
-from gamekeeper.game import approvals, gifts, security
+from gamekeeper.game import approvals, deciders, gifts, security
 from gamekeeper.game.approval_refusals import ApprovalDenied, ApprovalExpired
 from gamekeeper.game.approvals import Consent, FindRequest, Rules
 from gamekeeper.game.codec import Codec, SubjectIds
@@ -192,6 +192,8 @@ class ChangeApplier:
         rule = None
         if intent.consent is None and not (intent.step and intent.step.is_approved):
             rule = await approvals.find_rule(tx, self.rules, intent.actor_id, decision.changes)
+            if await deciders.require_approval(tx, intent.actor_id, intent.token_id, decision.changes):
+                rule = rule or deciders.DECIDE
         if rule is not None and intent.gift_limits is not None:
             await gifts.require_within(tx, intent.gift_limits, decision.changes, decision.undoes)
         if rule is None:
@@ -205,6 +207,8 @@ class ChangeApplier:
         found, key = fingerprint_state(entries, decision.preview), _find_key(intent)
         if intent.expected is not None and found != intent.expected:
             raise ChangedMeanwhile
+        if intent.actor_id and intent.step is None:  # a bulk job is limited by its players
+            await approvals.require_few_waiting(tx, intent.actor_id)
         request = intent.find_request() if intent.find_request else approvals.NO_REQUEST
         approval_id = approvals.hold(tx, rule, self._approval_hours, request, entries, found, key)
         if key:

@@ -6,11 +6,11 @@ from typing import NamedTuple
 from gamekeeper.game import lookup, moderation, texts
 from gamekeeper.game.actors import NO_PERMISSION, Actor, read_permissions
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.codec import Codec
+from gamekeeper.game.codec import Codec, SubjectIds
 from gamekeeper.game.command_effects import GameCommanded
 from gamekeeper.game.delivery_refusals import InvalidMap, InvalidPlayerId, NoRecipient, NoSuchMap
 from gamekeeper.game.refusals import NoSuchPlayer, NoSuchUser, Outranked, UserNotOnline
-from gamekeeper.store import catalogue, players, presence
+from gamekeeper.store import catalogue, players, presence, users
 from gamekeeper.store import moderation as moderation_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
@@ -74,7 +74,8 @@ async def warp(tx: Reading, order: CommandRequest, to: Destination, codec: Codec
 async def send_to_all(tx: Reading, message: Mapping[str, object], life_ms: int) -> Decision[None]:
     """Send a chat message to everybody in the game."""
     servers = await presence.find_live_servers(tx)
-    return Decision([GameCommanded(CHATTED, None, {"Channel": GLOBAL, **message}, servers, life_ms)], None)
+    command = GameCommanded(CHATTED, None, {"Channel": GLOBAL, **message}, servers, life_ms)
+    return Decision([command], None, subject=await _find_named(tx, message))
 
 
 async def send_near(tx: Reading, map_id: str, message: Mapping[str, object], life_ms: int) -> Decision[None]:
@@ -85,7 +86,9 @@ async def send_near(tx: Reading, map_id: str, message: Mapping[str, object], lif
         raise NoSuchMap(key=map_id)
     servers = await presence.find_live_servers(tx)
     told = {"Channel": PROXIMITY, "MapId": map_id, **message}
-    return Decision([GameCommanded(CHATTED, None, told, servers, life_ms)], None)
+    return Decision(
+        [GameCommanded(CHATTED, None, told, servers, life_ms)], None, subject=await _find_named(tx, message)
+    )
 
 
 async def send_to_player(tx: Reading, key: str, message: Mapping[str, object], life_ms: int) -> Decision[None]:
@@ -102,6 +105,17 @@ async def send_to_player(tx: Reading, key: str, message: Mapping[str, object], l
         raise NoRecipient(key=key)
     command = GameCommanded(CHATTED, owner.player_id, {"Channel": DIRECT, **message}, (server,), life_ms)
     return Decision([command], None)
+
+
+async def _find_named(tx: Reading, message: Mapping[str, object]) -> SubjectIds:
+    """Find the player or account that a chat message names as its target: an erasure blanks the stored answer."""
+    name = str(message.get("Target") or "")
+    try:
+        owner = await lookup.find_owner(tx, name)
+    except NoSuchPlayer:
+        found = await users.find_by_fold(tx, lookup.fold(name)) if lookup.is_nameable(name) else None
+        return None, found.id if found else None
+    return owner.player_id, owner.user_id
 
 
 async def _lock_online(tx: Reading, order: CommandRequest, *, compare: bool) -> _Target:

@@ -123,7 +123,7 @@ async def redeem_code(tx: Reading, key: str, code: str, password: str) -> Decisi
     user = await lookup.lock_user(tx, key)
     if await resets.find_current(tx, user.id) != code:
         raise WrongCode  # the reset code was used or replaced since the check
-    return Decision([PasswordChanged(user, password), guesses.forget_known_callers(user.id)], user)
+    return Decision([PasswordChanged(user, password, is_proven=True), guesses.forget_known_callers(user.id)], user)
 
 
 async def _lock_user_and_caller(tx: Reading, key: str, caller: str) -> User:

@@ -7,6 +7,7 @@ from gamekeeper.game import flows, holdings
 from gamekeeper.game.economy import NOTHING_COUNTED, Economy
 from gamekeeper.game.holdings import HoldersPage
 from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.ranges import require_order
 from gamekeeper.game.refusals import BadField, NoSuchItem, NoSuchVariable
 from gamekeeper.store import catalogue, clock, economy
 from gamekeeper.store import holdings as holding_rows
@@ -100,6 +101,7 @@ class GiverReport(NamedTuple):
 
 async def choose_days(tx: Reading, first_ms: int | None, last_ms: int | None, most: int) -> Days:
     """Return the UTC days of a range of times; without a start, the last seven."""
+    require_order("from", first_ms, last_ms)
     for field, given in (("from", first_ms), ("to", last_ms)):
         if given is not None and given < 0:
             raise BadField(field=field, problem="must not be before 1970")
@@ -107,7 +109,8 @@ async def choose_days(tx: Reading, first_ms: int | None, last_ms: int | None, mo
     first = last - USUAL_DAYS + 1 if first_ms is None else flows.find_day(first_ms)
     if last - first >= most:
         raise BadField(field="from", problem=f"must be less than {most} days before the end")
-    return Days(first, max(last, first - 1))
+    require_order("from", first, last)
+    return Days(first, last)
 
 
 async def report_items(

@@ -57,6 +57,10 @@ async def blank_batch(store: Store, most: int) -> int | None:
 
 async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     """Blank a batch of an erased account's changes, then answers, events, log entries and sessions; delete the job."""
+    # former names of players: changes and bulk jobs of others may have them
+    if names := lookup.list_spellings(await erasures.read_next_names(tx, job, most)):
+        erasures.blank_names(tx, names, job.id)
+        await tx.flush()
     changes = await erasures.blank_changes(tx, job, most)
     if changes:
         erasures.set_seq(tx, job, changes[-1])

@@ -18,6 +18,7 @@ from gamekeeper.game.codec import Attachments, Codec
 from gamekeeper.game.effects import PlayerDeleted, UserDeleted
 from gamekeeper.game.refusals import OwnAccount
 from gamekeeper.store import api_keys, ledger, players
+from gamekeeper.store import erasures as erasure_rows
 from gamekeeper.store.engine import Locking
 from gamekeeper.store.users import User
 
@@ -51,7 +52,8 @@ async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Dec
     changes = await ledger.count_about(tx, user.id, ids, MAX_COUNTED)
     names = [name for name, _ in gone]
     keys = await api_keys.read_ids_of_user(tx, user.id)
-    deleted = UserDeleted(user, await ledger.read_last(tx), ids, keys)
+    own = {user.name, *names, *await erasure_rows.read_account_names(tx, user.id)}
+    deleted = UserDeleted(user, await ledger.read_last(tx), ids, keys, lookup.list_spellings(own))
     anonymous = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]
     # the stored answer to an erasure has no names and belongs to no account, so the erasure job does not blank it

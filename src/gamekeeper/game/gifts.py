@@ -39,6 +39,9 @@ class GiftLimits(NamedTuple):
     daily: tuple[DailyLimit, ...] = ()
 
 
+NO_LIMITS = GiftLimits()
+
+
 async def find_daily_limit(tx: Reading, user_id: str, grants: Grants) -> DailyLimit | None:
     """Return the daily limit of an account by its roles; None if it may give items by a role without a quota."""
     if GIVE in grants.direct:

@@ -5,8 +5,9 @@ The inviter must be able to give the roles when inviting, and still when the inv
 
 from collections.abc import Collection, Iterable
 
-from gamekeeper.game import accounts, lookup, permissions, roles, staff
+from gamekeeper.game import accounts, deciders, lookup, permissions, roles, staff
 from gamekeeper.game.actors import Actor
+from gamekeeper.game.approvals import parse_rules
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import InvitationSent, InvitationWithdrawn, Unlogged
 from gamekeeper.game.lookup import fold
@@ -51,6 +52,7 @@ async def invite(
     now = await clock.now(tx)
     expires_at = now + settings.invitation_hours * HOUR_MS
     made = Invitation(lookup.new_guid(), email, tuple(sorted({*names})), actor.id, actor.name, now, expires_at)
+    made = made._replace(makes_decider=await deciders.gives_decision(tx, made.roles))
 
     async def delete_former(tx: Writing) -> None:
         rows.delete_of_email(tx, fold(email))
@@ -77,6 +79,9 @@ async def accept(tx: Reading, secret: str, name: str, password: str, settings: S
     if not await rows.lock(tx, found.id) or inviter is None or not permissions.can_manage_staff(inviter):
         raise InvitationVoid
     await _require_can_still_give(tx, found.roles, inviter)
+    # a role that gives approvals.decide only since the invitation: nobody approved that for the invited person
+    if parse_rules(settings.approvals) and not found.makes_decider and await deciders.gives_decision(tx, found.roles):
+        raise InvitationVoid
     accounts.require_name(name, "name", settings)
     decision = await accounts.register(tx, name, found.email, password, Powers(), found.roles)
 

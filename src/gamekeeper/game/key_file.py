@@ -16,7 +16,10 @@ from gamekeeper.game.second_factor_refusals import KeyFileUnusable
 
 KEY_BYTES, NONCE_BYTES = 32, 12
 HOW_TO_MAKE = "Make one with: (umask 077; openssl rand -base64 32 > gamekeeper.key)"
-NOT_SET = f"second factors need a key file on PostgreSQL. {HOW_TO_MAKE}. Then set GAMEKEEPER_SECRET_KEY_FILE to it"
+NOT_SET = (
+    f"second factors, and approvals of new passwords, need a key file on PostgreSQL. {HOW_TO_MAKE}. "
+    "Then set GAMEKEEPER_SECRET_KEY_FILE to it"
+)
 
 
 class KeyFile:

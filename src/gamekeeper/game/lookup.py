@@ -3,7 +3,7 @@
 import re
 import unicodedata
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, NamedTuple, TypeVar
 
 from gamekeeper.game.refusals import NoSuchPlayer, NoSuchUser, NotFound
@@ -46,6 +46,15 @@ def new_guid() -> str:
 def fold(name: str) -> str:
     """Return the folded form of a name, by which names are compared: case-folded, with accents composed (NFC)."""
     return unicodedata.normalize("NFC", name.casefold())
+
+
+def list_spellings(names: Iterable[str]) -> list[str]:
+    """Return how SQL's lower() may spell these names: SQLite changes ASCII letters only."""
+    return sorted({spelt for each in names for spelt in (fold(each), each.lower(), _lower_ascii(each)) if spelt})
+
+
+def _lower_ascii(name: str) -> str:
+    return "".join(each.lower() if each.isascii() else each for each in name)
 
 
 def make_clashing_fold(name: str, own_id: str) -> str:

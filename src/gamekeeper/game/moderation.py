@@ -9,14 +9,15 @@ from gamekeeper.game.actors import NO_PERMISSION, Actor, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import SubjectIds
 from gamekeeper.game.effects import GameNotified, UserBanned, UserMuted, UserUnbanned, UserUnmuted
-from gamekeeper.game.refusals import AlreadyBanned, AlreadyMuted, Outranked, OwnAccount, UserNotOnline
-from gamekeeper.store import clock, moderation
+from gamekeeper.game.refusals import AlreadyBanned, AlreadyMuted, BadField, Outranked, OwnAccount, UserNotOnline
+from gamekeeper.store import clock, moderation, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.users import Powers, User
 
 PROTECTED = frozenset({"users.manage", "staff.manage", "game.link"})  # only moderators with the same may act on holders
-DAY_MS = 24 * 60 * 60 * 1000
+MINUTE_MS = 60 * 1000
+DAY_MINUTES = 24 * 60
 # longest ban or mute in days: game engines send 999,999 for a permanent ban; its end has a year of four digits
 MAX_DAYS = 999_999
 
@@ -25,12 +26,13 @@ class ModerationRequest(NamedTuple):
     """What a moderator asks for: the account, the duration and the reason."""
 
     key: str
-    days: int = 0  # duration of the ban or mute in days; 0: permanent
+    minutes: int = 0  # duration of the ban or mute; 0: permanent, unless `until` is given
     reason: str = ""
     moderator: str = ""
     actor: Actor | None = None  # the moderator; None: the command line, which may act on every account
     key_is_player: bool = False  # whether `key` names a player, whose account is meant
     restored: Penalty | None = None  # a lifted ban or mute to impose again unchanged, for an undo
+    until: int | None = None  # end of the ban or mute, instead of a duration
 
 
 async def ban(tx: Reading, order: ModerationRequest) -> Decision[str]:
@@ -116,8 +118,19 @@ def _weigh_powers(powers: Powers) -> int:
 async def _make_penalty(tx: Reading, order: ModerationRequest) -> Penalty:
     if order.restored:
         return order.restored
-    ends_at = await clock.now(tx) + order.days * DAY_MS if order.days else None
-    return Penalty(order.reason, order.moderator, ends_at)
+    now = await clock.now(tx)
+    if order.until is not None and order.until <= now:
+        raise BadField(field="until", problem="must be in the future")
+    ends_at = now + order.minutes * MINUTE_MS if order.minutes else order.until
+    return Penalty(order.reason, order.moderator, ends_at, await _find_moderator(tx, order))
+
+
+async def _find_moderator(tx: Reading, order: ModerationRequest) -> str | None:
+    """Find the account that the moderator's name belongs to, which may be another one than the caller's."""
+    if order.actor and order.moderator == order.actor.name:
+        return order.actor.id
+    found = await users.find_by_fold(tx, lookup.fold(order.moderator)) if order.moderator else None
+    return found.id if found else None
 
 
 def _make_details(order: ModerationRequest) -> dict[str, object]:

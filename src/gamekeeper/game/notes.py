@@ -7,7 +7,7 @@ from gamekeeper.game.changes import Decision
 from gamekeeper.game.note_effects import NoteAdded, NoteDeleted, TagsSet
 from gamekeeper.game.note_refusals import NoSuchNote
 from gamekeeper.game.refusals import BadField
-from gamekeeper.store import clock, notes
+from gamekeeper.store import clock, notes, users
 from gamekeeper.store.engine import Locking, Reading
 from gamekeeper.store.notes import NewNote, Note, Subject, Tagged
 
@@ -32,10 +32,21 @@ async def find_subject(tx: Reading, player: str | None, user: str | None) -> Sub
     return Subject((await lookup.find_user(tx, user or "")).id)
 
 
+async def _lock_subject(tx: Locking, player: str | None, user: str | None) -> Subject:
+    """Lock the account that notes or tags belong to, so that two changes of them do not start from the same state."""
+    locked = await find_subject(tx, player, user)
+    while True:
+        await users.lock(tx, locked.user_id)
+        found = await find_subject(tx, player, user)
+        if found.user_id == locked.user_id:
+            return found
+        locked = found  # the player got another owner meanwhile
+
+
 async def add(
     tx: Locking, player: str | None, user: str | None, text: str, author_id: str, *, warning: bool
 ) -> Decision[Note]:
-    subject = await find_subject(tx, player, user)
+    subject = await _lock_subject(tx, player, user)
     if not text.strip():
         raise BadField(field="Text", problem="must not be empty")
     at = await clock.now(tx)
@@ -47,6 +58,9 @@ async def add(
 
 async def delete(tx: Locking, note_id: str) -> Decision[Note]:
     found = await notes.find(tx, note_id)
+    if found is not None:
+        await users.lock(tx, found.user_id)
+        found = await notes.find(tx, note_id) if await notes.lock(tx, note_id) else None
     if found is None:
         raise NoSuchNote
     return Decision([NoteDeleted(NewNote(*found[:7]))], found, subject=(None, found.user_id))
@@ -54,7 +68,7 @@ async def delete(tx: Locking, note_id: str) -> Decision[Note]:
 
 async def set_tags(tx: Locking, player: str | None, user: str | None, tags: list[str]) -> Decision[list[str]]:
     """Replace the tags of an account or player."""
-    subject = await find_subject(tx, player, user)
+    subject = await _lock_subject(tx, player, user)
     wanted = sorted({normalize_tag(each) for each in tags})
     if len(wanted) > MAX_TAGS:
         raise BadField(field="Tags", problem=f"must have at most {MAX_TAGS} tags")

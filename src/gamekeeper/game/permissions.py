@@ -33,7 +33,7 @@ PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "audit.undo": "Undo changes; needs also the permission of the change that is undone.",
     "logs.read": "Read the activity and trade logs of players and accounts, without addresses.",
     "addresses.read": "See addresses in the activity and trade logs.",
-    "notes.write": "Read and write notes, warnings and tags about players and accounts.",
+    "notes.write": "Read and write notes, warnings and tags about players and accounts; share saved views of lists.",
     "boards.write": "Create, change and delete boards and their seasons; hide accounts from them.",
     "signals.write": "Acknowledge signals. Reading them needs audit.read.",
     "bulk.run": "Change many players at once by a bulk job; needs also the permission of each change.",

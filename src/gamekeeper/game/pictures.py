@@ -22,7 +22,8 @@ MAX_BYTES = 65_536  # of a file that the game sends
 MAX_SIDE = 512  # pixels of a file that the game sends: a megabyte when it is decoded
 STORED_SIDE = 64  # pixels: the console shows pictures in at most this size on screens of double density
 PNG_START = b"\x89PNG\r\n\x1a\n"
-PNG_HEADER_BYTES, WEBP_HEADER_BYTES = 24, 30  # bytes up to the end of width and height
+PNG_HEADER_BYTES, WEBP_HEADER_BYTES = 25, 30  # bytes up to the end of the bit depth, and of width and height
+MAX_DEPTH = 8  # bits per channel; Pillow reads 16 bits as 8 without saying so
 LOSSLESS_MARK = 0x2F
 # what Pillow raises for a damaged file
 DAMAGED = (OSError, SyntaxError, ValueError, EOFError, IndexError, OverflowError, struct.error)
@@ -32,6 +33,7 @@ class _Header(NamedTuple):
     format: str  # as Pillow names it
     width: int
     height: int
+    depth: int = MAX_DEPTH  # bits per channel: a WebP file always has 8
 
 
 async def put(tx: Reading, item_id: str, picture: Picture | None) -> Decision[str | None]:
@@ -62,6 +64,9 @@ def convert(content: bytes) -> Picture:
     if not (0 < header.width <= MAX_SIDE and 0 < header.height <= MAX_SIDE):
         problem = f"has {header.width} x {header.height} pixels: at most {MAX_SIDE} x {MAX_SIDE} are allowed"
         raise BadField(field=FIELD, problem=problem)
+    if header.depth > MAX_DEPTH:
+        problem = f"has {header.depth} bits per channel: at most {MAX_DEPTH} are allowed"
+        raise BadField(field=FIELD, problem=problem)
     return encode(scale(_decode(content, header)))
 
 
@@ -78,7 +83,7 @@ def encode(image: "PillowImage") -> Picture:
 def _read_header(content: bytes) -> _Header | None:
     """Read format and size from the first bytes of a file; None: it is neither PNG nor WebP."""
     if content.startswith(PNG_START) and content[12:16] == b"IHDR" and len(content) >= PNG_HEADER_BYTES:
-        return _Header("PNG", *struct.unpack(">II", content[16:24]))
+        return _Header("PNG", *struct.unpack(">IIB", content[16:25]))
     if content[:4] != b"RIFF" or content[8:12] != b"WEBP" or len(content) < WEBP_HEADER_BYTES:
         return None
     match content[12:16]:
@@ -104,10 +109,11 @@ def _decode(content: bytes, header: _Header) -> "PillowImage":
                 raise BadField(field=FIELD, problem="is damaged or incomplete")
             if getattr(image, "n_frames", 1) != 1:
                 raise BadField(field=FIELD, problem="must not be animated")
-            if image.mode.startswith("I"):
-                raise BadField(field=FIELD, problem="has 16 bits per pixel: at most 8 bits per channel are allowed")
             image.load()
-            return image.convert("RGBA")
+            pixels = image.convert("RGBA")
+        with Image.open(io.BytesIO(content), formats=[header.format]) as image:
+            image.verify()  # loading a PNG file checks neither the sums of its pixels nor its end
+            return pixels
     except DAMAGED:
         raise BadField(field=FIELD, problem="is damaged or incomplete") from None
 

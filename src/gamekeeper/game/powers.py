@@ -60,6 +60,9 @@ async def require_may_change(tx: Reading, user: User, wanted: Powers, actor: Act
     # also the included permissions: a credential may have users.manage without the guarded ones that it includes
     if not permissions.include(changed) <= held:
         raise Outranked(problem=NO_PERMISSION)
+    if wanted.api and not user.powers.api:
+        of_role = roles.list_permissions((await role_rows.read_all(tx))[permissions.API])
+        await roles.require_no_quota(tx, {permissions.API: of_role}, actor)
 
 
 async def _require_revoked(tx: Reading, after: User, given: Mapping[str, bool]) -> None:

@@ -109,6 +109,11 @@ class WrongVariableType(Malformed):
 class Denied(Refusal):
     """Authorization has been denied for this request."""
 
+    def __init__(self, reason: str = "") -> None:
+        """`reason`: why the token does not work, for the header WWW-Authenticate; empty: there is none."""
+        super().__init__()
+        self.reason = reason
+
 
 class Forbidden(Refusal):
     """You do not have permission to do this."""
@@ -167,7 +172,10 @@ class NoSuchServer(NotFound):
 
 
 class NoSuchObjectType(NotFound):
-    """There are no game objects of type '{type}'; use item, spell, class, map or playervariable."""
+    """There are no game objects of type '{type}'; use item, spell, class, map, playervariable, animation, npc,
+    projectile, quest, resource, shop, crafttables, crafts, event, tileset, uservariable, servervariable or
+    guildvariable.
+    """
 
 
 class NoSuchObject(NotFound):

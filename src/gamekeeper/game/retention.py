@@ -9,9 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from gamekeeper.game import activity, board_seasons, guesses
-from gamekeeper.game.approval_refusals import ApprovalExpired
-from gamekeeper.game.bulk_jobs import refuse_held
+from gamekeeper.game import activity, board_seasons, former_epochs, guesses
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import LedgerTrimmed
@@ -23,6 +21,7 @@ from gamekeeper.store import (
     clock,
     deliveries,
     economy,
+    feed,
     gifts,
     idempotency_keys,
     invitations,
@@ -46,6 +45,7 @@ BATCH_LOG_ENTRIES = 1_000  # each entry also changes counts
 MAX_LOG_BATCHES = 100
 MAX_BATCHES = 20  # batches of old rows deleted per pass: deletes faster than rows are added
 DAY_MS = 24 * HOUR_MS
+PREVIEW_MS = DAY_MS  # how long a bulk job waits for its start before it is deleted
 GIFT_DAYS = 7  # days for which the totals of gifts are kept; limits need only those of today
 SIGNAL_DAYS = 365  # days for which acknowledged signals are kept
 INTENT = Intent(request_id="retention")
@@ -62,13 +62,21 @@ class RetentionJob:
     ) -> None:
         self._keeper = keeper
         self.clock = ProvenClock(keeper.store, monotonic, now)
+        self._epoch = ""  # epoch in which nothing of a former one is left to stop
 
     async def tidy(self) -> None:
         """Delete old rows in one pass: a bounded number of small transactions."""
+        await self._stop_former()
         await self._keeper.store.write(_tidy_by_clock)
         proven = await self.clock.find_time()
         if proven is not None:
             await delete_old(self._keeper, proven)
+
+    async def _stop_former(self) -> None:
+        """Stop what began in a former epoch of the database, at the start and when the epoch has changed."""
+        epoch = (await feed.read_state(self._keeper.store)).epoch
+        if epoch != self._epoch and await self._keeper.store.write(former_epochs.stop):
+            self._epoch = epoch
 
 
 async def _tidy_by_clock(tx: Writing) -> None:
@@ -82,8 +90,7 @@ async def _tidy_by_clock(tx: Writing) -> None:
     mails.retire(tx)
     expired = await approvals.read_expired(tx, BATCH_ROWS)
     if expired:
-        refuse_held(tx, await bulk_jobs.find_held(tx, expired), ApprovalExpired())
-        approvals.expire(tx, expired)
+        await former_epochs.expire_approvals(tx, expired)
 
 
 async def delete_old(keeper: Keeper, now_ms: int) -> None:
@@ -119,7 +126,7 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
         return await logs.delete_old(tx, now_ms - settings.log_days * DAY_MS, BATCH_LOG_ENTRIES)
 
     async def delete_bulk_job(tx: Writing) -> int:
-        return await bulk_jobs.delete_oldest(tx, now_ms - settings.bulk_days * DAY_MS)
+        return await bulk_jobs.delete_oldest(tx, now_ms - settings.bulk_days * DAY_MS, now_ms - PREVIEW_MS)
 
     await keeper.store.write(delete_others)
     await _delete_batches(keeper, delete_bulk_job, 1, MAX_BATCHES)

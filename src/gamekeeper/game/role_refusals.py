@@ -1,7 +1,7 @@
 """Refusals of requests about roles and permissions. `refusals.py` has all others.
 
 Malformed   UnknownRole  UnknownPermission
-Forbidden   PermissionMissing  RoleOutOfReach
+Forbidden   PermissionMissing  RoleOutOfReach  RoleBeyondQuota
 NotFound    NoSuchRole  NoSuchInvitation
 Conflict    OwnRole  HeldByRole  RoleExists  RoleInUse  BuiltinRole  LastManager
             NoPublicUrl  TooManyInvitations  InvitationVoid
@@ -25,6 +25,10 @@ class PermissionMissing(Forbidden):
 
 class RoleOutOfReach(Forbidden):
     """The role '{role}' has the permission {permission}, which you do not have."""
+
+
+class RoleBeyondQuota(Forbidden):
+    """'{role}' may give items, but your gifts have a limit, which would not hold for others. Ask an admin."""
 
 
 class NoSuchRole(NotFound):

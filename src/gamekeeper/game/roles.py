@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from gamekeeper.game import accounts, lookup, moderation, permissions, staff, texts
+from gamekeeper.game import accounts, gifts, lookup, moderation, permissions, staff, texts
 from gamekeeper.game.actors import NO_PERMISSION, Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Change, PowersChanged, RoleDeleted, RoleSaved, RolesChanged
@@ -22,11 +22,13 @@ from gamekeeper.game.role_refusals import (
     LastManager,
     NoSuchRole,
     OwnRole,
+    RoleBeyondQuota,
     RoleExists,
     RoleInUse,
     RoleOutOfReach,
     UnknownPermission,
 )
+from gamekeeper.game.staff import list_permissions
 from gamekeeper.store import api_keys, users
 from gamekeeper.store import roles as rows
 from gamekeeper.store.engine import Reading
@@ -63,11 +65,6 @@ class RoleDraft(NamedTuple):
     quotas: Mapping[str, int] | None = None  # id of an item, zeros for every other → the most of it per UTC day
 
 
-def list_permissions(role: Role) -> frozenset[str]:
-    """Return the permissions of a role, with those that they include."""
-    return permissions.ALL if role.name == ADMIN else permissions.include(role.permissions)
-
-
 async def change_account(tx: Reading, key: str, wanted: RoleRequest, actor: Actor | None) -> Decision[User]:
     """Give and take roles and permissions of an account. `actor`: the caller; None: the command line."""
     found = await lookup.find_user(tx, key)
@@ -83,6 +80,8 @@ async def change_account(tx: Reading, key: str, wanted: RoleRequest, actor: Acto
     if actor is not None:
         touched = [(GIVE, table[each]) for each in wanted.give] + [(TAKE, table[each]) for each in wanted.take]
         await _require_reach(tx, user, touched, (*wanted.grant, *wanted.revoke), actor)
+        given = {each: list_permissions(table[each]) for each in wanted.give}
+        await require_no_quota(tx, given | {each: permissions.include({each}) for each in wanted.grant}, actor)
     _require_direct(user, wanted.revoke, table)
     await staff.require_manager_left(tx, user, after)
     changes = list[Change]()
@@ -131,8 +130,24 @@ async def _require_reach(
 async def require_can_give(tx: Reading, given: Iterable[Role], actor: Actor) -> None:
     """Refuse callers that lack a permission of one of these roles, or have one of them."""
     held, own_roles = await read_permissions(tx, actor), (await lookup.find_user(tx, actor.id)).grants.roles
-    for role in given:
+    roles = list(given)
+    for role in roles:
         _require_role_in_reach(GIVE, role, held, own_roles)
+    await require_no_quota(tx, {role.name: list_permissions(role) for role in roles}, actor)
+
+
+async def require_no_quota(tx: Reading, given: Mapping[str, frozenset[str]], actor: Actor) -> None:
+    """Refuse callers whose own gifts have a limit to let others give items.
+
+    Another account has a limit of its own, or none: with enough of them the caller could give more than its quota.
+    `given`: name of a role, permission or account → all permissions that it gives.
+    """
+    giving = [name for name, held in given.items() if gifts.GIVE in held]
+    if not giving:
+        return
+    caller = await lookup.find_user(tx, actor.id)
+    if actor.has_gift_limits or await gifts.find_daily_limit(tx, caller.id, caller.grants) is not None:
+        raise RoleBeyondQuota(role=min(giving))
 
 
 def _require_role_in_reach(act: str, role: Role, held: frozenset[str], own_roles: Collection[str]) -> None:
@@ -197,6 +212,8 @@ async def save(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) ->
     if after.read_only and (writing := after.permissions - permissions.READING):
         raise BadField(field="readonly", problem=f"cannot be true for a role with the permission {min(writing)}")
     await _require_editable(tx, EDIT, (was, after), actor)
+    if actor is not None:
+        await require_no_quota(tx, {name: list_permissions(after)}, actor)
     if permissions.STAFF in list_permissions(was) - list_permissions(after):
         await _require_manager_without(tx, name)
     return Decision([RoleSaved(before, after)] if after != before else [], after, subject=(None, None))

@@ -63,7 +63,7 @@ def make_variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list
     ]
 
 
-# The rows of a bulk load, for many players at once. They are plain tuples: sqlite3 reads named ones more slowly.
+# The rows of a bulk load, for many players at once. They are plain tuples: APSW reads named ones more slowly.
 
 
 def list_bag_values(owned: Iterable[tuple[str, Mapping[str, int]]]) -> list[Row]:

@@ -18,7 +18,7 @@ class WrongOtp(LogInRefusal):
 
 
 class KeyFileUnusable(Conflict):
-    """Second factors cannot be used now: {problem}."""
+    """The key file cannot be used now: {problem}."""
 
 
 class OwnFactors(Conflict):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.game import permissions
-from gamekeeper.game.permissions import API
+from gamekeeper.game.permissions import ADMIN, API
 from gamekeeper.game.role_refusals import LastManager, UnknownRole
 from gamekeeper.store import roles, search, users
 from gamekeeper.store import staff as rows
@@ -27,6 +27,11 @@ class StaffMember(NamedTuple):
 class StaffPage(NamedTuple):
     members: list[StaffMember]
     next: int | None  # offset of the next page; None: this is the last page
+
+
+def list_permissions(role: Role) -> frozenset[str]:
+    """Return the permissions of a role, with those that they include."""
+    return permissions.ALL if role.name == ADMIN else permissions.include(role.permissions)
 
 
 def compute_grants(user: User, held: Iterable[str], direct: Iterable[str], table: Mapping[str, Role]) -> User:

@@ -4,11 +4,12 @@ A suspended account cannot log in, and has no tokens; in the game it plays on. C
 themselves, nor an account that outranks them. The command line may do both.
 """
 
-from gamekeeper.game import lookup, moderation, staff, tokens
+from gamekeeper.game import lookup, moderation, permissions, staff, tokens
 from gamekeeper.game.actors import Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import UserResumed, UserSuspended
 from gamekeeper.game.refusals import OwnAccount
+from gamekeeper.game.roles import require_no_quota
 from gamekeeper.store import roles, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
@@ -32,8 +33,13 @@ async def suspend(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:
 
 
 async def resume(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:
-    """End the suspension of an account. It must log in again: its former tokens stay revoked."""
+    """End the suspension of an account. It must log in again: its former tokens stay revoked.
+
+    Refuse callers whose gifts have a limit if the account may give items again.
+    """
     user = await _lock_target(tx, key, actor, "resume")
+    if actor is not None and user.suspended:
+        await require_no_quota(tx, {user.name: permissions.list_held(user)}, actor)
     changes = [UserResumed(user)] if user.suspended else []
     return Decision(changes, user._replace(suspended=False), subject=(None, user.id))
 

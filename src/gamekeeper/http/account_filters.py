@@ -16,6 +16,7 @@ from gamekeeper.http.wire.account_filters import (
     FilteredUsers,
     FilteredUsersQuery,
 )
+from gamekeeper.settings import MOST_PAGE_ROWS
 from gamekeeper.store import search as rows
 from gamekeeper.store.users import User
 
@@ -31,6 +32,7 @@ SIGN_INS = frozenset({"audit.read"})  # needed to know when somebody signed in
     cache=NO_STORE,
     query=FilteredUsersQuery,
     answer=FilteredUsers,
+    rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads, PermissionMissing),
     example_answer=FilteredUsers(1, Complete=True, Values=[samples.FILTERED_ACCOUNT]),
 )

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from msgspec import UNSET, UnsetType
 
 from gamekeeper.game import activity_series, lookup
+from gamekeeper.game import refusals as no
 from gamekeeper.game.activity_series import MAX_POINTS, ActivitySeries, CohortPoint, Point, Span, TooManyPoints
 from gamekeeper.game.calendar_steps import format_day
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import samples, wire
+from gamekeeper.http.answered_rows import MOST_AT_ONCE
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.operation import NO_STORE, READ, READ_PLAYERS, Group
 from gamekeeper.http.request import Request
@@ -30,17 +32,23 @@ TOO_EARLY = "must not be before 1970"
     cache=NO_STORE,
     query=wire.activity.ActivityQuery,
     answer=wire.activity.ActivitySeries,
-    refusals=(),
+    rows=MAX_POINTS,
+    gated=True,
+    refusals=(no.TooManyLongReads,),
     example_answer=samples.ACTIVITY_SERIES,
 )
 async def get_activity(request: Request, query: wire.activity.ActivityQuery) -> bytes:
     """Get numbers over time, such as players online, active and new players, and play time."""
     span = Span(_find_given("from", query.since), _find_given("to", query.to))
+
+    async def load() -> bytes:
+        store = request.services.keeper.store
+        return wire.encode(make_series(await store.read(lambda tx: activity_series.load(tx, query.step, span))))
+
     try:
-        series = await request.services.keeper.store.read(lambda tx: activity_series.load(tx, query.step, span))
+        return await request.run_through_gate(load)
     except TooManyPoints:
         raise BadField(field="from", problem=TOO_MANY_POINTS) from None
-    return wire.encode(make_series(series))
 
 
 @GROUP.operation(
@@ -51,19 +59,23 @@ async def get_activity(request: Request, query: wire.activity.ActivityQuery) -> 
     cache=NO_STORE,
     query=wire.activity.RetentionQuery,
     answer=wire.activity.Retention,
-    refusals=(),
+    rows=MAX_POINTS,
+    gated=True,
+    refusals=(no.TooManyLongReads,),
     example_answer=samples.RETENTION,
 )
 async def get_retention(request: Request, query: wire.activity.RetentionQuery) -> bytes:
     """Get the new players of each day, and how many of them were online 1, 7 and 30 days later."""
     since, until = _find_given("from", query.since), _find_given("to", query.to)
+
+    async def load() -> bytes:
+        store = request.services.keeper.store
+        return wire.encode(make_retention(*await store.read(lambda tx: activity_series.load_cohorts(tx, since, until))))
+
     try:
-        first, last, cohorts = await request.services.keeper.store.read(
-            lambda tx: activity_series.load_cohorts(tx, since, until)
-        )
+        return await request.run_through_gate(load)
     except TooManyPoints:
         raise BadField(field="from", problem=TOO_MANY_POINTS) from None
-    return wire.encode(make_retention(first, last, cohorts))
 
 
 @GROUP.operation(
@@ -74,6 +86,7 @@ async def get_retention(request: Request, query: wire.activity.RetentionQuery) -
     cache=NO_STORE,
     query=wire.activity.SessionsQuery,
     answer=wire.activity.PlaySessions,
+    rows=MOST_AT_ONCE,
     refusals=(),
     example_answer=wire.activity.PlaySessions([samples.PLAY_SESSION], None),
 )

@@ -11,6 +11,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game import role_refusals as role_no
 from gamekeeper.game.api_keys import IssuedKey, KeyDraft, KeyEdit
 from gamekeeper.http import samples, wire
+from gamekeeper.http.answered_rows import MANY
 from gamekeeper.http.instants import format_instant, parse_instant
 from gamekeeper.http.operation import KEYS, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.path_parameters import read_server
@@ -37,13 +38,19 @@ EDIT_REFUSALS = (key_no.KeyManagesNoKeys, key_no.KeyOutOfReach, key_no.KeyBeyond
     cache=NO_STORE,
     query=wire.api_keys.KeysQuery,
     answer=wire.api_keys.KeyList,
-    refusals=(no.NoSuchUser,),
+    rows=MANY,
+    gated=True,
+    refusals=(no.NoSuchUser, no.TooManyLongReads),
     example_answer=wire.api_keys.KeyList([samples.KEY_RECORD]),
 )
 async def list_keys(request: Request, query: wire.api_keys.KeysQuery) -> bytes:
     """List API keys, of all accounts or of `owner`, newest first, also revoked ones."""
-    read = partial(_read_records, owner=query.owner or None)
-    return wire.encode(wire.api_keys.KeyList(await request.services.keeper.store.read(read)))
+
+    async def read() -> bytes:
+        find = partial(_read_records, owner=query.owner or None)
+        return wire.encode(wire.api_keys.KeyList(await request.services.keeper.store.read(find)))
+
+    return await request.run_through_gate(read)
 
 
 @GROUP.operation(
@@ -185,6 +192,7 @@ def make_record(key: ApiKey, held: frozenset[str]) -> wire.api_keys.KeyRecord:
         Servers=_make_list(limits.servers),
         CreatedAt=format_instant(key.created_at),
         CreatedBy=key.created_by,
+        RotatedBy=key.rotated_by,
         LastUsedAt=_format(key.last_used),
         LastUsedFrom=key.last_address,
         OldTextEndsAt=_format(key.old_text_ends_at),

@@ -10,6 +10,7 @@ from gamekeeper.game.approval_refusals import (
     ApprovalDecided,
     ApprovalExpired,
     KeyCannotDecide,
+    MadeKeyOfRequest,
     NoSuchApproval,
     OwnApproval,
     RequesterLostAccess,
@@ -19,7 +20,8 @@ from gamekeeper.game.changes import Intent
 from gamekeeper.game.refusals import ChangedMeanwhile, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.game.steps import Step
-from gamekeeper.http import dispatcher, dry_runs, samples, wire
+from gamekeeper.http import dispatcher, dry_runs, held_bodies, samples, wire
+from gamekeeper.http.answered_rows import MOST_AT_ONCE, OF_ONE_OWNER
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, Route, needs
@@ -32,7 +34,7 @@ from gamekeeper.store.engine import Reading
 
 GROUP = Group("Approvals", "Changes that wait for a second person.")
 DECIDE = needs("approvals.decide")
-DECISIONS = (NoSuchApproval, OwnApproval, KeyCannotDecide, ApprovalDecided, ApprovalExpired)
+DECISIONS = (NoSuchApproval, OwnApproval, MadeKeyOfRequest, KeyCannotDecide, ApprovalDecided, ApprovalExpired)
 
 
 @GROUP.operation(
@@ -43,6 +45,7 @@ DECISIONS = (NoSuchApproval, OwnApproval, KeyCannotDecide, ApprovalDecided, Appr
     cache=NO_STORE,
     query=wire.approvals.ApprovalsQuery,
     answer=wire.approvals.Approvals,
+    rows=MOST_AT_ONCE,
     refusals=(),
     example_answer=wire.approvals.Approvals([samples.APPROVAL], samples.MAIL_CURSOR),
 )
@@ -61,6 +64,7 @@ async def list_approvals(request: Request, query: wire.approvals.ApprovalsQuery)
     access=READ,
     cache=NO_STORE,
     answer=wire.approvals.ApprovalDetails,
+    rows=OF_ONE_OWNER,
     refusals=(NoSuchApproval,),
     example_answer=samples.APPROVAL_DETAILS,
 )
@@ -133,6 +137,9 @@ def make_approval(row: Approval) -> wire.approvals.Approval:
         row.decided_by,
         row.decider,
         row.decision_reason,
+        None if row.key_name is None else row.token_id,
+        row.key_name,
+        [wire.approvals.KeyMaker(each.id, each.name) for each in row.key_makers],
     )
 
 
@@ -150,8 +157,8 @@ async def _carry_out(request: Request, found: Approval, intent: Intent) -> Respo
         answer = partial(_encode_approved, approval_id=found.id, state=DONE)
         scope_id = intent.scope_id or request.caller.account_id
         approver_key = ApproverKey(scope_id, intent.key, intent.fingerprint, answer)
-    check = partial(_check_requester, found=found, route=route)
     me = request.caller
+    check = partial(_check_requester, found=found, route=route)
     consent = Consent(found.id, found.scope_id, me.account_id, me.token_id, intent.reason, check, approver_key)
     held = await bulk_rows.find_held(store, [found.id])
     run = partial(_make_request, request, found, consent, bulk_jobs.make_approved_step(held[0]) if held else None)
@@ -176,6 +183,8 @@ def _encode_approved(answer: bytes, approval_id: str, state: str) -> bytes:
 
 def _make_request(request: Request, found: Approval, consent: Consent, step: Step | None, *, dry_run: bool) -> Request:
     """Make the held request again, with the consent of the approver. `step`: of the bulk job that asked for it."""
+    path = found.path.encode("latin-1")
+    body = held_bodies.unseal(request.services.keeper.key_file, path, base64.b64decode(found.body))
     headers = {b"content-type": found.content_type.encode(), b"idempotency-key": (found.key or "").encode()}
     headers[b"x-reason"] = (found.reason or "").encode()
     headers[b"user-agent"] = request.headers.get(b"user-agent", b"")
@@ -183,14 +192,14 @@ def _make_request(request: Request, found: Approval, consent: Consent, step: Ste
         services=request.services,
         id=request.id,
         method=found.method,
-        raw_path=found.path.encode("latin-1"),
+        raw_path=path,
         raw_query=(dry_runs.make_dry_run(found.query) if dry_run else found.query).encode("latin-1"),
         headers={name: value for name, value in headers.items() if value},
         scope={"headers": (), "client": (request.address, 0)},
         receive=request.receive,
         # the console has shown a preview of its own
         expected=None if dry_run else request.expected or found.state_fingerprint,
-        raw_body=base64.b64decode(found.body),
+        raw_body=body,
         consent=None if dry_run else consent,
         step=None if dry_run else step,
     )

@@ -21,6 +21,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Hook = Callable[[], Awaitable[None]]
 # Below this path, unknown names and too many requests of web visitors are usual: they do not count as refused.
 PUBLIC = b"/api/public/"
+FILE_SENT = frozenset({200, 304})  # statuses with which a file of a page is not logged
 
 
 class Asgi:
@@ -62,7 +63,7 @@ class Asgi:
         self._request_rates.count(fault=status in errors.SERVER_ERRORS, refused=refused)
         if self._count:
             self._count(request.method, route.path, status, started)
-        if self._log:
+        if self._log and not (route.is_file and status in FILE_SENT):
             # a request without a route is logged with its method, which may be any text
             name = route.name_in_log if route is not NO_ROUTE else f"{request.method} "
             self._log(request.id, request.caller.name, name, status, started)

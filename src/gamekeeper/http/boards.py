@@ -9,12 +9,14 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.board_reports import StandingsReport
 from gamekeeper.game.boards import BoardDraft, BoardEdit, BoardRecord, SeasonDraft, SeasonEdit, find_state, is_complete
 from gamekeeper.http import paging, samples, wire
+from gamekeeper.http.answered_rows import MANY
 from gamekeeper.http.history import ACCOUNTS_ROLE
 from gamekeeper.http.instants import format_instant, parse_instant
 from gamekeeper.http.operation import NO_STORE, READ, READ_PLAYERS, WRITE, Group, needs
 from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.settings import MOST_PAGE_ROWS
 from gamekeeper.store.boards import HiddenAccount, Season
 from gamekeeper.store.engine import Reading
 
@@ -30,17 +32,23 @@ LONGEST_NUMBER = 9  # digits of a season's number
     access=READ,
     cache=NO_STORE,
     answer=wire.boards.BoardList,
-    refusals=(),
+    rows=MANY,
+    gated=True,
+    refusals=(no.TooManyLongReads,),
     example_answer=wire.boards.BoardList(
         [samples.BOARD_RECORD], [wire.boards.HiddenAccount(samples.USER_ID, samples.USER)]
     ),
 )
 async def list_boards(request: Request) -> bytes:
     """List all boards with their newest seasons, and the accounts that are hidden from them."""
-    found = await request.services.keeper.store.read(boards.read_all)
-    sees_accounts = ACCOUNTS_ROLE in request.caller.permissions
-    hidden = [wire.boards.HiddenAccount(*each) for each in found.hidden] if sees_accounts else []
-    return wire.encode(wire.boards.BoardList([make_board(each) for each in found.boards], hidden))
+
+    async def read() -> bytes:
+        found = await request.services.keeper.store.read(boards.read_all)
+        sees_accounts = ACCOUNTS_ROLE in request.caller.permissions
+        hidden = [wire.boards.HiddenAccount(*each) for each in found.hidden] if sees_accounts else []
+        return wire.encode(wire.boards.BoardList([make_board(each) for each in found.boards], hidden))
+
+    return await request.run_through_gate(read)
 
 
 @GROUP.operation(
@@ -145,6 +153,7 @@ async def save_season(request: Request, body: wire.boards.SaveSeason) -> Respons
     cache=NO_STORE,
     query=wire.boards.StandingsQuery,
     answer=wire.boards.StandingsPage,
+    rows=MOST_PAGE_ROWS,
     refusals=(board_refusals.NoSuchSeason, no.NoSuchPlayer, board_refusals.NotOnBoard),
     example_answer=wire.boards.StandingsPage(
         1,

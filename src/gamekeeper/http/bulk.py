@@ -3,16 +3,16 @@
 import csv
 import io
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 
 import msgspec
 from msgspec import UNSET
 
-from gamekeeper.game import bulk_jobs, history
+from gamekeeper.game import bulk_jobs, bulk_targets
 from gamekeeper.game import refusals as no
 from gamekeeper.game.approvals import encode_preview
-from gamekeeper.game.bulk_jobs import UNDO, Plan, Terms
+from gamekeeper.game.bulk_jobs import UNDO, Creator, Plan, TargetPage, Terms
 from gamekeeper.game.bulk_refusals import (
     FilterTooWide,
     JobEnded,
@@ -24,12 +24,15 @@ from gamekeeper.game.bulk_refusals import (
     NothingToUndo,
     NotYourJob,
     TooManyPlayers,
+    TooManyPreviewedJobs,
 )
+from gamekeeper.game.bulk_targets import FoundTargets
 from gamekeeper.game.history import Pause
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.http import bulk_acts, bulk_filters, dispatcher, samples, wire
+from gamekeeper.http.answered_rows import MOST_AT_ONCE
 from gamekeeper.http.bulk_acts import ACTS, make_request_id
-from gamekeeper.http.history import CSV, format_cell
+from gamekeeper.http.history import CSV, CSV_BATCH, format_cell
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, needs
@@ -37,8 +40,9 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import APPROVAL_HEADER, Response
 from gamekeeper.store import bulk_jobs as rows
 from gamekeeper.store.bulk_jobs import BulkJob, BulkTarget
-from gamekeeper.store.engine import DatabaseUnavailable
+from gamekeeper.store.engine import DatabaseUnavailable, Reading
 
+LoadTargets = Callable[[Reading], AsyncGenerator[TargetPage]]
 GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.")
 RUN = needs("bulk.run", "players.read")
 ATTACHMENT = (b"content-disposition", b'attachment; filename="bulk-job.csv"')
@@ -58,6 +62,7 @@ MISSING = (no.PowerMissing, PermissionMissing)
     refusals=(
         NoPlayers,
         TooManyPlayers,
+        TooManyPreviewedJobs,
         FilterTooWide,
         no.SearchNotReady,
         no.TooManyLongReads,
@@ -69,15 +74,18 @@ MISSING = (no.PowerMissing, PermissionMissing)
 )
 async def create(request: Request, body: wire.bulk.NewBulkJob) -> Response:
     """Create a job for many players. Nothing is changed before it is started."""
-    act, me = ACTS[body.Act], request.caller
-    me.require(frozenset({act.permission} if act.permission else ()))
+    act = ACTS[body.Act]
+    request.caller.require(frozenset({act.permission} if act.permission else ()))
     details, players = bulk_acts.read_details(body), [each.strip() for each in body.Players or []]
     if body.Filter is not UNSET:
         players += await bulk_filters.collect(request, body.Filter)
-    reason = request.make_intent().reason
-    plan = Plan(
-        body.Act, details, list(filter(None, players)), body.Online, reason, me.account_id, me.name, me.token_id
-    )
+    given = list(filter(None, players))
+
+    async def find(tx: Reading, rest: Pause) -> FoundTargets:
+        return await bulk_targets.find_targets(tx, rest, given, online=body.Online)
+
+    found = await request.read_in_pieces(find, long=len(given) > bulk_targets.LOOKUP_BATCH)
+    plan = Plan(body.Act, details, found, request.make_intent().reason, _make_creator(request))
     return await request.change(partial(bulk_jobs.create, plan=plan), encode_job)
 
 
@@ -89,6 +97,7 @@ async def create(request: Request, body: wire.bulk.NewBulkJob) -> Response:
     cache=NO_STORE,
     query=wire.bulk.JobsQuery,
     answer=wire.bulk.BulkJobs,
+    rows=MOST_AT_ONCE,
     refusals=(),
     example_answer=wire.bulk.BulkJobs([samples.BULK_JOB], samples.MAIL_CURSOR),
 )
@@ -122,26 +131,51 @@ async def get_job(request: Request, job_id: str) -> bytes:
     cache=NO_STORE,
     query=wire.bulk.TargetsQuery,
     answer=wire.bulk.BulkTargets,
-    refusals=(NoSuchBulkJob,),
+    rows=bulk_targets.MOST_PLAYERS,
+    gated=True,
+    refusals=(NoSuchBulkJob, no.TooManyLongReads),
     example_answer=wire.bulk.BulkTargets([samples.BULK_TARGET], 1),
 )
 async def list_targets(request: Request, query: wire.bulk.TargetsQuery, job_id: str) -> bytes | Response:
     """List the players of a job with their results; `format=csv` for a table."""
-    page = await request.services.keeper.store.read(
-        partial(bulk_jobs.load_targets, job_id=job_id, after=query.after, limit=query.limit, state=query.state or None)
+    load = partial(
+        bulk_jobs.load_target_pages, job_id=job_id, after=query.after, limit=query.limit, state=query.state or None
     )
-    made = {each.seq for each in page.targets if each.seq is not None}
-    undone = await history.find_undone(request.services.keeper.store, made) if made else {}
-    targets = [make_target(each, undone.get(each.seq or 0)) for each in page.targets]
+    read = partial(_read_csv if query.format == CSV else _read_json, load=load)
+    is_long = query.limit > bulk_jobs.PIECE_TARGETS
+    found = await request.run_until_disconnect(request.read_in_pieces(read, long=is_long))
+    if found is None:
+        return b""  # nobody reads this answer: the client has disconnected
+    content, following = found
     if query.format != CSV:
-        return wire.encode(wire.bulk.BulkTargets(targets, page.next))
-    out = io.StringIO(newline="")
+        return content
+    more = [] if following is None else [(b"x-next", str(following).encode())]
+    return Response(content, headers=(ATTACHMENT, *more), content_type=b"text/csv; charset=utf-8")
+
+
+async def _read_json(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes, int | None]:
+    """Encode each part by itself: all targets of a large job at once would take longer than other requests may wait."""
+    parts, following = list[bytes](), None
+    async for page in load(tx):
+        if page.targets:
+            parts.append(wire.encode(_make_targets(page)).removeprefix(b"[").removesuffix(b"]"))
+        following = page.next
+        await rest()
+    return b'{"Targets":[%b],"Next":%b}' % (b",".join(parts), wire.encode(following)), following
+
+
+async def _read_csv(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes, int | None]:
+    out, following = io.StringIO(newline=""), None
     writer = csv.writer(out)
     writer.writerow(wire.bulk.BulkTarget.__struct_fields__)
-    writer.writerows([format_cell(value) for value in msgspec.structs.astuple(each)] for each in targets)
-    more = [] if page.next is None else [(b"x-next", str(page.next).encode())]
-    content = out.getvalue().encode()
-    return Response(content, headers=(ATTACHMENT, *more), content_type=b"text/csv; charset=utf-8")
+    async for page in load(tx):
+        targets = _make_targets(page)
+        for start in range(0, len(targets), CSV_BATCH):
+            await rest()
+            some = targets[start : start + CSV_BATCH]
+            writer.writerows([format_cell(value) for value in msgspec.structs.astuple(each)] for each in some)
+        following = page.next
+    return out.getvalue().encode(), following
 
 
 @GROUP.operation(
@@ -152,6 +186,7 @@ async def list_targets(request: Request, query: wire.bulk.TargetsQuery, job_id: 
     cache=NO_STORE,
     query=wire.bulk.PreviewQuery,
     answer=wire.bulk.BulkPreview,
+    rows=50,
     refusals=(NoSuchBulkJob, no.TooManyLongReads, *MISSING),
     example_answer=wire.bulk.BulkPreview([samples.PREVIEWED_TARGET], samples.BULK_CHECK),
 )
@@ -231,14 +266,18 @@ async def cancel(request: Request, job_id: str) -> Response:
     permissions=RUN | needs("audit.undo"),
     access=WRITE,
     answer=wire.bulk.BulkJob,
-    refusals=(NoSuchBulkJob, JobRunning, NothingToUndo, JobUndone),
+    refusals=(NoSuchBulkJob, JobRunning, NothingToUndo, JobUndone, TooManyPreviewedJobs),
     example_answer=samples.BULK_UNDO,
 )
 async def undo(request: Request, job_id: str) -> Response:
     """Create a job that undoes what is not undone yet of another job. Start it like any job."""
-    me = request.caller
-    reason, creator = request.make_intent().reason, (me.account_id, me.name, me.token_id)
-    return await request.change(partial(bulk_jobs.undo, job_id=job_id, reason=reason, creator=creator), encode_job)
+    decide = partial(bulk_jobs.undo, job_id=job_id, reason=request.make_intent().reason, creator=_make_creator(request))
+    return await request.change(decide, encode_job)
+
+
+def _make_creator(request: Request) -> Creator:
+    me, most = request.caller, request.services.keeper.settings.bulk_previews
+    return Creator(me.account_id, me.name, me.token_id, most)
 
 
 async def _try_target(request: Request, job: BulkJob, target: BulkTarget) -> wire.bulk.PreviewedTarget:
@@ -312,6 +351,10 @@ def make_job(job: BulkJob) -> wire.bulk.BulkJob:
         *(make_request_id(job.id), job.problem, job.players, job.done, job.refused, job.held, job.remaining),
         *(job.not_found, job.repeated, format_instant(job.created_at), *times),
     )
+
+
+def _make_targets(page: TargetPage) -> list[wire.bulk.BulkTarget]:
+    return [make_target(each, page.undone.get(each.seq or 0)) for each in page.targets]
 
 
 def make_target(target: BulkTarget, undone_by: int | None) -> wire.bulk.BulkTarget:

@@ -5,10 +5,11 @@ from functools import partial
 from msgspec import UNSET
 
 from gamekeeper.game import lookup, player_filters
-from gamekeeper.game.bulk_jobs import MOST_PLAYERS
 from gamekeeper.game.bulk_refusals import FilterTooWide, TooManyPlayers
+from gamekeeper.game.bulk_targets import MOST_PLAYERS
 from gamekeeper.game.player_filters import PageWanted
 from gamekeeper.game.player_walks import PlayerFilter
+from gamekeeper.game.ranges import require_order
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http.instants import parse_instant
 from gamekeeper.http.player_filters import ACCOUNTS
@@ -44,6 +45,8 @@ def _read_filter(request: Request, body: JobFilter) -> PlayerFilter:
     if body.Banned is not UNSET:
         request.caller.require(ACCOUNTS)
     seen_from, seen_to = (parse_instant(each) if each else None for each in (body.SeenFrom, body.SeenTo))
+    require_order("SeenFrom", seen_from, seen_to)
+    require_order("LevelFrom", body.LevelFrom or None, body.LevelTo or None)
     wanted = PlayerFilter(
         *(body.ClassId or None, body.MapId or None, body.LevelFrom or None, body.LevelTo or None),
         *(seen_from, seen_to),

@@ -13,6 +13,7 @@ from gamekeeper import log
 from gamekeeper.game import bulk_jobs
 from gamekeeper.game.approval_refusals import ApprovalRequired, RequesterLostAccess
 from gamekeeper.game.bulk_jobs import CreatorLostAccess, JobTaken
+from gamekeeper.game.bulk_refusals import JobOfFormerEpoch
 from gamekeeper.game.key_refusals import QuotaReached
 from gamekeeper.game.refusals import Overloaded, PowerMissing, Refusal, RoleMissing, TooManyRequests
 from gamekeeper.game.role_refusals import PermissionMissing
@@ -60,8 +61,8 @@ class BulkRunner:
             return False
         except CreatorLostAccess:
             await self._pause(job, LOST_ACCESS)
-        except QuotaReached as reached:
-            await self._pause(job, reached.message)
+        except (JobOfFormerEpoch, QuotaReached) as stopped:
+            await self._pause(job, stopped.message)
         except (DatabaseUnavailable, Overloaded, TooManyRequests):
             raise  # the next turn tries again; if the outcome is unknown, the state of the target tells it
         except Exception:  # noqa: BLE001 - logged; a person decides whether the job goes on
@@ -82,7 +83,7 @@ class BulkRunner:
             raise CreatorLostAccess from None
         except ApprovalRequired:
             pass  # the transaction that holds the change has stored that
-        except (QuotaReached, Overloaded, TooManyRequests):
+        except (JobOfFormerEpoch, QuotaReached, Overloaded, TooManyRequests):
             raise
         except Refusal as refusal:
             await bulk_jobs.refuse_target(services.keeper.store, job.id, target.number, refusal.code, refusal.message)

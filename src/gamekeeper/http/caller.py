@@ -7,13 +7,14 @@ from typing import Protocol
 
 from gamekeeper.game import api_keys, permissions
 from gamekeeper.game.actors import Actor
-from gamekeeper.game.gifts import EVERY_OTHER_ITEM, DailyLimit, GiftLimits, find_daily_limit
+from gamekeeper.game.gifts import EVERY_OTHER_ITEM, NO_LIMITS, DailyLimit, GiftLimits, find_daily_limit
 from gamekeeper.game.permissions import API
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.game.second_factors import DEFAULT_POLICY, Policy
 from gamekeeper.game.security import MAX_ADDRESSES, CredentialUse
 from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
+from gamekeeper.http import denials
 from gamekeeper.http.key_guard import CallingKey, KeyGuard, make_calling_key
 from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import gifts, tokens
@@ -61,7 +62,8 @@ class Caller:
     @property
     def actor(self) -> Actor:
         """The caller as the rules of the game know it."""
-        return Actor(self.account_id, self.name, self.permissions, self.require)
+        is_limited = self.gift_limits is not None and self.gift_limits != NO_LIMITS
+        return Actor(self.account_id, self.name, self.permissions, self.require, is_limited)
 
     def require(self, needs: frozenset[str]) -> None:
         if needs <= self.permissions:
@@ -144,7 +146,7 @@ class Callers:
         asked, believed = time.monotonic(), self._cache
         row = await tokens.find_caller(self._store, access_hash)
         if row is None:
-            raise Denied
+            raise await denials.explain_token(self._store, access_hash)
         unmet_role = self._find_unmet_role(row)
         held = NO_PERMISSIONS if unmet_role else self._find_permissions(row)
         has_read_only_roles = row.has_read_only_roles and held <= permissions.READING
@@ -172,7 +174,7 @@ class Callers:
         asked, believed = time.monotonic(), self._cache
         row = await key_rows.find_caller(self._store, text_hash)
         if row is None:
-            raise Denied
+            raise await denials.explain_key(self._store, text_hash)
         owners = permissions.find_effective(row.powers, row.grants)
         held = api_keys.include(row.permissions, row.role) & owners
         read_only = row.has_read_only_role or (row.has_read_only_owner and owners <= permissions.READING)
@@ -236,5 +238,5 @@ def _read_token(authorization: bytes) -> str:
         or len(token) > MAX_TOKEN_LENGTH
         or not token.isascii()
     ):
-        raise Denied
+        raise Denied(denials.MALFORMED if authorization.strip() else "")
     return token

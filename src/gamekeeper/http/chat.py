@@ -96,7 +96,8 @@ async def _send(
 
     async def count_and_decide(tx: Reading) -> Decision[None]:
         if not counted:  # the transaction may be run again
-            request.services.chat_guard.count(request.caller.account_id, settings.chat_per_minute)
+            account, most = request.caller.account_id, settings.chat_per_minute
+            request.services.chat_guard.count(account, most, dry_run=request.dry_run)
             counted.append(True)
         return await decide(tx, life_ms=settings.command_seconds * 1000)
 

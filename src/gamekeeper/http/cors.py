@@ -12,7 +12,7 @@ DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 NO_CONTENT = 204
 EXPOSED = (
     b"access-control-expose-headers",
-    b"x-request-id, etag, idempotent-replay, x-dry-run, retry-after, deprecation, link",
+    b"x-request-id, etag, idempotent-replay, x-dry-run, retry-after, deprecation, link, www-authenticate",
 )
 PREFLIGHT: Headers = [
     (b"access-control-allow-headers", b"authorization, content-type, idempotency-key, if-none-match, x-reason"),

@@ -105,7 +105,7 @@ async def _run_handler(request: Request, route: Route) -> Response:
     if request.dry_run or route.successor:
         answer.headers = (*_make_notice_headers(request), *answer.headers)
     if route.cache is REVALIDATED or (route.cache is not NO_STORE and not users.can_see_reset_codes(request)):
-        answer.tag = etags.make_etag(answer.content)
+        answer.tag = answer.tag or etags.make_etag(answer.content)
         held = request.headers.get(b"if-none-match")
         if held is not None and etags.is_listed(answer.tag, held):  # the client has cached this response
             answer.status, answer.content = NOT_MODIFIED, b""
@@ -177,7 +177,7 @@ def _read_arguments(request: Request, route: Route) -> dict[str, object]:
     for each in route.path_values:
         given[each.argument] = each.read(request.params[each.place], each.name)
     if route.query is not None:
-        given["query"] = queries.decode(route.query, request.query)
+        given["query"] = queries.decode(route.query, request.query, keep_empty=route.keeps_empty)
     return given
 
 

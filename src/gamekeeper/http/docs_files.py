@@ -1,6 +1,7 @@
 """The files of the API explorer, from the package, and the two OpenAPI documents.
 
-Pages name the files with a hash of their content, so a browser keeps them without asking again.
+Pages name the files with a hash of their content, so a browser keeps them without asking again. When the package is
+built, a compressed file is put beside each file (hatch_build.py); a checkout has none, and compresses them when asked.
 """
 
 import asyncio
@@ -9,6 +10,9 @@ import threading
 from collections.abc import Callable
 from hashlib import sha256
 from importlib import resources
+from importlib.resources.abc import Traversable
+
+from gamekeeper.http.encodings import SUFFIX, Encoded
 
 ROOT = "/api/docs/"
 PAGE = "docs.html"
@@ -33,12 +37,8 @@ def hash_files(files: dict[str, bytes]) -> str:
     return sha256(repr(listed).encode()).hexdigest()[:16]
 
 
-def _read_files() -> dict[str, bytes]:
-    folder = resources.files("gamekeeper.http") / "docs"
-    return {name: (folder / name).read_bytes() for name in (PAGE, *MEDIA_TYPES)}
-
-
-FILES = _read_files()
+FOLDER = resources.files("gamekeeper.http") / "docs"
+FILES = {name: (FOLDER / name).read_bytes() for name in (PAGE, *MEDIA_TYPES)}
 VERSION = hash_files(FILES)
 
 
@@ -47,24 +47,39 @@ def add_version(text: str) -> str:
     return ADDRESS.sub(rf"\g<0>?v={VERSION}", text)
 
 
+def make_served(content: bytes) -> bytes:
+    """Make what is served of a file of the package: with the versions in the addresses of the explorer's files."""
+    return add_version(content.decode()).encode()
+
+
+def encode_file(folder: Traversable, name: str, served: bytes) -> Encoded:
+    """Return a file of the package, with its compressed form if the package has it."""
+    built = folder / f"{name}{SUFFIX}"
+    return Encoded(served, built.read_bytes() if built.is_file() else None)
+
+
+ENCODED = {name: encode_file(FOLDER, name, make_served(content)) for name, content in FILES.items()}
+
+
 class DocsFiles:
     """Files of the API explorer, read once at start. A name from a request never reaches the file system."""
 
     def __init__(self, make_document: Callable[[bool], bytes]) -> None:
         """`make_document` makes an OpenAPI document, the tolerant one if its argument is true."""
         self._make_document = make_document
-        self._documents: dict[bool, bytes] = {}
+        self._documents: dict[bool, Encoded] = {}
         self._lock = threading.Lock()
-        files = {name: add_version(content.decode()).encode() for name, content in FILES.items()}
-        self.page = files.pop(PAGE)
-        self.named = files
+        self.named = dict(ENCODED)
+        self.page = self.named.pop(PAGE)
 
-    async def load_document(self, *, tolerant: bool) -> bytes:
+    async def load_document(self, *, tolerant: bool) -> Encoded:
         """Return an OpenAPI document. The first request makes it, in a thread: a server would start more slowly."""
         return self._documents.get(tolerant) or await asyncio.to_thread(self._make_once, tolerant)
 
-    def _make_once(self, tolerant: bool) -> bytes:  # noqa: FBT001 - to_thread passes it by position
+    def _make_once(self, tolerant: bool) -> Encoded:  # noqa: FBT001 - to_thread passes it by position
         with self._lock:
             if tolerant not in self._documents:
-                self._documents[tolerant] = self._make_document(tolerant)
+                made = Encoded(self._make_document(tolerant))
+                _ = made.packed  # compressed here, not on the event loop
+                self._documents[tolerant] = made
             return self._documents[tolerant]

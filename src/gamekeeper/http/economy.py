@@ -8,6 +8,7 @@ from gamekeeper.http import economy_codec as codec
 from gamekeeper.http import paging, samples, wire
 from gamekeeper.http.operation import NO_STORE, READ, READ_PLAYERS, Group, needs
 from gamekeeper.http.request import Request
+from gamekeeper.settings import MOST_PAGE_ROWS
 from gamekeeper.store.economy import GiftFilter
 from gamekeeper.store.holdings import ITEM, VARIABLE
 
@@ -22,6 +23,7 @@ GROUP = Group("Economy", "Items in circulation, where they come from, and who ha
     cache=NO_STORE,
     query=wire.economy.EconomyQuery,
     answer=wire.economy.EconomyPage,
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_answer=samples.ECONOMY_PAGE,
 )
@@ -42,6 +44,7 @@ async def list_economy(request: Request, query: wire.economy.EconomyQuery) -> by
     cache=NO_STORE,
     query=wire.economy.DaysQuery,
     answer=wire.economy.ItemEconomy,
+    rows=reports.MAX_ITEM_DAYS,
     refusals=(no.NoSuchItem,),
     example_answer=samples.ITEM_ECONOMY,
 )
@@ -60,6 +63,7 @@ async def get_item_economy(request: Request, query: wire.economy.DaysQuery, item
     cache=NO_STORE,
     query=wire.lists.PageQuery,
     answer=wire.economy.HoldersPage,
+    rows=MOST_PAGE_ROWS,
     refusals=(no.NoSuchItem,),
     example_answer=samples.HOLDERS_PAGE,
 )
@@ -76,6 +80,7 @@ async def list_item_holders(request: Request, query: wire.lists.PageQuery, item_
     cache=NO_STORE,
     query=wire.lists.PageQuery,
     answer=wire.economy.HoldersPage,
+    rows=MOST_PAGE_ROWS,
     refusals=(no.NoSuchVariable,),
     example_answer=samples.HOLDERS_PAGE,
 )
@@ -92,6 +97,7 @@ async def list_variable_holders(request: Request, query: wire.lists.PageQuery, v
     cache=NO_STORE,
     query=wire.economy.GiftsQuery,
     answer=wire.economy.GiftsPage,
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_answer=samples.GIFTS_PAGE,
 )

@@ -159,7 +159,7 @@ def encode_body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
 def make_headers(refusal: Refusal) -> Headers:
     found: Headers = []
     if isinstance(refusal, refusals.Denied):
-        found.append((b"www-authenticate", b"Bearer"))
+        found.append((b"www-authenticate", _make_challenge(refusal.reason)))
     if isinstance(refusal, MethodNotAllowed):
         found.append((b"allow", refusal.allowed.encode()))
     if isinstance(refusal, BodyTooSlow):
@@ -168,3 +168,8 @@ def make_headers(refusal: Refusal) -> Headers:
     if refusal.retry_after is not None:
         found.append((b"retry-after", str(refusal.retry_after).encode()))
     return found
+
+
+def _make_challenge(reason: str) -> bytes:
+    """Make the value of WWW-Authenticate (RFC 6750): a request without a token gets no error code."""
+    return f'Bearer error="invalid_token", error_description="{reason}"'.encode() if reason else b"Bearer"

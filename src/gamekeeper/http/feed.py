@@ -4,6 +4,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.feed import FeedQuery
 from gamekeeper.game.key_refusals import ServerNotAllowed
 from gamekeeper.http import codec, samples, wire
+from gamekeeper.http.answered_rows import MOST_AT_ONCE
 from gamekeeper.http.key_guard import require_server
 from gamekeeper.http.operation import LINK, NO_STORE, READ, Group
 from gamekeeper.http.request import Request
@@ -19,6 +20,7 @@ GROUP = Group("Feed", "For game servers: the changes of players, in order.")
     cache=NO_STORE,
     query=wire.feed.FeedQuery,
     answer=wire.feed.Changes,
+    rows=MOST_AT_ONCE,
     refusals=(no.EpochChanged, no.ChangesTrimmed, no.CursorAhead, ServerNotAllowed),
     example_answer=wire.feed.Changes([samples.CHANGE], 4711, samples.EPOCH),
 )

@@ -19,6 +19,8 @@ GROUP = Group("Finder", "Search players, accounts, the catalogue and changes.")
     cache=NO_STORE,
     query=wire.finder.FindQuery,
     answer=wire.finder.Finds,
+    rows=50,
+    gated=True,
     refusals=(no.TooManyLongReads,),
     example_answer=wire.finder.Finds(
         "aldw", [wire.finder.Found("player", samples.PLAYER_ID, samples.PLAYER, "level 48", "prefix")]

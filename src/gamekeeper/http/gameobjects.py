@@ -5,10 +5,12 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import NoSuchObject
 from gamekeeper.http import catalogue_codec, paging, samples, wire
+from gamekeeper.http.answered_rows import MANY
 from gamekeeper.http.errors import InvalidObjectType
 from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, Group
 from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
+from gamekeeper.settings import MOST_PAGE_ROWS
 from gamekeeper.store import catalogue as entries
 
 OBJECT = (
@@ -43,6 +45,7 @@ GROUP = Group("Gameobjects", "The catalogue with the object types and JSON shape
     cache=REVALIDATED,
     query=wire.lists.PageQuery,
     answer=OBJECTS,
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT]),
 )
@@ -60,6 +63,7 @@ async def list_objects(request: Request, query: wire.lists.PageQuery, object_typ
     access=READ,
     body=wire.lists.LegacyPage,
     answer=KEYED,
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_body=wire.lists.LegacyPage(),
     example_answer=wire.lists.Legacy(31, 0, 1, [wire.catalogue.Keyed(samples.DRAUGHT, samples.DRAUGHT_OBJECT)]),
@@ -81,6 +85,7 @@ async def list_objects_legacy(request: Request, body: wire.lists.LegacyPage, obj
     cache=REVALIDATED,
     query=wire.lists.PageQuery,
     answer=wire.lists.Paged[str],
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT.Name]),
 )
@@ -97,14 +102,20 @@ async def list_names(request: Request, query: wire.lists.PageQuery, object_type:
     permissions=READ_PLAYERS,
     access=READ,
     answer=dict[str, str],
-    refusals=(),
+    rows=MANY,
+    gated=True,
+    refusals=(no.TooManyLongReads,),
     example_answer={samples.DRAUGHT: samples.DRAUGHT_OBJECT.Name},
 )
 async def list_names_legacy(request: Request, object_type: str) -> bytes:
     """Get the names of all objects of one type, as an object of id and name."""
     everything = PageRange(0, paging.MAX_INT32, paging.MAX_INT32)
-    _, found = await _load_page(request, object_type, everything, details=False)
-    return wire.encode({each.id: each.name for each in found})
+
+    async def read() -> bytes:
+        _, found = await _load_page(request, object_type, everything, details=False)
+        return wire.encode({each.id: each.name for each in found})
+
+    return await request.run_through_gate(read)
 
 
 @GROUP.operation(
@@ -133,6 +144,7 @@ async def get_object(request: Request, object_type: str, object_id: str) -> byte
     access=READ,
     cache=REVALIDATED,
     answer=wire.catalogue.TimeSettings,
+    rows=24,
     refusals=(),
     example_answer=wire.catalogue.DEFAULT_TIME,
 )

@@ -6,6 +6,7 @@ from gamekeeper.game import guild_variables
 from gamekeeper.game.guild_variables import GuildVariable
 from gamekeeper.game.world_refusals import GuildMissing, InvalidGuildVariable, WrongValueType
 from gamekeeper.http import bodies, samples, wire
+from gamekeeper.http.answered_rows import OF_ONE_OWNER
 from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -22,6 +23,7 @@ EXAMPLE = wire.variables.GuildVariable(samples.GUILD_FAME, "Guild Fame", 12)
     access=READ,
     cache=REVALIDATED,
     answer=list[wire.variables.GuildVariable],
+    rows=OF_ONE_OWNER,
     refusals=(GuildMissing,),
     example_answer=[EXAMPLE],
 )

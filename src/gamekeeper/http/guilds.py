@@ -11,6 +11,7 @@ from gamekeeper.http import guild_codec, paging, player_records, samples, wire
 from gamekeeper.http.operation import LINK, READ, READ_PLAYERS, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.settings import MOST_PAGE_ROWS
 from gamekeeper.store.guilds import Guild
 
 GROUP = Group("Guilds", "Guilds of the game and their members.")
@@ -24,6 +25,7 @@ GROUP = Group("Guilds", "Guilds of the game and their members.")
     cache=REVALIDATED,
     query=wire.guilds.GuildsQuery,
     answer=wire.lists.EnginePage[wire.guilds.CountedGuild],
+    rows=wire.lists.MAX_ENGINE_RECORDS,
     refusals=(no.TooManyLongReads,),
     example_answer=wire.lists.EnginePage(12, 0, 5, 1, [samples.COUNTED_GUILD]),
 )
@@ -44,6 +46,7 @@ async def list_guilds(request: Request, query: wire.guilds.GuildsQuery) -> bytes
     access=READ,
     body=wire.lists.LegacyPage,
     answer=wire.lists.Legacy[wire.guilds.CountedGuild],
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_body=wire.lists.LegacyPage(),
     example_answer=wire.lists.Legacy(12, 0, 1, [samples.COUNTED_GUILD]),
@@ -79,6 +82,7 @@ async def get_guild(request: Request, guild_id: str) -> bytes:
     cache=REVALIDATED,
     query=wire.guilds.MembersQuery,
     answer=wire.lists.EnginePage[wire.players.PlayerRecord],
+    rows=wire.lists.MAX_ENGINE_RECORDS,
     refusals=(),
     example_answer=wire.lists.EnginePage(7, 0, 5, 1, [samples.RECORD]),
 )

@@ -13,10 +13,18 @@ from gamekeeper.game import history, undo
 from gamekeeper.game import refusals as no
 from gamekeeper.game.history import HistoryPage, Pause, PointInTime
 from gamekeeper.game.inventory import BANK, INVENTORY, read_capacity
-from gamekeeper.game.role_refusals import HeldByRole, LastManager, OwnRole, PermissionMissing, RoleOutOfReach
+from gamekeeper.game.role_refusals import (
+    HeldByRole,
+    LastManager,
+    OwnRole,
+    PermissionMissing,
+    RoleBeyondQuota,
+    RoleOutOfReach,
+)
 from gamekeeper.game.trades import MINUTE_MS
 from gamekeeper.game.undo_refusals import AlreadyUndone, ItemMovedOn, NotUndoable, UndoConflict
 from gamekeeper.http import codec, samples, wire
+from gamekeeper.http.answered_rows import OF_ONE_OWNER
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.operation import GIFT_REFUSALS, NO_STORE, READ, WRITE, Group, needs
 from gamekeeper.http.request import Request
@@ -51,6 +59,8 @@ GROUP = Group("History", "The audit log: changes, earlier states of players, and
     cache=NO_STORE,
     query=wire.history.HistoryQuery,
     answer=wire.history.History,
+    rows=wire.history.LIMITS[CSV][1],
+    gated=True,
     refusals=(no.TooManyLongReads,),
     example_answer=wire.history.History([samples.HISTORY_CHANGE], 4711),
 )
@@ -103,6 +113,7 @@ async def _read_csv(tx: Reading, rest: Pause, load: LoadPages, caller: Caller) -
     cache=NO_STORE,
     query=wire.history.ThenQuery,
     answer=wire.items.ItemsThen,
+    rows=OF_ONE_OWNER,
     refusals=PAST_REFUSALS,
     example_answer=wire.items.ItemsThen(
         [samples.COINS, samples.IN_PACK],
@@ -134,6 +145,7 @@ async def get_items(request: Request, query: wire.history.ThenQuery) -> bytes:
     cache=NO_STORE,
     query=wire.history.ThenQuery,
     answer=list[wire.spells.KnownSpell],
+    rows=OF_ONE_OWNER,
     refusals=PAST_REFUSALS,
     example_answer=[wire.spells.KnownSpell(1, samples.STONE_SKIN)],
 )
@@ -151,6 +163,7 @@ async def get_spells(request: Request, query: wire.history.ThenQuery) -> bytes:
     cache=NO_STORE,
     query=wire.history.ThenQuery,
     answer=list[wire.variables.Variable],
+    rows=OF_ONE_OWNER,
     refusals=PAST_REFUSALS,
     example_answer=[wire.variables.Variable(samples.DRAGONS, 6)],
 )
@@ -172,7 +185,7 @@ async def get_variables(request: Request, query: wire.history.ThenQuery) -> byte
         *(no.HistoryTrimmed, NotUndoable, AlreadyUndone, UndoConflict, ItemMovedOn),
         *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
         *(no.AlreadyBanned, no.AlreadyMuted, no.OwnAccount, PermissionMissing),
-        *(RoleOutOfReach, OwnRole, HeldByRole, LastManager, *GIFT_REFUSALS),
+        *(RoleOutOfReach, RoleBeyondQuota, OwnRole, HeldByRole, LastManager, *GIFT_REFUSALS),
     ),
     example_answer=wire.history.Undone(4711, samples.CHANGE.Kind, [samples.UNDO_CHANGE]),
 )

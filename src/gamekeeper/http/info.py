@@ -36,6 +36,7 @@ async def list_versions(request: Request) -> bytes:
     access=READ,
     cache=REVALIDATED,
     answer=list[str],
+    rows=1,
     refusals=(),
     example_answer=wire.info.VERSIONS,
 )
@@ -180,6 +181,7 @@ async def get_config(request: Request) -> bytes:
     access=READ,
     cache=REVALIDATED,
     answer=list[str],
+    rows=5,
     refusals=(),
     example_answer=wire.players.STATS,
 )

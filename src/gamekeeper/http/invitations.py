@@ -30,7 +30,7 @@ GROUP = Group("Invitations", "Invitations of staff by mail.")
     answer=wire.invitations.Invited,
     refusals=(
         *(no.BadField, no.EmailTaken, role_no.UnknownRole, role_no.RoleOutOfReach, role_no.OwnRole),
-        *(role_no.NoPublicUrl, role_no.TooManyInvitations),
+        *(role_no.RoleBeyondQuota, role_no.NoPublicUrl, role_no.TooManyInvitations),
     ),
     example_body=wire.invitations.Invite("torhild@example.org", ["moderator"]),
     example_answer=wire.invitations.Invited(samples.MAIL_ID, ["moderator"], samples.LATER_TIME, None),
@@ -48,7 +48,7 @@ async def invite(request: Request, body: wire.invitations.Invite) -> Response:
         return wire.encode(wire.invitations.Invited(made.id, list(made.roles), expires_at, warning))
 
     answer = await request.change(decide, encode)
-    if warning:
+    if warning and not request.dry_run:
         log.problem(request.id, warning)
     return answer
 
@@ -60,6 +60,7 @@ async def invite(request: Request, body: wire.invitations.Invite) -> Response:
     access=READ,
     cache=NO_STORE,
     answer=wire.invitations.InvitationList,
+    rows=invitations.MOST_OPEN,
     refusals=(),
     example_answer=wire.invitations.InvitationList([samples.INVITATION]),
 )

@@ -8,6 +8,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.inventory import BANK, INVENTORY, Slots
 from gamekeeper.game.slot_refusals import BagInItself, NoSuchContainer, SlotChanged, SlotHoldsLess, SlotOccupied
 from gamekeeper.http import codec, player_records, samples, wire
+from gamekeeper.http.answered_rows import OF_ONE_OWNER
 from gamekeeper.http.operation import GIFT_REFUSALS, READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -29,6 +30,7 @@ def _make_slot(container: str, slot: int, quantity: int) -> wire.items.ChangedSl
     access=READ,
     cache=REVALIDATED,
     answer=wire.items.Items,
+    rows=OF_ONE_OWNER,
     refusals=(),
     example_answer=wire.items.Items([samples.NAMED_COINS, samples.NAMED_PACK], [wire.items.NamedSlot(0)]),
 )
@@ -47,6 +49,7 @@ async def get_items(request: Request) -> bytes:
     access=READ,
     cache=REVALIDATED,
     answer=list[wire.items.NamedSlot],
+    rows=OF_ONE_OWNER,
     refusals=(),
     example_answer=[wire.items.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
 )
@@ -64,6 +67,7 @@ async def get_inventory(request: Request) -> bytes:
     access=READ,
     cache=REVALIDATED,
     answer=list[wire.items.NamedSlot],
+    rows=OF_ONE_OWNER,
     refusals=(),
     example_answer=[wire.items.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
 )
@@ -81,6 +85,7 @@ async def get_bank(request: Request) -> bytes:
     access=READ,
     cache=REVALIDATED,
     answer=wire.items.NamedBag,
+    rows=OF_ONE_OWNER,
     refusals=(no.NoSuchBag,),
     example_answer=wire.items.NamedBag(
         samples.PACK_ID,

@@ -1,6 +1,7 @@
 """The game link: game servers report the catalogue, players and who is online."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from gamekeeper.game import catalogue, link, pictures, player_edits, presence
@@ -13,6 +14,7 @@ from gamekeeper.http.key_guard import find_speaker, require_server
 from gamekeeper.http.operation import LINK, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.settings import MOST_PAGE_ROWS
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.pictures import Picture
 from gamekeeper.store.players import StoredPlayer
@@ -24,6 +26,8 @@ ENTRIES = (
     | wire.lists.Paged[wire.catalogue.GuildVariableEntry]
     | wire.lists.Paged[wire.catalogue.NamedEntry]
 )
+# one thread: several convert no more pictures, but use all processors and Python's lock, and other requests wait
+_executor = ThreadPoolExecutor(1, "pictures")
 GROUP = Group("Link", "For game servers: report the catalogue, players and who is online.")
 
 
@@ -55,6 +59,7 @@ async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
     cache=REVALIDATED,
     query=wire.lists.PageQuery,
     answer=ENTRIES,
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_ENTRY]),
 )
@@ -80,7 +85,7 @@ async def list_catalogue(request: Request, query: wire.lists.PageQuery, kind: st
 )
 async def put_item_picture(request: Request, body: wire.link.PutPicture, item_id: str) -> Response:
     """Publish the picture of an item: a PNG or WebP file as base64, of at most 64 KiB."""
-    picture = await asyncio.to_thread(pictures.convert_base64, body.Picture)
+    picture = await asyncio.get_running_loop().run_in_executor(_executor, pictures.convert_base64, body.Picture)
     return await _change_picture(request, item_id, picture)
 
 

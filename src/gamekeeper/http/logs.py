@@ -84,6 +84,7 @@ def _declare_list(
         cache=NO_STORE,
         query=query,
         answer=answer,
+        rows=wire.lists.MAX_ENGINE_RECORDS,
         refusals=(),
         example_answer=example,
     )

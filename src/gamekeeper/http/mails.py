@@ -8,6 +8,7 @@ from gamekeeper.game import mails
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decide
 from gamekeeper.http import codec, samples, wire
+from gamekeeper.http.answered_rows import MOST_AT_ONCE
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.operation import MANAGE, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import Request
@@ -27,6 +28,7 @@ GROUP = Group("Mails", "The outbox: mails, their delivery state, and retries.")
     cache=NO_STORE,
     query=wire.mails.MailsQuery,
     answer=wire.mails.Mails,
+    rows=MOST_AT_ONCE,
     refusals=(),
     example_answer=wire.mails.Mails([samples.MAIL], samples.MAIL_CURSOR),
 )
@@ -57,6 +59,6 @@ async def change_and_warn(request: Request, decide: Decide[Any], message: str) -
     warning = None if request.services.keeper.settings.smtp_url else NOT_SET_UP
     answer = wire.encode(wire.users.Message(message, warning))
     answered = await request.change(decide, lambda _: answer)
-    if warning:
+    if warning and not request.dry_run:
         log.problem(request.id, warning)
     return answered

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from msgspec import UNSET
+
 from gamekeeper.game import moderation
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
@@ -10,6 +12,7 @@ from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.game.role_refusals import LastManager
 from gamekeeper.http import samples, wire
 from gamekeeper.http.acts import declare_act
+from gamekeeper.http.instants import parse_instant
 from gamekeeper.http.operation import BAN, KICK, MUTE, Group, H
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -45,8 +48,8 @@ def _declare(
 
 @_declare("ban", BAN, PENALTY, BANNED, refusals=(no.OwnAccount, no.AlreadyBanned, LastManager))
 async def ban(request: Request, body: wire.moderation.Penalty) -> Response:
-    """Ban an account, for some days or permanently. Its tokens are revoked, and it cannot log in."""
-    answer = await _act(request, moderation.ban, body, BANNED, body.duration)
+    """Ban an account, for some time or permanently. Its tokens are revoked, and it cannot log in."""
+    answer = await _act(request, moderation.ban, body, BANNED)
     request.services.callers.clear_cache()
     return answer
 
@@ -59,8 +62,8 @@ async def unban(request: Request, body: wire.moderation.Pardon) -> Response:
 
 @_declare("mute", MUTE, PENALTY, MUTED, refusals=(no.AlreadyMuted,))
 async def mute(request: Request, body: wire.moderation.Penalty) -> Response:
-    """Mute an account, for some days or permanently."""
-    return await _act(request, moderation.mute, body, MUTED, body.duration)
+    """Mute an account, for some time or permanently."""
+    return await _act(request, moderation.mute, body, MUTED)
 
 
 @_declare("unmute", MUTE, PARDON, UNMUTED, account="Grizelda", player="Fenwick")
@@ -83,16 +86,31 @@ async def kick(request: Request, body: wire.moderation.Pardon) -> Response:
     return await _act(request, moderation.kick, body, KICKED)
 
 
+def _read_length(body: wire.moderation.Penalty) -> tuple[int, int | None]:
+    """Return a duration in minutes (0: permanent) and an end. A body may say it in one way only."""
+    ways = [body.duration != 0, body.minutes is not UNSET, body.until is not UNSET]
+    if sum(ways) > 1:
+        raise no.BadField(
+            field="minutes" if body.minutes is not UNSET else "until",
+            problem="cannot be combined: send one of duration, minutes and until",
+        )
+    if body.until is not UNSET:
+        return 0, parse_instant(body.until)
+    return body.duration * moderation.DAY_MINUTES if body.minutes is UNSET else body.minutes, None
+
+
 async def _act(
-    request: Request, rule: Rule, body: wire.moderation.Penalty | wire.moderation.Pardon, said: str, days: int = 0
+    request: Request, rule: Rule, body: wire.moderation.Penalty | wire.moderation.Pardon, said: str
 ) -> Response:
+    minutes, until = _read_length(body) if isinstance(body, wire.moderation.Penalty) else (0, None)
     order = ModerationRequest(
         request.params[0],
-        days,
+        minutes,
         body.reason or "",
         body.moderator or request.caller.name,
         request.caller.actor,
         key_is_player=request.route.path.startswith(PLAYERS),
+        until=until,
     )
     return await request.change(
         lambda tx: rule(tx, order), lambda name: wire.encode(wire.users.Message(said.format(name)))

@@ -8,6 +8,7 @@ from gamekeeper.game import lookup, notes
 from gamekeeper.game import refusals as no
 from gamekeeper.game.note_refusals import NoSuchNote
 from gamekeeper.http import samples, wire
+from gamekeeper.http.answered_rows import MOST_AT_ONCE
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, needs
@@ -41,6 +42,7 @@ _SAMPLE = wire.notes.NoteRecord(
     cache=NO_STORE,
     query=wire.notes.NotesQuery,
     answer=wire.notes.NoteList,
+    rows=MOST_AT_ONCE,
     refusals=(no.NoSuchPlayer, no.NoSuchUser),
     example_answer=wire.notes.NoteList([_SAMPLE], ["refunds"], None),
 )
@@ -126,6 +128,7 @@ async def set_tags(request: Request, body: wire.notes.SetTags) -> Response:
     cache=NO_STORE,
     query=wire.notes.TaggedQuery,
     answer=wire.notes.TaggedList,
+    rows=MOST_AT_ONCE,
     refusals=(),
     example_answer=wire.notes.TaggedList(
         [wire.notes.TaggedRecord(samples.USER_ID, samples.USER, samples.PLAYER_ID, samples.PLAYER)]

@@ -40,6 +40,8 @@ Read and change the players and accounts of an online game.
 * **Some changes wait for a second person**, if the server has rules for that: 409 `approval_required` under `/api/v1`,
   202 elsewhere, both with `ApprovalId`. A retry with the same `Idempotency-Key` gets the answer once it was approved.
 * **An unknown query parameter** is ignored under `/api/v1`. It is a 400 under `/api/keeper` and `/api/link`.
+* **An empty value of a query parameter** counts as left out where `allowEmptyValue` says so: everywhere but under
+  `/api/v1`. An empty `dryRun` is always a 400. A range that ends before it begins is a 400.
 * The examples use the data that `gamekeeper demo` serves.
 """
 Schemas = Contract | TolerantContract
@@ -66,7 +68,10 @@ HEADERS: Mapping[str, Schema] = {
     "ETag": {"description": "The entity tag of the answer, to send in `If-None-Match`.", "schema": {"type": "string"}},
     "Deprecation": {"description": "Since when the operation is deprecated (RFC 9745).", "schema": {"type": "string"}},
     "Link": {"description": "The operation that replaces this one.", "schema": {"type": "string"}},
-    "WWW-Authenticate": {"description": "The authentication scheme: `Bearer`.", "schema": {"type": "string"}},
+    "WWW-Authenticate": {
+        "description": "`Bearer`, and why the token does not work: `error_description` (RFC 6750).",
+        "schema": {"type": "string"},
+    },
     "Retry-After": {
         "description": "Seconds to wait before the next attempt.",
         "schema": {"type": "integer", "format": "int32", "minimum": 0},
@@ -172,7 +177,8 @@ def _list_parameters(operation: Operation, schemas: Schemas) -> list[Schema]:
     found = [_describe_path_parameter(name, operation, schemas) for name in operation.parameters]
     for name, schema in schemas.describe_query(operation.query).items() if operation.query else ():
         plain = {key: value for key, value in schema.items() if key != "description"}
-        found.append({"name": name, "in": "query", "description": schema["description"], "schema": plain})
+        empty = {} if operation.keeps_empty else {"allowEmptyValue": True}
+        found.append({"name": name, "in": "query", "description": schema["description"], **empty, "schema": plain})
     found += _list_write_parameters(operation) if operation.is_repeatable else []
     return found + ([IF_NONE_MATCH] if operation.cache is not NO_STORE else [])
 

@@ -17,11 +17,14 @@ from msgspec import Struct
 from gamekeeper.game.key_refusals import GiftTooLarge, ItemNotAllowed, QuotaReached
 from gamekeeper.game.permissions import PERMISSIONS
 from gamekeeper.game.refusals import Refusal
+from gamekeeper.http.answered_rows import MOST_AT_ONCE, is_list
 from gamekeeper.http.path_parameters import PathValue, list_names, list_values
-from gamekeeper.http.response import Response
+from gamekeeper.http.response import SPEC_ROOT, Response
 
 KEEPER_ROOT = "/api/keeper/"
 LINK_ROOT = "/api/link/"  # path prefix of the operations for game servers
+# path prefixes of the files that a page loads: style sheets, scripts and pictures
+FILES = ("/console/static/", "/console/pictures/", "/api/docs/[")
 # handler of an operation; an answer as bytes is JSON with status 200
 Handler = Callable[..., Coroutine[Any, Any, bytes | Response]]
 H = TypeVar("H", bound=Handler)
@@ -90,9 +93,11 @@ class Route:
     over_link: bool = field(init=False)
     takes_forms: bool = field(init=False)  # the body may be a form, which has no lists
     is_own_api: bool = field(init=False)  # our own operation, which neither the spec nor the engine defines
+    keeps_empty: bool = field(init=False)  # an empty query value is read as sent; elsewhere it counts as left out
     # a request may have Idempotency-Key, X-Reason and dryRun: all writes except the log-in
     is_repeatable: bool = field(init=False)
     takes_input: bool = field(init=False)  # has a body, a query, path parameters to check, or headers such as X-Dry-Run
+    is_file: bool = field(init=False)  # serves files that pages load; the log leaves them out
 
     def __post_init__(self) -> None:
         over_link = self.path.startswith(LINK_ROOT)
@@ -102,8 +107,10 @@ class Route:
             "over_link": over_link,
             "takes_forms": not over_link and not _has_list(self.body),
             "is_own_api": over_link or self.path.startswith(KEEPER_ROOT),
+            "keeps_empty": self.path.startswith(SPEC_ROOT),
             "is_repeatable": self.access is WRITE and self.permissions is not None,
             "takes_input": bool(self.body or self.query or self.path_values or self.access is WRITE),
+            "is_file": self.path.startswith(FILES),
         }
         for name, value in computed.items():
             object.__setattr__(self, name, value)  # the class is frozen
@@ -122,6 +129,8 @@ class Operation(Route):
     group: "Group"
     answer: object  # shape of the answer; a str is a media type other than JSON
     refusals: tuple[type[Refusal], ...]  # refusals that are specific to this operation
+    rows: int | None  # most rows of an answer that is a list; None: no list, or OF_ONE_OWNER
+    gated: bool  # the handler reads them through the gate for long reads
     example_path: Mapping[str, str] = field(hash=False)  # examples of path parameters that replace the default ones
     example_body: object = field(hash=False)
     example_answer: object = field(hash=False)
@@ -148,6 +157,9 @@ class OperationParts(TypedDict):
     example_body: NotRequired[object]  # example of the request body; required if there is a body
     example_answer: NotRequired[object]  # example of the answer; required for JSON
     successor: NotRequired[str]
+    # most rows that the answer can have, or OF_ONE_OWNER; required for reads that answer a list
+    rows: NotRequired[int | None]
+    gated: NotRequired[bool]  # the handler uses the gate for long reads; required above MOST_AT_ONCE rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +194,8 @@ class Group:
                     path_values=list_values(path),
                     answer=parts["answer"],
                     refusals=tuple(parts["refusals"]),
+                    rows=parts.get("rows"),
+                    gated=parts.get("gated", False),
                     example_path=parts.get("example_path", {}),
                     example_body=parts.get("example_body"),
                     example_answer=parts.get("example_answer"),
@@ -211,6 +225,8 @@ def _require_parts(address: str, parts: OperationParts, handler: Handler) -> Non
     missing += (
         ["example_answer"] if not isinstance(parts.get("answer", ""), str) and "example_answer" not in parts else []
     )
+    missing += ["rows"] if parts.get("access") is READ and is_list(parts.get("answer")) and "rows" not in parts else []
+    missing += ["gated"] if (parts.get("rows") or 0) > MOST_AT_ONCE and not parts.get("gated") else []
     missing += ["a docstring, which is its summary"] if not handler.__doc__ else []
     if missing:
         raise DeclarationError(f"The operation {address} does not declare {', '.join(missing)}.")

@@ -10,14 +10,20 @@ from gamekeeper.game import mails as mail_rules
 from gamekeeper.game import refusals as no
 from gamekeeper.game import tokens
 from gamekeeper.game.actors import NO_PERMISSION
-from gamekeeper.game.approval_refusals import ApprovalDenied, ApprovalExpired, ApprovalRequired
+from gamekeeper.game.approval_refusals import (
+    ApprovalDenied,
+    ApprovalExpired,
+    ApprovalRequired,
+    NobodyCanDecide,
+    TooManyWaitingApprovals,
+)
 from gamekeeper.game.approvals import HOLDABLE
 from gamekeeper.game.key_refusals import AddressNotAllowed, QuotaReached, TooManyKeyRequests
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.role_refusals import OwnRole, PermissionMissing
 from gamekeeper.game.roles import GIVE, describe_own_role
-from gamekeeper.game.second_factor_refusals import MfaRequired
-from gamekeeper.http import errors, samples, wire
+from gamekeeper.game.second_factor_refusals import KeyFileUnusable, MfaRequired
+from gamekeeper.http import errors, fingerprints, samples, wire
 from gamekeeper.http.caller import CANNOT_WRITE, POWERS, ROLES, name_power
 from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.path_parameters import find_parameter
@@ -75,6 +81,8 @@ EXAMPLE_VALUES = {
 }
 # permissions of operations whose changes a rule can hold: those of the rules, and those that include one
 HOLDABLE_BY = frozenset({*HOLDABLE, "audit.undo", "users.manage"})
+# permissions of operations that can change who decides on approvals
+GUARDED_BY = frozenset({"staff.manage", "users.manage", "moderation.ban", "audit.undo"})
 EXAMPLE_PROBLEMS: Mapping[RefusalType, str] = {
     errors.MalformedBody: "The body is not valid JSON.",
     MfaRequired: tokens.CODE_MISSING,
@@ -178,15 +186,24 @@ def _list_key_refusals(operation: Operation) -> Iterator[RefusalType]:
     if operation.is_repeatable:
         yield from (no.IdempotencyKeyReused, no.IdempotencyInProgress, no.AnswerErased)
     if can_be_held(operation):
-        yield from (ApprovalDenied, ApprovalExpired)
+        yield from (ApprovalDenied, ApprovalExpired, TooManyWaitingApprovals)
         if not is_accepted_when_held(operation):
             yield ApprovalRequired
+    if can_be_guarded(operation):
+        yield NobodyCanDecide
+        if operation.body is not None and not fingerprints.is_encoded_whole(operation.body):
+            yield KeyFileUnusable  # the body is stored encrypted while the change waits
 
 
 def can_be_held(operation: Operation) -> bool:
     """Tell whether a rule can hold changes of an operation for approval."""
     needed = operation.permissions or frozenset[str]()
     return operation.is_repeatable and not operation.over_link and bool(needed & HOLDABLE_BY)
+
+
+def can_be_guarded(operation: Operation) -> bool:
+    """Tell whether an operation can change who decides on approvals."""
+    return can_be_held(operation) and bool((operation.permissions or frozenset[str]()) & GUARDED_BY)
 
 
 def is_accepted_when_held(operation: Operation) -> bool:

@@ -4,9 +4,10 @@ from typing import Any
 
 from gamekeeper.http import wire
 from gamekeeper.http.docs_files import FOREVER, MEDIA_TYPES, VERSION
+from gamekeeper.http.encodings import Encoded
 from gamekeeper.http.operation import NO_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Response
+from gamekeeper.http.response import Response, make_encoded_response
 
 POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -27,9 +28,10 @@ GROUP = Group("Pages", "The OpenAPI document and the API explorer.")
     refusals=(),
     example_answer={"openapi": "3.1.0"},
 )
-async def get_openapi(request: Request, query: wire.info.DocumentQuery) -> bytes:
+async def get_openapi(request: Request, query: wire.info.DocumentQuery) -> Response:
     """Get the OpenAPI 3.1 document of this API."""
-    return await request.services.files.load_document(tolerant=query.tolerant)
+    document = await request.services.files.load_document(tolerant=query.tolerant)
+    return make_encoded_response(document, request.headers)
 
 
 @GROUP.operation(
@@ -43,7 +45,7 @@ async def get_openapi(request: Request, query: wire.info.DocumentQuery) -> bytes
 )
 async def show_docs(request: Request) -> Response:
     """Show the API explorer, a web page that describes and calls the API."""
-    return _make_response("text/html", request.services.files.page)
+    return _make_response(request, "text/html", request.services.files.page)
 
 
 @GROUP.operation(
@@ -58,11 +60,11 @@ async def show_docs(request: Request) -> Response:
 )
 async def get_file(request: Request, query: wire.info.DocsFileQuery, file: str) -> Response:
     """Get a script or style sheet of the API explorer."""
-    found = _make_response(MEDIA_TYPES[file], request.services.files.named[file])
+    found = _make_response(request, MEDIA_TYPES[file], request.services.files.named[file])
     if query.v == VERSION:
         found.cache_control = FOREVER
     return found
 
 
-def _make_response(kind: str, content: bytes) -> Response:
-    return Response(content, content_type=f"{kind}; charset=utf-8".encode(), policy=POLICY)
+def _make_response(request: Request, kind: str, content: Encoded) -> Response:
+    return make_encoded_response(content, request.headers, f"{kind}; charset=utf-8".encode(), POLICY)

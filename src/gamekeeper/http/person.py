@@ -16,6 +16,7 @@ from gamekeeper.game.person_refusals import ExportTooLarge
 from gamekeeper.game.players import Player
 from gamekeeper.game.security import SecurityEvent
 from gamekeeper.http import codec, instants, samples, wire
+from gamekeeper.http.answered_rows import MANY
 from gamekeeper.http.operation import NO_STORE, READ, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -63,6 +64,8 @@ class PersonExport:
     access=READ,
     cache=NO_STORE,
     answer=wire.person.Person,
+    rows=MANY,
+    gated=True,
     refusals=(ExportTooLarge, no.TooManyLongReads),
     example_answer=wire.person.Person(samples.USER_RECORD),
 )

@@ -10,6 +10,7 @@ from gamekeeper.http import player_cursor, player_records, samples, wire
 from gamekeeper.http.operation import NO_STORE, READ, READ_PLAYERS, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.wire.player_filters import FilteredPlayers, FilteredPlayersQuery, PlayerConditions
+from gamekeeper.settings import MOST_PAGE_ROWS
 
 GROUP = Group("Filters", "Players by class, map, level, last time online, ban and item.")
 ACCOUNTS = frozenset({"users.query"})
@@ -24,6 +25,7 @@ DIRECTIONS = {False: "Ascending", True: "Descending"}
     cache=NO_STORE,
     query=FilteredPlayersQuery,
     answer=FilteredPlayers,
+    rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads, no.RoleMissing),
     example_answer=FilteredPlayers(48, 48, "name", "Ascending", samples.PLAYER_CURSOR, [samples.RECORD]),
 )

@@ -14,6 +14,7 @@ from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Gr
 from gamekeeper.http.paging import PageRange
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.settings import MOST_PAGE_ROWS
 from gamekeeper.store.players import RecordRow, StoredPlayer
 
 GROUP = Group("Players", "Players: lists, rankings, who is online, and changes.")
@@ -28,6 +29,7 @@ GROUP = Group("Players", "Players: lists, rankings, who is online, and changes."
     cache=REVALIDATED,
     query=wire.players.PlayersQuery,
     answer=wire.lists.Paged[wire.players.PlayerRecord],
+    rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads),
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
@@ -45,6 +47,7 @@ async def list_players(request: Request, query: wire.players.PlayersQuery) -> by
     cache=REVALIDATED,
     query=wire.players.RankQuery,
     answer=wire.lists.Paged[wire.players.PlayerRecord],
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
@@ -64,6 +67,7 @@ async def list_ranking(request: Request, query: wire.players.RankQuery) -> bytes
     cache=REVALIDATED,
     query=wire.players.PlayersQuery,
     answer=wire.lists.Paged[wire.players.PlayerRecord],
+    rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads),
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
@@ -80,6 +84,7 @@ async def list_online(request: Request, query: wire.players.PlayersQuery) -> byt
     access=READ,
     body=wire.lists.LegacyPage,
     answer=wire.lists.Legacy[wire.players.PlayerRecord],
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_body=wire.lists.LegacyPage(),
     example_answer=wire.lists.Legacy(48, 0, 1, [samples.RECORD]),
@@ -98,6 +103,7 @@ async def list_online_legacy(request: Request, body: wire.lists.LegacyPage) -> b
     access=READ,
     body=wire.lists.LegacyPage,
     answer=wire.lists.Legacy[wire.players.PlayerRecord],
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_body=wire.lists.LegacyPage(),
     example_answer=wire.lists.Legacy(48, 0, 1, [samples.RECORD]),
@@ -150,6 +156,7 @@ async def get_player(request: Request) -> bytes:
     cache=REVALIDATED,
     query=wire.players.AroundQuery,
     answer=wire.players.Rank,
+    rows=101,
     refusals=(),
     example_answer=msgspec.Raw(samples.RANK),
 )

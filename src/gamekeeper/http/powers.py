@@ -3,7 +3,7 @@ from functools import partial
 from gamekeeper.game import key_losses, permissions, powers
 from gamekeeper.game import refusals as no
 from gamekeeper.game.key_losses import ChangedOwner
-from gamekeeper.game.role_refusals import HeldByRole, LastManager
+from gamekeeper.game.role_refusals import HeldByRole, LastManager, RoleBeyondQuota
 from gamekeeper.http import codec, samples, weakened_keys, wire
 from gamekeeper.http.operation import MANAGE, WRITE, Group
 from gamekeeper.http.request import Request
@@ -19,7 +19,7 @@ GROUP = Group("Powers", "Permissions of accounts.")
     access=WRITE,
     body=wire.powers.ChangePowers,
     answer=wire.powers.HeldPowers,
-    refusals=(no.Outranked, no.OwnPowers, HeldByRole, LastManager),
+    refusals=(no.Outranked, no.OwnPowers, RoleBeyondQuota, HeldByRole, LastManager),
     example_body=wire.powers.ChangePowers(mute=True),
     example_answer=wire.powers.HeldPowers(samples.USER_ID, samples.USER, *samples.PERMISSIONS),
 )

@@ -4,11 +4,12 @@ The shape alone has the names, defaults and limits of the parameters. `Meta.extr
 
 * `read`: the function that parses the text; `schema`: the JSON schema for it;
 * `cut`: larger numbers count as this one;
-* `blank`: an empty text counts as no parameter; `strip`: white space around the text is removed first;
+* `blank`: an empty text counts as no parameter, also under `/api/v1`;
+* `strip`: white space around the text is removed first, and an empty rest counts as no parameter;
 * `problem`: the message for a wrong id.
 
 Our own operations reject unknown parameters, because a misspelt one can do harm. The other operations ignore them,
-because their clients expect that.
+because their clients expect that. Outside `/api/v1`, a parameter with an empty value counts as left out.
 """
 
 import types
@@ -19,6 +20,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, ge
 import msgspec
 from msgspec import Meta, Struct, UnsetType
 
+from gamekeeper.game.ranges import require_order
 from gamekeeper.http import dry_runs, hints, query_values
 from gamekeeper.http.errors import UnknownParameter
 from gamekeeper.http.operation import Route
@@ -58,8 +60,13 @@ def list_known_names(route: Route) -> dict[str, str]:
     return {name.lower(): name for name in (*asked, *(dry_runs.SPELLINGS if route.is_repeatable else ()))}
 
 
-def decode(shape: type[S], query: Query) -> S:
-    """Decode the query parameters that a shape declares, in the order of its fields; others are ignored."""
+def decode(shape: type[S], query: Query, *, keep_empty: bool = False) -> S:
+    """Decode the query parameters that a shape declares, in the order of its fields; others are ignored.
+
+    `keep_empty`: an empty value is read like any other text. Otherwise it counts as no parameter.
+    """
+    if not keep_empty and "" in query.values():
+        query = {name: text for name, text in query.items() if text}
     return cast("S", _make_decoder(shape)(query))
 
 
@@ -81,21 +88,33 @@ def _make_decoder(shape: type[Struct]) -> Callable[[Query], Struct]:
         for each in msgspec.structs.fields(shape)
     ]
 
+    ranges = _list_ranges(shape)
+
     def decode(query: Query) -> Struct:
         if not query:
             return defaults
         given = {field: read(query[key], name) for key, field, name, read in fields if key in query}
+        for name, start, end in ranges:
+            if start in given and end in given:
+                require_order(name, cast("int", given[start]), cast("int", given[end]))
         return shape(**given) if given else defaults
 
     return decode
 
 
+def _list_ranges(shape: type[Struct]) -> list[tuple[str, str, str]]:
+    """List a query's ranges, such as `from` to `to` or `levelFrom` to `levelTo`: name of the start, fields of both."""
+    fields = {each.encode_name: each.name for each in msgspec.structs.fields(shape)}
+    ends = {name: name.replace("from", "to").replace("From", "To") for name in fields if name.lower().endswith("from")}
+    return [(name, fields[name], fields[end]) for name, end in ends.items() if end in fields]
+
+
 def _make_reader(kind: Any, default: object) -> ReadValue:  # noqa: ANN401 - a type annotation of any form
     resolved = _resolve(kind)
     read = resolved.find_extra("read") or _find_reader(resolved)
-    if not resolved.find_extra("blank"):
-        return read
     strip = resolved.find_extra("strip")
+    if not strip and not resolved.find_extra("blank"):
+        return read
 
     def read_unless_blank(text: str, name: str) -> object:
         text = text.strip() if strip else text

@@ -15,7 +15,7 @@ from gamekeeper.game.history import Pause
 from gamekeeper.game.refusals import BadField, RepeatedField
 from gamekeeper.game.security import Origin, make_origin
 from gamekeeper.game.steps import Step
-from gamekeeper.http import large_bodies
+from gamekeeper.http import held_bodies, large_bodies
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.errors import NoSuchRoute
 from gamekeeper.http.fingerprints import make_fingerprint
@@ -113,9 +113,8 @@ class Request(msgspec.Struct):
     def describe(self) -> HeldRequest:
         """Describe the request, so that it can be held for approval and run again."""
         kind = self.headers.get(b"content-type", b"").decode("latin-1")
-        return HeldRequest(
-            self.method, self.raw_path.decode("latin-1"), self.raw_query.decode("latin-1"), kind, self.raw_body
-        )
+        body = held_bodies.seal(self.services.keeper.key_file, self.route, self.raw_path, self.raw_body)
+        return HeldRequest(self.method, self.raw_path.decode("latin-1"), self.raw_query.decode("latin-1"), kind, body)
 
     async def wait_for_disconnect(self) -> None:
         """Wait until the client disconnects. Only for operations without a request body."""

@@ -1,16 +1,18 @@
 """The HTTP response that a handler returns: status, headers, and a body or a stream."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import msgspec
 
 from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.changes import ApplyResult
+from gamekeeper.http.encodings import Encoded
 from gamekeeper.http.wire.approvals import Held
 from gamekeeper.http.wire.scalars import encode
 from gamekeeper.store.ledger import LedgerEntry
 
 Header = tuple[bytes, bytes]
+PRIVATE = b"private, no-cache"  # Cache-Control: the client keeps the response, and revalidates it at each use
 JSON = b"application/json; charset=utf-8"
 # Content-Security-Policy of JSON responses: a browser must load and run nothing
 POLICY = b"default-src 'none'; frame-ancestors 'none'"
@@ -28,7 +30,8 @@ class Response(msgspec.Struct):
     headers: Sequence[Header] = ()
     content_type: bytes = JSON
     policy: bytes = POLICY  # value of the response's header Content-Security-Policy
-    tag: bytes = b""  # ETag of the response; the dispatcher sets it if the client may cache the response
+    tag: bytes = b""  # ETag of the response; if empty, the dispatcher sets it if the client may cache the response
+    coding: bytes | None = None  # Content-Encoding of a response that depends on Accept-Encoding; empty: the plain form
     cache_control: bytes = (
         b""  # value of the header Cache-Control, if not the usual one of responses with or without a tag
     )
@@ -42,6 +45,21 @@ class Response(msgspec.Struct):
     def replayed(self) -> bool:
         """True if an earlier request with the same Idempotency-Key made the change."""
         return REPLAY_HEADER in self.headers
+
+
+def make_encoded_response(
+    encoded: Encoded, headers: Mapping[bytes, bytes], content_type: bytes = JSON, policy: bytes = POLICY
+) -> Response:
+    """Make the response with a content that does not change, in the form that the request's headers accept."""
+    form = encoded.choose(headers.get(b"accept-encoding", b""))
+    return Response(
+        form.content,
+        content_type=content_type,
+        policy=policy,
+        tag=form.tag,
+        coding=form.coding,
+        cache_control=PRIVATE,
+    )
 
 
 def make_change_response(done: ApplyResult, path: str = SPEC_ROOT) -> Response:

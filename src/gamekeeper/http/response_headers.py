@@ -3,7 +3,7 @@
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.errors import Headers
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Response
+from gamekeeper.http.response import PRIVATE, Response
 from gamekeeper.settings import Settings
 
 CLOSE = (b"connection", b"close")
@@ -23,8 +23,10 @@ class ResponseHeaders:
         vary = [(b"vary", b"origin")] if cors.origins else []
         both = b"authorization, origin" if cors.origins else b"authorization"
         self._shared: Headers = [*safe, *vary]
+        codings = b"accept-encoding, origin" if cors.origins else b"accept-encoding"
+        self._encoded: Headers = [*safe, (b"vary", codings)]
         self._not_cacheable: Headers = [*safe, (b"cache-control", b"no-store"), *vary]
-        self._cacheable: Headers = [*safe, (b"cache-control", b"private, no-cache"), (b"vary", both)]
+        self._cacheable: Headers = [*safe, (b"cache-control", PRIVATE), (b"vary", both)]
 
     def make(self, request: Request, answer: Response) -> Headers:
         tag = answer.tag
@@ -49,6 +51,9 @@ class ResponseHeaders:
         return found
 
     def _make_cache_headers(self, answer: Response) -> Headers:
+        if answer.coding is not None:
+            coding = [(b"content-encoding", answer.coding)] if answer.coding and answer.content else []
+            return [*self._encoded, (b"cache-control", answer.cache_control), *coding]
         if answer.cache_control:
             return [*self._shared, (b"cache-control", answer.cache_control)]
         return self._cacheable if answer.tag else self._not_cacheable

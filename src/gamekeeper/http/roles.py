@@ -11,6 +11,7 @@ from gamekeeper.game import role_refusals as role_no
 from gamekeeper.game.key_losses import KeyLoss
 from gamekeeper.game.roles import RoleDraft, RoleRequest
 from gamekeeper.http import samples, weakened_keys, wire
+from gamekeeper.http.answered_rows import MANY, OF_ONE_OWNER
 from gamekeeper.http.operation import NO_STORE, QUERY, READ, STAFF, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -19,7 +20,7 @@ from gamekeeper.store.roles import Role
 from gamekeeper.store.users import User
 
 GROUP = Group("Roles", "Roles, and the roles and permissions of accounts.")
-EDIT_REFUSALS = (no.BadField, role_no.UnknownPermission, role_no.RoleOutOfReach)
+EDIT_REFUSALS = (no.BadField, role_no.UnknownPermission, role_no.RoleOutOfReach, role_no.RoleBeyondQuota)
 
 
 @GROUP.operation(
@@ -29,13 +30,19 @@ EDIT_REFUSALS = (no.BadField, role_no.UnknownPermission, role_no.RoleOutOfReach)
     access=READ,
     cache=NO_STORE,
     answer=wire.roles.RoleList,
-    refusals=(),
+    rows=MANY,
+    gated=True,
+    refusals=(no.TooManyLongReads,),
     example_answer=wire.roles.RoleList([samples.ROLE_RECORD]),
 )
 async def list_roles(request: Request) -> bytes:
     """List all roles with their permissions."""
-    found = await rows.read_all(request.services.keeper.store)
-    return wire.encode(wire.roles.RoleList([_make_record(each) for each in found.values()]))
+
+    async def read() -> bytes:
+        found = await rows.read_all(request.services.keeper.store)
+        return wire.encode(wire.roles.RoleList([_make_record(each) for each in found.values()]))
+
+    return await request.run_through_gate(read)
 
 
 @GROUP.operation(
@@ -105,6 +112,7 @@ async def delete_role(request: Request) -> Response:
     access=READ,
     cache=NO_STORE,
     answer=wire.roles.HeldRoles,
+    rows=OF_ONE_OWNER,
     refusals=(),
     example_answer=samples.HELD_ROLES,
 )
@@ -122,7 +130,8 @@ async def get_user_roles(request: Request) -> bytes:
     answer=wire.roles.HeldRoles,
     refusals=(
         *(no.Outranked, no.OwnPowers, role_no.UnknownRole, role_no.UnknownPermission),
-        *(role_no.RoleOutOfReach, role_no.OwnRole, role_no.HeldByRole, role_no.LastManager),
+        *(role_no.RoleOutOfReach, role_no.RoleBeyondQuota, role_no.OwnRole, role_no.HeldByRole),
+        role_no.LastManager,
     ),
     example_body=wire.roles.ChangeRoles(give=["moderator"]),
     example_answer=samples.HELD_ROLES,

@@ -116,6 +116,7 @@ KEY_RECORD = wire.api_keys.KeyRecord(
     Servers=None,
     CreatedAt=TIME,
     CreatedBy=USER_ID,
+    RotatedBy=None,
     LastUsedAt=LATER_TIME,
     LastUsedFrom="192.0.2.7",
     OldTextEndsAt=None,
@@ -236,10 +237,10 @@ APPROVAL = wire.approvals.Approval(
     "POST",
     f"/api/v1/players/{PLAYER}/items/give",
     "shop order 4711",
-    None,
-    None,
-    None,
-    None,
+    *(None, None, None, None),
+    KEY_ID,
+    "web shop",
+    [wire.approvals.KeyMaker(USER_ID, USER)],
 )
 APPROVAL_DETAILS = wire.approvals.ApprovalDetails(
     *msgspec.structs.astuple(APPROVAL),

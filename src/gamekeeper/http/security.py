@@ -36,6 +36,8 @@ ATTACHMENT = (b"content-disposition", b'attachment; filename="security.csv"')
     cache=NO_STORE,
     query=wire.security.SecurityQuery,
     answer=wire.security.SecurityEvents,
+    rows=wire.history.LIMITS["csv"][1],
+    gated=True,
     refusals=(no.NoSuchUser, no.TooManyLongReads),
     example_answer=wire.security.SecurityEvents([samples.SECURITY_EVENT], samples.MAIL_CURSOR),
 )

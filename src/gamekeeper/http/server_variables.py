@@ -27,6 +27,7 @@ from gamekeeper.http.wire.variables import (
     ServerVariable,
     SetAnyVariable,
 )
+from gamekeeper.settings import MOST_PAGE_ROWS
 from gamekeeper.store.server_variables import ServerVariable as StoredVariable
 
 GROUP = Group("Server variables", "Variables of the server itself, which the game declares.")
@@ -46,6 +47,7 @@ CHANGED = ChangedServerVariable(*msgspec.structs.astuple(samples.SERVER_VARIABLE
     cache=REVALIDATED,
     query=wire.lists.VariableQuery,
     answer=wire.lists.Paged[ServerVariable],
+    rows=wire.lists.MAX_ENGINE_RECORDS,
     refusals=(),
     example_answer=wire.lists.Paged(1, 0, 10, 1, [samples.SERVER_VARIABLE]),
 )
@@ -63,6 +65,7 @@ async def list_variables(request: Request, query: wire.lists.VariableQuery) -> b
     access=READ,
     body=wire.lists.LegacyPage,
     answer=wire.lists.Legacy[ServerVariable],
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_body=wire.lists.LegacyPage(),
     example_answer=wire.lists.Legacy(1, 0, 1, [samples.SERVER_VARIABLE]),
@@ -80,6 +83,7 @@ async def list_legacy(request: Request, body: wire.lists.LegacyPage) -> bytes:
     cache=REVALIDATED,
     query=wire.lists.LegacyQuery,
     answer=wire.lists.Legacy[ServerVariable],
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_answer=wire.lists.Legacy(1, 0, 1, [samples.SERVER_VARIABLE]),
 )

@@ -6,10 +6,11 @@ import msgspec
 
 from gamekeeper.game import signals
 from gamekeeper.game.lookup import parse_guid
-from gamekeeper.game.signal_evidence import Evidence, EvidenceChange
+from gamekeeper.game.signal_evidence import MOST_CHANGES, Evidence, EvidenceChange
 from gamekeeper.game.signal_refusals import NoSuchSignal
 from gamekeeper.game.signal_rules import BAG, BEYOND, SILENT
 from gamekeeper.http import samples, wire
+from gamekeeper.http.answered_rows import MOST_AT_ONCE
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.history import ACCOUNTS_ROLE
 from gamekeeper.http.instants import format_instant
@@ -32,6 +33,7 @@ GROUP = Group("Signals", "What rules over changes, requests and game servers hav
     cache=NO_STORE,
     query=wire.signals.SignalsQuery,
     answer=wire.signals.Signals,
+    rows=MOST_AT_ONCE,
     refusals=(),
     example_answer=wire.signals.Signals([samples.SIGNAL], samples.MAIL_CURSOR),
 )
@@ -53,6 +55,7 @@ async def list_signals(request: Request, query: wire.signals.SignalsQuery) -> by
     access=READ,
     cache=NO_STORE,
     answer=wire.signals.SignalDetails,
+    rows=MOST_CHANGES,
     refusals=(NoSuchSignal,),
     example_answer=samples.SIGNAL_DETAILS,
 )

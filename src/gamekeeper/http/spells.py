@@ -3,6 +3,7 @@ from functools import partial
 from gamekeeper.game import lookup, spells
 from gamekeeper.game import refusals as no
 from gamekeeper.http import samples, wire
+from gamekeeper.http.answered_rows import OF_ONE_OWNER
 from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -20,6 +21,7 @@ GROUP = Group("Spells", "Known spells; teach and remove spells.")
     access=READ,
     cache=REVALIDATED,
     answer=list[wire.spells.KnownSpell],
+    rows=OF_ONE_OWNER,
     refusals=(),
     example_answer=[wire.spells.KnownSpell(1, samples.STONE_SKIN)],
 )

@@ -7,7 +7,7 @@ from gamekeeper.game import key_losses, permissions, suspensions
 from gamekeeper.game import refusals as no
 from gamekeeper.game import staff as rules
 from gamekeeper.game.key_losses import KeyLoss
-from gamekeeper.game.role_refusals import LastManager
+from gamekeeper.game.role_refusals import LastManager, RoleBeyondQuota
 from gamekeeper.game.staff import StaffMember
 from gamekeeper.http import samples, weakened_keys, wire
 from gamekeeper.http.instants import format_instant
@@ -27,6 +27,7 @@ GROUP = Group("Staff", "Accounts of staff.")
     cache=NO_STORE,
     query=wire.staff.StaffQuery,
     answer=wire.staff.StaffList,
+    rows=200,
     refusals=(),
     example_answer=wire.staff.StaffList([samples.STAFF_MEMBER], None),
 )
@@ -76,7 +77,7 @@ async def suspend_user(request: Request) -> Response:
     permissions=QUERY | STAFF,
     access=WRITE,
     answer=wire.staff.Suspension,
-    refusals=(no.Outranked, no.OwnAccount),
+    refusals=(no.Outranked, no.OwnAccount, RoleBeyondQuota),
     example_answer=wire.staff.Suspension(samples.USER_ID, samples.USER, Suspended=False),
 )
 async def resume_user(request: Request) -> Response:

@@ -2,16 +2,18 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from gamekeeper.game import accounts, erasures, lookup, registrations
+from gamekeeper.game import accounts, deciders, erasures, lookup, registrations
 from gamekeeper.game import refusals as no
 from gamekeeper.game.list_definitions import USERS
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.role_refusals import LastManager
 from gamekeeper.game.search import ACCOUNTS
 from gamekeeper.http import codec, paging, player_records, samples, search, wire
+from gamekeeper.http.answered_rows import OF_ONE_OWNER
 from gamekeeper.http.operation import MANAGE, QUERY, READ, REVALIDATED, UNLESS_RESET_CODES_SHOWN, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
+from gamekeeper.settings import MOST_PAGE_ROWS
 from gamekeeper.store import players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import StoredPlayer
@@ -31,6 +33,7 @@ GROUP = Group("Users", "Accounts and their players.")
     cache=UNLESS_RESET_CODES_SHOWN,
     query=wire.users.UsersQuery,
     answer=wire.lists.Paged[wire.users.UserRecord[wire.users.Power]],
+    rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads),
     example_answer=wire.lists.Paged(25, 0, 5, 1, [samples.USER_RECORD]),
 )
@@ -47,6 +50,7 @@ async def list_users(request: Request, query: wire.users.UsersQuery) -> bytes:
     access=READ,
     body=wire.lists.LegacyPage,
     answer=wire.lists.Legacy[wire.users.UserRecord[wire.users.Power]],
+    rows=MOST_PAGE_ROWS,
     refusals=(),
     example_body=wire.lists.LegacyPage(),
     example_answer=wire.lists.Legacy(25, 0, 1, [samples.USER_RECORD]),
@@ -72,10 +76,8 @@ async def list_users_legacy(request: Request, body: wire.lists.LegacyPage) -> by
 )
 async def get_user(request: Request) -> bytes:
     """Get an account by name or id."""
-    return codec.encode_user_record(
-        await lookup.find_user_record(request.services.keeper.store, request.params[0]),
-        codes=can_see_reset_codes(request),
-    )
+    user = await lookup.find_user_record(request.services.keeper.store, request.params[0])
+    return _encode_records(request, [user])[0]
 
 
 @GROUP.operation(
@@ -153,6 +155,7 @@ async def delete(request: Request) -> Response:
     access=READ,
     cache=REVALIDATED,
     answer=list[wire.players.PlayerRecord],
+    rows=OF_ONE_OWNER,
     refusals=(),
     example_answer=[samples.RECORD],
 )
@@ -183,8 +186,17 @@ def can_see_reset_codes(request: Request) -> bool:
 
 
 def _encode_records(request: Request, found: Iterable[User]) -> list[bytes]:
-    codes = can_see_reset_codes(request)
-    return [codec.encode_user_record(user, codes=codes) for user in found]
+    codes, rules = can_see_reset_codes(request), request.services.keeper.changes.rules
+    return [
+        codec.encode_user_record(user, codes=codes and not (rules and _is_other_decider(request, user)))
+        for user in found
+    ]
+
+
+def _is_other_decider(request: Request, user: User) -> bool:
+    """Tell whether an account decides on approvals and is not the caller, who could sign in there with its code."""
+    is_own = request.caller.account_id == user.id and request.caller.key is None  # others know the text of a key
+    return not is_own and deciders.is_decider(user)
 
 
 async def _load_players(request: Request) -> list[StoredPlayer]:

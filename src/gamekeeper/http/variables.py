@@ -4,6 +4,7 @@ from gamekeeper.game import lookup, variables
 from gamekeeper.game import refusals as no
 from gamekeeper.game.variable_refusals import ReadOnlyVariable
 from gamekeeper.http import bodies, samples, wire
+from gamekeeper.http.answered_rows import OF_ONE_OWNER
 from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -21,6 +22,7 @@ GROUP = Group("Variables", "Variables: values that a game stores for a player.")
     access=READ,
     cache=REVALIDATED,
     answer=list[wire.variables.PlayerVariable],
+    rows=OF_ONE_OWNER,
     refusals=(),
     example_answer=[wire.variables.PlayerVariable(samples.DRAGONS, 6)],
 )

@@ -54,9 +54,8 @@ class GameData:
                 continue
             entry = self._read_entry(noun, row)
             if columns:
-                own = details.VARIABLE_FIELDS if isinstance(entry, CatalogueVariable) else details.OWN_FIELDS
                 try:
-                    entry = entry._replace(details=details.encode_details(noun, columns, row, own))
+                    entry = entry._replace(details=details.encode_details(noun, columns, row))
                 except details.TooLargeError:
                     self.report_entries.append(ReportEntry(table, row[0], details.TOO_LARGE, taken=True))
             entries[row[0]] = entry

@@ -1,15 +1,14 @@
 """A set of keys in a temporary SQLite database, which may be larger than memory."""
 
 import json
-import sqlite3
 from collections.abc import Iterable
+
+import apsw
 
 
 class KeySet:
     def __init__(self) -> None:
-        self._db = sqlite3.connect(
-            "", isolation_level=None, check_same_thread=False
-        )  # "" opens a temporary SQLite database
+        self._db = apsw.Connection("")  # "" opens a temporary SQLite database
         self._db.execute("CREATE TABLE seen (kind TEXT, key TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID")
         self._db.execute("BEGIN")
 

@@ -130,24 +130,23 @@ async def _select(
     return _Selection(kept, counts)
 
 
-def _find_upgrade(run: ImportRun) -> object:
-    """Return the time from which on the log has the action numbers of 0.7.1 and later; None: never.
+def _find_upgrade(run: ImportRun) -> int | None:
+    """Return the time from which on the log has the action numbers of 0.7.1 and later; None: never, or unreadable.
 
     A file that was upgraded has both numberings. The numbers beyond those of 0.7.0 show when: one of them is written at
     every log-in.
     """
-    return run.data.find_source("activity").read_first(
-        run.data.tables["activity"], 0, 3, len(OLD_ACTIONS), len(ACTIONS)
-    )
+    source, table = run.data.find_source("activity"), run.data.tables["activity"]
+    return values.parse_time(source.read_first(table, 0, 3, len(OLD_ACTIONS), len(ACTIONS)))
 
 
-def read_activity(upgraded: Any, row: Row) -> ActivityEntry | str:  # noqa: ANN401 - text or datetime
+def read_activity(upgraded: int | None, row: Row) -> ActivityEntry | str:
     """Convert an entry of the log of activity, or return the reason why it cannot be imported."""
     own_id, raw_time, raw_user, raw_player, action, peer, address, meta = row
     at = values.parse_time(raw_time)
     if at is None:
         return BAD_TIME
-    names = ACTIONS if upgraded is not None and raw_time >= upgraded else OLD_ACTIONS
+    names = ACTIONS if upgraded is not None and at >= upgraded else OLD_ACTIONS
     if not isinstance(action, int) or not 0 <= action < len(names):
         return f"its action {action!r} is unknown"
     user_id, player_id = values.parse_guid(raw_user) or ZERO_GUID, values.parse_guid(raw_player)

@@ -1,5 +1,6 @@
 """Read Intersect's databases on a MySQL or MariaDB server in one consistent snapshot."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -100,7 +101,7 @@ def _import_driver() -> Any:  # noqa: ANN401 - the driver has no types
         import pymysql  # noqa: PLC0415 - optional dependency
     except ImportError:
         raise BadSource(
-            "Reading from MySQL needs the package PyMySQL. Install it with: pip install 'gamekeeper[mysql]'"
+            f"Reading from MySQL needs the package PyMySQL. Install it with: {sys.executable} -m pip install PyMySQL"
         ) from None
     return pymysql
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from gamekeeper.intersect.fields import FIELDS, Kind
+
 ColumnsByTable = Mapping[str, list[str]]  # the tables of a database, each with its columns
 NET7_MIGRATION = "20230930000000_Net7Upgrade"
 
@@ -62,12 +64,8 @@ PLAYER_TABLES: Mapping[str, TableSpec] = {
     "guild_bank": TableSpec("Guild_Bank", "GuildId", "", blank="ItemId", whole=True, may_miss=True),
     "user_variables": TableSpec("User_Variables", "UserId", "", whole=True, may_miss=True),
 }
-# columns of a map that clients declare; the others, such as its tiles, are large, and no client reads them
-MAP_COLUMNS = (
-    "Up Down Left Right Revision Events Lights NpcSpawns Music Sound IsIndoors ZoneType Panorama Fog FogXSpeed "
-    "FogYSpeed FogTransparency RHue GHue BHue AHue Brightness PlayerLightSize PlayerLightIntensity PlayerLightExpand "
-    "PlayerLightColor OverlayGraphic WeatherAnimation WeatherXSpeed WeatherYSpeed WeatherIntensity"
-)
+# the other columns of a map, such as its tiles, are large, and no client reads them
+MAP_COLUMNS = " ".join(column for column, field in FIELDS["maps"].items() if field.kind is not Kind.OWN)
 
 
 class ObjectTable(NamedTuple):
@@ -100,7 +98,7 @@ GAME_TABLES: Mapping[str, TableSpec] = {
     ),
     "known_spells": TableSpec("Spells", "Id", "Name", whole=True),
     "known_variables": TableSpec("PlayerVariables", "Id", "Name", "DataType|Type", whole=True),
-    "known_switches": TableSpec("PlayerSwitches", "Id", "Name", may_miss=True),
+    "known_switches": TableSpec("PlayerSwitches", "Id", "Name", "DataType|Type", whole=True, may_miss=True),
     "classes": TableSpec(
         "Classes",
         "Id",

@@ -1,12 +1,14 @@
 """Read Intersect's databases in SQLite files, after an integrity check. Never writes to them."""
 
+import contextlib
 import os
-import sqlite3
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
+
+import apsw
 
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.intersect import values
@@ -23,11 +25,12 @@ class SqliteSource(Source):
     def __init__(self, path: Path) -> None:
         self.name = str(path)
         self._indexed: set[str] = set()
+        self._tolerant: dict[str, str] = {}  # queries, and the same queries with bytes that are not UTF-8 replaced
         try:
             self._db = _open(path)
             self._check()
             self._db.execute("BEGIN")
-        except sqlite3.Error as error:
+        except apsw.Error as error:
             raise _explain_error(path, error) from error
 
     def read_tables(self) -> dict[str, list[str]]:
@@ -54,28 +57,57 @@ class SqliteSource(Source):
 
     def query_all(self, text: str, *given: object) -> list[Row]:
         try:
-            return self._db.execute(text, given).fetchall()
-        except sqlite3.Error as error:
+            return self._execute(text, given).fetchall()
+        except (apsw.Error, UnicodeDecodeError) as error:
             self._replace_bad_text(error)
             return self.query_all(text, *given)
 
     def query(self, text: str, *given: object) -> Iterator[Row]:
         done = 0
         try:
-            for row in self._db.execute(text, given):
+            for row in self._execute(text, given):
                 yield row
                 done += 1
-        except sqlite3.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             self._replace_bad_text(error)
             # run the query again and skip the rows already returned: the same snapshot gives them in the same order
             yield from islice(self.query(text, *given), done, None)
 
-    def _replace_bad_text(self, error: sqlite3.Error) -> None:
+    def _execute(self, text: str, given: tuple[Any, ...]) -> apsw.Cursor:
+        return self._db.execute(self._make_tolerant(text, given) if self.has_bad_text else text, given)
+
+    def _replace_bad_text(self, error: apsw.Error | UnicodeDecodeError) -> None:
         """From now on, replace bytes that are not UTF-8. Only when needed, because it is slower."""
-        if hasattr(error, "sqlite_errorcode") or self.has_bad_text:  # an error of SQLite itself, not of decoding text
+        if isinstance(error, apsw.Error):
             raise _explain_error(Path(self.name), error) from error
         self.has_bad_text = True
-        self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
+
+    def _make_tolerant(self, text: str, given: tuple[Any, ...]) -> str:
+        """Read the texts of a query as bytes, which `decode_text` decodes: APSW itself only decodes valid UTF-8."""
+        if text not in self._tolerant:
+            columns = [f"c{number}" for number in range(self._count_columns(text, given))]
+            texts = ", ".join(
+                f"iif(typeof({each}) = 'text', decode_text(CAST({each} AS BLOB)), {each})" for each in columns
+            )
+            wrapped = f"WITH found ({', '.join(columns)}) AS ({text}) SELECT {texts} FROM found"  # noqa: S608 - our text
+            self._tolerant[text] = wrapped if columns else text
+        return self._tolerant[text]
+
+    def _count_columns(self, text: str, given: tuple[Any, ...]) -> int:
+        counts: list[int] = []
+
+        def count_and_stop(cursor: apsw.Cursor, *_: object) -> bool:
+            counts.append(len(cursor.get_description()))
+            return False  # do not run the query
+
+        cursor = self._db.cursor()
+        cursor.exec_trace = count_and_stop
+        with contextlib.suppress(apsw.ExecTraceAbort):
+            cursor.execute(text, given)
+        return counts[0]
+
+    def _decode_text(self, raw: bytes) -> str:
+        return raw.decode(self._encoding, "replace")
 
     def close(self) -> None:
         self._db.close()
@@ -91,7 +123,7 @@ class SqliteSource(Source):
         )
 
     def make_guid_sql(self, expression: str) -> str:
-        """Return NULL for text that is not ASCII: sqlite3 might fail to decode it for the Python function `guid`."""
+        """Return NULL for text that is not ASCII: APSW might fail to decode it for the Python function `guid`."""
         odd = f"typeof({expression}) = 'text' AND {expression} GLOB '*[^ -~]*'"
         return f"CASE WHEN {odd} THEN NULL ELSE guid({expression}) END"
 
@@ -100,9 +132,11 @@ class SqliteSource(Source):
 
     def _check(self) -> None:
         """Check the whole SQLite file before the import starts."""
-        self._db.create_function("guid", 1, values.parse_guid, deterministic=True)
-        self._db.create_function("guid_bytes", 1, _encode_guid, deterministic=True)
-        self._db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        self._db.create_scalar_function("guid", values.parse_guid, 1, deterministic=True)
+        self._db.create_scalar_function("guid_bytes", _encode_guid, 1, deterministic=True)
+        self._db.create_scalar_function("decode_text", self._decode_text, 1, deterministic=True)
+        self._encoding: str = self._db.pragma("encoding")  # such as UTF-8 or UTF-16le, names that Python knows too
+        self._db.pragma("cache_size", -CACHE_KIB)
         found = [row[0] for row in self._db.execute("PRAGMA quick_check(1)")]
         if found != ["ok"]:
             raise _report_damage(self.name, str(found[0]))
@@ -112,7 +146,7 @@ def _encode_guid(guid: str | None) -> bytes | None:
     return None if guid is None else values.encode_guid(guid)
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _open(path: Path) -> apsw.Connection:
     if not path.is_file():
         raise BadSource(f"The file {path} does not exist. Intersect keeps its databases in the folder resources.")
     options = "mode=ro"
@@ -125,16 +159,17 @@ def _open(path: Path) -> sqlite3.Connection:
             )
         options += "&immutable=1"
     uri = f"file:{quote(str(path.absolute()))}?{options}"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=LOCK_SECONDS, check_same_thread=False)
+    db = apsw.Connection(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    db.set_busy_timeout(int(LOCK_SECONDS * 1000))
+    return db
 
 
-def _explain_error(path: Path, error: sqlite3.Error) -> BadSource:
-    name = getattr(error, "sqlite_errorname", "")
-    if name.startswith("SQLITE_NOTADB"):
+def _explain_error(path: Path, error: apsw.Error) -> BadSource:
+    if isinstance(error, apsw.NotADBError):
         return BadSource(f"{path} is not an SQLite database. Give playerdata.db and gamedata.db of the game.")
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
         return BadSource(f"{path} is locked by another program. Stop the game server, or copy the file.")
-    if name.startswith("SQLITE_CORRUPT"):
+    if isinstance(error, apsw.CorruptError):
         return _report_damage(str(path), str(error))
     return BadSource(f"{path} cannot be read: {error}. Check the permissions of the file and its folder.")
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import msgspec
 
@@ -18,6 +18,7 @@ GUID_BYTES = 16
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # ms since 1970; a ban or mute that ends in the year 9999, .NET's largest, is permanent
 NEVER = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH).days * 86_400_000
+LAST_TIME = 253_402_300_799_999  # ms since 1970: the end of the year 9999, after which no time can be written
 STAT_COUNT = 5
 # most slots of a bag, as in the API; slots of inventory and bank beyond the configured size are kept up to this
 MAX_SLOTS = 1000
@@ -88,7 +89,7 @@ def _parse_milliseconds(raw: object) -> int | None:
     if not isinstance(raw, datetime):
         return None
     since = (raw if raw.tzinfo else raw.replace(tzinfo=UTC)) - EPOCH
-    return since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
+    return min(since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000, LAST_TIME)
 
 
 def clean_text(raw: object) -> str:
@@ -109,9 +110,14 @@ def parse_flag(raw: object) -> bool:
     return any(raw) if isinstance(raw, bytes) else bool(raw)
 
 
+def is_integer(raw: object) -> TypeGuard[int]:
+    """Return whether a value is an integer: a boolean of JSON is an `int` in Python, but not in our documents."""
+    return isinstance(raw, int) and not isinstance(raw, bool)
+
+
 def parse_number(raw: object, least: int, most: int = MAX_INT) -> int | None:
     """Return the number, or None if it is not an integer within the limits."""
-    return raw if isinstance(raw, int) and least <= raw <= most else None
+    return raw if is_integer(raw) and least <= raw <= most else None
 
 
 def clamp_bag_size(raw: object) -> int:
@@ -138,8 +144,7 @@ def parse_scalar(raw: object) -> int | bool | float | str | None:
         return bool(found)
     if kind == _NUMBER_TYPE and not isinstance(found, bool):
         return float(found) if -MAX_DOUBLE <= found <= MAX_DOUBLE else None
-    is_integer = kind == _INTEGER_TYPE and isinstance(found, int) and not isinstance(found, bool)
-    return found if is_integer and -MAX_LONG - 1 <= found <= MAX_LONG else None
+    return parse_number(found, -MAX_LONG - 1, MAX_LONG) if kind == _INTEGER_TYPE else None
 
 
 def decode_json(raw: object) -> Any:  # noqa: ANN401 - JSON may be anything
@@ -148,7 +153,7 @@ def decode_json(raw: object) -> Any:  # noqa: ANN401 - JSON may be anything
         return None
     try:
         return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
 
 
@@ -173,7 +178,7 @@ def parse_buffs(raw: str | bytes | None) -> tuple[int, ...] | None:
 
 
 def _fit_numbers(found: list[object], count: int, missing: int) -> tuple[int, ...] | None:
-    if not all(isinstance(each, int) for each in found):
+    if not all(is_integer(each) for each in found):
         return None
     kept = [max(-MAX_INT, min(each, MAX_INT)) for each in cast("list[int]", found)[:count]]
     return tuple(kept + [missing] * (count - len(kept)))

@@ -44,6 +44,24 @@ class ApiKey(NamedTuple):
     last_address: str | None = None
     old_text_ends_at: int | None = None  # when the text before the last rotation stops working
     live: bool = True
+    rotated_by: str | None = None  # the account that made the present text; None: not rotated, or the command line
+
+
+class KeyMaker(NamedTuple):
+    """An account that created or rotated a key, so that it knows a text of it."""
+
+    key_id: str
+    id: str
+    name: str | None  # None: the account was deleted
+
+
+class KeyEnd(NamedTuple):
+    """Why an API key does not work. None of these: because of its owner."""
+
+    is_revoked: bool
+    is_suspended: bool
+    is_expired: bool
+    is_rotated: bool  # this text has ended
 
 
 class KeyCallerRow(NamedTuple):
@@ -87,6 +105,12 @@ async def find_caller(tx: Reading, text_hash: str) -> KeyCallerRow | None:
     )
 
 
+async def find_end(tx: Reading, text_hash: str) -> KeyEnd | None:
+    """Find out why a key does not work. None: it is unknown."""
+    row = await tx.one(SQL.end, text_hash)
+    return KeyEnd(*map(bool, row)) if row else None
+
+
 async def read_list(tx: Reading, user_id: str | None = None) -> list[ApiKey]:
     """Read the newest keys, of one account or of all, at most LIST_LIMIT."""
     if user_id is None:
@@ -113,6 +137,11 @@ async def find_by_hash(tx: Reading, text_hash: str) -> ApiKey | None:
     """Find a key by the hash of its text, also of one that no longer works."""
     row = await tx.one(SQL.find_by_hash, text_hash)
     return _to_key(row) if row else None
+
+
+async def read_makers(tx: Reading, key_ids: Iterable[str]) -> list[KeyMaker]:
+    """Read the accounts that created or rotated these keys."""
+    return [KeyMaker(*row) for row in await tx.all(SQL.makers, as_table({"id": each} for each in key_ids))]
 
 
 async def is_text_active(tx: Reading, text_hash: str) -> bool:
@@ -143,8 +172,8 @@ def backdate(tx: Writing, key: ApiKey) -> None:
     tx.defer(SQL.backdate, key.id, key.created_at, key.last_used, key.last_address)
 
 
-def insert_text(tx: Writing, key_id: str, text_hash: str) -> None:
-    tx.defer(SQL.insert_text, text_hash, key_id)
+def insert_text(tx: Writing, key_id: str, text_hash: str, made_by: str | None) -> None:
+    tx.defer(SQL.insert_text, text_hash, key_id, made_by)
 
 
 def end_texts(tx: Writing, key_id: str, after_ms: int) -> None:
@@ -168,6 +197,7 @@ def note_use(tx: Writing, uses: Mapping[str, str]) -> None:
 def _to_key(row: Row) -> ApiKey:
     key_id, user_id, user, created_by, scope_id, name, role, listed = row[:8]
     created_at, expires_at, suspended_at, revoked_at, last_used, last_address, old_text_ends_at, live = row[14:22]
+    rotated_by = row[22]
     return ApiKey(
         id=key_id,
         user_id=user_id,
@@ -186,6 +216,7 @@ def _to_key(row: Row) -> ApiKey:
         last_address=last_address,
         old_text_ends_at=old_text_ends_at,
         live=bool(live),
+        rotated_by=rotated_by,
     )
 
 

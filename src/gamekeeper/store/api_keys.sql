@@ -14,13 +14,22 @@ WHERE x.hash = $1 AND (x.ends_at IS NULL OR x.ends_at > {now})
   AND k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
   AND u.ban_reason IS NULL AND NOT u.suspended AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id));
 
+-- Why a key has no caller: whether it was revoked, is suspended or has expired, or its text has. None of these: because
+-- of its owner.
+-- name: end
+SELECT k.revoked_at IS NOT NULL, k.suspended_at IS NOT NULL, COALESCE(k.expires_at <= {now}, {false}),
+       COALESCE(x.ends_at <= {now}, {false})
+FROM api_key_texts x JOIN api_keys k ON k.id = x.key_id WHERE x.hash = $1;
+
 -- The newest keys. This statement and the four after it select the same columns; each uses another index.
 -- name: newest
 SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.permissions, k.addresses, k.per_minute,
        k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
        k.last_used, k.last_address,
        (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
-       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
+       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}),
+       (SELECT x.made_by FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at IS NULL
+          AND EXISTS (SELECT 1 FROM api_key_texts o WHERE o.key_id = k.id AND o.ends_at IS NOT NULL) LIMIT 1)
 FROM api_keys k JOIN users u ON u.id = k.user_id
 ORDER BY k.created_at DESC, k.id LIMIT $1;
 
@@ -29,7 +38,9 @@ SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.perm
        k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
        k.last_used, k.last_address,
        (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
-       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
+       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}),
+       (SELECT x.made_by FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at IS NULL
+          AND EXISTS (SELECT 1 FROM api_key_texts o WHERE o.key_id = k.id AND o.ends_at IS NOT NULL) LIMIT 1)
 FROM api_keys k JOIN users u ON u.id = k.user_id
 WHERE k.user_id = $1 ORDER BY k.created_at DESC, k.id LIMIT $2;
 
@@ -38,7 +49,9 @@ SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.perm
        k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
        k.last_used, k.last_address,
        (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
-       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
+       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}),
+       (SELECT x.made_by FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at IS NULL
+          AND EXISTS (SELECT 1 FROM api_key_texts o WHERE o.key_id = k.id AND o.ends_at IS NOT NULL) LIMIT 1)
 FROM api_keys k JOIN users u ON u.id = k.user_id
 WHERE k.user_id = $1 AND k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
 ORDER BY k.name, k.id;
@@ -48,7 +61,9 @@ SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.perm
        k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
        k.last_used, k.last_address,
        (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
-       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
+       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}),
+       (SELECT x.made_by FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at IS NULL
+          AND EXISTS (SELECT 1 FROM api_key_texts o WHERE o.key_id = k.id AND o.ends_at IS NOT NULL) LIMIT 1)
 FROM api_keys k JOIN users u ON u.id = k.user_id
 WHERE k.id = $1;
 
@@ -57,7 +72,9 @@ SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.perm
        k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
        k.last_used, k.last_address,
        (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
-       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
+       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}),
+       (SELECT x.made_by FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at IS NULL
+          AND EXISTS (SELECT 1 FROM api_key_texts o WHERE o.key_id = k.id AND o.ends_at IS NOT NULL) LIMIT 1)
 FROM api_keys k JOIN users u ON u.id = k.user_id
 WHERE k.id = (SELECT x.key_id FROM api_key_texts x WHERE x.hash = $1);
 
@@ -76,11 +93,28 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, {now});
 UPDATE api_keys SET created_at = $2, last_used = $3, last_address = $4 WHERE id = $1;
 
 -- name: insert_text
-INSERT INTO api_key_texts (hash, key_id) VALUES ($1, $2);
+INSERT INTO api_key_texts (hash, key_id, made_by) VALUES ($1, $2, $3);
 
 -- Earlier texts end after $2 milliseconds, unless they end before that.
 -- name: end_texts
 UPDATE api_key_texts SET ends_at = {now} + $2 WHERE key_id = $1 AND (ends_at IS NULL OR ends_at > {now} + $2);
+
+-- The accounts that created or rotated these keys.
+-- name: makers
+SELECT m.key_id, m.made_by, u.name
+FROM (SELECT k.id AS key_id, k.created_by AS made_by FROM api_keys k
+      WHERE k.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
+      UNION SELECT x.key_id, x.made_by FROM api_key_texts x
+      WHERE x.key_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))) AS m
+LEFT JOIN users u ON u.id = m.made_by WHERE m.made_by IS NOT NULL ORDER BY m.key_id, u.name, m.made_by;
+
+-- name: makers (postgres)
+SELECT m.key_id, m.made_by, u.name
+FROM (SELECT k.id AS key_id, k.created_by AS made_by FROM api_keys k
+      WHERE k.id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)))
+      UNION SELECT x.key_id, x.made_by FROM api_key_texts x
+      WHERE x.key_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)))) AS m
+LEFT JOIN users u ON u.id = m.made_by WHERE m.made_by IS NOT NULL ORDER BY m.key_id, u.name, m.made_by;
 
 -- name: is_text_active
 SELECT 1 FROM api_key_texts WHERE hash = $1 AND (ends_at IS NULL OR ends_at > {now});

@@ -1,8 +1,9 @@
 """Changes that wait for the approval of a second person, and how much accounts gave without approval."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from gamekeeper.store.api_keys import KeyMaker
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
@@ -56,6 +57,8 @@ class Approval(NamedTuple):
     decided_by: str | None
     decider: str | None
     decision_reason: str | None
+    key_name: str | None  # of the requester's API key; None: it has a token
+    key_makers: Sequence[KeyMaker] = ()
 
 
 class PersonApproval(NamedTuple):
@@ -91,6 +94,11 @@ async def count_waiting(tx: Reading, most: int) -> int:
     return row[0] if row else 0
 
 
+async def count_waiting_of(tx: Reading, actor_id: str, most: int) -> int:
+    row = await tx.one(SQL.count_waiting_of, actor_id, most)
+    return row[0] if row else 0
+
+
 async def lock(tx: Reading, approval_id: str) -> str | None:
     """Lock an approval until the transaction ends; return its state."""
     row = await tx.one(SQL.lock, approval_id)
@@ -106,8 +114,13 @@ def renew_preview(tx: Writing, approval_id: str, state_fingerprint: str, preview
 
 
 async def read_expired(tx: Reading, limit: int) -> list[str]:
-    """Return the ids of approvals that still wait, although their time is over."""
+    """Lock the approvals that still wait, although their time is over, and return their ids."""
     return [row[0] for row in await tx.all(SQL.expired, limit)]
+
+
+async def read_former(tx: Reading, limit: int) -> list[str]:
+    """Lock the waiting approvals that were requested in a former epoch, and return their ids."""
+    return [row[0] for row in await tx.all(SQL.former, limit)]
 
 
 def expire(tx: Writing, ids: Iterable[str]) -> None:

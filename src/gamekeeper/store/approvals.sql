@@ -1,13 +1,15 @@
 -- name: insert
 INSERT INTO approvals (id, state, rule, requested_at, expires_at, actor_id, token_id, scope_id, key, method, path, query,
-                       content_type, body, reason, state_fingerprint, preview, player_id, user_id)
-VALUES ($1, 'waiting', $2, {now}, {now} + $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, CAST($15 AS {json}), $16, $17);
+                       content_type, body, reason, state_fingerprint, preview, player_id, user_id, epoch)
+VALUES ($1, 'waiting', $2, {now}, {now} + $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, CAST($15 AS {json}), $16, $17,
+        (SELECT e.id FROM epoch e WHERE e.one = 1));
 
 -- name: find
 SELECT a.id, CASE WHEN a.state = 'waiting' AND a.expires_at <= {now} THEN 'expired' ELSE a.state END, a.rule, a.requested_at,
        a.expires_at, a.actor_id, (SELECT u.name FROM users u WHERE u.id = a.actor_id), a.token_id, a.scope_id, a.key,
        a.method, a.path, a.query, a.content_type, a.body, a.reason, a.state_fingerprint, a.preview, a.decided_at,
-       a.decided_by, (SELECT u.name FROM users u WHERE u.id = a.decided_by), a.decision_reason
+       a.decided_by, (SELECT u.name FROM users u WHERE u.id = a.decided_by), a.decision_reason,
+       (SELECT k.name FROM api_keys k WHERE k.id = a.token_id)
 FROM approvals a WHERE a.id = $1;
 
 -- Approvals before the cursor ($1 time, $2 id), newest first: of one state, or all.
@@ -15,7 +17,8 @@ FROM approvals a WHERE a.id = $1;
 SELECT a.id, CASE WHEN a.state = 'waiting' AND a.expires_at <= {now} THEN 'expired' ELSE a.state END, a.rule, a.requested_at,
        a.expires_at, a.actor_id, (SELECT u.name FROM users u WHERE u.id = a.actor_id), a.token_id, a.scope_id, a.key,
        a.method, a.path, a.query, a.content_type, a.body, a.reason, a.state_fingerprint, a.preview, a.decided_at,
-       a.decided_by, (SELECT u.name FROM users u WHERE u.id = a.decided_by), a.decision_reason
+       a.decided_by, (SELECT u.name FROM users u WHERE u.id = a.decided_by), a.decision_reason,
+       (SELECT k.name FROM api_keys k WHERE k.id = a.token_id)
 FROM (SELECT * FROM (SELECT * FROM approvals WHERE CAST($4 AS TEXT) IS NULL AND (requested_at, id) < ($1, $2)
                      ORDER BY requested_at DESC, id DESC LIMIT $3) AS of_all
       UNION ALL
@@ -27,8 +30,14 @@ ORDER BY a.requested_at DESC, a.id DESC;
 -- name: count_waiting
 SELECT COUNT(*) FROM (SELECT 1 FROM approvals WHERE state = 'waiting' AND expires_at > {now} LIMIT $1) AS found;
 
+-- Changes of an account that wait, at most $2. Those that have expired count until the retention job has found them.
+-- name: count_waiting_of
+SELECT COUNT(*) FROM (SELECT 1 FROM approvals WHERE actor_id = $1 AND state = 'waiting' LIMIT $2) AS found;
+
+-- An approval of a former epoch has expired: it may have been decided after the state that was restored.
 -- name: lock
-SELECT CASE WHEN state = 'waiting' AND expires_at <= {now} THEN 'expired' ELSE state END
+SELECT CASE WHEN state = 'waiting' AND (expires_at <= {now} OR epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1))
+            THEN 'expired' ELSE state END
 FROM approvals WHERE id = $1 {for_update};
 
 -- What was needed to run the request again is removed with the decision.
@@ -39,15 +48,18 @@ UPDATE approvals SET state = $2, decided_at = {now}, decided_by = $3, decision_r
 UPDATE approvals SET state_fingerprint = $2, preview = CAST($3 AS {json}) WHERE id = $1 AND state = 'waiting';
 
 -- name: expired
-SELECT id FROM approvals WHERE state = 'waiting' AND expires_at <= {now} ORDER BY expires_at LIMIT $1;
+SELECT id FROM approvals WHERE state = 'waiting' AND expires_at <= {now} ORDER BY expires_at LIMIT $1 {for_update};
+
+-- name: former
+SELECT id FROM approvals WHERE state = 'waiting' AND epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1) LIMIT $1 {for_update};
 
 -- name: expire
 UPDATE approvals SET state = 'expired', query = '', body = ''
-WHERE state = 'waiting' AND expires_at <= {now} AND id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+WHERE state = 'waiting' AND id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
 -- name: expire (postgres)
 UPDATE approvals SET state = 'expired', query = '', body = ''
-WHERE state = 'waiting' AND expires_at <= {now}
+WHERE state = 'waiting'
   AND id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)));
 
 -- name: erase

@@ -1,6 +1,7 @@
 """Bulk jobs, their targets, and the results."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
@@ -10,6 +11,7 @@ from gamekeeper.store.table import as_table
 
 SQL = Statements("bulk_jobs")
 PREVIEWED, RUNNING, PAUSED, FINISHED, CANCELLED = "previewed", "running", "paused", "finished", "cancelled"
+FORMER = "former"  # what `claim` returns for a running job that was started in a former epoch
 WAITING, DONE, REFUSED, HELD, NOT_FOUND = "waiting", "done", "refused", "held", "not_found"
 
 
@@ -266,12 +268,28 @@ def settle(tx: Writing, held: HeldTarget, result: TargetResult) -> None:
     tx.defer(SQL.add_settled, held.job_id, *(int(result.state == each) for each in (DONE, REFUSED)))
 
 
+def refuse_held(tx: Writing, held: Sequence[HeldTarget], code: str, problem: str) -> None:
+    """Store that the changes of some targets were not approved.
+
+    The targets of each job are counted first: PostgreSQL updates a row once per flush.
+    """
+    targets = as_table({"job": each.job_id, "number": each.number} for each in held)
+    tx.defer(SQL.refuse_held, targets, code, problem)
+    for job_id, refused in Counter(each.job_id for each in held).items():
+        tx.defer(SQL.add_settled, job_id, 0, refused)
+
+
 def start(tx: Writing, job_id: str, started_at: int, *, approved: bool) -> None:
     tx.defer(SQL.start, job_id, started_at, approved)
 
 
 def pause(tx: Writing, job_id: str, problem: str | None = None) -> None:
     tx.defer(SQL.pause, job_id, problem)
+
+
+def pause_former(tx: Writing, problem: str) -> None:
+    """Pause the running jobs that were started in a former epoch."""
+    tx.defer(SQL.pause_former, problem)
 
 
 def stop(tx: Writing, job_id: str, state: str, ended_at: int) -> None:
@@ -285,14 +303,33 @@ def erase(tx: Writing, player_ids: Iterable[str], user_id: str) -> None:
     tx.defer(SQL.erase_jobs, user_id)
 
 
-async def delete_oldest(tx: Writing, before_ms: int) -> int:
-    """Delete the oldest job that was created before this time, with its targets; return the number of deleted jobs."""
-    row = await tx.one(SQL.oldest, before_ms)
+async def count_previewed(tx: Reading, creator_id: str, most: int) -> int:
+    """Count the jobs of an account that wait for their start, up to `most`."""
+    row = await tx.one(SQL.count_previewed, creator_id, most)
+    return row[0] if row else 0
+
+
+def delete_targets(tx: Writing, job_id: str) -> None:
+    tx.defer(SQL.delete_targets, job_id)
+
+
+async def delete_oldest(tx: Writing, before_ms: int, preview_before_ms: int) -> int:
+    """Delete the oldest job that was created before its time, with its targets; return the number of deleted jobs.
+
+    `preview_before_ms`: time for jobs that were never started. They stay while an approval of their start waits.
+    """
+    row = await _find_oldest_preview(tx, preview_before_ms) or await tx.one(SQL.oldest, before_ms)
     if row is None:
         return 0
     tx.defer(SQL.delete_targets, row[0])
     tx.defer(SQL.delete, row[0])
     return 1
+
+
+async def _find_oldest_preview(tx: Reading, before_ms: int) -> Row | None:
+    """Find and lock a job. The second statement sees an approval that waited for the same lock."""
+    found = await tx.one(SQL.oldest_preview, before_ms)
+    return found if found and found == await tx.one(SQL.oldest_preview, before_ms) else None
 
 
 async def read_of_person(tx: Reading, user_id: str) -> list[PersonJob]:

@@ -64,8 +64,18 @@ FROM (SELECT approval_id, player_id FROM given WHERE player_id IS NOT NULL
       SELECT given.approval_id, r.id FROM given, {each} players r WHERE r.user_id = given.user_id {end_each}) AS own,
      {each} bulk_targets r WHERE r.player_id = own.player_id AND r.approval_id = own.approval_id AND r.state = 'held' {end_each};
 
+-- name: refuse_held
+UPDATE bulk_targets SET state = 'refused', code = $2, problem = $3
+WHERE (job_id, number) IN (SELECT CAST(value->>'job' AS {guid}), CAST(value->>'number' AS INTEGER) FROM json_each($1));
+
+-- PostgreSQL would join the targets by reading all of them.
+-- name: refuse_held (postgres)
+UPDATE bulk_targets SET state = 'refused', code = $2, problem = $3
+FROM (SELECT CAST(value->>'job' AS {guid}) AS job_id, CAST(value->>'number' AS INTEGER) AS number FROM json_each($1)) AS given
+WHERE bulk_targets.job_id = given.job_id AND bulk_targets.number = given.number;
+
 -- name: add_settled
-UPDATE bulk_jobs SET done = done + $2, refused = refused + $3, held = held - 1 WHERE id = $1;
+UPDATE bulk_jobs SET done = done + $2, refused = refused + $3, held = held - $2 - $3 WHERE id = $1;
 
 -- Players by name, as in players.sql: the exact spelling, or the fold without a clash suffix.
 -- name: players_by_name
@@ -105,12 +115,14 @@ SELECT j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name F
        j.started_at, j.ended_at
 FROM bulk_jobs j WHERE j.state = 'running' AND j.created_at >= 0 ORDER BY j.created_at, j.id LIMIT $1;
 
--- The job, unless another instance is working on it: then there is no row.
+-- The state of the job, or `former` if it was started in a former epoch. No row: another instance is working on it.
 -- name: claim (sqlite)
-SELECT state FROM bulk_jobs WHERE id = $1;
+SELECT CASE WHEN state = 'running' AND epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1) THEN 'former' ELSE state END
+FROM bulk_jobs WHERE id = $1;
 
 -- name: claim (postgres)
-SELECT state FROM bulk_jobs WHERE id = $1 FOR UPDATE SKIP LOCKED;
+SELECT CASE WHEN state = 'running' AND epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1) THEN 'former' ELSE state END
+FROM bulk_jobs WHERE id = $1 FOR UPDATE SKIP LOCKED;
 
 -- name: target_state
 SELECT state FROM bulk_targets WHERE job_id = $1 AND number = $2;
@@ -123,7 +135,13 @@ SELECT t.number, t.state, t.player_id, (SELECT p.name FROM players p WHERE p.id 
        t.approval_id, t.code, t.problem
 FROM bulk_targets t WHERE t.job_id = $1 AND t.number > $2 ORDER BY t.number LIMIT $3;
 
--- name: targets_in_state
+-- `unlikely`: otherwise SQLite would read all targets of the job in order, to save the look-up of each in the index.
+-- name: targets_in_state (sqlite)
+SELECT t.number, t.state, t.player_id, (SELECT p.name FROM players p WHERE p.id = t.player_id), t.given, t.seq, t.undoes,
+       t.approval_id, t.code, t.problem
+FROM bulk_targets t WHERE t.job_id = $1 AND t.number > $2 AND unlikely(t.state = $4) ORDER BY t.number LIMIT $3;
+
+-- name: targets_in_state (postgres)
 SELECT t.number, t.state, t.player_id, (SELECT p.name FROM players p WHERE p.id = t.player_id), t.given, t.seq, t.undoes,
        t.approval_id, t.code, t.problem
 FROM bulk_targets t WHERE t.job_id = $1 AND t.number > $2 AND t.state = $4 ORDER BY t.number LIMIT $3;
@@ -135,10 +153,15 @@ UPDATE bulk_targets SET state = $3, seq = $4, approval_id = $5, code = $6, probl
 UPDATE bulk_jobs SET done = done + $2, refused = refused + $3, held = held + $4 WHERE id = $1;
 
 -- name: start
-UPDATE bulk_jobs SET state = 'running', problem = NULL, started_at = $2, approved = $3 WHERE id = $1;
+UPDATE bulk_jobs SET state = 'running', problem = NULL, started_at = $2, approved = $3,
+                     epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) WHERE id = $1;
 
 -- name: pause
 UPDATE bulk_jobs SET state = 'paused', problem = $2 WHERE id = $1;
+
+-- name: pause_former
+UPDATE bulk_jobs SET state = 'paused', problem = $1
+WHERE state = 'running' AND created_at >= 0 AND epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1);
 
 -- name: stop
 UPDATE bulk_jobs SET state = $2, problem = NULL, ended_at = $3 WHERE id = $1;
@@ -156,7 +179,18 @@ WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($
 UPDATE bulk_jobs SET reason = NULL, problem = NULL WHERE creator_id = $1;
 
 -- name: oldest
-SELECT id FROM bulk_jobs WHERE created_at < $1 AND state <> 'running' ORDER BY created_at, id LIMIT 1;
+SELECT id FROM bulk_jobs WHERE created_at < $1 AND state <> 'running' ORDER BY created_at, id LIMIT 1 {for_update};
+
+-- name: count_previewed
+SELECT COUNT(*) FROM (SELECT 1 FROM bulk_jobs WHERE creator_id = $1 AND state = 'previewed' LIMIT $2) AS found;
+
+-- The oldest job before $1 that was never started, unless an approval of its start waits: its preview names the job.
+-- name: oldest_preview
+SELECT j.id FROM bulk_jobs j
+WHERE j.state = 'previewed' AND j.created_at < $1
+  AND NOT EXISTS (SELECT 1 FROM approvals a WHERE a.actor_id = j.creator_id AND a.state = 'waiting' AND a.expires_at > {now}
+                  AND CAST(a.preview AS TEXT) LIKE '%' || CAST(j.id AS TEXT) || '%')
+ORDER BY j.created_at, j.id LIMIT 1 {for_update};
 
 -- name: delete_targets
 DELETE FROM bulk_targets WHERE job_id = $1;

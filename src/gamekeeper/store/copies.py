@@ -96,6 +96,12 @@ async def clear_roles(tx: Writing) -> None:
     await tx.returning(SQL.clear_roles)
 
 
+def complete_epochs(tx: Writing) -> None:
+    """Give the present epoch to running jobs and waiting approvals without one, which an older version began."""
+    tx.defer(SQL.complete_jobs)
+    tx.defer(SQL.complete_approvals)
+
+
 def renew_epoch(tx: Writing) -> None:
     """Give the audit log a new epoch: a copy has an older state, and readers of the change feed must notice."""
     tx.defer(SQL.renew_epoch)

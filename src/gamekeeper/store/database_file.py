@@ -38,6 +38,11 @@ OTHER_NAME = (
     "The database file {file} is in use under another name, with another log than {log}. Opening it would destroy "
     "changes. Use the name that the running server uses, or stop the server."
 )
+FOREIGN_LOG = (
+    "The database file {file} and its log {log} with {size} bytes of changes do not fit together: {error}. If you put "
+    "a copy in the place of {file}, move the log of the earlier file away, and put the copy there again. If not, "
+    "restore a backup."
+)
 READ_ONLY = (
     "The database file {file} cannot be written by this user. Gamekeeper writes to it and to its folder: use the user "
     "that it belongs to, or change its permissions."

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -23,6 +23,23 @@ def insert(tx: Writing, ids: Iterable[str], user_id: str, upto: int, fields: Ite
     """Create one erasure job per id, for all changes up to number `upto`. From now on the views mask these changes."""
     blank = msgspec.json.encode(dict.fromkeys(fields)).decode()
     tx.defer(SQL.insert, as_table({"id": each} for each in ids), user_id, upto, blank)
+
+
+async def read_account_names(tx: Reading, user_id: str) -> set[str]:
+    """Return the names that an account had, by the audit log."""
+    return _collect(await tx.all(SQL.account_names, user_id))
+
+
+async def read_next_names(tx: Reading, job: ErasureJob, limit: int) -> set[str]:
+    """Return the names in the changes of a player that `blank_changes` blanks next."""
+    return _collect(await tx.all(SQL.next_names, job.id, job.seq, job.upto, limit))
+
+
+def blank_names(tx: Writing, names: Iterable[str], user_id: str) -> None:
+    """Remove the names of an erased person, in lower case, from changes and bulk jobs of others."""
+    table = as_table({"name": each} for each in names)
+    tx.defer(SQL.blank_named, table, user_id)
+    tx.defer(SQL.blank_given, table)
 
 
 async def has_jobs(tx: Reading) -> bool:
@@ -74,6 +91,10 @@ def delete(tx: Writing, job: ErasureJob) -> None:
 async def count_accounts(tx: Reading) -> int:
     row = await tx.one(SQL.count_accounts)
     return row[0] if row else 0
+
+
+def _collect(rows: Iterable[Row]) -> set[str]:
+    return {name for row in rows for name in row if name}
 
 
 async def count_left(tx: Reading, most: int) -> int:

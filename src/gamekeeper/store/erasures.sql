@@ -65,3 +65,54 @@ SELECT COUNT(*) FROM (
                   WHERE r.user_id = erasures.id AND r.player_id IS NULL AND r.seq > erasures.seq
                         AND r.seq <= erasures.upto {end_each}
     LIMIT $1) AS found;
+
+-- Names that the account had, by its own changes.
+-- name: account_names
+SELECT before->>'Name', after->>'Name' FROM ledger
+WHERE user_id = $1 AND player_id IS NULL AND kind IN ('user_registered', 'user_renamed');
+
+-- Names that the next changes of an erased player have. The limit and the order are those of blank_changes.
+-- name: next_names
+SELECT before->>'Name', after->>'Name' FROM (
+    SELECT kind, before, after FROM ledger WHERE player_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4) AS next
+WHERE kind IN ('player_created', 'player_changed', 'player_deleted') AND COALESCE(before->>'Name', after->>'Name') <> '';
+
+-- Removes the names $1, in lower case, as moderators and as targets of chat messages. Another account than the erased one
+-- ($2) that has such a name now stays named as the moderator of what it did itself.
+-- name: blank_named
+UPDATE ledger
+SET before = CASE WHEN lower(before->>'Moderator') IN (SELECT value->>'name' FROM json_each($1))
+                  THEN json_patch(before, json_object('Moderator', NULL)) ELSE before END,
+    after = CASE WHEN lower(COALESCE(after->>'Moderator', after->>'Target')) IN (SELECT value->>'name' FROM json_each($1))
+                  AND (kind = 'chat_sent' OR lower(after->>'Moderator') <> COALESCE(
+                       (SELECT lower(u.name) FROM users u WHERE u.id = ledger.actor_id AND u.id <> $2), ''))
+                 THEN json_patch(after, json_object('Moderator', NULL, 'Target', NULL)) ELSE after END
+WHERE seq IN (
+    SELECT seq FROM ledger WHERE kind IN ({naming})
+        AND lower(COALESCE(after->>'Moderator', after->>'Target')) IN (SELECT value->>'name' FROM json_each($1))
+    UNION ALL
+    SELECT seq FROM ledger WHERE kind IN ({lifting})
+        AND lower(before->>'Moderator') IN (SELECT value->>'name' FROM json_each($1)));
+
+-- name: blank_named (postgres)
+UPDATE ledger
+SET before = CASE WHEN lower(before->>'Moderator') = ANY(ARRAY(SELECT value->>'name' FROM json_each($1)))
+                  THEN CAST(CAST(before AS jsonb) - 'Moderator' AS json) ELSE before END,
+    after = CASE WHEN lower(COALESCE(after->>'Moderator', after->>'Target')) = ANY(ARRAY(SELECT value->>'name' FROM json_each($1)))
+                  AND (kind = 'chat_sent' OR lower(after->>'Moderator') <> COALESCE(
+                       (SELECT lower(u.name) FROM users u WHERE u.id = ledger.actor_id AND u.id <> $2), ''))
+                 THEN CAST(CAST(after AS jsonb) - 'Moderator' - 'Target' AS json) ELSE after END
+WHERE seq = ANY(ARRAY(
+    SELECT seq FROM ledger WHERE kind IN ({naming})
+        AND lower(COALESCE(after->>'Moderator', after->>'Target')) = ANY(ARRAY(SELECT value->>'name' FROM json_each($1)))
+    UNION ALL
+    SELECT seq FROM ledger WHERE kind IN ({lifting})
+        AND lower(before->>'Moderator') = ANY(ARRAY(SELECT value->>'name' FROM json_each($1)))));
+
+-- name: blank_given
+UPDATE bulk_targets SET given = NULL, problem = NULL
+WHERE given IS NOT NULL AND lower(given) IN (SELECT value->>'name' FROM json_each($1));
+
+-- name: blank_given (postgres)
+UPDATE bulk_targets SET given = NULL, problem = NULL
+WHERE given IS NOT NULL AND lower(given) = ANY(ARRAY(SELECT value->>'name' FROM json_each($1)));

@@ -32,6 +32,7 @@ class Invitation(NamedTuple):
     sent_at: int | None = None
     failed_at: int | None = None  # the mail was rejected permanently
     last_error: str | None = None
+    makes_decider: bool = False  # its roles gave approvals.decide when it was sent
 
 
 def hash_secret(secret: str) -> str:
@@ -47,6 +48,7 @@ def insert(tx: Writing, invitation: Invitation, email_fold: str) -> None:
         ",".join(invitation.roles),
         invitation.inviter_id,
         invitation.expires_at,
+        invitation.makes_decider,
     )
 
 
@@ -88,6 +90,11 @@ def delete_old(tx: Writing, before_ms: int) -> None:
     tx.defer(SQL.delete_old, before_ms)
 
 
+def delete_former(tx: Writing) -> None:
+    """Delete the invitations of a former epoch: they may have been accepted or withdrawn since."""
+    tx.defer(SQL.delete_former)
+
+
 async def has_due(tx: Reading) -> bool:
     return await tx.one(SQL.any_due) is not None
 
@@ -105,4 +112,5 @@ async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:
 
 
 def _to_invitation(row: Row) -> Invitation:
-    return Invitation(row[0], row[1], tuple(row[2].split(",")), *row[3:])
+    invitation_id, email, names, *rest, makes_decider = row
+    return Invitation(invitation_id, email, tuple(names.split(",")), *rest, makes_decider=bool(makes_decider))

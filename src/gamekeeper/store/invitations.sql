@@ -1,21 +1,26 @@
 -- name: insert
-INSERT INTO invitations (id, email, email_fold, roles, inviter_id, invited_at, expires_at, tries, next_try_at)
-VALUES ($1, $2, $3, $4, $5, {now}, $6, 0, {now});
+INSERT INTO invitations (id, email, email_fold, roles, inviter_id, invited_at, expires_at, tries, next_try_at, epoch,
+                         makes_decider)
+VALUES ($1, $2, $3, $4, $5, {now}, $6, 0, {now}, (SELECT e.id FROM epoch e WHERE e.one = 1), $7);
 
 -- name: open
-SELECT i.id, i.email, i.roles, i.inviter_id, u.name, i.invited_at, i.expires_at, i.sent_at, i.failed_at, i.last_error
+SELECT i.id, i.email, i.roles, i.inviter_id, u.name, i.invited_at, i.expires_at, i.sent_at, i.failed_at, i.last_error,
+       i.makes_decider
 FROM invitations i JOIN users u ON u.id = i.inviter_id
 WHERE i.expires_at > {now} ORDER BY i.invited_at DESC, i.id LIMIT $1;
 
 -- name: by_id
-SELECT i.id, i.email, i.roles, i.inviter_id, u.name, i.invited_at, i.expires_at, i.sent_at, i.failed_at, i.last_error
+SELECT i.id, i.email, i.roles, i.inviter_id, u.name, i.invited_at, i.expires_at, i.sent_at, i.failed_at, i.last_error,
+       i.makes_decider
 FROM invitations i JOIN users u ON u.id = i.inviter_id
 WHERE i.id = $1 AND i.expires_at > {now};
 
+-- An invitation of a former epoch is void: it may have been accepted or withdrawn after the state that was restored.
 -- name: by_hash
-SELECT i.id, i.email, i.roles, i.inviter_id, u.name, i.invited_at, i.expires_at, i.sent_at, i.failed_at, i.last_error
+SELECT i.id, i.email, i.roles, i.inviter_id, u.name, i.invited_at, i.expires_at, i.sent_at, i.failed_at, i.last_error,
+       i.makes_decider
 FROM invitation_links l JOIN invitations i ON i.id = l.invitation_id JOIN users u ON u.id = i.inviter_id
-WHERE l.secret_hash = $1 AND i.expires_at > {now};
+WHERE l.secret_hash = $1 AND i.expires_at > {now} AND (i.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR i.epoch IS NULL);
 
 -- name: count
 SELECT COUNT(*) FROM invitations WHERE expires_at > {now};
@@ -32,19 +37,23 @@ DELETE FROM invitations WHERE email_fold = $1;
 -- name: delete_old
 DELETE FROM invitations WHERE expires_at < $1;
 
+-- name: delete_former
+DELETE FROM invitations WHERE epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1);
+
 -- name: any_due
-SELECT 1 FROM invitations WHERE next_try_at <= {now} AND expires_at > {now} LIMIT 1;
+SELECT 1 FROM invitations WHERE next_try_at <= {now} AND expires_at > {now} AND (epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR epoch IS NULL) LIMIT 1;
 
 -- name: next_due
 SELECT i.id, u.name, i.email, i.invited_at, i.tries + 1, i.expires_at - {now}, {now} + $1
 FROM invitations i JOIN users u ON u.id = i.inviter_id
 WHERE i.next_try_at <= {now} AND i.expires_at > {now}
+  AND (i.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR i.epoch IS NULL)
 ORDER BY i.next_try_at LIMIT 1;
 
 -- name: next_due (postgres)
 SELECT i.id, u.name, i.email, i.invited_at, i.tries + 1, i.expires_at - {now}, {now} + $1
 FROM invitations i JOIN users u ON u.id = i.inviter_id
-WHERE i.next_try_at <= {now} AND i.expires_at > {now}
+WHERE i.next_try_at <= {now} AND i.expires_at > {now} AND (i.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR i.epoch IS NULL)
 ORDER BY i.next_try_at LIMIT 1 FOR UPDATE OF i SKIP LOCKED;
 
 -- name: take

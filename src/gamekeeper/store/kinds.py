@@ -12,6 +12,9 @@ TOLD_ONCE = ("player_killed", "player_warped", "chat_sent")
 # commands to the game that may be carried out again: they tell the game of a state
 STATE_COMMANDS = ("user_kicked", "user_banned", "user_muted", "user_unmuted")
 COMMANDS = (*TOLD_ONCE, *STATE_COMMANDS)
+# changes with the name of a moderator or of the target of a chat message; the indexes of the ledger repeat both lists
+NAMING = ("user_banned", "user_unbanned", "user_muted", "user_unmuted", "user_kicked", "player_killed", "chat_sent")
+LIFTING = ("user_unbanned", "user_unmuted")
 
 
 def _quote(kinds: tuple[str, ...]) -> str:
@@ -22,4 +25,6 @@ KIND_LISTS = {
     "without_player": _quote(WITHOUT_PLAYER),
     "told_once": _quote(TOLD_ONCE),
     "commands": _quote(COMMANDS),
+    "naming": _quote(NAMING),
+    "lifting": _quote(LIFTING),
 }

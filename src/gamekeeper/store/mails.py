@@ -147,6 +147,11 @@ def retire(tx: Writing) -> None:
     tx.defer(SQL.retire)
 
 
+def fail_former(tx: Writing, problem: str) -> None:
+    """Do not send the mails of a former epoch, until somebody retries them."""
+    tx.defer(SQL.fail_former, problem)
+
+
 def delete_old(tx: Writing, before_ms: int) -> None:
     tx.defer(SQL.delete_old, before_ms)
 

@@ -1,6 +1,6 @@
 -- name: queue
-INSERT INTO mails (id, user_id, caller_id, kind, address, queued_at, expires_at, tries, next_try_at)
-VALUES ($1, $2, $3, 'password_reset', $4, {now}, {now} + $5, 0, {now});
+INSERT INTO mails (id, user_id, caller_id, kind, address, queued_at, expires_at, tries, next_try_at, epoch)
+VALUES ($1, $2, $3, 'password_reset', $4, {now}, {now} + $5, 0, {now}, (SELECT e.id FROM epoch e WHERE e.one = 1));
 
 -- name: wait_of_user
 SELECT queued_at + $3 - {now} FROM mails
@@ -12,9 +12,11 @@ SELECT queued_at + $3 - {now} FROM mails
 WHERE caller_id = $1 AND queued_at > {now} - $3
 ORDER BY queued_at DESC LIMIT 1 OFFSET $2 - 1;
 
+-- A mail of a former epoch is not due: it may have been sent after the state that was restored.
 -- name: any_due
 SELECT 1 FROM mails m JOIN resets r ON r.user_id = m.user_id AND r.mail_id = m.id
-WHERE m.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0 LIMIT 1;
+WHERE m.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0
+  AND (m.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR m.epoch IS NULL) LIMIT 1;
 
 -- name: any_stuck
 SELECT 1 FROM mails WHERE next_try_at IS NOT NULL AND queued_at < {now} - $1 LIMIT 1;
@@ -23,12 +25,14 @@ SELECT 1 FROM mails WHERE next_try_at IS NOT NULL AND queued_at < {now} - $1 LIM
 SELECT m.id, u.name, m.address, r.code, m.queued_at, m.tries + 1, r.expires_at - {now}, {now} + $1
 FROM mails m JOIN resets r ON r.user_id = m.user_id AND r.mail_id = m.id JOIN users u ON u.id = m.user_id
 WHERE m.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0
+  AND (m.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR m.epoch IS NULL)
 ORDER BY m.next_try_at LIMIT 1;
 
 -- name: next_due (postgres)
 SELECT m.id, u.name, m.address, r.code, m.queued_at, m.tries + 1, r.expires_at - {now}, {now} + $1
 FROM mails m JOIN resets r ON r.user_id = m.user_id AND r.mail_id = m.id JOIN users u ON u.id = m.user_id
 WHERE m.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0
+  AND (m.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR m.epoch IS NULL)
 ORDER BY m.next_try_at LIMIT 1 FOR UPDATE OF m SKIP LOCKED;
 
 -- name: take
@@ -53,7 +57,7 @@ WHERE id = $1 AND taken_until = $2;
 SELECT id FROM mails WHERE id = $1 {for_update};
 
 -- name: retry
-UPDATE mails SET next_try_at = $2, failed_at = NULL WHERE id = $1;
+UPDATE mails SET next_try_at = $2, failed_at = NULL, epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) WHERE id = $1;
 
 -- name: unsent
 SELECT id FROM mail_records WHERE code IS NOT NULL AND sent_at IS NULL ORDER BY queued_at, id;
@@ -108,6 +112,10 @@ SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM mails WHERE next_try_at IS NOT NULL 
 -- name: retire
 UPDATE mails SET next_try_at = NULL
 WHERE next_try_at IS NOT NULL AND id IN (SELECT id FROM mail_records WHERE next_try_at IS NOT NULL AND state = 'expired');
+
+-- name: fail_former
+UPDATE mails SET failed_at = {now}, next_try_at = NULL, taken_until = NULL, last_error = $1
+WHERE next_try_at IS NOT NULL AND epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1);
 
 -- name: delete_old
 DELETE FROM mails WHERE queued_at < $1;

@@ -15,6 +15,7 @@ class Penalty(NamedTuple):
     reason: str
     moderator: str  # moderator's name, as given by the caller
     ends_at: int | None  # end of the ban or mute; None: permanent
+    moderator_id: str | None = None  # account with the moderator's name; None: there was none, or it is erased
 
 
 class ImposedPenalty(NamedTuple):
@@ -66,13 +67,11 @@ def lift_mute(tx: Writing, user_id: str) -> None:
     tx.defer(SQL.lift_mute, user_id)
 
 
-def blank_bans_by(tx: Writing, moderator: str) -> None:
-    """Remove this moderator's name from all bans, ignoring case."""
-    tx.defer(SQL.blank_bans_by, moderator)
-
-
-def blank_mutes_by(tx: Writing, moderator: str) -> None:
-    tx.defer(SQL.blank_mutes_by, moderator)
+def blank_moderator(tx: Writing, user_id: str, names: Iterable[str]) -> None:
+    """Remove an erased moderator from bans and mutes: by id, or by any of these names in lower case."""
+    table = as_table({"name": each} for each in names)
+    tx.defer(SQL.blank_bans_by, user_id, table)
+    tx.defer(SQL.blank_mutes_by, user_id, table)
 
 
 async def find_ban(tx: Reading, user_id: str) -> Penalty | None:

@@ -10,6 +10,9 @@ SELECT n.id, n.user_id, n.player_id, n.author_id, n.at, n.warning, n.text,
        (SELECT p.name FROM players p WHERE p.id = n.player_id)
 FROM notes n WHERE n.id = $1;
 
+-- name: lock
+SELECT id FROM notes WHERE id = $1 {for_update};
+
 -- name: newest
 SELECT n.id, n.user_id, n.player_id, n.author_id, n.at, n.warning, n.text,
        (SELECT a.name FROM users a WHERE a.id = n.author_id), (SELECT u.name FROM users u WHERE u.id = n.user_id),
@@ -40,6 +43,15 @@ DELETE FROM tags WHERE user_id = $1 AND player_id = $2;
 -- name: insert_tags
 INSERT INTO tags (user_id, player_id, tag)
 SELECT CAST($1 AS {guid}), CAST($2 AS {guid}), value->>'tag' FROM json_each($3);
+
+-- For the doctor: reads all tags, and all changes.
+-- name: all_tags_after
+SELECT user_id, player_id, tag FROM tags WHERE (user_id, player_id, tag) > ($1, $2, $3)
+ORDER BY user_id, player_id, tag LIMIT $4;
+
+-- name: tag_changes_after
+SELECT l.seq, l.user_id, l.after FROM masked_ledger l
+WHERE l.seq > $1 AND l.kind = 'tags_set' AND EXISTS (SELECT 1 FROM users u WHERE u.id = l.user_id) ORDER BY l.seq LIMIT $2;
 
 -- name: tagged
 SELECT t.user_id, (SELECT u.name FROM users u WHERE u.id = t.user_id), t.player_id,

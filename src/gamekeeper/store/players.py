@@ -199,7 +199,7 @@ def insert(tx: Writing, players: Iterable[PlayerColumns]) -> None:
 
 
 def load(tx: Writing, players: Iterable[PlayerColumns]) -> None:
-    tx.load(SQL.load, map(tuple, players))  # sqlite3 reads plain tuples faster than named ones
+    tx.load(SQL.load, map(tuple, players))  # APSW reads plain tuples faster than named ones
 
 
 async def find_taken_name(tx: Reading, wanted: Iterable[NameClaims]) -> str | None:

@@ -43,6 +43,11 @@ async def has_another_manager(tx: Reading, user_id: str | None, role: str = NO_R
     return await tx.one(SQL.another_manager, user_id, role) is not None
 
 
+async def has_another_decider(tx: Reading, but: Iterable[str]) -> bool:
+    """Tell whether an account that is not one of these can decide on approvals at present."""
+    return await tx.one(SQL.another_decider, as_table({"id": each} for each in but)) is not None
+
+
 def save(tx: Writing, role: Role) -> None:
     """Insert or update a role, without its permissions."""
     tx.defer(SQL.save, role.name, role.about, role.read_only)

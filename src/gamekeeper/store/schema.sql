@@ -90,8 +90,10 @@ CREATE TABLE mutes (
     reason      TEXT NOT NULL,
     ends_at     {long},                        -- null: permanent
     moderator   TEXT NOT NULL DEFAULT '',      -- name given by the caller
-    started_at  {long} NOT NULL DEFAULT 0
+    started_at  {long} NOT NULL DEFAULT 0,
+    moderator_id {guid}                        -- the account with that name, if there was one
 ) {strict};
+CREATE INDEX mutes_by_moderator_id ON mutes (moderator_id) WHERE moderator_id IS NOT NULL;
 CREATE INDEX mutes_by_moderator ON mutes (lower(moderator)) WHERE moderator <> '';
 -- Finds mutes in force without reading ended ones; permanent mutes (null) are at one end of the index.
 CREATE INDEX mutes_by_end ON mutes (ends_at, started_at, user_id);
@@ -102,8 +104,10 @@ CREATE TABLE bans (
     reason      TEXT NOT NULL,
     moderator   TEXT NOT NULL,
     started_at  {long} NOT NULL,
-    ends_at     {long}
+    ends_at     {long},
+    moderator_id {guid}                        -- as in mutes
 ) {strict};
+CREATE INDEX bans_by_moderator_id ON bans (moderator_id) WHERE moderator_id IS NOT NULL;
 CREATE INDEX bans_by_moderator ON bans (lower(moderator)) WHERE moderator <> '';
 CREATE INDEX bans_by_end ON bans (ends_at, started_at, user_id);
 
@@ -131,6 +135,7 @@ CREATE TABLE mails (
     sent_at      {long},
     failed_at    {long},                       -- permanent failure
     last_error   TEXT,
+    epoch        {guid},                       -- of the database when it was queued or retried; null: by an older version
     CHECK (next_try_at IS NULL OR (sent_at IS NULL AND failed_at IS NULL))
 ) {strict};
 CREATE INDEX mails_by_user ON mails (user_id, queued_at);
@@ -152,7 +157,9 @@ CREATE TABLE invitations (
     taken_until  {long},                       -- end of the lease of the sender
     sent_at      {long},
     failed_at    {long},                       -- permanent failure
-    last_error   TEXT
+    last_error   TEXT,
+    epoch        {guid},                       -- of the database when it was made; null: by an older version
+    makes_decider {boolean} NOT NULL DEFAULT {false} -- its roles gave approvals.decide when it was sent
 ) {strict};
 CREATE INDEX invitations_by_inviter ON invitations (inviter_id);
 CREATE INDEX invitations_to_try ON invitations (next_try_at) WHERE next_try_at IS NOT NULL;
@@ -247,7 +254,8 @@ ALTER TABLE api_keys ALTER COLUMN user_id SET (n_distinct = -0.01);
 CREATE TABLE api_key_texts (
     hash     TEXT PRIMARY KEY,
     key_id   {guid} NOT NULL REFERENCES api_keys (id) ON DELETE CASCADE,
-    ends_at  {long}                            -- when the text stops working; null: with the key
+    ends_at  {long},                           -- when the text stops working; null: with the key
+    made_by  {guid}                            -- the account that created or rotated the key; null: the command line, or unknown
 ) {strict};
 CREATE INDEX api_key_texts_by_key ON api_key_texts (key_id);
 
@@ -586,6 +594,10 @@ CREATE TABLE ledger (
 ) {strict};
 CREATE INDEX ledger_by_player ON ledger (player_id, seq) WHERE player_id IS NOT NULL;
 CREATE INDEX ledger_by_user ON ledger (user_id, seq) WHERE user_id IS NOT NULL;
+-- Names of moderators and of the targets of chat messages, for the erasure of a person.
+CREATE INDEX ledger_by_named ON ledger (lower(COALESCE(after->>'Moderator', after->>'Target')))
+    WHERE kind IN ('user_banned', 'user_unbanned', 'user_muted', 'user_unmuted', 'user_kicked', 'player_killed', 'chat_sent');
+CREATE INDEX ledger_by_lifted ON ledger (lower(before->>'Moderator')) WHERE kind IN ('user_unbanned', 'user_unmuted');
 CREATE INDEX ledger_by_undone ON ledger (undoes) WHERE undoes IS NOT NULL;
 CREATE INDEX ledger_by_actor ON ledger (actor_id, seq) WHERE actor_id IS NOT NULL AND NOT over_link;
 -- Planner statistics: if nearly all changes were of one account or player, PostgreSQL would scan the whole ledger for
@@ -736,12 +748,13 @@ CREATE TABLE approvals (
     user_id            {guid},
     decided_at         {long},
     decided_by         {guid},
-    decision_reason    TEXT
+    decision_reason    TEXT,
+    epoch              {guid}                         -- of the database when it was requested; null: by an older version
 ) {strict};
 CREATE INDEX approvals_by_time ON approvals (requested_at, id);
 CREATE INDEX approvals_by_state ON approvals (state, requested_at, id);
 CREATE INDEX approvals_by_expiry ON approvals (expires_at) WHERE state = 'waiting';
-CREATE INDEX approvals_by_actor ON approvals (actor_id);
+CREATE INDEX approvals_by_actor ON approvals (actor_id, state);
 CREATE INDEX approvals_by_user ON approvals (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX approvals_by_player ON approvals (player_id) WHERE player_id IS NOT NULL;
 -- Planner statistics: one account may have asked for nearly all changes, and nearly all are in one state.
@@ -783,11 +796,13 @@ CREATE TABLE bulk_jobs (
     repeated    INTEGER NOT NULL,                 -- players that were named more than once
     created_at  {long} NOT NULL,
     started_at  {long},
-    ended_at    {long}
+    ended_at    {long},
+    epoch       {guid}                            -- of the database when it was started or resumed; null: by an older version
 ) {strict};
 CREATE INDEX bulk_jobs_by_time ON bulk_jobs (created_at, id);
 CREATE INDEX bulk_jobs_running ON bulk_jobs (created_at, id) WHERE state = 'running';
 CREATE INDEX bulk_jobs_by_creator ON bulk_jobs (creator_id);
+CREATE INDEX bulk_jobs_previewed ON bulk_jobs (creator_id, created_at, id) WHERE state = 'previewed';
 -- The players of bulk jobs, with the result for each.
 CREATE TABLE bulk_targets (
     job_id       {guid} NOT NULL,
@@ -806,6 +821,7 @@ CREATE TABLE bulk_targets (
 ) {clustered};
 CREATE INDEX bulk_targets_by_state ON bulk_targets (job_id, state, number);
 CREATE INDEX bulk_targets_by_player ON bulk_targets (player_id) WHERE player_id IS NOT NULL;
+CREATE INDEX bulk_targets_by_given ON bulk_targets (lower(given)) WHERE given IS NOT NULL;
 CREATE INDEX bulk_targets_by_change ON bulk_targets (seq) WHERE seq IS NOT NULL;
 CREATE INDEX bulk_targets_by_undo ON bulk_targets (job_id, undone_at) WHERE seq IS NOT NULL;
 

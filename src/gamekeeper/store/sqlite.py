@@ -1,13 +1,15 @@
 """SQLite store: short reads on the event loop, and one writer thread that commits concurrent writes in batches."""
 
 import contextlib
-import sqlite3
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+import apsw
+
 from gamekeeper.store.clock import SteadyClock
-from gamekeeper.store.database_file import DatabaseFile, find_log, measure_size, resolve
+from gamekeeper.store.database_file import FOREIGN_LOG, DatabaseFile, find_log, measure_size, resolve
 from gamekeeper.store.engine import (
     DatabaseUnavailable,
     DiskFull,
@@ -21,18 +23,27 @@ from gamekeeper.store.engine import (
 )
 from gamekeeper.store.kinds import KIND_LISTS
 from gamekeeper.store.migrate import require_ours
-from gamekeeper.store.sqlite_failures import is_full, translate
+from gamekeeper.store.sqlite_failures import UndecodableText, is_full, make_undecodable, translate
 from gamekeeper.store.sqlite_writer import SqliteWriter, drive
 from gamekeeper.store.statements import Statement
 
 T = TypeVar("T")
-MIN_VERSION = (3, 38, 0)
 FETCH_ROWS = 5_000  # rows per batch when a whole table is read
 # Page cache of the reader: a worker with five million players stays below 150 MiB. Twice as much was hardly faster.
 # Not memory-mapped: an I/O error in a mapped page would kill the process with SIGBUS.
 READER_CACHE_KIB = 16 * 1024
 LONG_READ_CACHE_KIB = 4 * 1024  # page cache of a long read: small, because each has its own connection
 BULK_LOAD_CACHE_KIB = 256 * 1024  # page cache of bulk loads: large, because new keys are all over the indexes
+BUSY_MS = 5000  # longest wait for another process's lock
+CACHED_STATEMENTS = 512  # the most that APSW keeps; of our statements, a process runs fewer on one connection
+PRAGMAS = {
+    "page_size": 8192,
+    "journal_mode": "WAL",
+    "synchronous": "FULL",
+    "foreign_keys": "ON",
+    "temp_store": "MEMORY",  # no temporary files for savepoints and triggers
+    "secure_delete": "ON",  # overwrite deleted rows with zeros: what was erased is not left in the file
+}
 # Latest time in the database: the last change, log-in or token use (recorded at most once a minute).
 NEWEST_TIME = """SELECT MAX(COALESCE((SELECT at FROM ledger ORDER BY seq DESC LIMIT 1), 0),
                    (SELECT COALESCE(MAX(MAX(issued_at, COALESCE(last_used, 0))), 0) FROM tokens))"""
@@ -62,57 +73,76 @@ PLACEHOLDERS = {
     "each": "",
     **KIND_LISTS,
     "end_each": "",
-    "join_texts": "group_concat",  # SQLite has string_agg since 3.44
+    "join_texts": "group_concat",
     "new_guid": (
         "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' || "
         "substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))"
     ),
 }
-# A row of an account has eight booleans. Without an adapter, sqlite3 searches for one each time.
-sqlite3.register_adapter(bool, int)
 
 
 class _Connection:
-    """Runs SQL statements on one sqlite3 connection. Its coroutines never suspend, so `drive` can run them."""
+    """Runs SQL statements on one APSW connection. Its coroutines never suspend, so `drive` can run them."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: apsw.Connection) -> None:
         self.db = db
+        self.cursor = db.cursor()  # for statements that end before the next one begins: a cursor for each takes 0.9 µs
         self.has_written = False  # whether a statement has changed something since the writer reset this
         self._texts: dict[Statement, str] = {}
 
-    def execute(self, statement: Statement, values: Sequence[Value]) -> sqlite3.Cursor:
+    def render(self, statement: Statement) -> str:
         text = self._texts.get(statement)
         if text is None:
             text = self._texts[statement] = _render(statement)
-        return self.db.execute(text, values)
+        return text
+
+    def fetch_all(self, statement: Statement, values: Sequence[Value]) -> list[Any]:
+        try:
+            return self.cursor.execute(self.render(statement), values).fetchall()
+        except UnicodeDecodeError as error:
+            raise self._end_undecodable(error) from error
+
+    def fetch_one(self, statement: Statement, values: Sequence[Value]) -> Row | None:
+        cursor = self.cursor
+        try:
+            row: Row | None = cursor.execute(self.render(statement), values).fetchone()
+            if row is not None and cursor.fetchone() is not None:
+                cursor.execute("")  # end the statement, and with it the snapshot that it reads
+        except UnicodeDecodeError as error:
+            raise self._end_undecodable(error) from error
+        return row
+
+    def _end_undecodable(self, error: UnicodeDecodeError) -> UndecodableText:
+        self.cursor.execute("")  # as above
+        return make_undecodable(error)
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
-        return self.execute(statement, values).fetchall()
+        return self.fetch_all(statement, values)
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
-        return self.execute(statement, values).fetchone()
+        return self.fetch_one(statement, values)
 
     async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, list[Any]]:
-        return self.execute(first, (value,)).fetchone(), self.execute(statement, values).fetchall()
+        return self.fetch_one(first, (value,)), self.fetch_all(statement, values)
 
     def require_absent(self, statement: Statement, *values: Value) -> None:
-        if self.execute(statement, values).fetchone():
+        if self.fetch_one(statement, values):
             raise RowExists
 
     async def lock(self, statement: Statement, *values: Value) -> str | None:
-        row = self.execute(statement, values).fetchone()
+        row = self.fetch_one(statement, values)
         return row[0] if row else None
 
     def defer(self, statement: Statement, *values: Value) -> None:
-        self.execute(statement, values)
+        self.fetch_all(statement, values)
         self.has_written = True
 
     def load(self, statement: Statement, rows: Iterable[Row]) -> None:
         self.has_written = True  # set first: a row that fails does not undo the rows before it
-        self.db.execute(f"PRAGMA cache_size = -{BULK_LOAD_CACHE_KIB}")
-        self.db.executemany(_render(statement), rows)
+        self.db.pragma("cache_size", -BULK_LOAD_CACHE_KIB)
+        self.cursor.executemany(_render(statement), rows)
 
     def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
         values = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
@@ -120,17 +150,20 @@ class _Connection:
         self.load(Statement(table, {"": insert}), rows)
 
     async def read_table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
-        cursor = self.db.execute(f"SELECT {', '.join(columns)} FROM {name}")  # noqa: S608 - names come from the schema
-        while rows := cursor.fetchmany(FETCH_ROWS):
-            yield rows
+        text = f"SELECT {', '.join(columns)} FROM {name}"  # noqa: S608 - names come from the schema
+        with contextlib.closing(self.db.execute(text)) as cursor:  # an open cursor would keep the snapshot
+            try:
+                while rows := list(islice(cursor, FETCH_ROWS)):
+                    yield rows
+            except UnicodeDecodeError as error:
+                raise make_undecodable(error) from error
 
     async def flush(self) -> None:
         """Do nothing: on SQLite `defer` has already run the SQL statements."""
 
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]:
-        cursor = self.execute(statement, values)
-        self.has_written = True  # set before the rows are read: the change is made, even if reading one fails
-        return cursor.fetchall()
+        self.has_written = True  # set first: the change is made, even if reading a returned row fails
+        return self.fetch_all(statement, values)
 
 
 class SqliteStore:
@@ -143,11 +176,6 @@ class SqliteStore:
         self._clock = SteadyClock()
 
     async def open(self) -> None:
-        if sqlite3.sqlite_version_info < MIN_VERSION:
-            raise UnusableDatabase(
-                f"This Python has SQLite {sqlite3.sqlite_version}; Gamekeeper needs 3.38 or newer. "
-                "Use a newer Python, or PostgreSQL with --database postgresql://…"
-            )
         with contextlib.ExitStack() as on_failure:
             self._file = DatabaseFile(self.path)
             on_failure.callback(self._file.release)
@@ -172,7 +200,7 @@ class SqliteStore:
             self._file.release()
 
     async def limit_statements(self, statement_seconds: int) -> None:
-        """Do nothing: another thread cannot cancel a SQLite statement, and ours are short."""
+        """Do nothing: our statements on SQLite are short, and no other client holds a lock for long."""
 
     def collect_stats(self) -> StoreStats:
         lead = int(self._clock.measure_lead() * 1000)
@@ -183,14 +211,14 @@ class SqliteStore:
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         try:
-            return self._reader.execute(statement, values).fetchall()
-        except sqlite3.DatabaseError as error:
+            return self._reader.fetch_all(statement, values)
+        except apsw.Error as error:
             raise translate(error) from error
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
         try:
-            return self._reader.execute(statement, values).fetchone()
-        except sqlite3.DatabaseError as error:
+            return self._reader.fetch_one(statement, values)
+        except apsw.Error as error:
             raise translate(error) from error
 
     async def fetch_both(
@@ -199,13 +227,15 @@ class SqliteStore:
         reader = self._reader
         try:
             # The open cursor keeps the snapshot: SQLite ends a transaction without BEGIN with its last open statement.
-            cursor = reader.execute(first, (value,))
+            cursor = reader.db.execute(reader.render(first), (value,))
             try:
-                rows = reader.execute(statement, values).fetchall()
+                rows = reader.fetch_all(statement, values)
                 return cursor.fetchone(), rows
+            except UnicodeDecodeError as error:
+                raise make_undecodable(error) from error
             finally:
                 cursor.close()
-        except sqlite3.DatabaseError as error:
+        except apsw.Error as error:
             raise translate(error) from error
 
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
@@ -215,7 +245,7 @@ class SqliteStore:
                 return drive(work(self._reader))
             finally:
                 self._reader.db.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
+        except apsw.Error as error:
             raise translate(error) from error
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
@@ -226,9 +256,10 @@ class SqliteStore:
                 reader.db.execute("BEGIN")  # the snapshot lasts until the rollback
                 return await work(reader)
             finally:
-                reader.db.rollback()
+                if reader.db.in_transaction:
+                    reader.db.execute("ROLLBACK")
                 self._free.append(reader)
-        except sqlite3.DatabaseError as error:
+        except apsw.Error as error:
             raise translate(error) from error
 
     async def write(
@@ -245,10 +276,14 @@ class SqliteStore:
         await self.write(lambda tx: tx.returning(statement))
 
     async def check_integrity(self) -> list[str]:
+        self._file.require_in_place()  # as in `read_in_pieces`
         try:
-            found = [str(row[0]) for row in self._reader.db.execute("PRAGMA integrity_check")]
-            orphans = [f"foreign key broken: {row!r}" for row in self._reader.db.execute("PRAGMA foreign_key_check")]
-        except sqlite3.DatabaseError as error:
+            # A new connection: the check of a full-text index uses the parts of the index that its connection knows
+            # from earlier, and finds damage where another connection has merged them.
+            with contextlib.closing(self._open_reader(LONG_READ_CACHE_KIB).db) as db:
+                found = [str(row[0]) for row in db.execute("PRAGMA integrity_check")]
+                orphans = [f"foreign key broken: {row!r}" for row in db.execute("PRAGMA foreign_key_check")]
+        except apsw.Error as error:
             return [str(error)]
         return [line for line in found if line != "ok"] + orphans
 
@@ -263,43 +298,60 @@ class SqliteStore:
     def _set_clock(self) -> None:
         """Replace julianday(), which reads the system clock, by our clock; the views in the file use it too."""
         try:
-            self._clock.continue_from(self._reader.db.execute(NEWEST_TIME).fetchone()[0])
-        except sqlite3.OperationalError:
+            self._clock.continue_from(self._reader.db.execute(NEWEST_TIME).fetchall()[0][0])
+        except apsw.SQLError:
             pass  # a new database file has no tables yet
-        except sqlite3.DatabaseError as error:
+        except apsw.Error as error:
+            _require_own_log(self.path, error)
             raise translate(error) from error
-        self._writer_db.create_function("julianday", 1, self._clock.compute_julian_day)
+        self._writer_db.create_scalar_function("julianday", self._clock.compute_julian_day, 1)
 
     def _open_reader(self, cache_kib: int) -> _Connection:
         db = _connect(self.path)
-        db.executescript(f"PRAGMA query_only = ON; PRAGMA cache_size = -{cache_kib}")
-        db.create_function("julianday", 1, self._clock.compute_julian_day)
+        db.pragma("query_only", "ON")
+        db.pragma("cache_size", -cache_kib)
+        db.create_scalar_function("julianday", self._clock.compute_julian_day, 1)
         return _Connection(db)
 
 
 def _render(statement: Statement) -> str:
-    """Render an SQL statement with ?1, which binds by number: sqlite3 would bind $1 by order of appearance."""
+    """Render an SQL statement with ?1, which binds by number: SQLite would bind $1 by order of appearance."""
     return statement.render("sqlite", PLACEHOLDERS).replace("$", "?")
 
 
 def _require_ours(path: Path) -> None:
     """Refuse a database file of another program before anything is written to it."""
-    with contextlib.suppress(sqlite3.Error, OSError):  # `_connect`, which is called next, reports errors
+    with contextlib.suppress(apsw.Error, OSError):  # `_connect`, which is called next, reports errors
         # Without a WAL no process has the file open. `immutable` keeps SQLite from creating a WAL for this read.
         options = "mode=ro" if measure_size(find_log(path)) else "mode=ro&immutable=1"
-        db = sqlite3.connect(f"{resolve(path).as_uri()}?{options}", uri=True)
-        with contextlib.closing(db):
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        with contextlib.closing(apsw.Connection(f"{resolve(path).as_uri()}?{options}", flags)) as db:
+            db.set_busy_timeout(BUSY_MS)
             drive(require_ours(_Connection(db)))
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    try:
-        uri = f"{resolve(path).as_uri()}?mode=rw"  # mode=rw does not create the file
-        db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
-        db.executescript("PRAGMA page_size = 8192; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL")
-        db.executescript("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
-        db.execute("PRAGMA temp_store = MEMORY")  # no temporary files for savepoints and triggers
-    except (OSError, sqlite3.Error) as error:
-        kind = DiskFull if is_full(error) else DatabaseUnavailable
-        raise kind(f"The database {path} cannot be opened: {error}.") from error
+def _require_own_log(path: Path, error: Exception) -> None:
+    """Explain an error that a WAL causes which a server left, if another database file was put in its file's place."""
+    log = find_log(path)
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)) and (size := measure_size(log)):
+        raise UnusableDatabase(FOREIGN_LOG.format(file=path, log=log, size=size, error=error)) from error
+
+
+def _connect(path: Path) -> apsw.Connection:
+    with contextlib.ExitStack() as on_failure:
+        try:
+            # these flags do not create the file
+            db = apsw.Connection(str(resolve(path)), apsw.SQLITE_OPEN_READWRITE, statementcachesize=CACHED_STATEMENTS)
+            on_failure.callback(db.close)  # or the connection would keep its locks until it is collected
+            db.set_busy_timeout(BUSY_MS)
+            # Compile a statement once, whatever its values are. Otherwise this SQLite, which is built with STAT4,
+            # would compile a statement anew for each new value.
+            db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+            for name, value in PRAGMAS.items():
+                db.pragma(name, value)
+        except (OSError, apsw.Error) as error:
+            _require_own_log(path, error)
+            kind = DiskFull if is_full(error) else DatabaseUnavailable
+            raise kind(f"The database {path} cannot be opened: {error}.") from error
+        on_failure.pop_all()
     return db

@@ -3,13 +3,13 @@
 import asyncio
 import contextlib
 import queue
-import sqlite3
 import threading
 import time
 from collections import deque
 from collections.abc import Coroutine
 from typing import Any, Protocol, TypeVar
 
+import apsw
 from msgspec import Struct
 
 from gamekeeper import crash
@@ -23,7 +23,7 @@ MAX_DELAY_SECONDS = 0.005  # time that the answers of a batch wait for the state
 
 
 class WriterConnection(Writing, Protocol):
-    db: sqlite3.Connection
+    db: apsw.Connection
     has_written: bool  # whether a statement has changed something since this was last set to False
 
 
@@ -40,6 +40,10 @@ class _JobOutcome(Struct):
 
 class _PartlyWritten(Exception):
     """A write of a batch without savepoints failed after it had changed something."""
+
+
+class _RolledBack(apsw.Error):
+    """SQLite rolled the whole transaction back, for example because the disk is full."""
 
 
 class _NotBegun(Exception):
@@ -108,7 +112,7 @@ class SqliteWriter:
             self._begin()
             outcomes = self._run_batch(batch)
             self._commit_transaction()
-        except sqlite3.Error as error:
+        except apsw.Error as error:
             self._roll_back()
             if len(batch) > 1:
                 for job in batch:
@@ -125,7 +129,7 @@ class SqliteWriter:
     def _begin(self) -> None:
         try:
             self._connection.db.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
+        except apsw.Error as error:
             raise _NotBegun from error
 
     def _run_batch(self, batch: list[_WriteJob]) -> list[_JobOutcome]:
@@ -148,13 +152,13 @@ class SqliteWriter:
         try:
             try:
                 return _JobOutcome(drive(job.work(connection)))
-            except sqlite3.IntegrityError as error:
+            except apsw.ConstraintError as error:
                 if connection.has_written or not is_unique_violation(error):
                     raise
                 return _JobOutcome(drive(job.work(connection)))  # the row exists already: the work now sees it
         except BaseException as error:  # every error is passed to the caller
-            if not connection.db.in_transaction:  # a full disk makes SQLite roll back the whole transaction
-                raise sqlite3.OperationalError("the transaction was rolled back") from error
+            if not connection.db.in_transaction:
+                raise _RolledBack from error
             if connection.has_written:
                 raise _PartlyWritten from error
             return _JobOutcome(error=translate(error))
@@ -216,16 +220,14 @@ class SqliteWriter:
         crash.crash_at("before_commit")
         try:
             self._connection.db.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorname.startswith("SQLITE_IOERR"):
-                raise CommitUnknown(str(error)) from error
-            raise
-        except MemoryError as error:
+        except apsw.IOError as error:
+            raise CommitUnknown(str(error)) from error
+        except (MemoryError, apsw.NoMemError) as error:
             raise CommitUnknown("out of memory") from error
 
     def _roll_back(self) -> None:
         if self._connection.db.in_transaction:
-            with contextlib.suppress(sqlite3.Error):  # ignore a failed ROLLBACK: the next BEGIN reports it
+            with contextlib.suppress(apsw.Error):  # ignore a failed ROLLBACK: the next BEGIN reports it
                 self._connection.db.execute("ROLLBACK")
 
 

@@ -25,6 +25,13 @@ class CallerRow(NamedTuple):
     has_factor: bool  # the account has a second factor now
 
 
+class TokenEnd(NamedTuple):
+    """Why a token does not work. Neither: because of its account."""
+
+    is_revoked: bool
+    is_expired: bool
+
+
 class RefreshRow(NamedTuple):
     id: str
     family_id: str
@@ -111,6 +118,12 @@ async def find_caller(tx: Reading, access_hash: str) -> CallerRow | None:
         second_factor=bool(row[17]),
         has_factor=bool(row[18]),
     )
+
+
+async def find_end(tx: Reading, access_hash: str) -> TokenEnd | None:
+    """Find out why a token does not work. None: it is unknown."""
+    row = await tx.one(SQL.end, access_hash)
+    return TokenEnd(*map(bool, row)) if row else None
 
 
 async def read_age(tx: Reading, token_id: str) -> int | None:

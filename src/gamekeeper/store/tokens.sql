@@ -10,6 +10,12 @@ WHERE t.access_hash = $1 AND t.revoked_at IS NULL AND t.round = COALESCE(r.numbe
   AND t.access_expires > {now} AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms)
   AND NOT u.suspended AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id));
 
+-- Why a token has no caller: whether it was revoked, and whether it has expired. Neither: because of its account.
+-- name: end
+SELECT t.revoked_at IS NOT NULL OR t.round <> COALESCE(r.number, 0),
+       t.access_expires <= {now} OR (t.idle_ms IS NOT NULL AND COALESCE(t.last_used, t.issued_at) <= {now} - t.idle_ms)
+FROM tokens t LEFT JOIN token_rounds r ON r.user_id = t.user_id WHERE t.access_hash = $1;
+
 -- name: age
 SELECT {now} - issued_at FROM tokens WHERE id = $1;
 

@@ -1,11 +1,15 @@
 """Query plans of play sessions and their rollups: no statement reads more rows in a game with more sessions."""
 
+import pytest
+
 from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.store import activity, play_sessions
 from gamekeeper.store.history import NEVER
 from gamekeeper.store.table import as_table
 from plans import WORDS, fill_lists, find_growing
 from world import World
+
+pytestmark = pytest.mark.both_engines
 
 PLAYER, OTHER = make_numbered_id("player", 1), make_numbered_id("player", 7)
 # what the triggers on `presence` run

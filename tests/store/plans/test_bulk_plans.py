@@ -1,5 +1,7 @@
 """Query plans of bulk jobs: their number, their players and the game's players do not matter."""
 
+import pytest
+
 from gamekeeper.demo.names import make_numbered_id, make_numbered_name
 from gamekeeper.game.lookup import ZERO_GUID, fold
 from gamekeeper.store import bulk_jobs
@@ -9,6 +11,8 @@ from gamekeeper.store.table import as_table
 from people import USER_IDS
 from plans import WORDS, find_growing
 from world import World
+
+pytestmark = pytest.mark.both_engines
 
 
 def test_bulk_jobs_are_found_worked_on_and_erased_without_scan(world: World) -> None:
@@ -61,6 +65,8 @@ def test_bulk_jobs_are_found_worked_on_and_erased_without_scan(world: World) -> 
             (sql.players_by_id, (ids,)),
             (sql.online, (100,)),
             (sql.oldest, (100,)),
+            (sql.count_previewed, (root, 10)),
+            (sql.oldest_preview, (100,)),
             (sql.delete_targets, (big,)),
             (sql.delete, (big,)),
             (sql.of_person, (root,)),

@@ -8,6 +8,8 @@ from gamekeeper.store import deliveries
 from plans import Look, fill_lists, require_none_grows
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 
 def test_overdue_commands_are_found_without_scan(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deliveries, "MAX_EXAMINED", 40)

@@ -12,8 +12,9 @@ from gamekeeper.store import sqlite
 from gamekeeper.store.statements import Statement
 from world import World
 
-# statements that read a table outside of the JSON, but search it by the values of the JSON, too
-SEARCHED_BY_VALUE = {"acknowledge"}
+# statements that read a table outside of the JSON, but search it by the values of the JSON, too; or that read a range
+# of the audit log and look into the JSON for each change
+SEARCHED_BY_VALUE = {"acknowledge", "reported_of_others"}
 
 
 def list_statements() -> Iterator[Statement]:

@@ -11,6 +11,8 @@ from gamekeeper.store import guilds
 from plans import PLAYERS, WORDS, Look, find_growing, require_none_grows
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 LARGE, SMALL = (
     make_numbered_id("player", 1),
     make_numbered_id("player", 7),

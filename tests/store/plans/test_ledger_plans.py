@@ -17,6 +17,8 @@ from people import USER_IDS
 from plans import Look, fill_lists, require_none_grows
 from world import World
 
+pytestmark = pytest.mark.both_engines
+
 SKEWED = 20_000  # number of changes that all belong to one account and one player
 
 

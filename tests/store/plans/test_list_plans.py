@@ -1,6 +1,5 @@
 """Query plans of lists and searches: none of their statements reads more rows when the list is longer."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,19 +13,18 @@ from gamekeeper.game.list_definitions import LISTS, ListDefinition
 from gamekeeper.game.lists import Lists
 from gamekeeper.store import (
     catalogue,
-    players,
     presence,
     tokens,
-    users,
 )
 from gamekeeper.store import items as item_rows
 from gamekeeper.store import search as search_rows
-from gamekeeper.store.engine import Reading, Value
+from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER
-from gamekeeper.store.statements import Statement
 from gamekeeper.store.table import as_table
 from plans import ONLINE, PLAYERS, WORDS, Asked, Look, Watched, fill_lists, find_growing, require_none_grows
 from world import World
+
+pytestmark = pytest.mark.both_engines
 
 NEEDED = (
     *("news", "records_from_rank", "records_from_name", "from_name"),
@@ -43,28 +41,6 @@ def test_no_statement_of_a_list_grows_with_it(world: World) -> None:
     texts = {each: each.render(world.keeper.store.engine, WORDS[world.keeper.store.engine]) for each in asked}
     faults = {each.name: found for each, values in asked.items() if (found := find_growing(world, texts[each], values))}
     assert not faults
-
-
-@pytest.mark.parametrize(
-    ("statement", "values", "step"),
-    [
-        (players.SQL.records_from_name, ("", 5, 7), "SEARCH p USING INDEX sqlite_autoindex_players_2 (fold>?)"),
-        (
-            players.SQL.records_from_rank,
-            (0, 0, "", 5, 7),
-            "SEARCH p USING INDEX players_by_rank ((level,exp,id)>(?,?,?))",
-        ),
-        (users.SQL.from_name, ("", 5, 7), "SEARCH u USING INDEX sqlite_autoindex_users_2 (fold>?)"),
-    ],
-)
-def test_page_on_sqlite_starts_at_its_first_key_and_is_not_sorted(
-    world: World, engine: str, statement: Statement, values: Sequence[Value], step: str
-) -> None:
-    if engine != "sqlite":
-        pytest.skip("PostgreSQL has its own form of these statements")
-    plan = [row[3] for row in world.sql(f"EXPLAIN QUERY PLAN {statement.render(engine, WORDS[engine])}", *values)]
-    assert plan[0] == step
-    assert not [each for each in plan if "TEMP B-TREE" in each]
 
 
 def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,12 +81,6 @@ def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(
         require_none_grows(world, [*every, *named])
     world.sql("UPDATE users SET mute = {true}")
     require_none_grows(world, [*every, among])
-    engine = world.keeper.store.engine
-    penalties = {"bans": search_rows.SQL.banned, "mutes": search_rows.SQL.muted}
-    # SQLite's plan does not show how many rows are read and skipped, so the name of the index is checked
-    for table, each in penalties.items() if engine == "sqlite" else ():
-        plan = str(world.sql(f"EXPLAIN QUERY PLAN {each.render(engine, WORDS[engine])}", 100, 50))
-        assert all(f"COVERING INDEX {table}_by_end (ends_at{which}?)" in plan for which in "=>")
 
 
 def test_filtered_accounts_do_not_grow_with_accounts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,11 +134,6 @@ def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None
         if (found := find_growing(world, statement.render(engine, WORDS[engine]), values)) and found != SERVERS
     }
     assert not faults
-    # SQLite's plan does not show how many rows are read and skipped, so the name of the index is checked
-    for each in by_name if engine == "sqlite" else ():
-        plan = str(world.sql(f"EXPLAIN QUERY PLAN {each.render(engine, WORDS[engine])}", "s1", "", 50))
-        assert "COVERING INDEX presence_by_server (server=? AND fold" in plan
-        assert "TEMP B-TREE" not in plan
 
 
 def test_global_search_does_not_grow_with_the_game(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,7 @@
 """Query plans of the logs: pages, erasures and retention of a long log without a scan."""
 
+import pytest
+
 from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game import logs as log_rules
 from gamekeeper.game.logs import LogFilter, LogSlice
@@ -11,6 +13,8 @@ from gamekeeper.store.table import as_table
 from people import USER_IDS
 from plans import PLAYERS, WORDS, find_growing
 from world import World
+
+pytestmark = pytest.mark.both_engines
 
 SHOP = USER_IDS["Shop"]
 MOST_SKIPPED = 1500  # entries of one day or minute in these tests

@@ -2,11 +2,15 @@
 
 from typing import Any
 
+import pytest
+
 from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.store import pictures
 from gamekeeper.store.table import as_table
 from plans import WORDS, find_growing
 from world import World
+
+pytestmark = pytest.mark.both_engines
 
 FILL = (
     "INSERT INTO items (id, name, stackable, bag_slots) SELECT id, fold, 1 = 1, 0 FROM players",

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import signal_sums, signals
@@ -10,6 +12,9 @@ from gamekeeper.store.table import as_table
 from people import COIN
 from plans import WORDS, find_growing
 from world import World
+
+# PostgreSQL only: it plans by the statistics of tables. SQLite has none, so its plans are those of the snapshots.
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 COLUMNS = "id, rule, subject, item_id, player_id, giver_id, first_at, last_at, times, evidence, state"
 VALUES = (  # a quarter of the signals are incidents of one subject
@@ -21,16 +26,13 @@ FILL = (
     "INSERT INTO player_gains (player_id, item_id, slot, gained) SELECT id, CAST($1 AS {guid}), exp, 1 FROM players",
     "INSERT INTO signal_checks SELECT 'bag', CAST(id AS TEXT), exp, id FROM players WHERE id <> $1",
 )
-# SQLite sorts in memory: the signals of one person, and the minutes of one day
-SORTED = {"of_person", "refused"}
 
 
 def test_statements_of_signals_use_an_index(world: World) -> None:
     engine, player, user = world.keeper.store.engine, make_numbered_id("player", 7), make_numbered_id("user", 7)
     for statement in FILL:
         world.sql(statement, COIN.id)
-    if engine == "postgres":
-        world.sql("ANALYZE")
+    world.sql("ANALYZE")
     ids = as_table({"id": each} for each in (player, make_numbered_id("player", 8)))
     keys = as_table([{"player_id": player, "item_id": COIN.id, "slot": 1, "gained": 1, "grown": 1}])
     last = NEVER, ZERO_GUID
@@ -68,7 +70,6 @@ def test_statements_of_signals_use_an_index(world: World) -> None:
     faults = {
         (statement.name, values): found
         for statement, values in asked
-        for found in find_growing(world, statement.render(engine, WORDS[engine]), values)
-        if statement.name not in SORTED or "TEMP B-TREE" not in str(found)
+        if (found := find_growing(world, statement.render(engine, WORDS[engine]), values))
     }
     assert not faults, "\n".join(map(str, faults.items()))

@@ -74,7 +74,7 @@ class ActivityOperations:
         from_: a time in the first point (`from` in the API); default 48 hours or 30 days before the end, for example.
         to: a time in the last point; default now.
         Returns the points, oldest first.
-        Raises BadField, PermissionMissing.
+        Raises BadField, PermissionMissing, TooManyLongReads.
         """
         return Payload(ActivitySeries, query={"step": step, "from": from_, "to": to})
 
@@ -85,7 +85,7 @@ class ActivityOperations:
         from_: a time on the first day (`from` in the API); default 60 days before the last one.
         to: a time on the last day; default today.
         Returns the days with new players, oldest first.
-        Raises BadField, PermissionMissing.
+        Raises BadField, PermissionMissing, TooManyLongReads.
         """
         return Payload(Retention, query={"from": from_, "to": to})
 

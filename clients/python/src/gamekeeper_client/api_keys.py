@@ -28,6 +28,7 @@ class KeyRecord(Struct, rename="pascal"):
     servers: list[str] | None
     created_at: str
     created_by: str | None
+    rotated_by: str | None
     last_used_at: str | None
     last_used_from: str | None
     old_text_ends_at: str | None
@@ -60,7 +61,7 @@ class ApiKeys:
 
         owner: only keys of the account with this name or id.
         Returns the keys.
-        Raises PermissionMissing, NoSuchUser.
+        Raises PermissionMissing, NoSuchUser, TooManyLongReads.
         """
         return Payload(KeyList, query={"owner": owner})
 

@@ -9,8 +9,18 @@ from gamekeeper_client.operation import WriteOptions, operation
 from gamekeeper_client.paging import iterate_cursor
 
 
+class KeyMaker(Struct, rename="pascal"):
+    """An account that created or rotated an API key, so that it knows the key's secret."""
+
+    id: str
+    name: str | None
+
+
 class Approval(Struct, rename="pascal"):
-    """A change that needs an approval; `state` is waiting, done, denied or expired."""
+    """A change that needs an approval; `state` is waiting, done, denied or expired.
+
+    `key_id`, `key` and `key_makers` are of the API key that asked for it, if any.
+    """
 
     id: str
     state: str
@@ -26,6 +36,9 @@ class Approval(Struct, rename="pascal"):
     decider_id: str | None
     decider: str | None
     decision_reason: str | None
+    key_id: str | None
+    key: str | None
+    key_makers: list[KeyMaker]
 
 
 class PreviewedChange(Struct, rename="pascal"):
@@ -90,8 +103,8 @@ class Approvals:
 
         approval_id: id of the approval.
         Returns the answer of the change's operation.
-        Raises NoSuchApproval, OwnApproval, KeyCannotDecide, ApprovalDecided, ApprovalExpired, RequesterLostAccess,
-        ChangedMeanwhile, PermissionMissing, and what the change's operation raises.
+        Raises NoSuchApproval, OwnApproval, MadeKeyOfRequest, KeyCannotDecide, ApprovalDecided, ApprovalExpired,
+        RequesterLostAccess, ChangedMeanwhile, PermissionMissing, and what the change's operation raises.
         """
         return Payload(Approved)
 
@@ -101,6 +114,7 @@ class Approvals:
 
         approval_id: id of the approval.
         Returns the approval.
-        Raises NoSuchApproval, OwnApproval, KeyCannotDecide, ApprovalDecided, ApprovalExpired, PermissionMissing.
+        Raises NoSuchApproval, OwnApproval, MadeKeyOfRequest, KeyCannotDecide, ApprovalDecided, ApprovalExpired,
+        PermissionMissing.
         """
         return Payload(Approval)

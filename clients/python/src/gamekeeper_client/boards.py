@@ -80,7 +80,7 @@ class Boards:
         """List all boards with their newest seasons, and the accounts that are hidden from them.
 
         Returns the boards and the hidden accounts.
-        Raises PermissionMissing.
+        Raises PermissionMissing, TooManyLongReads.
         """
         return Payload(BoardList)
 

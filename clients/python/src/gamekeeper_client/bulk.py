@@ -134,8 +134,8 @@ class BulkJobs:
         days: days of a ban or mute; 0: permanently.
         filter: conditions of all players that match it now, such as `{"LevelFrom": 40}`; named as in the API.
         Returns the job.
-        Raises NoPlayers, TooManyPlayers, FilterTooWide, SearchNotReady, TooManyLongReads, BadField, PowerMissing,
-            RoleMissing, PermissionMissing.
+        Raises NoPlayers, TooManyPlayers, TooManyPreviewedJobs, FilterTooWide, SearchNotReady, TooManyLongReads,
+            BadField, PowerMissing, RoleMissing, PermissionMissing.
         """
         given = {
             "Act": act,
@@ -187,7 +187,7 @@ class BulkJobs:
         state: only players in this state, such as refused.
         limit: return at most this many players; default 100.
         Returns the players, and the number to pass as `after` for the next page; None at the end.
-        Raises NoSuchBulkJob, BadField, PermissionMissing.
+        Raises NoSuchBulkJob, TooManyLongReads, BadField, PermissionMissing.
         """
         return Payload(BulkTargetsPage, query={"after": after, "state": state, "limit": limit})
 
@@ -241,6 +241,6 @@ class BulkJobs:
 
         job_id: id of the job to undo.
         Returns the new job.
-        Raises NoSuchBulkJob, JobRunning, JobUndone, NothingToUndo, PermissionMissing.
+        Raises NoSuchBulkJob, JobRunning, JobUndone, NothingToUndo, TooManyPreviewedJobs, PermissionMissing.
         """
         return Payload(BulkJob)

@@ -125,7 +125,7 @@ class GameObjects:
 
         object_type: item, spell, class, map, playervariable, npc, quest or another type of the engine.
         Returns the names by id.
-        Raises NoSuchObjectType, PermissionMissing.
+        Raises NoSuchObjectType, PermissionMissing, TooManyLongReads.
         """
         return Payload(dict[str, str])
 

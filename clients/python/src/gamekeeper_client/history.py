@@ -143,8 +143,8 @@ class History:
         Returns the changes that undid it.
         Raises UndoConflict, ItemMovedOn, NotUndoable, AlreadyUndone, NoSuchChange, HistoryTrimmed, NoSuchUser,
         RoleMissing, PowerMissing, Outranked, OwnPowers, NameTaken, UsernameTaken, EmailTaken, PlayerOnline,
-        AlreadyBanned, AlreadyMuted, OwnAccount, PermissionMissing, RoleOutOfReach, OwnRole, HeldByRole, LastManager,
-        ItemNotAllowed, GiftTooLarge, QuotaReached, BadField.
+        AlreadyBanned, AlreadyMuted, OwnAccount, PermissionMissing, RoleOutOfReach, RoleBeyondQuota, OwnRole,
+        HeldByRole, LastManager, ItemNotAllowed, GiftTooLarge, QuotaReached, BadField.
         """
         return Payload(Undone, query={"force": True} if force else None)
 

@@ -47,8 +47,8 @@ class Invitations:
         email: address of the person, which no account has.
         roles: names of roles for the new account; you must be able to give them.
         Returns the invitation.
-        Raises EmailTaken, UnknownRole, RoleOutOfReach, OwnRole, NoPublicUrl, TooManyInvitations, BadField, RoleMissing,
-        PermissionMissing.
+        Raises EmailTaken, UnknownRole, RoleOutOfReach, RoleBeyondQuota, OwnRole, NoPublicUrl, TooManyInvitations,
+        BadField, RoleMissing, PermissionMissing.
         """
         return Payload(Invited, body={"email": email, "roles": list(roles)})
 

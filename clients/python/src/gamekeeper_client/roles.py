@@ -56,7 +56,7 @@ class Roles:
         """List all roles with their permissions. Needs the permission users.query.
 
         Returns the roles, in order of name.
-        Raises RoleMissing.
+        Raises RoleMissing, TooManyLongReads.
         """
         return Payload(RoleList)
 
@@ -79,7 +79,7 @@ class Roles:
         read_only: accounts with only such roles cannot write.
         quotas: the most that an account may give per UTC day, by id of the item; zeros: every other item.
         Returns the role.
-        Raises RoleExists, UnknownPermission, RoleOutOfReach, BadField, PermissionMissing.
+        Raises RoleExists, UnknownPermission, RoleOutOfReach, RoleBeyondQuota, BadField, PermissionMissing.
         """
         body = {"name": name, "permissions": list(permissions), "about": about, "readonly": read_only}
         return Payload(RoleRecord, body=body | _make_quotas(quotas))
@@ -105,8 +105,8 @@ class Roles:
         read_only: accounts with only such roles cannot write.
         quotas: the most that an account may give per UTC day, by id of the item; zeros: every other item.
         Returns the role.
-        Raises NoSuchRole, UnknownPermission, RoleOutOfReach, OwnRole, BuiltinRole, LastManager, BadField,
-        PermissionMissing.
+        Raises NoSuchRole, UnknownPermission, RoleOutOfReach, RoleBeyondQuota, OwnRole, BuiltinRole, LastManager,
+        BadField, PermissionMissing.
         """
         named = None if permissions is None else list(permissions)
         given = {"permissions": named, "about": about, "readonly": read_only}
@@ -152,8 +152,8 @@ class Roles:
         grant: names of permissions to grant directly.
         revoke: names of directly granted permissions to revoke.
         Returns the account's roles and permissions after the change.
-        Raises NoSuchUser, UnknownRole, UnknownPermission, Outranked, OwnPowers, RoleOutOfReach, OwnRole, HeldByRole,
-        LastManager, RoleMissing, PermissionMissing.
+        Raises NoSuchUser, UnknownRole, UnknownPermission, Outranked, OwnPowers, RoleOutOfReach, RoleBeyondQuota,
+        OwnRole, HeldByRole, LastManager, RoleMissing, PermissionMissing.
         """
         given = {"give": give, "take": take, "grant": grant, "revoke": revoke}
         return Payload(HeldRoles, body={name: list(names) for name, names in given.items() if names})

@@ -278,7 +278,7 @@ class Users:
         users_manage: has the role users.manage.
         game_link: has the role game.link.
         Returns all permissions of the account after the change.
-        Raises NoSuchUser, RoleMissing, Outranked, OwnPowers, HeldByRole, LastManager.
+        Raises NoSuchUser, RoleMissing, Outranked, OwnPowers, RoleBeyondQuota, HeldByRole, LastManager.
         """
         powers = {"editor": editor, "ban": ban, "kick": kick, "mute": mute, "api": api}
         powers |= {"usersquery": users_query, "usersmanage": users_manage, "gamelink": game_link}

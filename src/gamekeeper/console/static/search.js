@@ -67,7 +67,8 @@ export function attachSuggestions(box) {
     list.hidden = groups.length === 0;
     box.setAttribute("aria-expanded", String(groups.length > 0));
     message.className = "hidden";
-    message.textContent = ngettext("%(num)s suggestion", "%(num)s suggestions", options().length); // for screen readers
+    const note = groups.flatMap((each) => each.found).find((each) => !each.href && !each.form);
+    message.textContent = note ? note.name : ngettext("%(num)s suggestion", "%(num)s suggestions", options().length); // for screen readers
   }
 
   // Show an error instead of the suggestions, which belong to an earlier text.
@@ -142,6 +143,10 @@ function makeOption({ name, detail, href, form, picture }) {
   made.tabIndex = -1;
   made.setAttribute("role", "option");
   made.setAttribute("aria-selected", "false");
+  if (!href && !form) {
+    made.className = "told"; // a note, which leads nowhere
+    made.setAttribute("aria-disabled", "true");
+  }
   const label = document.createElement("span");
   label.textContent = name || gettext("(no name)");
   const more = document.createElement("span");

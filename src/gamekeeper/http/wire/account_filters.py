@@ -13,21 +13,21 @@ from gamekeeper.http.wire.staff import AccountWithRoles
 NEEDS = "Needs `audit.read`."
 AccountState = Annotated[
     Literal["banned", "muted", "powers"],
-    Meta(description="Accounts that are banned, are muted, or have any permission.", extra={"blank": True}),
+    Meta(description="Accounts that are banned, are muted, or have any permission."),
 ]
 RoleFilter = Annotated[str, Meta(description="Accounts with this role.", extra_json_schema=PRINTABLE)]
 SignedInFrom = Annotated[
     int,
     Meta(
         description=f"Accounts whose last sign-in was at this time or later. {NEEDS}",
-        extra={"read": read_start, "schema": TIME, "blank": True},
+        extra={"read": read_start, "schema": TIME},
     ),
 ]
 SignedInTo = Annotated[
     int,
     Meta(
         description=f"Accounts whose last sign-in was at this time or before. {END_DESCRIPTION} {NEEDS}",
-        extra={"read": read_end, "schema": TIME, "blank": True},
+        extra={"read": read_end, "schema": TIME},
     ),
 ]
 AccountSort = Annotated[
@@ -35,7 +35,6 @@ AccountSort = Annotated[
     Meta(
         description="Sort by; newest: by the start of the ban or mute, or by the last sign-in. Default: newest with a "
         "ban, a mute or a time, otherwise name.",
-        extra={"blank": True},
     ),
 ]
 

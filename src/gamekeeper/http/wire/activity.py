@@ -10,12 +10,12 @@ from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Instant, PlainDouble, PlainInt32, PlainInt64
 from gamekeeper.store.history import NEVER
 
-CURSOR_SCHEMA = {"pattern": f"^({query_values.CHANGE_NUMBER})?$", "type": "string"}
+CURSOR_SCHEMA = {"pattern": f"^{query_values.CHANGE_NUMBER}$", "type": "string"}
 SessionsBefore = Annotated[
     int,
     Meta(
         description="Sessions before this position: `Next` of the previous page.",
-        extra={"read": query_values.read_session_cursor, "schema": CURSOR_SCHEMA, "blank": True},
+        extra={"read": query_values.read_session_cursor, "schema": CURSOR_SCHEMA},
     ),
 ]
 ActivityStep = Annotated[
@@ -27,28 +27,28 @@ ActivityFrom = Annotated[
     Meta(
         description="The first point is the step that this time is in. Default: 180 minutes, 48 hours, 30 days, "
         "26 weeks or 12 months before the end.",
-        extra={"read": query_values.read_start, "schema": TIME, "blank": True},
+        extra={"read": query_values.read_start, "schema": TIME},
     ),
 ]
 ActivityTo = Annotated[
     int,
     Meta(
         description=f"The last point is the step that this time is in. Default: now. {END_DESCRIPTION}",
-        extra={"read": query_values.read_end, "schema": TIME, "blank": True},
+        extra={"read": query_values.read_end, "schema": TIME},
     ),
 ]
 CohortsFrom = Annotated[
     int,
     Meta(
         description="First day. Default: 60 days before the last one.",
-        extra={"read": query_values.read_start, "schema": TIME, "blank": True},
+        extra={"read": query_values.read_start, "schema": TIME},
     ),
 ]
 CohortsTo = Annotated[
     int,
     Meta(
         description="Last day. Default: today.",
-        extra={"read": query_values.read_end, "schema": TIME, "blank": True},
+        extra={"read": query_values.read_end, "schema": TIME},
     ),
 ]
 Day = Annotated[str, Meta(extra_json_schema={"format": "date"})]

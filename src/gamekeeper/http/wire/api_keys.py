@@ -27,7 +27,7 @@ OwnerFilter = Annotated[
     str,
     Meta(
         description="Keys of this account, by name or id.",
-        extra={"blank": True, "strip": True},
+        extra={"strip": True},
         extra_json_schema=PRINTABLE,
     ),
 ]
@@ -73,7 +73,8 @@ class LookUpKey(Struct):
 class KeyRecord(Struct):
     """An API key without its secret. `Effective` has the permissions that it has now, limited by its owner's.
 
-    `CreatedBy`: id of the account that created it; null: the command line.
+    `CreatedBy`: id of the account that created it; null: the command line. `RotatedBy`: id of the account that made its
+    present secret; null: the key was not rotated, or the command line rotated it.
     """
 
     Id: Guid
@@ -92,6 +93,7 @@ class KeyRecord(Struct):
     Servers: list[str] | None
     CreatedAt: Instant
     CreatedBy: Guid | None
+    RotatedBy: Guid | None
     LastUsedAt: Instant | None
     LastUsedFrom: str | None
     OldTextEndsAt: Instant | None

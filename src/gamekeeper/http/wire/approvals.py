@@ -15,7 +15,7 @@ ApprovalsBefore = Annotated[
     mail_cursor.MailCursor,
     Meta(
         description="Older approvals than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA, "blank": True},
+        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
     ),
 ]
 ApprovalState = Annotated[
@@ -29,7 +29,16 @@ class ApprovalsQuery(Struct, frozen=True):
     limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 50
 
 
+class KeyMaker(Struct):
+    """An account that created or rotated an API key. It knows the key's secret, so it cannot decide."""
+
+    Id: Guid
+    Name: str | None
+
+
 class Approval(Struct):
+    """A change that needs an approval. `KeyId`, `Key` and `KeyMakers` are of the API key that asked for it, if any."""
+
     Id: Guid
     State: str  # waiting, done, denied or expired
     Rule: str
@@ -44,6 +53,9 @@ class Approval(Struct):
     DeciderId: Guid | None
     Decider: str | None
     DecisionReason: str | None
+    KeyId: Guid | None
+    Key: str | None
+    KeyMakers: list[KeyMaker]
 
 
 class Approvals(Struct):

@@ -20,7 +20,7 @@ JobsBefore = Annotated[
     mail_cursor.MailCursor,
     Meta(
         description="Older jobs than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA, "blank": True},
+        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
     ),
 ]
 MAX_NUMBER = 2**31 - 1

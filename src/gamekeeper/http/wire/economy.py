@@ -14,14 +14,14 @@ FirstDay = Annotated[
     int,
     Meta(
         description="A time on the first UTC day; default six days before the last one.",
-        extra={"read": read_start, "schema": TIME, "blank": True},
+        extra={"read": read_start, "schema": TIME},
     ),
 ]
 LastDay = Annotated[
     int,
     Meta(
         description="A time on the last UTC day; default today.",
-        extra={"read": read_end, "schema": TIME, "blank": True},
+        extra={"read": read_end, "schema": TIME},
     ),
 ]
 GivenItem = Annotated[Id, Meta(description="Gifts of this item.")]

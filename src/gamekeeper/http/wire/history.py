@@ -21,7 +21,7 @@ StartTime = Annotated[
     int,
     Meta(
         description="Changes at or after this time.",
-        extra={"read": query_values.read_start, "schema": TIME, "blank": True},
+        extra={"read": query_values.read_start, "schema": TIME},
     ),
 ]
 END_DESCRIPTION = "A time without a fraction includes its whole second."
@@ -29,21 +29,21 @@ EndTime = Annotated[
     int,
     Meta(
         description=f"Changes up to this time. {END_DESCRIPTION}",
-        extra={"read": query_values.read_end, "schema": TIME, "blank": True},
+        extra={"read": query_values.read_end, "schema": TIME},
     ),
 ]
 PlayerFilter = Annotated[Id, Meta(description="Changes of this player, by id; also of a deleted player.")]
 UserFilter = Annotated[Id, Meta(description="Changes of this account, and the creation and deletion of its players.")]
 ActorFilter = Annotated[Id, Meta(description="Changes made by this account, without those it reported over the link.")]
 ItemFilter = Annotated[Id, Meta(description="Changes with this item, by id, before or after the change.")]
-Phrase = Annotated[str, Meta(extra={"blank": True, "strip": True}, extra_json_schema=PRINTABLE)]
+Phrase = Annotated[str, Meta(extra={"strip": True}, extra_json_schema=PRINTABLE)]
 RequestFilter = Annotated[Phrase, Meta(description="Changes that the request with this `X-Request-Id` made.")]
 ReasonFilter = Annotated[Phrase, Meta(description="Changes whose reason contains this text, in any letter case.")]
 KindFilter = Annotated[
     str,
     Meta(
         description="Changes of this kind.",
-        extra={"read": query_values.read_kind, "blank": True, "strip": True},
+        extra={"read": query_values.read_kind, "strip": True},
         extra_json_schema={"enum": list(KINDS)},
     ),
 ]
@@ -56,7 +56,7 @@ PastMoment = Annotated[
     PointInTime,
     Meta(
         description=f"The number of a change, or a time: the state right after it. Default: now. {END_DESCRIPTION}",
-        extra={"read": query_values.read_moment, "schema": MOMENT, "blank": True},
+        extra={"read": query_values.read_moment, "schema": MOMENT},
     ),
 ]
 # format of the audit log page → default limit and largest limit; larger values count as the largest

@@ -9,12 +9,12 @@ from gamekeeper.http.query_values import CHANGE_NUMBER, read_mail_cursor
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Guid, Id, Instant, PlainInt32
 
-CURSOR_SCHEMA = {"pattern": f"^({CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})?$", "type": "string"}
+CURSOR_SCHEMA = {"pattern": f"^{CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$", "type": "string"}
 MailsBefore = Annotated[
     mail_cursor.MailCursor,
     Meta(
         description="Older mails than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA, "blank": True},
+        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
     ),
 ]
 MailsToUser = Annotated[Id, Meta(description="Mails to this account, by id.")]

@@ -16,7 +16,7 @@ NotesBefore = Annotated[
     mail_cursor.MailCursor,
     Meta(
         description="Older notes than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA, "blank": True},
+        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
     ),
 ]
 ShortLimit = Annotated[Limit, Meta(extra={"cut": 1000})]

@@ -15,26 +15,24 @@ from gamekeeper.http.wire.scalars import PRINTABLE, Id, PlainInt32, Positive, en
 
 ClassFilter = Annotated[Id, Meta(description="Players of this class, by id.")]
 MapFilter = Annotated[Id, Meta(description="Players on this map, by id.")]
-LowestLevel = Annotated[Positive, Meta(description="Players of this level or a higher one.", extra={"blank": True})]
-HighestLevel = Annotated[Positive, Meta(description="Players of this level or a lower one.", extra={"blank": True})]
+LowestLevel = Annotated[Positive, Meta(description="Players of this level or a higher one.")]
+HighestLevel = Annotated[Positive, Meta(description="Players of this level or a lower one.")]
 SeenFrom = Annotated[
     int,
     Meta(
         description="Players who were online at this time or later. Those who are online now count as seen now.",
-        extra={"read": read_start, "schema": TIME, "blank": True},
+        extra={"read": read_start, "schema": TIME},
     ),
 ]
 SeenTo = Annotated[
     int,
     Meta(
         description=f"Players who were last online at this time or before. {END_DESCRIPTION}",
-        extra={"read": read_end, "schema": TIME, "blank": True},
+        extra={"read": read_end, "schema": TIME},
     ),
 ]
-Banned = Annotated[
-    bool, Meta(description="Players whose account is banned, or is not. Needs `users.query`.", extra={"blank": True})
-]
-Online = Annotated[bool, Meta(description="Players who are online, or are not.", extra={"blank": True})]
+Banned = Annotated[bool, Meta(description="Players whose account is banned, or is not. Needs `users.query`.")]
+Online = Annotated[bool, Meta(description="Players who are online, or are not.")]
 HeldItem = Annotated[Id, Meta(description="Players who have this item, as of the last counted change.")]
 NamePart = Annotated[
     str,
@@ -48,17 +46,14 @@ FilterSort = Annotated[
     Meta(
         description="Sort by; quantity: of the item. Default: quantity with an item, otherwise name. More than 2000 "
         "banned accounts are sorted by account.",
-        extra={"blank": True},
     ),
 ]
-FilterDirection = Annotated[
-    Direction, Meta(description="Default: Descending for seen and quantity.", extra={"blank": True})
-]
+FilterDirection = Annotated[Direction, Meta(description="Default: Descending for seen and quantity.")]
 FilterCursor = Annotated[
     Cursor,
     Meta(
         description="`Next` of the previous page.",
-        extra={"read": player_cursor.read, "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"}, "blank": True},
+        extra={"read": player_cursor.read, "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"}},
     ),
 ]
 FilterPage = Annotated[

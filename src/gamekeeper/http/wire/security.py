@@ -16,7 +16,7 @@ EventsBefore = Annotated[
     mail_cursor.MailCursor,
     Meta(
         description="Older events than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA, "blank": True},
+        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
     ),
 ]
 EventUser = Annotated[Phrase, Meta(description="Events about this account, by name or id.")]
@@ -24,7 +24,7 @@ EventKind = Annotated[
     str,
     Meta(
         description="Events of this kind.",
-        extra={"read": query_values.read_event_kind, "blank": True, "strip": True},
+        extra={"read": query_values.read_event_kind, "strip": True},
         extra_json_schema={"enum": list(KINDS)},
     ),
 ]
@@ -32,14 +32,14 @@ EventsSince = Annotated[
     int,
     Meta(
         description="Events at or after this time.",
-        extra={"read": query_values.read_start, "schema": TIME, "blank": True},
+        extra={"read": query_values.read_start, "schema": TIME},
     ),
 ]
 EventsTo = Annotated[
     int,
     Meta(
         description=f"Events up to this time. {END_DESCRIPTION}",
-        extra={"read": query_values.read_end, "schema": TIME, "blank": True},
+        extra={"read": query_values.read_end, "schema": TIME},
     ),
 ]
 EventFormat = Annotated[

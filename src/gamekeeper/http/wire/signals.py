@@ -15,7 +15,7 @@ SignalsBefore = Annotated[
     mail_cursor.MailCursor,
     Meta(
         description="Older signals than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA, "blank": True},
+        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
     ),
 ]
 SignalState = Annotated[Literal["open", "acknowledged"], Meta(description="Only signals in this state.")]

@@ -1,0 +1,50 @@
+"""Charts: the time range of the address, few round ticks on the axes, lines and bars."""
+
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+
+from gamekeeper.console import ticks, time_range
+from gamekeeper.console.ticks import DAY_MS, HOUR_MS
+from gamekeeper.game.refusals import BadField
+
+NOW = ticks.to_milliseconds(datetime(2026, 11, 17, 17, 5, tzinfo=UTC))
+
+
+def test_range_is_a_preset_or_whole_days_until_now() -> None:
+    for query, days, step in (
+        ({}, 7, "hour"),
+        ({"range": "24h"}, 1, "hour"),
+        ({"range": "90d", "from": ""}, 90, "day"),
+    ):
+        found = time_range.read_range(query, NOW)
+        assert (found.end, found.end - found.start, found.fine_step) == (NOW, days * DAY_MS, step)
+    found = time_range.read_range({"from": "2026-11-01", "to": "2026-11-03", "range": "24h"}, NOW)
+    assert (found.end - found.start, found.days) == (3 * DAY_MS, ("2026-11-01", "2026-11-03"))
+    assert time_range.read_range({"from": "2026-11-10", "to": "2027-01-01"}, NOW).end == NOW
+    assert time_range.read_range({"to": "2026-11-10"}, NOW).days == ("2026-11-04", "2026-11-10")
+    for name, value in (("range", "8d"), ("from", "2026-02-30"), ("to", "0001-01-01"), ("from", "2026-11-18")):
+        with pytest.raises(BadField):
+            time_range.read_range({name: value}, NOW)
+
+
+def test_number_of_points_is_limited() -> None:
+    lengths = {"hour": HOUR_MS, "day": DAY_MS, "week": 7 * DAY_MS, "month": 28 * DAY_MS}
+    for days in (13, 14, 15, 200, 1500, 9000):
+        first = f"{ticks.to_datetime(NOW - days * DAY_MS):%Y-%m-%d}"
+        found = time_range.read_range({"from": first, "to": "2026-11-17"}, NOW)
+        assert (found.end - found.start) // lengths[found.fine_step] <= 400, days
+
+
+def test_axes_have_few_round_ticks_around_all_values() -> None:
+    for maximum in (*range(1, 300), 999, 1_001, 65_535, 10**9):
+        found = ticks.choose_values(maximum)
+        assert 2 <= len(found) <= ticks.MOST_VALUES
+        assert found[-2] < maximum <= found[-1]
+        assert len({after - before for before, after in pairwise(found)}) == 1
+    for days in (1 / 24, 1, 6, 45, 365, 5000):
+        times = [each.at for each in ticks.choose_times(NOW - int(days * DAY_MS), NOW)]
+        assert 1 <= len(times) <= ticks.MOST_TIMES
+        assert times == sorted(set(times))
+        assert NOW - days * DAY_MS <= times[0] <= times[-1] <= NOW

@@ -1,0 +1,85 @@
+"""Operations that answer a list declare the most rows and the gate: compared with what their handlers do."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from good_requests import EXAMPLES, furnish
+
+from gamekeeper.game import refusals as no
+from gamekeeper.http import queries
+from gamekeeper.http.answered_rows import MOST_AT_ONCE
+from gamekeeper.http.gate import Gate
+from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, DeclarationError, Group, OperationParts
+from gamekeeper.http.request import Request
+from gamekeeper.http.routes import ROUTES
+from gamekeeper.settings import MOST_PAGE_ROWS
+from world import World
+
+HUGE = str(2**31 - 1)
+SIZES = {"limit", "pageSize", "count"}
+TABLES = {"list_history", "list_security_events", "list_bulk_targets"}  # lists that `format=csv` makes longer
+
+
+def test_limits_of_queries_are_the_declared_rows() -> None:
+    """A page by `pageSize` is cut to the setting in the handler, whose result the next test compares."""
+    for operation in ROUTES:
+        if operation.query and "limit" in operation.query.__struct_fields__ and operation.name not in TABLES:
+            values: Any = queries.decode(operation.query, {"limit": HUGE, "q": "a"})
+            assert min(values.limit, MOST_PAGE_ROWS) == operation.rows, operation.name
+
+
+def test_handlers_use_the_gate_and_the_page_size_that_they_declare(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(max_page_size=MOST_PAGE_ROWS)
+    furnish(world)
+    world.compares = False
+    entered, run = list[str](), Gate.run
+
+    def run_and_note(self: Gate, account: str, *given: Any, **more: Any) -> object:
+        entered.append(account)
+        return run(self, account, *given, **more)
+
+    monkeypatch.setattr(Gate, "run", run_and_note)
+    seen, wrong = set[str](), list[str]()
+    for example in EXAMPLES:
+        operation = example.route
+        if operation.access is not READ or example.path.startswith("/api/link/v1/changes"):
+            continue
+        wanted = dict.fromkeys(SIZES & set(operation.query.__struct_fields__ if operation.query else ()), HUGE)
+        wanted |= {"format": "csv"} if operation.name in TABLES else {}
+        sign = "&" if "?" in example.path else "?"
+        path = example.path + (sign + "&".join("=".join(each) for each in wanted.items()) if wanted else "")
+        entered.clear()
+        answer = world.call(operation.method, path, body=example.body)
+        if answer.status != 200:
+            continue
+        seen.add(operation.name)
+        if bool(entered) != operation.gated:
+            wrong.append(f"{operation.name}: the gate")
+        if "pageSize" in wanted and "PageSize" in answer.json and answer.json["PageSize"] != operation.rows:
+            wrong.append(f"{operation.name}: rows")
+    assert wrong == []
+    assert {each.name for each in ROUTES if each.gated} <= seen
+
+
+def test_list_without_rows_and_long_list_without_gate_are_not_declared() -> None:
+    async def handler(_: Request) -> bytes:
+        """List."""
+        return b""
+
+    parts: OperationParts = {
+        "name": "list_x",
+        "permissions": NO_TOKEN,
+        "access": READ,
+        "cache": NO_STORE,
+        "answer": list[str],
+        "refusals": (no.TooManyLongReads,),
+        "example_answer": [],
+    }
+    with pytest.raises(DeclarationError, match="does not declare rows"):
+        Group("X", "X").operation("GET /api/keeper/v1/x", **parts)(handler)
+    parts["rows"] = MOST_AT_ONCE + 1
+    with pytest.raises(DeclarationError, match="does not declare gated"):
+        Group("X", "X").operation("GET /api/keeper/v1/x", **parts)(handler)

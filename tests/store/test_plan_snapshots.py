@@ -1,0 +1,122 @@
+"""The query plan of every statement on each engine is the one in tests/store/plans/sqlite.txt or postgres.txt.
+
+After a wanted change: UPDATE_PLANS=1 .venv/bin/pytest tests/store/test_plan_snapshots.py, then read the difference.
+The database has the schema and no statistics, so that a plan depends on the statement, the schema and the engine only.
+Statements that are put together while the server runs, such as filters, are not in the files.
+"""
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import apsw
+import asyncpg
+import pytest
+
+import world as worlds
+from gamekeeper.store import postgres_connection, sqlite
+from gamekeeper.store.migrate import migrate
+from gamekeeper.store.statements import FOLDER, Statements, count_parameters
+
+Plans = dict[str, list[str]]  # the lines of the plan of each statement
+Explain = Callable[[str], "list[str]"]
+PLANNED = re.compile(r"(--[^\n]*\n|\s)*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")  # not PRAGMA, CREATE and the like
+HEADING = "## "
+UPDATE = "UPDATE_PLANS"  # environment variable that has the files written
+# what a line shows of a node of PostgreSQL's plans
+SHOWN = ("Node Type", "Join Type", "Operation", "Index Name", "Relation Name", "Function Name", "CTE Name")
+
+
+def list_statements() -> Iterator[tuple[str, Callable[[str], str]]]:
+    words = {"sqlite": sqlite.PLACEHOLDERS, "postgres": postgres_connection.PLACEHOLDERS}
+    for noun in sorted(path.stem for path in FOLDER.glob("*.sql") if path.stem != "schema"):
+        for name, statement in Statements(noun).named.items():
+            yield f"{noun}.{name}", lambda engine, each=statement: each.render(engine, words[engine])
+
+
+def explain_on_sqlite(url: str) -> Plans:
+    with closing(vars(sqlite)["_connect"](Path(url.removeprefix("sqlite:///")))) as db:
+        return {
+            name: _explain_on_sqlite(db, text.replace("$", "?"))
+            for name, render in list_statements()
+            if PLANNED.match(text := render("sqlite"))
+        }
+
+
+def _explain_on_sqlite(db: apsw.Connection, text: str) -> list[str]:
+    depths = {0: 0}
+    lines: list[str] = []
+    count = max((int(number) for number in re.findall(r"\?(\d+)", text)), default=0)
+    for own, parent, _, what in db.execute(f"EXPLAIN QUERY PLAN {text}", [None] * count):
+        depths[own] = depths[parent] + 1
+        lines.append("  " * (depths[own] - 1) + what)
+    return lines
+
+
+async def explain_on_postgres(url: str) -> Plans:
+    driver: Any = asyncpg
+    db = await driver.connect(url)
+    try:
+        # Tables without rows are small for the planner: without this it would read them whole.
+        await db.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off")
+        return {
+            name: await _explain_on_postgres(db, text)
+            for name, render in list_statements()
+            if PLANNED.match(text := render("postgres"))
+        }
+    finally:
+        await db.close()
+
+
+async def _explain_on_postgres(db: Any, text: str) -> list[str]:
+    values = ", ".join(["NULL"] * count_parameters(text))
+    await db.execute(f"PREPARE asked AS {text}")
+    (row,) = await db.fetch(f"EXPLAIN (FORMAT JSON, COSTS OFF) EXECUTE asked {f'({values})' if values else ''}")
+    await db.execute("DEALLOCATE asked")
+    return list(_list_nodes(json.loads(row[0])[0]["Plan"], 0))
+
+
+def _list_nodes(node: dict[str, Any], depth: int) -> Iterator[str]:
+    yield "  " * depth + " ".join(str(node[each]) for each in SHOWN if each in node)
+    for each in node.get("Plans", ()):
+        yield from _list_nodes(each, depth + 1)
+
+
+def read(file: Path) -> Plans:
+    if not file.exists():
+        return {}
+    parts = file.read_text(encoding="utf-8").split(HEADING)[1:]
+    return {lines[0]: lines[1:] for lines in (part.rstrip("\n").split("\n") for part in parts)}
+
+
+def write(file: Path, plans: Plans) -> None:
+    parts = ("\n".join([f"{HEADING}{name}", *lines]) for name, lines in plans.items())
+    file.write_text("\n".join(parts) + "\n", encoding="utf-8")
+
+
+def describe(name: str, before: Plans, now: Plans) -> str:
+    """Say which plan a statement had, and which one it has."""
+    sides = ("\n".join(f"    {line}" for line in plans.get(name, ["(no plan)"])) for plans in (before, now))
+    return "{name}\n  had:\n{0}\n  has:\n{1}".format(*sides, name=name)
+
+
+@pytest.fixture
+def planned(empty_database: str) -> str:
+    asyncio.run(worlds.at_work(empty_database, lambda keeper: migrate(keeper.store)))
+    return empty_database
+
+
+@pytest.mark.both_engines
+def test_each_statement_has_the_plan_of_the_snapshot(engine: str, planned: str) -> None:
+    plans = explain_on_sqlite(planned) if engine == "sqlite" else asyncio.run(explain_on_postgres(planned))
+    file = Path(__file__).parent / "plans" / f"{engine}.txt"
+    if os.environ.get(UPDATE):
+        write(file, plans)
+    before = read(file)
+    changed = [describe(each, before, plans) for each in (before | plans) if before.get(each) != plans.get(each)]
+    assert not changed, f"{len(changed)} plans changed; see this file's docstring\n" + "\n".join(changed)

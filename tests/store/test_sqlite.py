@@ -1,0 +1,167 @@
+"""The SQLite store over APSW: settings of its connections, translated errors, and files that other programs open."""
+
+import asyncio
+import subprocess
+import sys
+from contextlib import closing
+from typing import Any
+
+import apsw
+import pytest
+
+import people
+from gamekeeper.store import players
+from gamekeeper.store.engine import DatabaseUnavailable, DiskFull, Snapshot, UnusableDatabase, Writing
+from gamekeeper.store.sqlite_failures import UndecodableText, translate
+from gamekeeper.store.statements import Statement
+from world import World
+
+pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+
+SECRET = "clementine of the seven hills"
+INSERT = Statement("insert", {"": "INSERT INTO maps (id, name) VALUES ($1, $2)"})
+DELETE = Statement("delete", {"": "DELETE FROM maps WHERE id = $1"})
+COUNT = Statement("count", {"": "SELECT COUNT(*) FROM maps"})
+UNDECODABLE = Statement("undecodable", {"": "SELECT CAST(x'ff' AS TEXT), id FROM maps"})
+SHOWN = {
+    "page_size": 8192,
+    "journal_mode": "wal",
+    "synchronous": 2,
+    "foreign_keys": 1,
+    "temp_store": 2,
+    "secure_delete": 1,
+}
+LOOK_WITH_SQLITE3 = """
+import sqlite3, sys
+with sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True) as db:
+    print(*db.execute("PRAGMA integrity_check").fetchone(), *db.execute("SELECT COUNT(*) FROM players").fetchone())
+"""
+TRANSLATED: dict[int, type[BaseException]] = {
+    apsw.SQLITE_BUSY: DatabaseUnavailable,
+    apsw.SQLITE_BUSY_SNAPSHOT: DatabaseUnavailable,
+    apsw.SQLITE_BUSY_RECOVERY: DatabaseUnavailable,
+    apsw.SQLITE_LOCKED: DatabaseUnavailable,
+    apsw.SQLITE_READONLY_DBMOVED: DatabaseUnavailable,
+    apsw.SQLITE_IOERR_READ: DatabaseUnavailable,
+    apsw.SQLITE_IOERR_FSYNC: DatabaseUnavailable,
+    apsw.SQLITE_CANTOPEN: DatabaseUnavailable,
+    apsw.SQLITE_INTERRUPT: DatabaseUnavailable,
+    apsw.SQLITE_SCHEMA: DatabaseUnavailable,
+    apsw.SQLITE_ERROR: DatabaseUnavailable,
+    apsw.SQLITE_CONSTRAINT_TRIGGER: DatabaseUnavailable,
+    apsw.SQLITE_FULL: DiskFull,
+    apsw.SQLITE_CORRUPT: UnusableDatabase,
+    apsw.SQLITE_CORRUPT_INDEX: UnusableDatabase,
+    apsw.SQLITE_NOTADB: UnusableDatabase,
+    apsw.SQLITE_NOMEM: MemoryError,
+    apsw.SQLITE_CONSTRAINT_UNIQUE: apsw.ConstraintError,
+    apsw.SQLITE_MISUSE: apsw.MisuseError,
+}
+
+
+def test_errors_of_sqlite_are_translated(world: World) -> None:
+    del world
+    for code, expected in TRANSLATED.items():
+        error = apsw.exception_for(code)
+        assert type(translate(error)) is expected, code
+    assert type(translate(UndecodableText("x"))) is DatabaseUnavailable
+    fault = LookupError("x")
+    assert translate(fault) is fault
+
+
+def test_each_connection_has_all_settings(world: World) -> None:
+    store: Any = world.keeper.store
+    writer, reader = store._writer_db, store._reader.db  # noqa: SLF001 - private attributes
+
+    async def read(_: Snapshot) -> None:
+        await asyncio.sleep(0)
+
+    world.run(store.read_in_pieces(read))
+    (long_reader,) = (each.db for each in store._free)  # noqa: SLF001 - as above
+    for db in (writer, reader, long_reader):
+        assert {name: db.pragma(name) for name in SHOWN} == SHOWN
+        assert db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
+    assert [db.pragma("query_only") for db in (writer, reader, long_reader)] == [0, 1, 1]
+
+
+def test_statement_with_a_new_value_is_not_compiled_again(world: World) -> None:
+    """Without QPSG, this SQLite compiles a statement anew for each new value of a parameter that the plan may use."""
+    store = world.keeper.store
+    reader = vars(store)["_reader"]
+    compiled: list[object] = []
+
+    def notice(*what: object) -> int:
+        compiled.append(what)
+        return apsw.SQLITE_OK
+
+    reader.db.authorizer = notice  # called when a statement is compiled
+    for person in (people.ANN, people.BOB):
+        compiled.clear()
+        assert world.run(store.one(players.SQL.record_by_id, person.id))
+    reader.db.authorizer = None
+    assert compiled == []
+
+
+def test_read_that_fails_on_a_text_does_not_keep_its_snapshot(world: World) -> None:
+    store = world.keeper.store
+    for read in (store.all, store.one):
+        before: int = world.sql("SELECT COUNT(*) FROM maps")[0][0]
+        with pytest.raises(DatabaseUnavailable, match="could not decode"):
+            world.run(read(UNDECODABLE))
+        assert not vars(store)["_reader"].db.txn_state("main")
+        world.sql("INSERT INTO maps (id, name) VALUES ($1, 'new')", people.guid(0x5000 + before))
+        assert world.run(store.one(COUNT)) == (before + 1,)
+
+
+def test_text_that_cannot_be_decoded_is_a_fault_of_the_database_in_every_read(world: World) -> None:
+    store: Any = world.keeper.store
+    world.sql("INSERT INTO maps (id, name) VALUES ($1, CAST(x'ff' AS TEXT))", people.guid(0x5100))
+
+    async def read_table(tx: Snapshot) -> None:
+        async for _ in tx.read_table("maps", ("id", "name")):
+            pass
+
+    for read in (
+        lambda: store.read_in_pieces(read_table),
+        lambda: store.fetch_both(Statement("bad", {"": "SELECT CAST(x'ff' AS TEXT), $1"}), 1, COUNT),
+        lambda: store.fetch_both(Statement("good", {"": "SELECT $1"}), 1, UNDECODABLE),
+    ):
+        with pytest.raises(DatabaseUnavailable, match="could not decode"):
+            world.run(read())
+        assert not any(each.db.txn_state("main") for each in (store._reader, *store._free))  # noqa: SLF001 - private attributes
+
+
+def test_one_of_several_rows_does_not_keep_its_snapshot(world: World) -> None:
+    store = world.keeper.store
+    assert world.run(store.one(Statement("ids", {"": "SELECT fold FROM players ORDER BY fold"})))
+    assert not vars(store)["_reader"].db.txn_state("main")
+
+
+def test_deleted_row_is_not_left_in_the_file(world: World) -> None:
+    """PRAGMA secure_delete: the SQLite of some systems has it on, and APSW's has it off."""
+    store, path = world.keeper.store, world.keeper.store.path
+    assert path
+
+    def write(statement: Statement, *values: str) -> None:
+        async def work(tx: Writing) -> None:
+            tx.defer(statement, *values)
+
+        world.run(store.write(work))
+        with closing(apsw.Connection(str(path))) as other:
+            other.pragma("user_version")  # a first read, which opens the WAL
+            other.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+    write(INSERT, people.guid(0x6000), SECRET)
+    assert SECRET.encode() in path.read_bytes()
+    write(DELETE, people.guid(0x6000))
+    assert SECRET.encode() not in path.read_bytes()
+
+
+def test_file_in_use_is_readable_by_the_sqlite_of_python_in_another_process(world: World) -> None:
+    path = world.keeper.store.path
+    assert path
+    count = world.sql("SELECT COUNT(*) FROM players")[0][0]
+    told = subprocess.run(
+        [sys.executable, "-c", LOOK_WITH_SQLITE3, str(path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert told.stdout.split() == ["ok", str(count)]
