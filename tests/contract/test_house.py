@@ -1,4 +1,4 @@
-"""The architecture's rules hold for the sources."""
+"""Every SQL statement is valid on both engines, the migrations build the schema, and refusals are complete."""
 
 import asyncio
 import re
@@ -9,41 +9,25 @@ from typing import Any
 import apsw
 import asyncpg
 import catalogues
-import house
 import pytest
 
-import mutate
 from gamekeeper import app, settings
 from gamekeeper.game.refusals import Refusal
-from gamekeeper.http import errors
+from gamekeeper.http.errors import find_status
 from gamekeeper.store import postgres_connection, sqlite
 from gamekeeper.store.engine import Store, Writing
 from gamekeeper.store.migrate import migrate, split_script
 from gamekeeper.store.statements import FOLDER, Statement, Statements
-from loops import over
 
-PACKAGE = house.sources(house.PACKAGE)
-STORE = house.sources(house.PACKAGE / "store")
-ENGINE_FILES = {"engine.py", "sqlite.py", "postgres.py", "migrate.py", "statements.py"}
+PACKAGE = FOLDER.parent
 NOUNS = sorted(path.stem for path in FOLDER.glob("*.sql") if path.stem != "schema")
-STATEMENTS = {noun: Statements(noun).named for noun in NOUNS}
+STATEMENTS = {f"{noun}.{name}": each for noun in NOUNS for name, each in Statements(noun).named.items()}
 
 
-# --- rules for SQL -------------------------------------------------------------------------------------------------
-
-
-def test_sql_is_in_sql_files() -> None:
-    assert house.sql_in_python(PACKAGE) == []
-
-
-def list_statements() -> Iterator[tuple[str, Statement]]:
-    return ((f"{noun}.{name}", each) for noun in NOUNS for name, each in STATEMENTS[noun].items())
-
-
-def fail_to_prepare_on_sqlite(path: Path, statements: Iterator[tuple[str, Statement]]) -> list[str]:
+def fail_to_prepare_on_sqlite(path: Path) -> list[str]:
     db = apsw.Connection(str(path))
     faults: list[str] = []
-    for name, statement in statements:
+    for name, statement in STATEMENTS.items():
         text = statement.render("sqlite", sqlite.PLACEHOLDERS).replace("$", "?")
         count = max((int(number) for number in re.findall(r"\?(\d+)", text)), default=0)
         try:
@@ -54,11 +38,11 @@ def fail_to_prepare_on_sqlite(path: Path, statements: Iterator[tuple[str, Statem
     return faults
 
 
-async def fail_to_prepare_on_postgres(url: str, statements: Iterator[tuple[str, Statement]]) -> list[str]:
+async def fail_to_prepare_on_postgres(url: str) -> list[str]:
     driver: Any = asyncpg
     db = await driver.connect(url)
     faults: list[str] = []
-    for name, statement in statements:
+    for name, statement in STATEMENTS.items():
         try:
             await db.prepare(statement.render("postgres", postgres_connection.PLACEHOLDERS))
         except asyncpg.PostgresError as error:
@@ -67,34 +51,13 @@ async def fail_to_prepare_on_postgres(url: str, statements: Iterator[tuple[str, 
     return faults
 
 
-def fail_to_prepare(engine: str, url: str, statements: Iterator[tuple[str, Statement]]) -> list[str]:
-    if engine == "sqlite":
-        return fail_to_prepare_on_sqlite(Path(url.removeprefix("sqlite:///")), statements)
-    return asyncio.run(fail_to_prepare_on_postgres(url, statements))
-
-
 @pytest.mark.both_engines
 def test_every_statement_prepares(engine: str, database: str) -> None:
-    assert len(list(list_statements())) > 50
-    assert fail_to_prepare(engine, database, list_statements()) == []
-
-
-@over("noun", NOUNS)
-def test_statements_and_their_uses_match(noun: str) -> None:
-    assert house.statement_faults(noun, STATEMENTS[noun], STORE[f"{noun}.py"]) == []
-
-
-def test_statements_are_only_used_beside_their_file() -> None:
-    users = [path for path, text in PACKAGE.items() if re.search(r'Statements\("\w+"\)', text)]
-    assert users == [f"store/{noun}.py" for noun in NOUNS]
-
-
-def writes(noun: str, name: str) -> bool:
-    return STATEMENTS[noun][name].is_write
-
-
-def test_store_functions_take_the_transaction_they_need() -> None:
-    assert house.wrong_transaction({k: v for k, v in STORE.items() if k not in ENGINE_FILES}, writes) == []
+    assert len(STATEMENTS) > 50
+    if engine == "sqlite":
+        assert fail_to_prepare_on_sqlite(Path(database.removeprefix("sqlite:///"))) == []
+    else:
+        assert asyncio.run(fail_to_prepare_on_postgres(database)) == []
 
 
 async def build_from_schema(store: Store) -> None:
@@ -138,55 +101,24 @@ def test_migrations_build_exactly_the_schema(engine: str, two_schemas: tuple[str
     assert catalogues.differences(ours, theirs) == []
 
 
-# --- rules for the write path --------------------------------------------------------------------------------------
-
-WRITING = house.writing_functions(STORE)
-
-
-def test_only_the_write_path_writes() -> None:
-    assert len(WRITING) > 25
-    assert house.stray_writes(PACKAGE, WRITING) == []
-
-
 def test_only_changes_applies_effects() -> None:
-    assert house.stray_effects(PACKAGE) == []
+    """An effect that something else applies would have no line in the audit log."""
+    users = [path.name for path in PACKAGE.parent.rglob("*.py") if ".carry_out(" in path.read_text(encoding="utf-8")]
+    assert users == ["changes.py"]
 
 
-# --- rules for imports ---------------------------------------------------------------------------------------------
-
-
-def test_handlers_do_not_write_to_the_request() -> None:
-    assert house.writes_to_request(PACKAGE) == []
-
-
-def test_client_imports_only_its_two_dependencies() -> None:
-    client = house.sources(house.CLIENT)
-    assert house.imports_beyond(client, {"gamekeeper_client", "httpx", "msgspec"}) == []
-
-
-# --- rules for refusals --------------------------------------------------------------------------------------------
+def list_refusals(root: type[Any] = Refusal) -> Iterator[type[Any]]:
+    for kind in root.__subclasses__():
+        if kind.__module__.startswith("gamekeeper."):
+            yield kind
+        yield from list_refusals(kind)
 
 
 def test_every_refusal_has_a_status_a_message_and_a_unique_code() -> None:
-    kinds = [kind for kind in house.kinds_of(Refusal) if kind.__module__.startswith("gamekeeper.")]
-    assert len(kinds) > 35
-    assert house.refusal_faults(kinds, errors.find_status) == []
-
-
-def test_mutation_tests_name_tests_that_exist() -> None:
-    for each in (test for tests in mutate.TESTS.values() for test in tests):
-        file, _, name = each.partition("::")
-        assert f"def {name}" in (house.ROOT / file).read_text(encoding="utf-8"), each
-
-
-# --- rules for file size and lint exceptions -----------------------------------------------------------------------
-
-
-def test_no_file_is_too_long() -> None:
-    for folder in ("src", "clients", "tests", "scripts", "battery", "examples"):
-        assert house.too_long(house.sources(house.ROOT / folder)) == []
-
-
-def test_every_lint_exception_has_a_reason() -> None:
-    for folder in ("src", "clients", "tests", "scripts"):
-        assert house.list_unreasoned(house.sources(house.ROOT / folder)) == []
+    codes: dict[str, type[Any]] = {}
+    for kind in list_refusals():
+        assert (vars(kind).get("__doc__") or "").strip(), kind
+        assert find_status(kind) >= 400, kind
+        code: str = Exception.__new__(kind).code  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - any kind of refusal
+        assert codes.setdefault(code, kind) is kind, code
+    assert len(codes) > 35
