@@ -14,6 +14,7 @@ from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.store.engine import Reading
 from loops import collecting
 from people import COIN, HEAL
+from proof import at_once
 from tidying import tidy
 from world import Answer, World, open_world
 from writes import CASES, COINS, FROST, GIVE, PLAYERS, TEACH, Case, count_keys, prepare, send, token_of
@@ -68,19 +69,15 @@ def test_key_is_scoped_by_account_and_ignores_spelling_of_the_request(world: Wor
     form = world.call("POST", GIVE, form={"itemid": COIN.id, "quantity": "5"}, headers={"Idempotency-Key": "k"})
     assert form.headers["idempotent-replay"] == "true"
     assert coins(world) == 255
-    others = token_of(world, "Root").access
-    assert give(world, "k").status == 200
-    assert give(world, "k", token=others).headers["idempotent-replay"] == "true"
+    assert give(world, "k", token=token_of(world, "Root").access).headers["idempotent-replay"] == "true"
     assert coins(world) == 255
     shop = give(world, "k", by="Shop")
     assert "idempotent-replay" not in shop.headers
     assert world.post(TEACH, {"spellid": HEAL.id}, by="Clerk", headers={"Idempotency-Key": "k"}).status == 200
     assert coins(world) == 260
-    for key in ("m", "l", "M"):
+    for key in ("m", "M"):
         assert "idempotent-replay" not in give(world, key).headers
-    world.post(GIVE, COINS)
-    world.post(GIVE, COINS)
-    assert coins(world) == 285
+    assert coins(world) == 270
 
 
 def test_token_and_role_are_checked_before_a_replay(world: World) -> None:
@@ -95,14 +92,8 @@ def test_token_and_role_are_checked_before_a_replay(world: World) -> None:
     refused(world.call("PUT", path, body=body, headers=headers, token=fresh), 403, "role_missing")
 
 
-def test_malformed_or_repeated_key_is_400(world: World) -> None:
-    before = everything(world)
-    for key in ("", " ", "a b", "x" * 256, "\x7f", "schlüssel", "\u20ac"):
-        refused(give(world, key), 400, "bad_field", "'Idempotency-Key'")
-    assert everything(world) == before
-    for key in ("!", "~" * 255):
-        assert give(world, key).status == 200
-    # A request with two Idempotency-Keys is refused: if a gateway adds a key, a retry must not be applied twice.
+def test_second_key_of_a_request_is_400_unless_it_is_the_same(world: World) -> None:
+    """If a gateway adds a key, a retry must not be applied twice."""
     key = {"Idempotency-Key": "order-1"}
     first = world.post(GIVE, COINS, headers=key)
     before = everything(world)
@@ -118,17 +109,9 @@ def test_malformed_or_repeated_key_is_400(world: World) -> None:
 def test_concurrent_requests_with_one_key_are_applied_once_over_instances(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
     headers = {"Idempotency-Key": "k"}
-
-    async def together() -> list[Answer]:
-        return await asyncio.gather(*[each.send("POST", GIVE, body=COINS, headers=headers) for each in [one, two] * 4])
-
-    answers = one.run(together())
+    answers = at_once(one, [each.send("POST", GIVE, body=COINS, headers=headers) for each in [one, two] * 4])
     assert {(answer.status, answer.raw) for answer in answers} == {(200, answers[0].raw)}
     assert [answer.headers.get("idempotent-replay") for answer in answers].count(None) == 1
-    assert coins(one) == 255
-    one, two = make_world(), make_world()
-    first, again = give(one, "k"), give(two, "k")
-    assert (again.raw, again.headers["idempotent-replay"]) == (first.raw, "true")
     assert coins(one) == 255
 
 

@@ -34,6 +34,10 @@ def lease(world: World) -> str:
 
 
 def accept(world: World, secret: str, name: str = "Sunniva") -> User:
+    return world.run(accept_now(world, secret, name))
+
+
+async def accept_now(world: World, secret: str, name: str) -> User:
     decide = partial(
         invitations.accept, secret=secret, name=name, password=staff.STORED, settings=world.keeper.settings
     )
@@ -43,7 +47,7 @@ def accept(world: World, secret: str, name: str = "Sunniva") -> User:
         found.append(user)
         return b""
 
-    world.run(world.keeper.changes.apply(CLI, decide, keep))
+    await world.keeper.changes.apply(CLI, decide, keep)
     return found[0]
 
 
@@ -74,11 +78,8 @@ def test_invitations_are_accepted_once_on_two_instances(make_world: Make) -> Non
     secret = lease(worlds[0])
 
     async def attempt(world: World, name: str) -> bool:
-        decide = partial(
-            invitations.accept, secret=secret, name=name, password=staff.STORED, settings=world.keeper.settings
-        )
         try:
-            await world.keeper.changes.apply(CLI, decide, lambda _: b"")
+            await accept_now(world, secret, name)
         except InvitationVoid:
             return False
         return True
@@ -115,21 +116,17 @@ def test_withdrawn_expired_replaced_and_erased_invitations_are_void(world: World
     assert world.get(PATH).json["Invitations"] == []
 
 
-def test_inviter_must_be_able_to_give_the_roles_and_is_warned_without_mail(world: World) -> None:
-    warning = invite(world, "shop").json["Warning"]
-    assert warning == (
-        "Mail is not set up: the invitation is sent once GAMEKEEPER_SMTP_URL is set. Without mail, use: "
-        "gamekeeper users add NAME --email ADDRESS --staff ROLE --generate-password"
-    )
+def test_inviter_must_be_able_to_give_the_roles_and_is_warned_without_mail(make_world: Make) -> None:
+    refused(invite(make_world(public_url=""), "shop"), 409, "no_public_url")
+    world = make_world()
+    assert invite(world, "shop").json["Warning"].startswith("Mail is not set up")
     staff.save_role(world, "chief", ["users.query", "staff.manage"])
     token = staff.add_account(world, "Chief", "chief")
     refused(invite(world, "moderator", token=token), 403, "role_out_of_reach")
     refused(invite(world, "chief", token=token), 409, "own_role")
     refused(invite(world, "boss"), 400, "unknown_role")
     refused(invite(world), 400, "bad_field")
-    refused(invite(world, "shop", email="nobody"), 400, "bad_field")
-    taken = "Account already with email 'ann@example.test'. Give that account the role instead."
-    refused(invite(world, "shop", email="ann@example.test"), 409, "email_taken", taken)
+    refused(invite(world, "shop", email="ann@example.test"), 409, "email_taken")
 
 
 @pytest.mark.parametrize("lost", ["permission", "quota", "log-in", "account"])
@@ -149,12 +146,6 @@ def test_invitation_is_void_when_the_inviter_could_not_give_the_roles_any_more(w
         assert world.call("DELETE", "/api/v1/users/Chief").status == 200
     with pytest.raises(InvitationVoid):
         accept(world, secret)
-
-
-def test_without_a_public_url_the_error_names_the_setting(make_world: Make) -> None:
-    answer = invite(make_world(public_url=""), "shop")
-    refused(answer, 409, "no_public_url")
-    assert "GAMEKEEPER_PUBLIC_URL" in answer.message
 
 
 def test_mail_has_the_link_and_the_outcome_is_listed(make_world: Make) -> None:

@@ -1,6 +1,5 @@
 """Pictures of items that a game server publishes over the link."""
 
-import asyncio
 import base64
 import io
 import json
@@ -17,7 +16,7 @@ from gamekeeper.game import pictures
 from gamekeeper.game.refusals import BadField
 from loops import over
 from people import ARROW, SWORD
-from reports import NEW
+from proof import at_once
 from world import Answer, World
 
 RED, BLUE = (200, 30, 40, 255), (20, 60, 210, 255)
@@ -49,13 +48,7 @@ def read_stored(world: World, item: str = ARROW.id) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(content)))
 
 
-def insert_chunk(png: bytes, name: bytes, data: bytes) -> bytes:
-    """Insert a chunk after the header of a PNG file."""
-    chunk = struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-    return png[:33] + chunk + png[33:]
-
-
-def test_picture_is_stored_as_png_without_metadata_and_its_hash_recorded(world: World) -> None:
+def test_picture_and_its_deletion_are_recorded_by_hash(world: World) -> None:
     first = put(world, write(make_image())).json["Hash"]
     second = put(world, write(make_image(colour=BLUE))).json["Hash"]
     assert delete(world).json == {"ItemId": ARROW.id, "Hash": None}
@@ -65,13 +58,14 @@ def test_picture_is_stored_as_png_without_metadata_and_its_hash_recorded(world: 
     hashes = [None, first, first, second, second, None]
     assert sides == [{"ItemId": ARROW.id, "Hash": each} for each in hashes]
     assert world.sql("SELECT COUNT(*) FROM item_pictures") == [(0,)]
+
+
+def test_picture_is_stored_as_png_without_metadata(world: World) -> None:
     notes = PngImagePlugin.PngInfo()
     notes.add_text("Author", "Ann of Harrowmere")
-    notes.add_text("Comment", "hidden" * 10, zip=True)
     exif = Image.Exif()
     exif[0x010E] = "a secret place"
     content = write(make_image(), pnginfo=notes, exif=exif, dpi=(300, 300), icc_profile=b"profile" * 20)
-    assert b"Ann of Harrowmere" in content
     assert put(world, content).status == 200
     ((stored,),) = world.sql("SELECT content FROM item_pictures")
     names: set[bytes] = set()
@@ -81,17 +75,9 @@ def test_picture_is_stored_as_png_without_metadata_and_its_hash_recorded(world: 
         names.add(raw[at + 4 : at + 8])
         at += 12 + size
     assert names == {b"IHDR", b"IDAT", b"IEND"}
-    for kind in ["PNG", "WEBP"]:
-        answer = put(world, write(make_image(64, 32), kind, **({"lossless": True} if kind == "WEBP" else {})))
-        assert answer.status == 200, answer.json
-        stored = read_stored(world)
-        assert (stored.format, stored.size, stored.getpixel((0, 0)), stored.getpixel((9, 9))) == (
-            "PNG",
-            (64, 32),
-            BLUE,
-            RED,
-        )
-        assert answer.json == {"ItemId": ARROW.id, "Hash": pictures.convert(write(make_image(64, 32))).hash}
+    assert put(world, write(make_image(64, 32), "WEBP", lossless=True)).status == 200
+    image = read_stored(world)
+    assert (image.format, image.size, image.getpixel((0, 0)), image.getpixel((9, 9))) == ("PNG", (64, 32), BLUE, RED)
     assert put(world, PNG + bytes(65_536 - len(PNG))).status == 200
 
 
@@ -101,58 +87,37 @@ def test_picture_is_unchanged_by_repetition_and_deleted_with_its_item(world: Wor
     assert put(world, content).json == first.json
     assert put(world, write(make_image(64, 64), "WEBP", lossless=True)).json == first.json  # the same pixels
     assert everything(world) == before
+    assert put(world, content, SWORD.id).json["Hash"] == first.json["Hash"]
     delete(world)
+    assert read_stored(world, SWORD.id).size == (64, 64)
     before = everything(world)
     assert delete(world).status == 200
     assert everything(world) == before
-    content = write(make_image())
-    assert put(world, content).json["Hash"] == put(world, content, SWORD.id).json["Hash"]
-    delete(world)
-    assert read_stored(world, SWORD.id).size == (64, 64)
     delete(world, SWORD.id)
     put(world, PNG)
     world.sql("DELETE FROM items WHERE id = $1", ARROW.id)
     assert world.sql("SELECT COUNT(*) FROM item_pictures") == [(0,)]
 
 
-def test_dry_run_and_unknown_item_store_nothing(shared_world: World) -> None:
-    before = everything(shared_world)
-    answer = shared_world.call(
-        "PUT",
-        f"{LINK}/items/{ARROW.id}/picture?dryRun=true",
-        body={"Picture": base64.b64encode(write(make_image())).decode()},
-        by="Server",
-    )
-    assert answer.status == 200
-    assert everything(shared_world) == before
-    refused(put(shared_world, write(make_image()), NEW), 404, "no_such_item")
-    refused(delete(shared_world, NEW), 404, "no_such_item")
-
-
 def test_pictures_are_converted_one_at_a_time(world: World) -> None:
     """More threads would convert no more pictures, but use all processors, and every other request would wait."""
-    path, body = (
-        f"{LINK}/items/{ARROW.id}/picture",
-        {"Picture": base64.b64encode(write(make_pattern(200, 60))).decode()},
-    )
-
-    async def put_many() -> set[int]:
-        sent = (world.send("PUT", path, body=body, by="Server") for _ in range(8))
-        return {each.status for each in await asyncio.gather(*sent)}
-
-    assert world.run(put_many()) == {200}
+    body = {"Picture": base64.b64encode(write(make_pattern(200, 60))).decode()}
+    path = f"{LINK}/items/{ARROW.id}/picture"
+    answers = at_once(world, [world.send("PUT", path, body=body, by="Server") for _ in range(8)])
+    assert {each.status for each in answers} == {200}
     assert [each.name for each in threading.enumerate() if each.name.startswith("pictures")] == ["pictures_0"]
+
+
+def make_chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
 def write_png(depth: int, colour_type: int) -> bytes:
     """Write a PNG file of any bit depth, which Pillow cannot do."""
     row = bytes(1 + 8 * depth * {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[colour_type] // 8)
-    chunks = [(b"IHDR", struct.pack(">IIBBBBB", 8, 8, depth, colour_type, 0, 0, 0))]
-    chunks += [(b"PLTE", bytes(6))] if colour_type == 3 else []
-    chunks += [(b"IDAT", zlib.compress(row * 8)), (b"IEND", b"")]
-    return PNG[:8] + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks
-    )
+    header = make_chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, depth, colour_type, 0, 0, 0))
+    palette = make_chunk(b"PLTE", bytes(6)) if colour_type == 3 else b""
+    return PNG[:8] + header + palette + make_chunk(b"IDAT", zlib.compress(row * 8)) + make_chunk(b"IEND", b"")
 
 
 def enlarge(image: Image.Image, factor: int) -> Image.Image:
@@ -178,14 +143,11 @@ def test_pixel_art_keeps_its_pixels(side: int, factor: int) -> None:
 
 @over("size, expected", [((512, 512), (64, 64)), ((100, 50), (64, 32)), ((512, 1), (64, 1)), ((40, 20), (40, 20))])
 def test_large_picture_is_scaled_down_in_proportion(size: tuple[int, int], expected: tuple[int, int]) -> None:
-    stored = Image.open(io.BytesIO(pictures.convert(write(make_pattern(*size))).content))
+    stored = Image.open(io.BytesIO(pictures.convert(write(make_image(*size))).content))
     assert stored.size == expected
 
 
 def test_all_modes_of_at_most_8_bits_are_read() -> None:
-    for mode in ["1", "L", "LA", "P", "RGB", "RGBA"]:
-        image = make_image().convert("RGB").convert(mode)
-        assert Image.open(io.BytesIO(pictures.convert(write(image)).content)).mode == "RGBA"
     for colour_type, depths in {0: (1, 2, 4, 8), 2: (8,), 3: (1, 2, 4, 8), 4: (8,), 6: (8,)}.items():
         for depth in depths:
             assert pictures.convert(write_png(depth, colour_type)).content, (colour_type, depth)
@@ -197,12 +159,11 @@ WEBP = write(make_image(), "WEBP")
 LOSSLESS = write(make_image(), "WEBP", lossless=True)
 UNPACKED = write(make_image(), compress_level=0)
 NOISE = write(make_pattern(200, 200))
-HUGE_HEADER = b"IHDR" + struct.pack(">II", 60_000, 60_000) + PNG[24:29]
-HUGE_PNG = PNG[:12] + HUGE_HEADER + struct.pack(">I", zlib.crc32(HUGE_HEADER)) + PNG[33:]
+HUGE_PNG = PNG[:8] + make_chunk(b"IHDR", struct.pack(">II", 60_000, 60_000) + PNG[24:29]) + PNG[33:]
+# After the header of a PNG file: text that unpacks to 20 million bytes
+PACKED_TEXT = PNG[:33] + make_chunk(b"zTXt", b"Comment\0\0" + zlib.compress(bytes(20_000_000), 9)) + PNG[33:]
 HOSTILE = {
     "text": (b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", "must be a PNG or WebP file"),
-    "gif": (write(make_image(), "GIF"), "must be a PNG or WebP file"),
-    "jpeg": (write(make_image().convert("RGB"), "JPEG"), "must be a PNG or WebP file"),
     "jpeg that begins like a PNG": (PNG[:8] + write(make_image().convert("RGB"), "JPEG"), "must be a PNG or WebP file"),
     "riff that is no WebP": (b"RIFF\x24\x00\x00\x00WAVE" + bytes(40), "must be a PNG or WebP file"),
     "unknown WebP": (WEBP[:12] + b"VP9 " + WEBP[16:], "must be a PNG or WebP file"),
@@ -212,16 +173,12 @@ HOSTILE = {
     "too high, WebP": (write(make_image(1, 513), "WEBP"), "has 1 x 513 pixels"),
     "too high, lossless WebP": (write(make_image(1, 513), "WEBP", lossless=True), "has 1 x 513 pixels"),
     "huge PNG": (HUGE_PNG, "has 60000 x 60000 pixels"),
-    "huge WebP": (WEBP[:26] + struct.pack("<HH", 16383, 16383) + WEBP[30:], "has 16383 x 16383 pixels"),
     "no width": (PNG[:16] + bytes(4) + PNG[20:], "has 0 x 16 pixels"),
     "cut PNG": (NOISE[: len(NOISE) // 2], "is damaged or incomplete"),
     "cut WebP": (WEBP[: len(WEBP) // 2 + 8], "is damaged or incomplete"),
     "cut lossless WebP": (LOSSLESS[:-12], "is damaged or incomplete"),
     "PNG header only": (PNG[:33], "is damaged or incomplete"),
-    "text that unpacks to a lot": (
-        insert_chunk(PNG, b"zTXt", b"Comment\0\0" + zlib.compress(bytes(20_000_000), 9)),
-        "is damaged or incomplete",
-    ),
+    "text that unpacks to a lot": (PACKED_TEXT, "is damaged or incomplete"),
     "too many bytes": (PNG + bytes(65_537 - len(PNG)), "has 65537 bytes: at most 65536 are allowed"),
     "PNG without its end": (PNG[:-12], "is damaged or incomplete"),
     "PNG with a changed pixel": (UNPACKED[:100] + b"?" + UNPACKED[101:], "is damaged or incomplete"),
@@ -237,7 +194,7 @@ def test_hostile_file_is_refused(shared_world: World, name: str) -> None:
     assert everything(shared_world) == before
 
 
-@over("text", ["", "not base64!", "iVBORw0KGgo", "é", None, 7, "A" * 87_385])
+@over("text", ["", "not base64!", "iVBORw0KGgo", None, "A" * 87_385])
 def test_text_that_is_no_base64_is_refused(shared_world: World, text: object) -> None:
     answer = shared_world.call("PUT", f"{LINK}/items/{ARROW.id}/picture", body={"Picture": text}, by="Server")
     assert (answer.status, answer.code) == (400, "bad_field"), answer.json
@@ -246,7 +203,7 @@ def test_text_that_is_no_base64_is_refused(shared_world: World, text: object) ->
 @over("start", [PNG, WEBP, LOSSLESS, NOISE[:3000]])
 def test_damaged_bytes_raise_only_the_refusal(start: bytes) -> None:
     draw = random.Random(11)
-    for _ in range(400):
+    for _ in range(200):
         damaged = bytearray(start)
         for _ in range(draw.randrange(1, 6)):
             damaged[draw.randrange(len(damaged))] = draw.randrange(256)

@@ -1,7 +1,6 @@
 """Operations 10 to 15 of docs/operations.md: read, give and take the items of a player."""
 
 from collections.abc import Callable
-from typing import Any
 
 import game_server
 import people
@@ -26,18 +25,13 @@ def give_answer(item_id: str, inventory: int, bank: int = 0) -> dict[str, object
 
 
 def test_inventory_bank_and_bags_are_listed_with_their_empty_slots(shared_world: World) -> None:
-    answer = shared_world.get(ANN)
-    assert answer.status == 200
-    assert list(answer.json) == ["inventory", "bank"]
-    assert answer.json == {"inventory": INVENTORY, "bank": BANK}
-    assert list(answer.json["inventory"][0]) == ["Slot", "BagId", "ItemId", "Quantity", "StatBuffs", "ItemName"]
+    assert shared_world.get(ANN).json == {"inventory": INVENTORY, "bank": BANK}
     assert shared_world.get(f"{ANN}/inventory").json == INVENTORY
     assert shared_world.get(f"{ANN}/bank").json == BANK
     assert shared_world.get(BOB).json == {"inventory": slots(35, {}), "bank": slots(100, {})}
     bag = {"Id": ANNS_POUCH, "SlotCount": 8, "Slots": slots(8, {1: {"ItemId": ARROW.id, "Quantity": 7}})}
     for spelling in (ANNS_POUCH, ANNS_POUCH.replace("-", ""), ANNS_POUCH.upper(), f"{{{ANNS_POUCH}}}"):
-        answer = shared_world.get(f"{BAG}/{spelling}")
-        assert list(answer.json.items()) == list(bag.items())
+        assert shared_world.get(f"{BAG}/{spelling}").json == bag
 
 
 def test_sizes_are_settings_and_occupied_slots_beyond_are_listed(make_world: Callable[..., World]) -> None:
@@ -52,9 +46,6 @@ def test_item_name_follows_the_catalogue_and_is_not_recorded(world: World) -> No
     game_server.put_player(world, people.ANN.id, {"Items": [stack(0, COIN.id, 7, ItemName="Fake")]})
     rows = world.ledger()[-2:]
     assert all("ItemName" not in f"{each.before}{each.after}" for each in rows)
-    told = world.get("/api/link/v1/changes?own=true", by="Server")
-    assert len(told.json["Changes"]) >= 2
-    assert b"ItemName" not in told.raw
     assert world.get(f"{ANN}/inventory").json[0]["ItemName"] == COIN.name
     bags = [{"Id": ANNS_POUCH, "SlotCount": 8, "Slots": [stack(4, POUCH.id)]}]
     game_server.put_player(world, people.ANN.id, {"Bags": bags})
@@ -68,94 +59,18 @@ def test_item_name_follows_the_catalogue_and_is_not_recorded(world: World) -> No
     assert world.get(f"{ANN}/bank").json[0]["ItemName"] == "Gold"
 
 
-WRITES = (f"{ANN}/give", f"{ANN}/take")
-
-
-def test_unknown_or_malformed_bag_is_refused(shared_world: World) -> None:
+def test_unknown_bag_or_item_is_refused(shared_world: World) -> None:
     for bag in (STRANGE, ZERO_GUID):
         refused(shared_world.get(f"{BAG}/{bag}"), 404, "no_such_bag", bag)
-    for key in ("Ann", "1", ANNS_POUCH[:-1], f"{ANNS_POUCH}0", f"({ANNS_POUCH})", f"{{{ANNS_POUCH}"):
-        refused(shared_world.get(f"{BAG}/{key}"), 400, "bad_field", "'bagId'")
-
-
-HOSTILE_QUANTITIES = (
-    "0",
-    "-1",
-    "2147483648",
-    "9223372036854775808",
-    "1e3",
-    "1.5",
-    "1.0",
-    '"five"',
-    '"1.0"',
-    '" 1"',
-    "true",
-    "false",
-    "null",
-    "[]",
-    "{}",
-    '""',
-    '"+1"',
-    "9" * 5000,
-    '"' + "9" * 5000 + '"',
-)
-HOSTILE_GUIDS = ("null", "1", "true", '""', '"Gold Coin"', f'"{COIN.id[:-1]}"', f'"{COIN.id} "', "[]", "{}")
-
-
-def test_malformed_body_or_unknown_item_is_refused(shared_world: World) -> None:
-    for path in WRITES:
-        before = everything(shared_world)
-        bodies = [
-            (f'{{"itemid": "{COIN.id}", "quantity": {value}}}', "bad_field", "quantity") for value in HOSTILE_QUANTITIES
-        ]
-        bodies += [(f'{{"itemid": {value}, "quantity": 1}}', "bad_field", "itemid") for value in HOSTILE_GUIDS]
-        bodies += [
-            ('{"quantity": 1}', "missing_field", "itemid"),
-            (f'{{"itemid": "{COIN.id}"}}', "missing_field", "quantity"),
-        ]
-        bodies += [("", "missing_field", "itemid"), ("[]", "missing_field", "itemid")]
-        for body, code, field in bodies:
-            answer = shared_world.call("POST", path, raw=body.encode(), headers={"Content-Type": "application/json"})
-            refused(answer, 400, code, f"'{field}'")
-        broken = shared_world.call("POST", path, raw=b'{"itemid": ', headers={"Content-Type": "application/json"})
-        refused(broken, 400, "malformed_body")
-        assert everything(shared_world) == before
-    for path in WRITES:
-        before = everything(shared_world)
-        for item_id in (STRANGE, ZERO_GUID, ZERO_GUID.replace("-", ""), ANNS_POUCH):
-            answer = shared_world.post(path, {"itemid": item_id, "quantity": 1})
-            refused(answer, 404, "no_such_item")
-            assert answer.message == "Invalid item id."
-        assert everything(shared_world) == before
-
-
-def test_bodies_of_every_spelling_are_accepted_and_a_flag_is_a_boolean(world: World) -> None:
-    raw = f'{{"itemid": "{COIN.id}", "quantity": 2}}'.encode()
-    bodies: list[dict[str, Any]] = [
-        {"body": {"ItemId": COIN.id, "QUANTITY": "2", "BankOverflow": "true"}},
-        {"body": {"itemId": COIN.id.upper(), "quantity": 2, "UserId": "x", "power": {"Api": True}}},
-        {"body": {"itemid": f"{{{COIN.id}}}", "quantity": 2}},
-        {"form": {"itemid": COIN.id, "quantity": "2", "bankoverflow": "true"}},
-        {"form": {"itemid": COIN.id.replace("-", ""), "Quantity": "2"}},
-        {"raw": raw, "headers": {}},
-        {"raw": raw, "headers": {"Content-Type": "text/json"}},
-    ]
-    for number, sent in enumerate(bodies, 1):
-        assert world.call("POST", f"{ANN}/give", **sent).json == give_answer(COIN.id, 250 + 2 * number, 1000), sent
-    wrong: list[object] = [1, 0, "yes", "1", "", [], 1.0]
-    for value in wrong:
-        refused(give(world, ANN, COIN.id, 1, bankoverflow=value), 400, "bad_field", "'bankoverflow'")
-    for value in (True, False, "true", "False", "TRUE"):
-        assert give(world, ANN, COIN.id, 1, bankoverflow=value).status == 200
-    assert read_slots(world, ANN)[0] == (COIN.id, 269)
+    before = everything(shared_world)
+    for act in (give, take):
+        for item_id in (STRANGE, ZERO_GUID.replace("-", ""), ANNS_POUCH):
+            refused(act(shared_world, ANN, item_id, 1), 404, "no_such_item", "Invalid item id.")
+    assert everything(shared_world) == before
 
 
 def test_give_fills_stacks_in_slot_order_then_free_slots(world: World) -> None:
-    answer = give(world, ANN, COIN.id, 2)
-    assert answer.status == 200
-    assert list(answer.json) == ["id", "quantity"]
-    assert list(answer.json["quantity"]) == ["total", "bank", "inventory"]
-    assert answer.json == give_answer(COIN.id, 252, 1000)
+    assert give(world, ANN, COIN.id, 2).json == give_answer(COIN.id, 252, 1000)
     assert world.get(ANN).json["inventory"][0] == INVENTORY[0] | {"Quantity": 252}
     assert give(world, ANN, SWORD.id, 3).json == give_answer(SWORD.id, 4)
     assert {slot for slot, (item, _) in read_slots(world, ANN).items() if item == SWORD.id} == {2, 4, 5, 6}
@@ -180,18 +95,14 @@ def test_stack_limit_is_a_setting_with_the_default_of_a_million(make_world: Call
 
 
 def test_give_without_room_is_refused_and_changes_nothing(world: World) -> None:
-    for overflow in [None, False, "false"]:
-        empty(world)
-        give(world, BOB, SWORD.id, 30)
-        before = everything(world)
-        more = {} if overflow is None else {"bankoverflow": overflow}
-        refused(
-            give(world, BOB, SWORD.id, 6, **more), 409, "inventory_full", "into the inventory: there is room for 5 of 6"
-        )
+    give(world, BOB, SWORD.id, 30)
+    before = everything(world)
+    for more in ({}, {"bankoverflow": False}):
+        answer = give(world, BOB, SWORD.id, 6, **more)
+        refused(answer, 409, "inventory_full", "into the inventory: there is room for 5 of 6")
         refused(give(world, BOB, COIN.id, 5_000_001, **more), 409, "inventory_full")
-        refused(give(world, BOB, COIN.id, 2_147_483_647, **more), 409, "inventory_full")
-        assert everything(world) == before
-        assert give(world, BOB, COIN.id, 5_000_000, **more).json == give_answer(COIN.id, 5_000_000)
+    assert everything(world) == before
+    assert give(world, BOB, COIN.id, 5_000_000).json == give_answer(COIN.id, 5_000_000)
 
 
 def test_overflow_goes_into_the_bank_when_the_inventory_is_full(world: World) -> None:
@@ -202,21 +113,13 @@ def test_overflow_goes_into_the_bank_when_the_inventory_is_full(world: World) ->
     assert give(world, BOB, SWORD.id, 2, bankoverflow=True).json == give_answer(SWORD.id, 33, 2)
     assert read_slots(world, BOB, "bank")[2] == read_slots(world, BOB, "bank")[3] == (SWORD.id, 1)
     empty(world)
-    assert give(world, BOB, COIN.id, 35_000_000, bankoverflow=True).json == give_answer(COIN.id, 35_000_000)
-    assert read_slots(world, BOB, "bank") == {}
-    empty(world)
     before = everything(world)
-    refused(
-        give(world, BOB, SWORD.id, 136, bankoverflow=True),
-        409,
-        "inventory_full",
-        "inventory and bank: there is room for 135 of 136",
-    )
+    answer = give(world, BOB, SWORD.id, 136, bankoverflow=True)
+    refused(answer, 409, "inventory_full", "inventory and bank: there is room for 135 of 136")
     refused(give(world, BOB, COIN.id, 135_000_001, bankoverflow=True), 409, "inventory_full")
     assert everything(world) == before
-    assert give(world, BOB, COIN.id, 135_000_000, bankoverflow=True).json == give_answer(
-        COIN.id, 35_000_000, 100_000_000
-    )
+    answer = give(world, BOB, COIN.id, 135_000_000, bankoverflow=True)
+    assert answer.json == give_answer(COIN.id, 35_000_000, 100_000_000)
 
 
 def test_given_bag_has_its_container_and_any_guid_is_an_item_without_a_catalogue(world: World) -> None:

@@ -40,13 +40,11 @@ def test_limited_key_speaks_only_for_players_of_its_servers(world: World) -> Non
     assert world.call("DELETE", f"{LINK}/players/{people.ANN.id}", token=text).code == "player_online"
     assert (read_server(world, people.ANN.id), read_server(world, people.BOB.id)) == ("realm-2", None)
     assert world.get("/api/v1/players/Ann").json["Level"] == people.ANN.level
-    text = start(world)
     assert put(world, people.BOB.id, text, Level=8).json["Level"] == 8
     assert world.post(f"{OWN}/joined", {"Players": [people.BOB.id]}, token=text).status == 200
     assert put(world, people.BOB.id, text, Level=9).json["Level"] == 9
     made = put(world, people.guid(99), text, Name="Newcomer", UserId=people.USER_IDS["Ann"])
     assert made.status == 200
-    text = start(world)
     assert world.post(f"{OTHER}/left", ANN).status == 200
     assert world.post(f"{OWN}/joined", ANN, token=text).status == 200
     assert put(world, people.ANN.id, text, Level=9).status == 200

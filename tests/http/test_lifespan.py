@@ -12,14 +12,6 @@ from gamekeeper.store import indexes
 from world import World
 
 
-async def nothing() -> None:
-    pass
-
-
-async def out_of_luck() -> None:
-    raise RuntimeError("no luck")
-
-
 async def live(asgi: Asgi, *messages: str) -> list[str]:
     incoming, sent = [{"type": each} for each in messages], list[str]()
 
@@ -31,12 +23,6 @@ async def live(asgi: Asgi, *messages: str) -> list[str]:
 
     await asgi({"type": "lifespan"}, receive, send)
     return sent
-
-
-def test_lifespan_starts_and_stops(tmp_path: Any) -> None:
-    keeper = app.build_keeper(settings.load({}, database=f"sqlite:///{tmp_path}/x.db"))
-    sent = asyncio.run(live(app.build(keeper), "lifespan.startup", "lifespan.shutdown"))
-    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
 def test_garbage_collector_ignores_objects_made_at_startup(tmp_path: Any) -> None:
@@ -61,9 +47,15 @@ def test_garbage_collector_ignores_objects_made_at_startup(tmp_path: Any) -> Non
 
 
 def test_failed_startup_does_not_serve(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    async def fail() -> None:
+        raise RuntimeError("no luck")
+
+    async def nothing() -> None:
+        pass
+
     keeper = app.build_keeper(settings.load({}, database=f"sqlite:///{tmp_path}/x.db"))
     services = app.build_services(keeper, Callers(keeper.store))
-    sent = asyncio.run(live(Asgi(services, out_of_luck, nothing), "lifespan.startup", "lifespan.shutdown"))
+    sent = asyncio.run(live(Asgi(services, fail, nothing), "lifespan.startup", "lifespan.shutdown"))
     assert sent[0] == "lifespan.startup.failed"
     assert "no luck" in capsys.readouterr().err
 
@@ -72,7 +64,8 @@ def test_missing_indexes_are_created_before_serving(world: World) -> None:
     world.sql("DROP INDEX players_by_rank")
     world.sql("DROP INDEX players_by_user")
     keeper = app.build_keeper(settings.load({}, database=world.url))
-    world.run(live(app.build(keeper), "lifespan.startup", "lifespan.shutdown"))
+    sent = world.run(live(app.build(keeper), "lifespan.startup", "lifespan.shutdown"))
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert world.run(indexes.find_missing(world.keeper.store, world.keeper.store.engine)) == []
 
 

@@ -1,4 +1,4 @@
-"""The game link: permissions, and the bodies that it accepts."""
+"""Bodies on the game link: JSON only, and large ones."""
 
 import asyncio
 import itertools
@@ -13,45 +13,16 @@ from expectations import everything, refused
 from game_server import LINK, put_catalogue
 from gamekeeper.http import large_bodies
 from people import BOB
-from reports import NEW, record
+from reports import record
 from world import World
 
-CALLS: Sequence[tuple[str, str, object]] = (
-    ("PUT", f"{LINK}/catalogue/spells", [{"Id": NEW, "Name": "Frost"}]),
-    ("GET", f"{LINK}/catalogue/spells", None),
-    ("PUT", f"{LINK}/players/{BOB.id}", {"Level": 9}),
-    ("DELETE", f"{LINK}/players/{BOB.id}", None),
-    ("PUT", f"{LINK}/servers/one", {"Lease": 60}),
-    ("POST", f"{LINK}/servers/one/joined", {"Players": [BOB.id]}),
-    ("POST", f"{LINK}/servers/one/left", {"Players": [BOB.id]}),
-    ("DELETE", f"{LINK}/servers/one", None),
-)
-
-
-def test_link_accepts_json_only(shared_world: World) -> None:
-    before = everything(shared_world)
-    for method, path, body in CALLS:
-        if body is not None:
-            refused(
-                shared_world.call(method, path, form={"Lease": "60"}),
-                415,
-                "unsupported_media_type",
-                "Send the body as application/json.",
-            )
-            text = {"Content-Type": "text/plain"}
-            answer = shared_world.call(method, path, raw=json.dumps(body).encode(), headers=text)
-            refused(answer, 415, "unsupported_media_type")
-    assert everything(shared_world) == before
-
-
-ENTRY = {"Id": people.COIN.id, "Name": "Coin", "Stackable": True}
 REPORT = f"{LINK}/players/{BOB.id}"
 CATALOGUE = f"{LINK}/catalogue/items"
 
 
 LARGE: Sequence[tuple[str, bytes]] = (
     (CATALOGUE, b"[" + b"[]," * 100_000 + b"7]"),
-    (CATALOGUE, json.dumps([ENTRY] * 4000).encode()),
+    (CATALOGUE, json.dumps([{"Id": people.COIN.id, "Name": "Coin", "Stackable": True}] * 4000).encode()),
     (REPORT, b'{"Rank":[' + b"[]," * 100_000 + b'[]],"Level":0}'),
     (REPORT, b'{"pad":' + b"[" * 300_000),
 )
@@ -116,3 +87,9 @@ def test_link_accepts_larger_bodies(world: World) -> None:
     assert put_catalogue(world, "items", entries).json == {"Count": 1000}
     too_large = world.call("PUT", f"{LINK}/catalogue/items", raw=b" " * (8 * 1024 * 1024 + 1))
     refused(too_large, 413, "body_too_large", "8388608")
+
+
+def test_link_refuses_a_form(shared_world: World) -> None:
+    for path in (REPORT, f"{LINK}/servers/one"):
+        answer = shared_world.call("PUT", path, form={"Lease": "60"})
+        refused(answer, 415, "unsupported_media_type", "Send the body as application/json.")

@@ -3,14 +3,13 @@
 import asyncio
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import pytest
 
 import people
 from expectations import everything, refused
 from game_server import LINK, put_catalogue
-from gamekeeper.game.lookup import ZERO_GUID
 from people import ARROW
 from reports import NEW, STRANGE, inventory, record
 from world import World
@@ -76,39 +75,20 @@ def test_one_of_two_concurrent_catalogues_wins(make_world: Callable[..., World])
 
 
 def test_unknown_kind_or_malformed_entry_is_refused(shared_world: World) -> None:
-    for kind in ("weapons", "Items", "players"):
+    for kind in ("weapons", "Items"):
         refused(put_catalogue(shared_world, kind, []), 404, "no_such_kind", f"'{kind}'")
         refused(shared_world.get(f"{LINK}/catalogue/{kind}"), 404, "no_such_kind", f"'{kind}'")
     before = everything(shared_world)
-    for kind, field, entries in MALFORMED_ENTRIES:
+    axe = ENTRIES["items"]
+    malformed: list[tuple[str, str, object]] = [
+        ("items", "Id", [axe, axe]),
+        ("items", "[0].Name", [axe | {"Name": "x" * 256}]),
+        ("items", "[1].Stackable", [axe, {"Id": STRANGE, "Name": "Axe"}]),
+        ("items", "[0].BagSlots", [axe | {"Stackable": True, "BagSlots": 4}]),
+        ("variables", "[0].Type", [{"Id": NEW, "Name": "Axe"}]),
+    ]
+    for kind, field, entries in malformed:
         answer = put_catalogue(shared_world, kind, entries)
         assert answer.status == 400, answer.raw
         assert f"'{field}'" in answer.message
-    for body in ({"Id": NEW}, "items", 7):
-        refused(put_catalogue(shared_world, "items", body), 400, "malformed_body")
-    refused(shared_world.call("PUT", f"{LINK}/catalogue/items"), 400, "malformed_body")
     assert everything(shared_world) == before
-
-
-MALFORMED_ENTRIES: Sequence[tuple[str, str, object]] = (
-    ("items", "[0].Id", [{"Name": "Axe", "Stackable": True}]),
-    ("items", "[0].Id", [{"Id": "axe", "Name": "Axe", "Stackable": True}]),
-    ("items", "[0].Id", [{"Id": ZERO_GUID, "Name": "Axe", "Stackable": True}]),
-    ("items", "Id", [ENTRIES["items"], ENTRIES["items"]]),
-    ("items", "[0].Name", [{"Id": NEW, "Stackable": True}]),
-    ("items", "[0].Name", [{"Id": NEW, "Name": 7, "Stackable": True}]),
-    ("items", "[0].Name", [{"Id": NEW, "Name": "x" * 256, "Stackable": True}]),
-    ("items", "[0].Name", [{"Id": NEW, "Name": "a\0b", "Stackable": True}]),
-    ("items", "[1].Stackable", [ENTRIES["items"], {"Id": STRANGE, "Name": "Axe"}]),
-    ("items", "[0].Stackable", [{"Id": NEW, "Name": "Axe", "Stackable": 1}]),
-    ("items", "[0].MaxStack", [{"Id": NEW, "Name": "Axe", "Stackable": True, "MaxStack": 0}]),
-    ("items", "[0].BagSlots", [{"Id": NEW, "Name": "Axe", "Stackable": False, "BagSlots": -1}]),
-    ("items", "[0].BagSlots", [{"Id": NEW, "Name": "Axe", "Stackable": True, "BagSlots": 4}]),
-    ("items", "[0].Icon", [{"Id": NEW, "Name": "Axe", "Stackable": True, "Icon": 4}]),
-    ("items", "[0]", [7]),
-    ("spells", "[0].Name", [{"Id": NEW}]),
-    ("variables", "[0].Type", [{"Id": NEW, "Name": "Axe"}]),
-    ("variables", "[0].Type", [{"Id": NEW, "Name": "Axe", "Type": "Text"}]),
-    ("classes", "[0].Name", [{"Id": NEW, "Name": None}]),
-    ("maps", "[0].Id", [{"Id": None, "Name": "Axe"}]),
-)

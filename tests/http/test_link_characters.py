@@ -1,7 +1,6 @@
 """Players that a game server creates, renames and deletes over the link."""
 
 import json
-from collections.abc import Mapping, Sequence
 
 import people
 from expectations import everything, refused
@@ -48,77 +47,39 @@ def test_player_is_created_with_all_or_the_least_fields(world: World) -> None:
 def test_malformed_report_creates_and_changes_no_player(shared_world: World) -> None:
     before = everything(shared_world)
     owner = people.USER_IDS["Bob"]
-    refusals: list[tuple[Mapping[str, object], int, str, str]] = [
+    refusals: list[tuple[dict[str, object], int, str, str]] = [
         ({"UserId": owner}, 400, "missing_field", "'Name'"),
         ({"Name": "Newt"}, 400, "missing_field", "'UserId'"),
         ({"Name": "Newt", "UserId": STRANGE}, 404, "no_such_user", STRANGE),
         ({"Name": "aNN", "UserId": owner}, 409, "name_taken", "'aNN'"),
-        ({"Name": "x", "UserId": owner}, 400, "bad_field", "'Name'"),
-        ({"Name": "a b", "UserId": owner}, 400, "bad_field", "'Name'"),
-        ({"Name": "x" * 21, "UserId": owner}, 400, "bad_field", "'Name'"),
-    ]
-    refusals += [
-        ({"Name": name, "UserId": owner}, 400, "reserved_name", name) for name in ("rank", "Online", "BAG", "register")
+        ({"Name": "Online", "UserId": owner}, 400, "reserved_name", "Online"),
     ]
     for body, status, code, part in refusals:
         refused(put_player(shared_world, NEW, body), status, code, part)
-    refused(put_player(shared_world, "Newt", {"Name": "Newt", "UserId": owner}), 400, "bad_field", "'id'")
-    refused(put_player(shared_world, ZERO_GUID, {"Name": "Newt", "UserId": owner}), 404, "no_such_player", ZERO_GUID)
-    assert everything(shared_world) == before
-    before = everything(shared_world)
-    for field, value in [(field, value) for field, values in MALFORMED_FIELDS.items() for value in values]:
+    coins, kills = stack(0, COIN.id), {"VariableId": KILLS.id, "Value": 1}
+    malformed: dict[str, object] = {
+        "Vitals[1]": [1, 2.0],
+        "StatPointAllocations": [],
+        "Equipment": [0, 1, 2, 3, 4, 5],
+        "LastOnline": "2020-13-01T00:00:00Z",
+        "Items": [coins, coins],
+        "Items[0].BagId": [stack(0, POUCH.id, BagId="x")],
+        "Bank": [coins, coins],
+        "Bank[0].StatBuffs": [stack(0, COIN.id, StatBuffs=[1])],
+        "Bags": [bag(ANNS_POUCH), bag(ANNS_POUCH)],
+        "Bags[0].SlotCount": [bag(NEW, size=0)],
+        "Bags[0].Slots[0].Slot": [bag(NEW, {"ItemId": COIN.id})],
+        "Spells": [{"Slot": 1, "SpellId": HEAL.id}, {"Slot": 1, "SpellId": ZERO_GUID}],
+        "Variables": [kills, kills | {"VariableId": KILLS.id.upper()}],
+        "Variables[0].Value": [kills | {"Value": "many"}],
+    }
+    for field, value in malformed.items():
         answer = put_player(shared_world, ANN.id, {field.partition("[")[0]: value})
         assert answer.status == 400, answer.raw
         assert f"'{field}'" in answer.message
+    twice = put_player(shared_world, ANN.id, {"Bags": [bag(ANNS_POUCH, coins, coins)]})
+    refused(twice, 400, "bad_field", "'Bags")
     assert everything(shared_world) == before
-
-
-MALFORMED_FIELDS: Mapping[str, Sequence[object]] = {
-    "Name": (7,),
-    "InBank": (1,),
-    "UserId": ("Bob",),
-    "MaxVitals": ([1], [1, 2, 3], 5),
-    "Vitals[0]": ([2**31, 0],),
-    "Vitals[1]": ([1, 2.0],),
-    "Level": (0, 2**31, 1.5),
-    "Exp": (-1, 2**63),
-    "ExperienceToNextLevel": (-(2**63) - 1,),
-    "ClassId": ("Warrior",),
-    "Gender": (2,),
-    "BaseStats": ([1, 2, 3, 4],),
-    "StatPointAllocations": ([],),
-    "StatPoints": ("x",),
-    "Equipment": ([0, 1, 2, 3, 4, 5],),
-    "MapId": (7,),
-    "X": (2**31,),
-    "Y": (True,),
-    "Z": ("",),
-    "Dir": ("up",),
-    "Sprite": ("x" * 256,),
-    "Face": (1,),
-    "Dead": ("no",),
-    "CreationDate": ("yesterday",),
-    "LastOnline": ("2020-01-01", "2020-13-01T00:00:00Z"),
-    "PlayTimeSeconds": (-1,),
-    "Items": ("coins", [stack(0, COIN.id), stack(0, COIN.id)]),
-    "Items[0]": ([None],),
-    "Items[0].Slot": ([{"ItemId": COIN.id, "Quantity": 1}], [stack(-1, COIN.id)]),
-    "Items[0].Quantity": ([stack(0, COIN.id, -1)], [stack(0, COIN.id, 2**31)]),
-    "Items[0].BagId": ([stack(0, POUCH.id, BagId="x")],),
-    "Bank": ([stack(0, COIN.id), stack(0, COIN.id)],),
-    "Bank[0].ItemId": ([stack(0, "coin")],),
-    "Bank[0].StatBuffs": ([stack(0, COIN.id, StatBuffs=[1])],),
-    "Bags": ([bag(ANNS_POUCH), bag(ANNS_POUCH)], [bag(ANNS_POUCH, stack(0, COIN.id), stack(0, COIN.id))]),
-    "Bags[0].Id": ([{"SlotCount": 1, "Slots": [stack(0, COIN.id)]}],),
-    "Bags[0].SlotCount": ([bag(NEW, size=0)],),
-    "Bags[0].Slots[0].Slot": ([bag(NEW, {"ItemId": COIN.id})],),
-    "Spells": ([{"Slot": 1, "SpellId": HEAL.id}, {"Slot": 1, "SpellId": ZERO_GUID}],),
-    "Spells[0].SpellId": ([{"Slot": 1}],),
-    "Spells[0].Slot": ([{"Slot": -1, "SpellId": HEAL.id}],),
-    "Variables": ([{"VariableId": KILLS.id, "Value": 1}, {"VariableId": KILLS.id.upper(), "Value": 2}],),
-    "Variables[0].VariableId": ([{"VariableId": "x", "Value": 1}],),
-    "Variables[0].Value": ([{"VariableId": KILLS.id, "Value": "many"}], [{"VariableId": KILLS.id}]),
-}
 
 
 def test_online_player_is_listed_by_its_new_name(world: World) -> None:
@@ -139,8 +100,6 @@ def test_delete_answers_the_old_record_and_removes_everything_of_an_offline_play
     refused(world.call("DELETE", f"{LINK}/players/{ANN.id}"), 409, "player_online")
     assert everything(world) == before
     leave(world, ANN.id)
-    refused(world.call("DELETE", f"{LINK}/players/Ann"), 400, "bad_field", "'id'")
-    refused(world.call("DELETE", f"{LINK}/players/{STRANGE}"), 404, "no_such_player", STRANGE)
     was = record(world, "Ann")
     answer = world.call("DELETE", f"{LINK}/players/{ANN.id}", by="Server")
     assert (answer.status, answer.json) == (200, was)

@@ -31,32 +31,26 @@ def as_read(world: World, name: str, bag_id: str) -> dict[str, Any]:
 
 
 def test_misspelt_or_odd_field_is_400_and_changes_nothing(shared_world: World) -> None:
+    before = everything(shared_world)
     misspelt: list[tuple[dict[str, Any], str, str]] = [
-        ({"Itmes": []}, "Itmes", "Items"),
-        ({"Items": [stack(0, COIN.id, 1, Qantity=5)]}, "Items[0].Qantity", "Quantity"),
-        ({"Bags": [bag(ANNS_POUCH, stack(1, COIN.id, 1, ItemID2="x"))]}, "Bags[0].Slots[0].ItemID2", "ItemId"),
-        ({"Spells": [{"Slot": 0, "SpellId": people.HEAL.id, "Solt": 1}]}, "Spells[0].Solt", "Slot"),
         ({"Level": 9, "appliedsequ": 1}, "appliedsequ", "AppliedSeq"),
+        ({"Bags": [bag(ANNS_POUCH, stack(1, COIN.id, 1, ItemID2="x"))]}, "Bags[0].Slots[0].ItemID2", "ItemId"),
     ]
     for body, field, nearest in misspelt:
-        before = everything(shared_world)
         message = f"Unknown field '{field}'. Did you mean '{nearest}'?"
         refused(put_player(shared_world, ANN.id, body), 400, "unknown_field", message)
-        assert everything(shared_world) == before
     entry = {"Id": people.guid(0xE1), "Name": "Sack", "Stackable": False}
     answer = put_catalogue(shared_world, "items", [entry, entry | {"Id": people.guid(0xE2), "BagSolts": 4}])
     refused(answer, 400, "unknown_field", "Unknown field '[1].BagSolts'. Did you mean 'BagSlots'?")
-    assert (
-        put_catalogue(shared_world, "items", shared_world.get(f"{LINK}/catalogue/items").json["Values"]).status == 200
-    )
     assert len(BODIED) >= 5
     for each in BODIED:
         body = {**each.fields, "Zzz": 1}
         refused(shared_world.call(each.route.method, each.path, body=body), 400, "unknown_field", "'Zzz'")
-    for name in ["x" * 100_000, "\ud800", "\u0000", "\u0130tems"]:
+    for name in ["x" * 100_000, "\ud800", "\u0130tems"]:
         answer = put_player(shared_world, ANN.id, {name: 1})
         assert (answer.status, answer.code) == (400, "unknown_field")
         assert len(json.loads(answer.raw)["Message"]) < MAX_LENGTH + 1000
+    assert everything(shared_world) == before
 
 
 def test_records_and_slots_as_read_are_put_back_without_a_change(world: World) -> None:
@@ -67,6 +61,7 @@ def test_records_and_slots_as_read_are_put_back_without_a_change(world: World) -
     before = everything(world)
     answer = put_player(world, ANN.id, read)
     assert answer.status == 200, answer.raw
+    assert put_catalogue(world, "items", world.get(f"{LINK}/catalogue/items").json["Values"]).status == 200
     assert everything(world) == before
     ranked = world.get(f"{PLAYERS}/Ann/rank").json["Around"][0]
     assert "Rank" in ranked

@@ -16,11 +16,6 @@ from world import SENT, Answer, World
 
 def test_players_join_and_leave_without_a_change(world: World) -> None:
     rows = len(world.ledger())
-    heartbeat(world)
-    join(world, ANN.id)
-    leave(world, ANN.id)
-    lapse(world)
-    assert len(world.ledger()) == rows
     first = heartbeat(world, "eu-1.game:7777", 60)
     assert list(first.json) == ["Server", "ExpiresAt", "Online"]
     assert (first.json["Server"], first.json["Online"]) == ("eu-1.game:7777", 0)
@@ -28,7 +23,6 @@ def test_players_join_and_leave_without_a_change(world: World) -> None:
     later = heartbeat(world, "eu-1.game:7777", 3600)
     assert later.json["Online"] == 1
     assert first.json["ExpiresAt"] < later.json["ExpiresAt"]
-    assert later.json["ExpiresAt"].endswith("Z")
     assert world.call("DELETE", f"{LINK}/servers/eu-1.game:7777").status == 200
     heartbeat(world)
     assert join(world, ZOE.id, ANN.id).json == {"Online": 2}
@@ -38,37 +32,31 @@ def test_players_join_and_leave_without_a_change(world: World) -> None:
     assert leave(world, ANN.id).json == {"Online": 2}
     assert leave(world).json == join(world).json == {"Online": 2}
     assert online(world) == ["Bob", "Zoe"]
-    last = record(world, "Ann")["LastOnline"]
-    assert last is not None
+    assert record(world, "Ann")["LastOnline"] is not None
     assert record(world, "Bob")["LastOnline"] is None
+    lapse(world)
+    assert len(world.ledger()) == rows
 
 
 def test_expired_lease_takes_only_its_players_offline_at_the_cleanup(world: World) -> None:
-    heartbeat(world)
-    join(world, ANN.id)
-    before = everything(world)
-    assert world.run(game_server.presence.expire_leases(world.keeper.store)) == 0
-    assert everything(world) == before
-    assert world.call("DELETE", f"{LINK}/servers/one").status == 200
-    heartbeat(world)
-    join(world, ANN.id)
-    world.sql("UPDATE servers SET expires_at = 1")
-    assert online(world) == ["Ann"]
-    refused(join(world, BOB.id), 404, "no_such_server")
-    refused(leave(world, ANN.id), 404, "no_such_server")
-    assert online(world) == ["Ann"]
-    lapse(world)
     heartbeat(world, "one")
     heartbeat(world, "two")
     join(world, ANN.id, ZOE.id, server="one")
     join(world, BOB.id, server="two")
+    before = everything(world)
+    assert world.run(game_server.presence.expire_leases(world.keeper.store)) == 0
+    assert everything(world) == before
+    world.sql("UPDATE servers SET expires_at = 1 WHERE name = 'one'")
+    refused(join(world, ANN.id), 404, "no_such_server", "'one'")
+    refused(leave(world, ANN.id), 404, "no_such_server")
+    assert online(world) == ["Ann", "Bob", "Zoe"]
     assert lapse(world, "one") == 1
     assert online(world) == ["Bob"]
     assert record(world, "Zoe")["LastOnline"] is not None
-    refused(join(world, ANN.id, server="one"), 404, "no_such_server", "'one'")
+    refused(join(world, ANN.id), 404, "no_such_server", "'one'")
     heartbeat(world, "one")
     assert online(world) == ["Bob"]
-    assert join(world, ANN.id, server="one").json == {"Online": 1}
+    assert join(world, ANN.id).json == {"Online": 1}
 
 
 def test_player_is_on_one_server_until_it_shuts_down(world: World) -> None:
@@ -98,20 +86,9 @@ def test_unknown_server_or_malformed_presence_is_refused(world: World) -> None:
     before = everything(world)
     for unknown in (STRANGE, ZERO_GUID):
         refused(join(world, ANN.id, unknown), 404, "no_such_player", unknown)
-    assert everything(world) == before
-    heartbeat(world)
-    before = everything(world)
-    leases: list[object] = [0, -1, 3601, 1.5, True, None, "soon", [], {}]
-    for lease in leases:
-        answer = world.call("PUT", f"{LINK}/servers/one", body={"Lease": lease})
-        refused(answer, 400, "bad_field", "'Lease'")
-    refused(world.call("PUT", f"{LINK}/servers/one"), 400, "missing_field", "'Lease'")
-    refused(world.call("PUT", f"{LINK}/servers/a%20b", body={"Lease": 5}), 400, "bad_field", "'server'")
-    refused(world.call("PUT", f"{LINK}/servers/{'x' * 65}", body={"Lease": 5}), 400, "bad_field", "'server'")
-    players: list[object] = [None, {}, ANN.id, ["Ann"], [None], [ANN.id, 7]]
-    for sent in players:
-        refused(world.post(f"{LINK}/servers/one/joined", {"Players": sent}), 400, "bad_field", "'Players")
-    refused(world.post(f"{LINK}/servers/one/left", {}), 400, "missing_field", "'Players'")
+    for name in ("a%20b", "x" * 65):
+        refused(world.call("PUT", f"{LINK}/servers/{name}", body={"Lease": 5}), 400, "bad_field", "'server'")
+    refused(join(world, ANN.id, "Bob"), 400, "bad_field", "'Players")
     assert everything(world) == before
 
 
