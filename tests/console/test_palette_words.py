@@ -6,20 +6,20 @@ from typing import Any
 from keepers import Keeper
 from test_palette import NEXT_YEAR, suggest
 
-from gamekeeper.console import palette_words
+from gamekeeper.console import typed_times
 
 
 def test_weekday_is_the_next_one_and_its_first_moment() -> None:
     wednesday = datetime(2026, 11, 18, 22, 5, tzinfo=UTC)
     ends = {"friday": "20", "fri": "20", "tomorrow": "19", "wednesday": "25", "tuesday": "24", "2026-11-19": "19"}
     for said, day in ends.items():
-        typed = palette_words.parse_time(f"until {said}", wednesday)
+        typed = typed_times.parse_time(f"until {said}", wednesday)
         assert typed is not None, said
         assert typed.body == {"until": f"2026-11-{day}T00:00:00.000Z"}, said
     for said in ("2026-11-18", "2026-13-01", "20.11", "11/12/2026", "9999-01-01", "noon"):
-        assert palette_words.parse_time(f"until {said}", wednesday) is None, said
+        assert typed_times.parse_time(f"until {said}", wednesday) is None, said
     for said in ("friday", "2026-11-20", "0 days", "1.5h", "1h30m", "-1 day", "999999 days", "7 fortnights", "5"):
-        assert palette_words.parse_time(said, wednesday) is None, said
+        assert typed_times.parse_time(said, wednesday) is None, said
 
 
 def test_what_is_not_understood_is_refused_with_the_words_that_are(shared_root: Keeper) -> None:

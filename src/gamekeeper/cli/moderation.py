@@ -6,7 +6,9 @@ from typing import Any, TypeVar
 import click
 
 from gamekeeper.cli import terminal
+from gamekeeper.cli.penalty_times import Body, add_time_options, choose_time, read_time
 from gamekeeper.cli.users import apply_change, print_losses
+from gamekeeper.console import durations
 from gamekeeper.game import key_losses, lookup, moderation
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.moderation import ModerationRequest
@@ -14,29 +16,33 @@ from gamekeeper.store.engine import Reading
 
 F = TypeVar("F", bound=Callable[..., Any])
 Rule = Callable[[Reading, ModerationRequest], Coroutine[Any, Any, Decision[str]]]
+PERMANENT: Body = {"duration": 0}
 
 
 def add_penalty_options(command: F) -> F:
-    limit = click.IntRange(0, moderation.MAX_DAYS)
-    days = click.option("--days", type=limit, default=0, help="Duration in days; 0, the default, is permanent.")
     reason = click.option("--reason", default="", help="Reason; shown by `users show`, the console and the audit log.")
-    return days(reason(command))
+    return add_time_options(reason(command))
 
 
 @click.command(epilog='Example: gamekeeper users ban Mallory --days 7 --reason "sold stolen items"')
 @click.argument("name")
 @add_penalty_options
 @terminal.database_option
-def ban(name: str, days: int, reason: str, database: str | None) -> None:
-    """Ban an account. Its tokens are revoked, and it gets no new ones while the ban lasts."""
+def ban(
+    name: str, length: Body | None, until: Body | None, days: int | None, reason: str, database: str | None
+) -> None:
+    """Ban an account, permanently without --for, --until or --days.
+
+    Its tokens are revoked, and it gets no new ones while the ban lasts.
+    """
+    body = choose_time(length, until, days) or PERMANENT
     losses = list[key_losses.KeyLoss]()
 
     async def decide(tx: Reading, order: ModerationRequest) -> Decision[str]:
         losses[:] = await key_losses.find_of_ban(tx, await lookup.find_user(tx, name))
         return await moderation.ban(tx, order)
 
-    order = ModerationRequest(name, days * moderation.DAY_MINUTES, reason)
-    click.echo(f"Banned {_apply(database, decide, order)} {_describe_days(days)}.")
+    click.echo(f"Banned {_apply(database, decide, _make_order(name, body, reason))} {durations.describe(body)}.")
     print_losses(losses)
 
 
@@ -48,14 +54,17 @@ def unban(name: str, database: str | None) -> None:
     click.echo(f"Unbanned {_lift(database, moderation.unban, name, 'banned')}.")
 
 
-@click.command(epilog="Example: gamekeeper users mute Mallory --days 1 --reason shouting")
+@click.command(epilog="Example: gamekeeper users mute Mallory --for 3h --reason shouting")
 @click.argument("name")
 @add_penalty_options
 @terminal.database_option
-def mute(name: str, days: int, reason: str, database: str | None) -> None:
-    """Mute an account. The game server is informed over the game link."""
-    order = ModerationRequest(name, days * moderation.DAY_MINUTES, reason)
-    click.echo(f"Muted {_apply(database, moderation.mute, order)} {_describe_days(days)}.")
+def mute(
+    name: str, length: Body | None, until: Body | None, days: int | None, reason: str, database: str | None
+) -> None:
+    """Mute an account, permanently without --for, --until or --days. The game server is informed over the game link."""
+    body = choose_time(length, until, days) or PERMANENT
+    muted = _apply(database, moderation.mute, _make_order(name, body, reason))
+    click.echo(f"Muted {muted} {durations.describe(body)}.")
 
 
 @click.command(epilog="Example: gamekeeper users unmute Mallory")
@@ -64,6 +73,11 @@ def mute(name: str, days: int, reason: str, database: str | None) -> None:
 def unmute(name: str, database: str | None) -> None:
     """End an account's mute."""
     click.echo(f"Unmuted {_lift(database, moderation.unmute, name, 'muted')}.")
+
+
+def _make_order(name: str, body: Body, reason: str) -> ModerationRequest:
+    minutes, until = read_time(body)
+    return ModerationRequest(name, minutes, reason, until=until)
 
 
 def _apply(database: str | None, rule: Rule, order: ModerationRequest) -> str:
@@ -82,7 +96,3 @@ def _lift(database: str | None, rule: Rule, name: str, state: str) -> str:
         return decision
 
     return _apply(database, decide, ModerationRequest(name))
-
-
-def _describe_days(days: int) -> str:
-    return f"for {days} {'day' if days == 1 else 'days'}" if days else "permanently"

@@ -16,9 +16,10 @@ from gamekeeper.console import durations, menu
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.console.formats import format_number
 from gamekeeper.console.pages import FormToken
-from gamekeeper.console.palette_words import TIME_WORDS, TypedTime, find_meaning, make_pattern, parse_time
+from gamekeeper.console.palette_words import find_meaning, make_pattern
 from gamekeeper.console.server_texts import translate_message
 from gamekeeper.console.texts import PerLanguage, gettext
+from gamekeeper.console.typed_times import TIME_WORDS, TypedTime, list_understood, parse_time
 from gamekeeper.game import finder, lookup, notes
 from gamekeeper.game.finder import EXACT, ID, NEAR, SearchHit, Sight
 from gamekeeper.game.keeper import Keeper
@@ -261,10 +262,7 @@ def _explain(verb: str) -> str:
         )
     if verb in ENDINGS:
         return gettext("Write only a name after it, such as: kick Yorick.")
-    return gettext(
-        "Write a name and a time, such as: mute Yorick 30m. Times: 30 minutes (30m), 2 hours (2h), 7 days (7d), "
-        "2 weeks (2w), 1 month, 1 year, forever, until friday, until 2030-01-31, until 2030-01-31 18:00 (UTC)."
-    )
+    return " ".join((gettext("Write a name and a time, such as: mute Yorick 30m."), list_understood()))
 
 
 def _label_sanction(verb: str, name: str, body: Mapping[str, str | int]) -> str:

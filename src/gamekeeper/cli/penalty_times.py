@@ -1,0 +1,58 @@
+"""The options of commands that ban or mute for some time: --for, --until and --days."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import click
+
+from gamekeeper.console.typed_times import list_understood, parse_time
+from gamekeeper.game import moderation
+from gamekeeper.http.instants import parse_instant
+
+F = TypeVar("F", bound=Callable[..., Any])
+Body = Mapping[str, str | int]  # the one field of a ban or mute that says how long it lasts
+
+
+class TimeType(click.ParamType[Body]):
+    """A typed time. `begin`: a word that belongs before it, because the name of the option stands for it."""
+
+    def __init__(self, name: str, begin: str = "") -> None:
+        self.name = name
+        self.begin = begin
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Body:
+        typed = parse_time(f"{self.begin}{value}", datetime.now(UTC))
+        if typed is None:
+            self.fail(f"'{value}' is not understood. {list_understood()}", param, ctx)
+        return typed.body
+
+
+def add_time_options(command: F) -> F:
+    """Add the options --for, --until and --days; `choose_time` takes their values."""
+    limit = click.IntRange(0, moderation.MAX_DAYS)
+    days = click.option("--days", type=limit, help="Duration in days; 0: permanent.")
+    until = click.option(
+        *("--until", "until"),
+        type=TimeType("time", "until "),
+        help="End, such as friday, 2030-01-31 or '2030-01-31 18:00' (UTC).",
+    )
+    length = click.option(
+        *("--for", "length"), type=TimeType("duration"), help="Duration, such as 30m, 3h, 2d, 1w, '1 month' or forever."
+    )
+    return length(until(days(command)))
+
+
+def choose_time(length: Body | None, until: Body | None, days: int | None) -> Body | None:
+    """Return the time that the options give; None: they give none."""
+    given = [each for each in (length, until, None if days is None else {"duration": days}) if each is not None]
+    if len(given) > 1:
+        raise click.UsageError("Give only one of --for, --until and --days.")
+    return given[0] if given else None
+
+
+def read_time(body: Body) -> tuple[int, int | None]:
+    """Return a duration in minutes (0: permanent), and an end in milliseconds."""
+    if until := body.get("until"):
+        return 0, parse_instant(str(until))
+    return int(body.get("minutes", 0)) or int(body.get("duration", 0)) * moderation.DAY_MINUTES, None

@@ -1,0 +1,43 @@
+"""The options --for, --until and --days of `users ban` and `users mute`."""
+
+from datetime import UTC, datetime, timedelta
+
+import people
+from command_line import CommandLine
+from gamekeeper.http.instants import DAY_MS
+from loops import over
+from world import World
+
+BOB = people.USER_IDS["Bob"]
+HOUR_MS = 3_600_000
+TOMORROW = datetime.now(UTC).date() + timedelta(days=1)
+
+
+@over("act, done", [("ban", "Banned"), ("mute", "Muted")])
+def test_ban_and_mute_last_as_long_as_was_typed(command: CommandLine, world: World, act: str, done: str) -> None:
+    for typed, length, words in (
+        ("3h", 3 * HOUR_MS, "for 3 hours"),
+        ("90 minutes", 1.5 * HOUR_MS, "for 90 minutes"),
+        ("2d", 2 * DAY_MS, "for 2 days"),
+        ("1 month", 30 * DAY_MS, "for 30 days"),
+        ("forever", None, "permanently"),
+    ):
+        assert command.says("users", act, "Bob", "--for", typed) == f"{done} Bob {words}.\n"
+        ((lasts,),) = world.sql(f"SELECT ends_at - started_at FROM {act}s WHERE user_id = $1", BOB)  # noqa: S608 - one of two
+        assert lasts is None if length is None else abs(lasts - length) < 1000
+        command.says("users", f"un{act}", "Bob")
+    year = TOMORROW.year + 1
+    said = command.says("users", act, "Bob", "--until", f"{year}-01-31 18:00")
+    assert said == f"{done} Bob until {year}-01-31 18:00:00 UTC.\n"
+    ((ends_at,),) = world.sql(f"SELECT ends_at FROM {act}s WHERE user_id = $1", BOB)  # noqa: S608 - one of two
+    assert ends_at == datetime(year, 1, 31, 18, tzinfo=UTC).timestamp() * 1000
+
+
+def test_time_that_is_not_understood_is_refused_with_those_that_are(command: CommandLine) -> None:
+    for option, typed in (("--for", "1 fortnight"), ("--for", "0d"), ("--for", "7"), ("--until", "2020-01-01")):
+        said = " ".join(command.refuses("users", "ban", "Bob", option, typed, code=2).split())
+        assert f"'{typed}' is not understood. Times: 30 minutes (30m), 2 hours (2h)" in said
+        assert "forever, until friday" in said
+    for two in (("--for", "1d", "--days", "1"), ("--until", "tomorrow", "--days", "0")):
+        said = command.refuses("users", "mute", "Bob", *two, code=2)
+        assert "Give only one of --for, --until and --days." in said
