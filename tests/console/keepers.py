@@ -19,6 +19,7 @@ from world import Answer, World
 
 ACT = "/console/act"
 FORM = "application/x-www-form-urlencoded"
+JSON = {"accept": "application/json"}
 
 
 MakeWorld = Callable[..., World]  # of the fixture `make_world`
@@ -127,6 +128,11 @@ def open_staff(world: World, role: str | list[str], name: str = "Staff") -> Keep
     given = role if isinstance(role, str) else staff.save_role(world, f"role of {name.lower()}", role)
     staff.add_account(world, name, given)
     return open_session(world, name, world.get(f"/api/v1/users/{name}").json["Id"])
+
+
+def read_text(answer: Answer) -> str:
+    """Return the visible text of a page."""
+    return Page(answer.raw.decode()).text
 
 
 def fail_writes(monkeypatch: pytest.MonkeyPatch, world: World, failure: Exception, *, done: bool = True) -> None:

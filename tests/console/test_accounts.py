@@ -1,15 +1,27 @@
-"""The console's list of all accounts: filters, search, order and pages."""
+"""The list of accounts with its filters, and the page of an account with its forms and their permissions."""
 
-from keepers import Keeper, open_staff
+from keepers import ACT, Keeper, OpenKeeper, open_staff
+from markup import Page
 
 import people
 import staff
 from gamekeeper.game.lookup import new_guid
+from loops import over
+from proof import reset_code
 from world import World
 
 PAGE = "/console/accounts"
-BANNED, MUTED, POWERS = (f"{PAGE}?state={state}" for state in ("banned", "muted", "powers"))
-FAR = 4_102_444_800_000  # the year 2100, in milliseconds: end of a ban or mute
+ANN, CLERK, ROOT = (people.USER_IDS[name] for name in ("Ann", "Clerk", "Root"))
+HOME = f"{PAGE}/{ANN}"
+POWERS = f"/api/keeper/v1/users/{ANN}/powers"
+MANAGING = {
+    "Rename the account",
+    "Change the email",
+    "Set a new password",
+    "Send a reset mail",
+    "Erase the account",
+    "Change permissions",
+}
 
 
 def list_names(root: Keeper, path: str) -> list[str]:
@@ -17,15 +29,23 @@ def list_names(root: Keeper, path: str) -> list[str]:
     return [name for name, to in root.page(path).links.items() if to.startswith(f"{PAGE}/")]
 
 
-def test_list_shows_permissions_and_states(shared_root: Keeper) -> None:
-    page = shared_root.page(PAGE)
-    assert page.links["Ann"] == f"/console/accounts/{people.USER_IDS['Ann']}"
-    page.assert_shown(
-        "Clerk clerk@example.test API access, View accounts", "Mona mona@example.test — muted", "1 to 7 of 7 accounts"
-    )
+def list_buttons(page: Page) -> set[str]:
+    return {each for form in page.forms for each in form.buttons}
 
 
-def test_list_shows_permissions_filters_and_chips(world: World, root: Keeper) -> None:
+def grant(world: World, permission: str) -> None:
+    assert world.post("/api/keeper/v1/users/Clerk/powers", {permission: True}).status == 200
+
+
+def press(keeper: Keeper, page: Page, button: str, **typed: str) -> None:
+    """Send both steps of the form with this button."""
+    form = page.form(ACT, button)
+    shown = keeper.post(ACT, {**form.fields, **typed}, csrf=form.fields["csrf"])
+    assert shown.status == 200, shown.raw
+    assert keeper.confirm(shown, "a test").status == 303
+
+
+def test_list_is_filtered_by_role_and_sign_in_with_permission(world: World, root: Keeper) -> None:
     staff.add_account(world, "Mod", "moderator")
     staff.add_account(world, "Late", "moderator")
     event = (
@@ -33,23 +53,89 @@ def test_list_shows_permissions_filters_and_chips(world: World, root: Keeper) ->
     )
     for name, at in (("Mod", 86_400_000), ("Late", 864_000_000), ("Ann", 864_000_001)):
         world.sql(event, new_guid(), at, name)
-    form = root.page(PAGE).form(PAGE, "Search")
-    assert {"role", "signedinfrom", "signedinto"} <= form.fields.keys()
     assert list_names(root, f"{PAGE}?role=moderator") == ["Late", "Mod"]
-    both = f"{PAGE}?role=moderator&signedinto=1970-01-05"
-    page = root.page(both)
-    assert list_names(root, both) == ["Mod"]
-    assert "Mod mod@example.test moderator 1970-01-02 00:00:00 UTC" in page.text
+    page = root.page(f"{PAGE}?role=moderator&signedinto=1970-01-05")
+    assert {"Late", "Mod"} & page.links.keys() == {"Mod"}
     assert page.form(PAGE, "Search").fields["signedinto"] == "1970-01-05"
-    assert page.links["Role: moderator ✕ : remove this condition"].startswith(f"{PAGE}?signedinto=1970-01-05T23")
     assert page.links["Last sign-in until 1970-01-05 ✕ : remove this condition"] == f"{PAGE}?role=moderator"
-    assert page.links["Show all"] == PAGE
     assert list_names(root, f"{PAGE}?signedinfrom=1970-01-03")[-2:] == ["Ann", "Late"]  # newest first
-    assert list_names(root, f"{PAGE}?signedinto=1970-01-30&sortby=name") == ["Ann", "Late", "Mod"]
-    assert "No accounts match the filter." in root.page(f"{PAGE}?role=viewer").text
-    assert root.get(f"{PAGE}?signedinfrom=yesterday").status == 400
-    session = open_staff(world, ["users.query"], "Reader")
-    page = session.page(PAGE)
-    assert "Last sign-in" not in page.text
-    assert {"role"} == {"role", "signedinfrom", "signedinto"} & page.form(PAGE, "Search").fields.keys()
-    assert session.get(f"{PAGE}?signedinfrom=1970-01-03").status == 403
+    reader = open_staff(world, ["users.query"], "Reader")
+    assert "Last sign-in" not in reader.page(PAGE).text
+    assert reader.get(f"{PAGE}?signedinfrom=1970-01-03").status == 403
+
+
+def test_page_shows_the_account_and_its_data_only_with_permission(
+    world: World, root: Keeper, keeper: OpenKeeper
+) -> None:
+    code = reset_code(world, "Ann")
+    page = root.page(f"{PAGE}/aNN")
+    page.assert_shown(
+        "ann@example.test", ANN, "1 h 0 min", "Warrior", "Not banned and not muted.", "Account registered"
+    )
+    assert code not in page.html
+    places = {attributes["href"] for tag, attributes in page.tags if tag == "a"}
+    assert {f"/console/players/{each.id}" for each in (people.ANN, people.ZOE)} | {f"{HOME}/file"} <= places
+    assert root.get(f"{PAGE}/Nobody").status == root.get(f"{PAGE}/Nobody/file").status == 404
+    file = root.get(f"{HOME}/file")
+    assert (file.status, file.json["account"]["Name"]) == (200, "Ann")
+    assert file.headers["content-disposition"].startswith("attachment;")
+    assert not any(each.get("href") == f"{HOME}/file" for _, each in keeper("Clerk").page(HOME).tags)
+    assert keeper("Clerk").get(f"{HOME}/file").status == 403
+
+
+def test_permission_decides_which_forms_the_page_offers(world: World, keeper: OpenKeeper, root: Keeper) -> None:
+    assert keeper("Shop").get(HOME).status == 403
+    page = keeper("Clerk").page(HOME)
+    assert list_buttons(page).isdisjoint({*MANAGING, "Ban", "Mute", "Revoke all tokens"})
+    assert "Tokens" not in page.text
+    grant(world, "users.manage")
+    page = keeper("Clerk").page(HOME)
+    assert list_buttons(page) & {*MANAGING, "Ban", "Mute"} == MANAGING
+    higher = keeper("Clerk").page(f"{PAGE}/{ROOT}")
+    assert list_buttons(higher).isdisjoint({"Ban", "Change permissions"})
+    own = f"{PAGE}/{ROOT}"
+    assert root.get("/console/me").headers["location"] == own
+    assert list_buttons(root.page(own)).isdisjoint({"Ban", "Mute", "Change permissions", "Erase the account"})
+    page = keeper("Shop").page("/console/me")
+    page.assert_shown("My tokens", "this session")
+    assert {"Revoke", "Revoke all my tokens"} <= list_buttons(page)
+
+
+def read_permission_fields(page: Page) -> dict[str, str]:
+    """Return the fields that an account's permissions form would send unchanged."""
+    fields = page.form(ACT, "Change permissions").fields
+    return {name: value for name, value in fields.items() if name.startswith("body.")}
+
+
+def test_form_grants_and_revokes_permissions(root: Keeper) -> None:
+    assert read_permission_fields(root.page(HOME)) == {}
+    press(root, root.page(HOME), "Change permissions", **{"body.ban": "true", "body.users.manage": "true"})
+    managing = {"body.users.query": "true", "body.users.manage": "true"}  # users.manage includes users.query
+    assert read_permission_fields(root.page(HOME)) == {"body.ban": "true"} | managing
+    press(root, root.page(HOME), "Change permissions", **{"body.ban": "false"})
+    assert read_permission_fields(root.page(HOME)) == managing
+
+
+def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper: OpenKeeper) -> None:
+    grant(world, "users.manage")
+    # Clerk has the permission mute, besides its roles, and so can grant it
+    grant(world, "mute")
+    assert world.post(POWERS, {"editor": True, "api": True}).status == 200
+    clerk = keeper("Clerk")
+    page = clerk.page(HOME)
+    boxes = {each["name"]: each for tag, each in page.tags if tag == "input" and each.get("type") == "checkbox"}
+    given = {"body.api", "body.users.query", "body.users.manage", "body.mute"}
+    assert {name for name, each in boxes.items() if "disabled" not in each} - {"body.flag.Warning"} == given
+    assert "checked" in boxes["body.editor"]
+    press(clerk, page, "Change permissions", **{"body.editor": "", "body.users.query": "true"})
+    assert clerk.preview("POST", POWERS, {"ban": "true"}).status == 403
+
+
+@over("what", ["Ban", "Mute"])
+def test_ban_and_mute_are_imposed_and_ended(root: Keeper, what: str) -> None:
+    press(root, root.page(HOME), what, **{"body.minutes": "4320", "body.reason": "selling gold"})
+    page = root.page(HOME)
+    assert f"Reason of the {what.lower()} selling gold Moderator Root Until 20" in page.text
+    assert what not in list_buttons(page)
+    press(root, page, f"End the {what.lower()}")
+    assert "Not banned and not muted." in root.page(HOME).text
