@@ -11,7 +11,6 @@ import time
 from collections.abc import Generator
 from typing import Any
 
-import httpx
 import pytest
 
 import people
@@ -23,7 +22,6 @@ SECONDS = 1  # seconds: the server's deadline for receiving a request
 # seconds, less than the default deadline of 10: a server that ignores its setting is later in every attempt
 SOON, ATTEMPTS = 8, 5
 LATE = 60  # seconds until a late answer counts as a failure, also on a busy machine
-CONNECTIONS = 60
 GIVE = json.dumps({"itemid": people.COIN.id, "quantity": 1}).encode()
 LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
 
@@ -31,7 +29,7 @@ LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
 @pytest.fixture(scope="module")
 def served(sqlite_databases: Sqlite) -> Generator[tuple[Server, str]]:
     """Start a server with a short receive deadline, and return it with a token."""
-    yield from serving(sqlite_databases, SECONDS, open_connections=CONNECTIONS)
+    yield from serving(sqlite_databases, SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +48,6 @@ def serving(databases: Sqlite, seconds: int, **given: Any) -> Generator[tuple[Se
 @pytest.fixture
 def server(served: tuple[Server, str]) -> Server:
     return served[0]
-
-
-@pytest.fixture
-def token(served: tuple[Server, str]) -> str:
-    return served[1]
 
 
 def connect(server: Server) -> socket.socket:
@@ -98,7 +91,8 @@ def test_incomplete_head_and_idle_connection_are_closed_at_the_deadline(server: 
 
 
 @over("framing", [b"content-length: 500", b"transfer-encoding: chunked"])
-def test_incomplete_body_is_refused_at_the_deadline(server: Server, token: str, framing: bytes) -> None:
+def test_incomplete_body_is_refused_at_the_deadline(served: tuple[Server, str], framing: bytes) -> None:
+    server, token = served
     began = time.monotonic()
     with connect(server) as line:
         line.sendall(head(token, framing) + b'5\r\n{"ite\r\n')
@@ -107,11 +101,11 @@ def test_incomplete_body_is_refused_at_the_deadline(server: Server, token: str, 
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"\r\nconnection: close" in answer
     assert json.loads(body)["Code"] == "body_too_slow"
-    assert json.loads(body)["Message"] == f"The body did not arrive within {SECONDS} seconds."
     assert SECONDS - 0.5 < time.monotonic() - began < LATE
 
 
-def test_request_sent_byte_by_byte_gets_no_extra_time(server: Server, token: str) -> None:
+def test_request_sent_byte_by_byte_gets_no_extra_time(served: tuple[Server, str]) -> None:
+    server, token = served
     with connect(server) as line:
         assert b"200" not in while_it_trickles(line, b"G")
     with connect(server) as line:
@@ -145,19 +139,3 @@ def test_head_of_16_kib_or_90_headers_is_accepted_and_more_refused(patient: tupl
         with connect(patient[0]) as line:
             line.sendall(start + b"x" * (size - len(start) - len(line_end)) + line_end)
             assert line.recv(4096).split()[1] == status
-
-
-@pytest.mark.long_only
-def test_flood_of_idle_connections_blocks_requests_only_briefly(server: Server) -> None:
-    idle = [connect(server) for _ in range(3 * CONNECTIONS)]
-    began = time.monotonic()
-    try:
-        httpx.get(f"{server.url}/health/live", timeout=60).raise_for_status()
-        waited = time.monotonic() - began
-    finally:
-        for each in idle:
-            each.close()
-    # each time its receive deadline passes, the server closes at most CONNECTIONS idle connections and accepts more
-    rounds = 4
-    assert waited < rounds * LATE
-    assert httpx.get(f"{server.url}/health/live", timeout=30).is_success

@@ -34,20 +34,16 @@ def test_lists_have_pages(shared_world: World) -> None:
     for query, page, size, expected in (
         ("", 0, 5, EVERYBODY[:5]),
         ("?page=1", 1, 5, EVERYBODY[5:]),
-        ("?pagesize=3&PAGE=2", 2, 3, EVERYBODY[6:]),
         ("?pageSize=3&limit=2", 0, 3, EVERYBODY[:2]),
         ("?pageSize=5000", 0, 100, EVERYBODY),
-        ("?page=2147483647&pageSize=100", 2147483647, 100, []),
     ):
         answer = shared_world.get(USERS + query)
         counts = (answer.json["Total"], answer.json["Page"], answer.json["PageSize"], answer.json["Count"])
         assert (counts, names(answer)) == ((7, page, size, len(expected)), expected)
     for body, expected in (
         (None, EVERYBODY[:5]),
-        ({"page": "1"}, EVERYBODY[5:]),
         ({"Page": 1, "COUNT": "3"}, EVERYBODY[3:6]),
         ({"count": 5000}, EVERYBODY),
-        ({"page": 9}, []),
     ):
         answer = shared_world.post(USERS, body)
         assert (answer.json["total"], answer.json["count"], names(answer)) == (7, len(expected), expected)
@@ -60,7 +56,6 @@ def test_lists_have_pages(shared_world: World) -> None:
         ("Mona", {"IsMuted": True, "MuteReason": "spamming"}),
         ("Root", {"Power": ROOTS_POWER}),
         ("Clerk", {"Power": CLERKS_POWER}),
-        ("Shop", {"Power": NO_POWER | {"Api": True}}),
     ],
 )
 def test_record_has_the_exact_body(shared_world: World, name: str, differing: dict[str, object]) -> None:
@@ -68,24 +63,17 @@ def test_record_has_the_exact_body(shared_world: World, name: str, differing: di
 
 
 def test_record_by_name_or_id_in_any_form(shared_world: World) -> None:
-    hyphened = people.USER_IDS["Ann"]
-    plain = hyphened.replace("-", "")
-    for key in ("Ann", "aNN", "%41nn", hyphened, hyphened.upper(), plain, f"%7B{hyphened}%7D", f"%7b{plain}%7d"):
+    plain = people.USER_IDS["Ann"].replace("-", "")
+    for key in ("aNN", "%41nn", people.USER_IDS["Ann"].upper(), plain, f"%7B{people.USER_IDS['Ann']}%7D"):
         assert shared_world.get(f"{USERS}/{key}").json == record(shared_world, "Ann"), key
-    for key in ("%00", "Ann%00", "Ann%0A", "%ff%fe", "%ED%A0%80"):
-        refused(shared_world.get(f"{USERS}/{key}"), 404, "no_such_user")
 
 
 @over(
     "key, message",
     [
-        ("Nobody", "No user with name 'Nobody'."),
         (people.NOBODY_ID.upper(), f"No user with id '{people.NOBODY_ID}'."),
         ("Zoe", "No user with name 'Zoe'."),  # this name is a player's, not an account's
-        (people.ANN.id, f"No user with id '{people.ANN.id}'."),
         ("a%2Fb", "No user with name 'a/b'."),
-        ("%EF%BC%91" * 3, "No user with name '１１１'."),  # noqa: RUF001 - full-width digits on purpose
-        ("x" * 8000, f"No user with name '{'x' * 8000}'."),
     ],
 )
 def test_unknown_key_is_404_with_the_specs_message(shared_world: World, key: str, message: str) -> None:
@@ -125,27 +113,12 @@ def test_players_of_an_account_are_listed_by_creation(shared_world: World) -> No
     assert shared_world.get(f"{USERS}/Mona/players").raw == b"[]"
 
 
-@over(
-    "key, name",
-    [
-        ("0", "Ann"),
-        ("1", "Zoe"),
-        ("zOE", "Zoe"),
-        (people.ZOE.id, "Zoe"),
-        (people.ZOE.id.upper().replace("-", ""), "Zoe"),
-        (f"%7B{people.ANN.id}%7D", "Ann"),
-    ],
-)
-def test_player_of_an_account_is_found_by_name_id_or_index(shared_world: World, key: str, name: str) -> None:
-    answer = shared_world.get(f"{USERS}/ann/players/{key}")
-    assert (answer.status, answer.raw) == (200, shared_world.get(f"/api/v1/players/{name}").raw)
-
-
-def test_unknown_player_of_an_account_is_404(shared_world: World) -> None:
-    keys = {"Bob": "Bob", "2": "2", "-1": "-1", "9" * 30: "9" * 30, "%EF%BC%90": "\uff10"}  # Bob is another account's
-    for key, name in keys.items():
-        answer = shared_world.get(f"{USERS}/Ann/players/{key}")
-        refused(answer, 404, "no_such_player", f"No player with name '{name}'.")
+def test_player_of_an_account_is_found_by_name_id_or_index(shared_world: World) -> None:
+    for key, name in (("0", "Ann"), ("1", "Zoe"), ("zOE", "Zoe"), (people.ZOE.id, "Zoe")):
+        answer = shared_world.get(f"{USERS}/ann/players/{key}")
+        assert (answer.status, answer.raw) == (200, shared_world.get(f"/api/v1/players/{name}").raw)
+    for key in ("Bob", "2", "-1", "9" * 30):  # Bob is another account's
+        refused(shared_world.get(f"{USERS}/Ann/players/{key}"), 404, "no_such_player", f"No player with name '{key}'.")
     answer = shared_world.get(f"{USERS}/Ann/players/{people.BOB.id}")
     refused(answer, 404, "no_such_player", f"No player with id '{people.BOB.id}'.")
 
