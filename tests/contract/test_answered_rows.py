@@ -6,12 +6,9 @@ from typing import Any
 import pytest
 from good_requests import EXAMPLES, furnish
 
-from gamekeeper.game import refusals as no
 from gamekeeper.http import queries
-from gamekeeper.http.answered_rows import MOST_AT_ONCE
 from gamekeeper.http.gate import Gate
-from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, DeclarationError, Group, OperationParts
-from gamekeeper.http.request import Request
+from gamekeeper.http.operation import READ
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.settings import MOST_PAGE_ROWS
 from world import World
@@ -62,24 +59,3 @@ def test_handlers_use_the_gate_and_the_page_size_that_they_declare(
             wrong.append(f"{operation.name}: rows")
     assert wrong == []
     assert {each.name for each in ROUTES if each.gated} <= seen
-
-
-def test_list_without_rows_and_long_list_without_gate_are_not_declared() -> None:
-    async def handler(_: Request) -> bytes:
-        """List."""
-        return b""
-
-    parts: OperationParts = {
-        "name": "list_x",
-        "permissions": NO_TOKEN,
-        "access": READ,
-        "cache": NO_STORE,
-        "answer": list[str],
-        "refusals": (no.TooManyLongReads,),
-        "example_answer": [],
-    }
-    with pytest.raises(DeclarationError, match="does not declare rows"):
-        Group("X", "X").operation("GET /api/keeper/v1/x", **parts)(handler)
-    parts["rows"] = MOST_AT_ONCE + 1
-    with pytest.raises(DeclarationError, match="does not declare gated"):
-        Group("X", "X").operation("GET /api/keeper/v1/x", **parts)(handler)
