@@ -18,7 +18,6 @@ from gamekeeper.store import clock, mails
 from gamekeeper.store.engine import DatabaseUnavailable
 from loops import over
 from outbox import Make, age, ask, list_mails, make_due, only, send, sending_to
-from server import free_port
 from smtp_sink import Rude, Sink
 from tidying import tidy
 from world import World
@@ -40,13 +39,18 @@ def now(world: World) -> int:
 # --- leasing a mail for delivery -----------------------------------------------------------------------------------
 
 
-def test_mail_is_leased_by_one_sender(world: World) -> None:
+def test_mail_due_longest_is_leased_by_one_sender(world: World) -> None:
+    ask(world, "Bob")
     code = ask(world)
+    world.sql("UPDATE mails SET next_try_at = 1 WHERE user_id = $1", people.USER_IDS["Ann"])
     taken = take(world)
     assert taken
     assert (taken.name, taken.address, taken.code, taken.tries) == ("Ann", "ann@example.test", code, 1)
     assert 0 < taken.left_ms <= 30 * 60_000
-    assert only(world).state == "sending"
+    assert sorted(mail.state for mail in list_mails(world)) == ["queued", "sending"]
+    following = take(world)
+    assert following
+    assert following.name == "Bob"
     assert take(world) is None
     assert not world.run(mails.has_due(world.keeper.store))
 
@@ -66,15 +70,6 @@ def test_mail_of_dead_sender_is_sent_after_lease(world: World) -> None:
 
     world.run(world.keeper.store.write(late))
     assert (only(world).state, only(world).last_error) == ("sending", None)
-
-
-def test_mail_due_longest_is_sent_first(world: World) -> None:
-    for name in ("Ann", "Bob", "Mona"):
-        ask(world, name)
-    world.sql("UPDATE mails SET next_try_at = 1 WHERE user_id = $1", people.USER_IDS["Bob"])
-    taken = take(world)
-    assert taken
-    assert taken.name == "Bob"
 
 
 def test_instances_send_each_mail_once(make_world: Make) -> None:
@@ -98,33 +93,23 @@ def test_instances_send_each_mail_once(make_world: Make) -> None:
 # --- retrying a mail -----------------------------------------------------------------------------------------------
 
 
-def test_failed_mail_is_retried_with_backoff(make_world: Make) -> None:
-    world = sending_to(make_world, free_port())
-    ask(world)
-    for tries, wait in enumerate((1_000, 5_000, 30_000, 120_000, 300_000, 300_000, 300_000), 1):
-        before = now(world)
-        send(world)
-        assert (only(world).state, only(world).tries) == ("queued", tries)
-        assert before + wait <= world.sql("SELECT next_try_at FROM mails")[0][0] <= now(world) + wait
-        # delay the next attempt by a minute more, so that it is not due yet even on a slow test machine
-        world.sql("UPDATE mails SET next_try_at = next_try_at + 60000")
-        send(world)
-        assert only(world).tries == tries  # the number of attempts is unchanged, because the mail is not due yet
-        make_due(world)
-
-
-def test_every_attempt_sends_the_same_message(make_world: Make) -> None:
+def test_failed_mail_is_retried_with_backoff_as_the_same_message(make_world: Make) -> None:
     with Rude({"dot": "cut"}).running() as rude:
         world = sending_to(make_world, rude.port)
         ask(world)
-        for _ in range(3):
+        for tries, wait in enumerate((1_000, 5_000, 30_000, 120_000, 300_000, 300_000, 300_000), 1):
+            before = now(world)
             send(world)
+            assert (only(world).state, only(world).tries) == ("queued", tries)
+            assert before + wait <= world.sql("SELECT next_try_at FROM mails")[0][0] <= now(world) + wait
+            # delay the next attempt by a minute more, so that it is not due yet even on a slow test machine
+            world.sql("UPDATE mails SET next_try_at = next_try_at + 60000")
+            send(world)
+            assert only(world).tries == tries  # the number of attempts is unchanged, because the mail is not due yet
             make_due(world)
-        ids = [[line for line in raw.splitlines() if line.startswith(b"Message-ID")] for raw in rude.received]
-        dates = [[line for line in raw.splitlines() if line.startswith(b"Date")] for raw in rude.received]
-    assert ids[0] == [f"Message-ID: <{only(world).id}@example.test>".encode()]
-    assert ids == [ids[0]] * 3
-    assert dates == [dates[0]] * 3
+    sent = [{line for line in raw.splitlines() if line.startswith((b"Message-ID", b"Date"))} for raw in rude.received]
+    assert f"Message-ID: <{only(world).id}@example.test>".encode() in sent[0]
+    assert sent == [sent[0]] * 7
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -222,11 +207,6 @@ def redeem(world: World, code: str) -> None:
     assert world.post(f"{USERS}/Ann/password/reset", {"code": code, "new": NEW}).status == 200
 
 
-def guess_wrong(world: World, code: str) -> None:
-    for _ in range(5):
-        world.post(f"{USERS}/Ann/password/reset", {"code": f"{code}?", "new": NEW})
-
-
 def run_out(world: World, _: str) -> None:
     age(world, 30)
 
@@ -235,12 +215,8 @@ def change_email(world: World, _: str) -> None:
     assert world.post(f"{USERS}/Ann/manage/email/change", {"new": "ann@new.test"}).status == 200
 
 
-def change_password(world: World, _: str) -> None:
-    assert world.post(f"{USERS}/Ann/manage/password/change", {"new": NEW}).status == 200
-
-
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the statement is the same for all
-@pytest.mark.parametrize("end", [redeem, guess_wrong, run_out, change_email, change_password])
+@pytest.mark.parametrize("end", [redeem, run_out, change_email])
 def test_mail_with_invalid_code_is_not_sent(make_world: Make, end: Callable[[World, str], None]) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
@@ -303,7 +279,7 @@ def test_sent_mails_are_deleted_after_a_week(make_world: Make) -> None:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@over("address", ["", "ann", "ann@example.test\r\nBcc: eve@example.test", "ann@example.test, eve@x.y"])
+@over("address", ["", "ann@example.test\r\nBcc: eve@example.test"])
 def test_invalid_address_fails_permanently(make_world: Make, address: str) -> None:
     """Imported accounts can have any text as their address."""
     with Sink().running() as sink:

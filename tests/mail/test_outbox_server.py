@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from findings import findings
-from gamekeeper.doctor import ERROR, NOTE, DoctorFinding
+from gamekeeper.doctor import ERROR, NOTE
 from gamekeeper.settings import BadSetting
 from loops import over
 from outbox import FROM, Make, ask, make_due, only, send, sending_to
@@ -103,10 +103,7 @@ def test_hanging_smtp_server_does_not_delay_shutdown(database: str, make_world: 
     [
         ({"mail_from": ""}, "^GAMEKEEPER_SMTP_URL is set but GAMEKEEPER_MAIL_FROM is not. Set it to"),
         ({"mail_from": "nobody"}, "^GAMEKEEPER_MAIL_FROM is 'nobody'; it must be an address"),
-        ({"mail_from": "a@b.test\nBcc: c@d.test"}, "^GAMEKEEPER_MAIL_FROM is"),
-        ({"smtp_url": "http://x"}, "^GAMEKEEPER_SMTP_URL is 'http://x'; it must be smtp://"),
         ({"mail_templates": "/nowhere"}, "^GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; this folder does not exist"),
-        ({"reset_url": "https://x.test/reset"}, "^GAMEKEEPER_RESET_URL is 'https://x.test/reset'; it must be"),
     ],
 )
 def test_invalid_mail_settings_are_refused_at_start(make_world: Make, given: dict[str, str], problem: str) -> None:
@@ -114,25 +111,23 @@ def test_invalid_mail_settings_are_refused_at_start(make_world: Make, given: dic
         make_world(**{"smtp_url": "smtp://mail.test", "mail_from": FROM, **given})
 
 
-def told(world: World) -> list[DoctorFinding]:
-    return findings(world, "mail")
-
-
 def test_doctor_reports_waiting_mails(make_world: Make) -> None:
+    def told() -> list[tuple[str, str]]:
+        return [(each.level, each.message) for each in findings(world, "mail")]
+
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
-        assert told(world) == []
+        assert told() == []
         ask(world)
         see = "See: gamekeeper mail list"
-        assert told(world) == [DoctorFinding(NOTE, "mail", f"1 mails wait to be sent; not tried yet. {see}")]
-        sink.handler.refusal = "450 later"
-        send(world)
-        why = "the last try failed with: 450 later"
-        assert told(world) == [DoctorFinding(NOTE, "mail", f"1 mails wait to be sent; {why}. {see}")]
-        sink.handler.refusal = "550 never"
-        make_due(world)
-        send(world)
-        assert told(world) == [DoctorFinding(NOTE, "mail", f"1 mails failed permanently. {see}")]
-    settings = world.keeper.settings
-    object.__setattr__(settings, "mail_from", "")
+        assert told() == [(NOTE, f"1 mails wait to be sent; not tried yet. {see}")]
+        for refusal, note in (
+            ("450 later", "1 mails wait to be sent; the last try failed with: 450 later."),
+            ("550 never", "1 mails failed permanently."),
+        ):
+            sink.handler.refusal = refusal
+            make_due(world)
+            send(world)
+            assert told() == [(NOTE, f"{note} {see}")]
+    object.__setattr__(world.keeper.settings, "mail_from", "")
     assert [each.level for each in findings(world) if "GAMEKEEPER_MAIL_FROM is not" in each.message] == [ERROR]

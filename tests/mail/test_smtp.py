@@ -2,7 +2,7 @@
 
 import contextlib
 import itertools
-import json
+import shutil
 import socket
 import time
 from urllib.parse import quote
@@ -16,10 +16,17 @@ from long_forms import choose
 from loops import over
 from outbox import FROM, Make, ask, make_due, only, send, sending_to
 from server import free_port
-from smtp_sink import PASSWORD, PHASES, USER, Certificate, Rude, Sink
+from smtp_sink import PASSWORD, PHASES, USER, Certificate, Rude, Sink, make_certificate
 
 SECRET = "hunter2"
 LOG_IN = f"smtp://{quote(USER, safe='')}:{quote(PASSWORD, safe='')}@127.0.0.1"
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    if not shutil.which("openssl"):
+        pytest.skip("there is no openssl to make a certificate with")
+    return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 def test_delivery_without_tls(make_world: Make) -> None:
@@ -92,28 +99,6 @@ def test_wrong_smtp_password_is_retried(make_world: Make, capsys: pytest.Capture
         assert (len(sink.received), only(mended).state, only(mended).tries) == (1, "sent", 2)
 
 
-@pytest.mark.parametrize(
-    ("refusal", "state"), [("450 4.2.1 try later", "queued"), ("550 5.1.1 <ann@example.test> unknown", "failed")]
-)
-def test_rejected_recipient_fails_or_is_retried(
-    make_world: Make, capsys: pytest.CaptureFixture[str], refusal: str, state: str
-) -> None:
-    with Sink().running() as sink:
-        world = sending_to(make_world, sink.port)
-        sink.handler.refusal = refusal
-        ask(world)
-        send(world)
-        assert (only(world).state, only(world).last_error) == (state, refusal)
-        sink.handler.refusal = None
-        make_due(world)
-        send(world)
-        assert len(sink.received) == (state == "queued")
-    log.flush()
-    [line] = capsys.readouterr().err.splitlines()
-    assert "ann@" not in line
-    assert refusal[:3] in json.loads(line)["problem"]
-
-
 @pytest.mark.long_form
 @over(
     "phase, manner",
@@ -146,11 +131,11 @@ def test_misbehaving_server_loses_no_mail(make_world: Make, phase: str, manner: 
     [
         ({"dot": "250 OK, cut"}, "sent"),  # the SMTP server confirmed the mail before it disconnected
         ({"QUIT": "hang"}, "sent"),
-        ({"QUIT": "500 what?"}, "sent"),
         ({"dot": "554 looks like spam"}, "failed"),
         ({"DATA": "554 no"}, "failed"),
         ({"RCPT": "550 unknown", "RSET": "hang"}, "failed"),  # the SMTP server rejects the recipient, then hangs
         ({"RCPT": "550 unknown, cut"}, "failed"),
+        ({"RCPT": "450 4.2.1 try later"}, "queued"),
         ({"MAIL": "550 you may not send"}, "queued"),  # the SMTP server rejects the sender, not the recipient
         ({"EHLO": "502 no", "HELO": "250 OK"}, "sent"),  # an old SMTP server without EHLO
         ({"greeting": "554 go away"}, "queued"),
@@ -159,7 +144,7 @@ def test_misbehaving_server_loses_no_mail(make_world: Make, phase: str, manner: 
 def test_smtp_codes_decide_whether_to_retry(make_world: Make, manners: dict[str, str], state: str) -> None:
     with Rude(manners).running() as rude:
         # a short timeout where RSET hangs
-        world = sending_to(make_world, rude.port, smtp_timeout=10 if "RSET" in manners else 30)
+        world = sending_to(make_world, rude.port, smtp_timeout=2 if "RSET" in manners else 30)
         ask(world)
         send(world)
         assert only(world).state == state
@@ -167,17 +152,20 @@ def test_smtp_codes_decide_whether_to_retry(make_world: Make, manners: dict[str,
     world.sql("DELETE FROM mails")
 
 
-def test_quoted_code_is_masked_in_error(make_world: Make, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quoted_code_and_address_are_masked(make_world: Make, capsys: pytest.CaptureFixture[str]) -> None:
     with Rude({}).running() as rude:
         world = sending_to(make_world, rude.port)
         code = ask(world)
-        rude.manners["dot"] = f"451 what is {code} \x1b[2J supposed to be? {'x' * 500}"
+        rude.manners["dot"] = f"451 what is {code} for <ann@example.test> \x1b[2J supposed to be? {'x' * 500}"
         send(world)
     said = only(world).last_error or ""
-    assert said.startswith("451 what is … [2J supposed to be? xxx")
+    assert said.startswith("451 what is … for <ann@example.test> [2J supposed to be? xxx")
     assert len(said) <= smtp.MAX_DETAIL
     log.flush()
-    assert code not in capsys.readouterr().err
+    [line] = capsys.readouterr().err.splitlines()
+    assert "451" in line
+    assert code not in line
+    assert "ann@" not in line
 
 
 # --- the SMTP URL setting ------------------------------------------------------------------------------------------
@@ -190,14 +178,12 @@ def server(url: str) -> smtp.SmtpServer:
 @over(
     "url, expected",
     [
-        ("smtp://mail.test", ("mail.test", 25, None, None, False, None)),
         ("smtp://mail.test:2525/", ("mail.test", 2525, None, None, False, None)),
         ("smtps://mail.test", ("mail.test", 465, None, None, True, None)),
         # STARTTLS is required, because a password is sent
         ("smtp://a:b@mail.test", ("mail.test", 25, "a", "b", False, True)),
         ("smtp://a:b@mail.test?starttls=never", ("mail.test", 25, "a", "b", False, False)),
         ("smtp://a:b@mail.test?starttls=offered", ("mail.test", 25, "a", "b", False, None)),
-        ("smtp://a:b@localhost", ("localhost", 25, "a", "b", False, None)),
         ("smtp://a:b@[::1]:26", ("::1", 26, "a", "b", False, None)),
         ("smtps://a%40b:c%3Ad%2F@mail.test", ("mail.test", 465, "a@b", "c:d/", True, None)),
         ("smtp://mail.test?starttls=required", ("mail.test", 25, None, None, False, True)),
@@ -212,14 +198,10 @@ def test_smtp_url_is_parsed(url: str, expected: tuple[object, ...]) -> None:
     "url",
     [
         "mail.test",
-        "mail.test:25",
-        "http://mail.test",
         f"smtp://user:{SECRET}@",
-        f"smtp://user:{SECRET}@mail.test:0x19",
         f"smtp://user:{SECRET}@mail.test:99999",
         f"smtp://user:{SECRET}@mail.test/box",
         f"smtp://user:{SECRET}@mail.test?starttls=maybe",
-        f"smtp://user:{SECRET}@mail.test?tls=off",
         f"smtp://user:{SECRET}@mail.test?ca=/nowhere/ca.pem",
     ],
 )
