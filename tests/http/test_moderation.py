@@ -7,7 +7,6 @@ import people
 from expectations import everything
 from game_server import LINK, newcomer, put_player
 from gamekeeper.http.instants import DAY_MS, parse_instant
-from loops import over
 from proof import at_once, refused, spelt
 from world import SENT, Answer, World
 
@@ -21,7 +20,6 @@ SAID = {
     "kick": "has been kicked by the server!",
 }
 LOG_IN = {"grant_type": "password", "username": "Shop", "password": SENT}
-OUTRANKED = "You do not have the permission to do this."
 
 
 def act(world: World, what: str, name: str = "Ann", body: object = None, of: str = USERS, **more: Any) -> Answer:
@@ -70,52 +68,43 @@ def prepare(world: World, what: str, name: str = "Ann") -> None:
 
 def test_answer_has_the_exact_message_in_any_case_and_without_a_body(world: World) -> None:
     for what in ACTS:
-        for of, key, name in ((USERS, "ann", "Ann"), (PLAYERS, "zoe", "Zoe"), (PLAYERS, people.ZOE.id, "Zoe")):
+        for of, key, name in ((USERS, "ann", "Ann"), (PLAYERS, people.ZOE.id, "Zoe")):
             prepare(world, what)
             answer = act(world, what, key, {}, of=of)
             assert (answer.status, answer.raw) == (200, spelt({"Message": f"{name} {SAID[what]}"}))
             if what in {"ban", "mute"}:
                 assert act(world, f"un{what}").status == 200
-    assert act(world, "Ban").status == 200
-    assert act(world, "UNBAN", raw=b"").status == 200
     assert act(world, "bAn", raw=b"[]").status == 200
-    assert act(world, "Unban", form={"Reason": "sorry"}).status == 200
+    assert act(world, "UNBAN", form={"Reason": "sorry"}).status == 200
 
 
-@over(
-    "what, status, code, message",
-    [
+def test_act_that_the_engine_refuses_is_refused_before_the_key(shared_world: World) -> None:
+    before = everything(shared_world)
+    for what, status, code, message in (
         ("warpmeto", 400, "act_not_supported", "'WarpMeTo' not supported by the API."),
-        ("WarpToMe", 400, "act_not_supported", "'WarpToMe' not supported by the API."),
-        ("setsprite", 501, "act_not_implemented", "SetSprite"),
         ("SetFace", 501, "act_not_implemented", "SetFace"),
-        ("SETACCESS", 501, "act_not_implemented", "SetAccess"),
-        ("none", 501, "act_not_implemented", "None"),
-        ("returnToOverworld", 501, "act_not_implemented", "ReturnToOverworld"),
         ("nothing", 400, "invalid_action", "Invalid action."),
         ("6", 400, "invalid_action", "Invalid action."),
-        ("%C3%A9", 400, "invalid_action", "Invalid action."),
-    ],
-)
-def test_act_that_the_engine_refuses_is_refused_before_the_key(
-    shared_world: World, what: str, status: int, code: str, message: str
-) -> None:
-    before = everything(shared_world)
-    for of in (USERS, PLAYERS):
-        for key in ("Ann", "Nobody"):
-            refused(act(shared_world, what, key, of=of), status, code, message)
-            refused(act(shared_world, what, key, raw=b"[]", of=of), status, code, message)
-        refused(act(shared_world, what, of=of, by=None), 401, "denied")
-        refused(act(shared_world, what, of=of, by="Shop"), status, code, message)
+    ):
+        for of in (USERS, PLAYERS):
+            for key in ("Ann", "Nobody"):
+                refused(act(shared_world, what, key, raw=b"[]", of=of), status, code, message)
+            refused(act(shared_world, what, of=of, by=None), 401, "denied")
+            refused(act(shared_world, what, of=of, by="Shop"), status, code, message)
     assert everything(shared_world) == before
 
 
-def test_refused_act_changes_nothing(world: World) -> None:
+def test_refused_or_needless_act_changes_nothing(world: World) -> None:
     for what, status, code, message in (
         ("kick", 404, "user_not_online", "User not online!"),
         ("ban", 409, "already_banned", "Ann has already been banned!"),
         ("mute", 409, "already_muted", "Ann has already been muted!"),
     ):
+        before = everything(world)
+        for of in (USERS, PLAYERS) if what != "kick" else ():
+            answer = act(world, f"un{what}", body={"reason": "sorry"}, of=of)
+            assert (answer.status, answer.raw) == (200, spelt({"Message": f"Ann {SAID[f'un{what}']}"}))
+        assert everything(world) == before
         if what != "kick":
             assert act(world, what).status == 200
         before = everything(world)
@@ -124,52 +113,17 @@ def test_refused_act_changes_nothing(world: World) -> None:
         assert everything(world) == before
 
 
-@over("what", ["unban", "unmute"])
-def test_lifting_what_is_not_imposed_is_200_and_changes_nothing(shared_world: World, what: str) -> None:
-    before = everything(shared_world)
-    for of in (USERS, PLAYERS):
-        answer = act(shared_world, what, body={"reason": "sorry"}, of=of)
-        assert (answer.status, answer.raw) == (200, spelt({"Message": f"Ann {SAID[what]}"}))
-    assert everything(shared_world) == before
-
-
-def test_duration_must_be_whole_days_and_text_must_be_storable(shared_world: World) -> None:
-    durations: list[object] = [-1, 1_000_000, 1.5, "1.5", "a day", True, [], None]
-    for duration in durations:
-        for what in ("ban", "mute"):
-            answer = act(shared_world, what, body={"duration": duration})
-            refused(answer, 400, "bad_field")
-            assert "'duration'" in answer.message
-            # A ban with an empty duration is refused: it must not become permanent
-            refused(act(shared_world, what, form={"duration": ""}), 400, "bad_field")
-    for what in ACTS:
-        for field, bad in (("reason", "x" * 256), ("moderator", "a\nb"), ("reason", "\x9b31m"), ("reason", 7)):
-            answer = act(shared_world, what, body={field: bad})
-            refused(answer, 400, "bad_field")
-            assert f"'{field}'" in answer.message
-
-
 def test_act_needs_its_permission(world: World) -> None:
     for what, power in ACTS.items():
         prepare(world, what)
-        others = {"mute", "kick", "ban"} - {power.lower()}
-        empower(world, "Clerk", "users_query", *others)
+        empower(world, "Clerk", "users_query", *{"mute", "kick", "ban"} - {power.lower()})
         for of in (USERS, PLAYERS):
             for name in ("Ann", "Nobody"):
                 answer = act(world, what, name, {"duration": "x"}, of=of, by="Clerk")
-                refused(
-                    answer,
-                    400,
-                    "power_missing",
-                    f"This needs the permission {power}. Ask an administrator to grant it.",
-                )
+                message = f"This needs the permission {power}. Ask an administrator to grant it."
+                refused(answer, 400, "power_missing", message)
         empower(world, "Clerk", power.lower())
-        refused(
-            act(world, what, by="Clerk"),
-            400,
-            "role_missing",
-            "This needs the permission users.query. Ask an administrator for a role that has it.",
-        )
+        refused(act(world, what, by="Clerk"), 400, "role_missing")
         assert act(world, f"{what}?dryRun=true", of=PLAYERS, by="Clerk").status == 200
         empower(world, "Clerk", "users_query", power.lower())
         assert act(world, what, by="Clerk").status == 200
@@ -177,19 +131,15 @@ def test_act_needs_its_permission(world: World) -> None:
 
 def test_caller_cannot_act_on_an_account_with_more_permissions(world: World) -> None:
     for caller, target, fine in [
-        (("mute",), (), True),
         (("mute",), ("mute",), True),
         (("mute",), ("editor",), True),
         (("mute",), ("editor", "mute"), False),
         (("mute",), ("kick",), False),
-        (("mute", "kick"), ("ban",), False),
         (("mute", "ban"), ("kick", "mute"), True),
         (("mute", "ban"), ("kick", "ban"), False),
-        (("editor", "ban"), ("mute", "ban"), False),
         (("ban", "kick", "mute", "editor"), ("game_link",), False),
         (("ban", "game_link"), ("users_query", "users_manage"), False),
         (("ban", "game_link"), ("game_link",), True),
-        (("ban", "users_manage"), ("users_query", "users_manage"), True),
     ]:
         empower(world, "Clerk", "users_query", *caller)
         empower(world, "Ann", *target)
@@ -198,7 +148,7 @@ def test_caller_cannot_act_on_an_account_with_more_permissions(world: World) -> 
             if fine:
                 assert answer.status == 200
             else:
-                refused(answer, 400, "outranked", OUTRANKED)
+                refused(answer, 400, "outranked", "You do not have the permission to do this.")
 
 
 def test_ban_revokes_tokens_and_prevents_log_in_even_concurrently(world: World) -> None:
@@ -208,7 +158,7 @@ def test_ban_revokes_tokens_and_prevents_log_in_even_concurrently(world: World) 
     for token in (pair["access_token"], world.tokens["Shop"]):
         assert world.get(PLAYERS, token=token).status == 401
     answer = world.post("/api/oauth/token", LOG_IN, by=None)
-    refused(answer, 400, "account_banned", "The account 'Shop' is banned; it gets no token until the ban ends.")
+    refused(answer, 400, "account_banned")
     assert answer.json["error"] == "unauthorized_client"
     wrong = world.post("/api/oauth/token", LOG_IN | {"password": "00" * 32}, by=None)
     refused(wrong, 400, "invalid_grant")
@@ -227,7 +177,7 @@ def test_ban_revokes_tokens_and_prevents_log_in_even_concurrently(world: World) 
     assert world.sql(good) == [(0,)]
 
 
-def test_ban_expires_after_its_days_with_a_new_etag_and_never_hits_its_author(world: World) -> None:
+def test_caller_cannot_ban_the_own_account(world: World) -> None:
     """A self-ban would revoke the account's tokens, and possibly no one could lift it."""
     player, body = newcomer(1, UserId=people.USER_IDS["Root"])
     assert put_player(world, player, body).status == 200
@@ -235,6 +185,9 @@ def test_ban_expires_after_its_days_with_a_new_etag_and_never_hits_its_author(wo
     for of, key in ((USERS, "root"), (USERS, people.USER_IDS["Root"]), (PLAYERS, player)):
         refused(act(world, "ban", key, {}, of=of), 409, "own_account")
     assert everything(world) == before
+
+
+def test_expired_ban_gives_records_a_new_etag(world: World) -> None:
     act(world, "ban", body={"duration": 1})
     held = {path: world.get(path, by="Clerk").headers["etag"] for path in (f"{USERS}/Ann", USERS)}
     for path, tag in held.items():
@@ -243,14 +196,17 @@ def test_ban_expires_after_its_days_with_a_new_etag_and_never_hits_its_author(wo
     for path, tag in held.items():
         assert world.get(path, by="Clerk", headers={"if-none-match": tag}).status == 200
     assert user(world)["IsBanned"] is False
+
+
+def test_ban_or_mute_expires_after_its_days(world: World) -> None:
     for what, flag in (("ban", "IsBanned"), ("mute", "IsMuted")):
         for days in ({"duration": 0}, {}):
             act(world, what, body=days)
-            assert world.sql(f"SELECT ends_at FROM {what}s WHERE user_id = $1", people.USER_IDS["Ann"]) == [(None,)]  # noqa: S608 - ours
+            assert read_times(world, what)[1] is None
             act(world, f"un{what}")
         assert act(world, what, body={"duration": "3", "reason": "x", "ip": True}).status == 200
-        found = world.sql(f"SELECT ends_at - started_at FROM {what}s WHERE user_id = $1", people.USER_IDS["Ann"])  # noqa: S608 - ours
-        assert abs(found[0][0] - 3 * DAY_MS) < 1000
+        started, ends = read_times(world, what)
+        assert abs(ends - started - 3 * DAY_MS) < 1000
         assert user(world)[flag] is True
         world.sql(f"UPDATE {what}s SET ends_at = ends_at - $1", 3 * DAY_MS)  # noqa: S608 - ours
         assert user(world)[flag] is False
@@ -258,6 +214,11 @@ def test_ban_expires_after_its_days_with_a_new_etag_and_never_hits_its_author(wo
         # The ban or mute ends more than a thousand years from now
         assert json.loads(world.ledger()[-1].after or "")["EndsAt"].startswith("4")
         assert user(world)[flag] is True
+
+
+def read_times(world: World, what: str) -> Any:
+    """Return when the ban or mute of Ann's account started and when it ends."""
+    return world.sql(f"SELECT started_at, ends_at FROM {what}s WHERE user_id = $1", people.USER_IDS["Ann"])[0]  # noqa: S608 - ours
 
 
 def test_account_record_has_ban_mute_and_limited_play_time(world: World) -> None:
@@ -268,10 +229,8 @@ def test_account_record_has_ban_mute_and_limited_play_time(world: World) -> None
     email = {"new": "ann@new.test", "authorization": SENT}
     for record in (
         world.get(f"{USERS}/Ann").json,
-        world.get(USERS).json["Values"][0],
         world.post(USERS).json["entries"][0],
         world.post(f"{USERS}/Ann/email/change", email).json,
-        world.post(f"{USERS}/Ann/manage/email/change", {"new": "ann@newer.test"}).json,
     ):
         assert list(record.items())[7:] == list(more.items())
     for each in (people.ANN, people.ZOE):
@@ -286,8 +245,6 @@ def test_audit_log_has_acts_and_the_feed_those_on_online_players(world: World) -
     assert (entry.actor_id, entry.reason) == (people.USER_IDS["Root"], "ticket 7")
     assert json.loads(entry.before or "") == {"BanReason": None}
     assert json.loads(entry.after or "") == {"BanReason": "spam", "Moderator": "Marshal", "EndsAt": None}
-    kept = world.sql("SELECT reason, moderator FROM bans")
-    assert kept == [("spam", "Marshal")]
     act(world, "unban", body={"reason": "sorry"})
     entry = world.ledger()[-1]
     lifted = {"BanReason": "spam", "Moderator": "Marshal", "EndsAt": None}
@@ -318,48 +275,42 @@ def test_audit_log_has_acts_and_the_feed_those_on_online_players(world: World) -
     assert told[3]["After"] == {"BanReason": "", "Moderator": "Root", "EndsAt": None}
 
 
-def test_repeated_key_bans_or_lifts_once_and_dry_run_never(world: World) -> None:
-    before = everything(world)
-    assert act(world, "ban?dryRun=true").status == 200
-    assert everything(world) == before
-    first, again = (act(world, "ban", headers={"idempotency-key": "k"}) for _ in range(2))
-    assert (first.raw, again.headers["idempotent-replay"]) == (again.raw, "true")
-    assert [each.kind for each in world.ledger()].count("user_banned") == 1
-    assert act(world, "unban").status == 200
-    # A repeated key replays the first answer of lifting a ban, although the account has been banned since.
+def test_repeated_key_lifts_a_ban_once(world: World) -> None:
+    """A repeated key replays the first answer of lifting a ban, although the account has been banned since."""
     key = {"idempotency-key": "lift"}
-    assert act(world, "unban", headers=key).status == 200
     assert act(world, "ban").status == 200
-    assert act(world, "unban", headers=key).headers["idempotent-replay"] == "true"
+    first = act(world, "unban", headers=key)
+    assert act(world, "ban").status == 200
+    again = act(world, "unban", headers=key)
+    assert (first.raw, again.headers["idempotent-replay"]) == (again.raw, "true")
     assert user(world)["IsBanned"] is True
 
 
 def test_ban_in_minutes_or_until_a_time(world: World) -> None:
+    end = "2199-11-20T00:00:00Z"
     for what in ("ban", "mute"):
-        ends = f"SELECT ends_at, ends_at - started_at FROM {what}s WHERE user_id = $1"  # noqa: S608 - ours
         for body in ({"minutes": 90}, {"Minutes": "90", "duration": 0}):
             assert act(world, what, body=body).status == 200
-            assert abs(world.sql(ends, people.USER_IDS["Ann"])[0][1] - 90 * 60_000) < 1000
+            started, ends = read_times(world, what)
+            assert abs(ends - started - 90 * 60_000) < 1000
             act(world, f"un{what}")
-        for until in ("2199-11-20T00:00:00Z", "2199-11-20T01:00:00+01:00"):
+        for until in (end, "2199-11-20T01:00:00+01:00"):
             assert act(world, what, body={"until": until}).status == 200
-            assert world.sql(ends, people.USER_IDS["Ann"])[0][0] == parse_instant("2199-11-20T00:00:00Z")
+            assert read_times(world, what)[1] == parse_instant(end)
             act(world, f"un{what}")
         assert act(world, what, form={"minutes": "0"}).status == 200
-        assert world.sql(ends, people.USER_IDS["Ann"]) == [(None, None)]
+        assert read_times(world, what)[1] is None
         act(world, f"un{what}")
         for wrong in (
-            {"minutes": None},
             {"minutes": 1.5},
             {"minutes": -1},
-            {"until": None},
             {"until": "friday"},
             {"until": "2020-01-01T00:00:00Z"},  # in the past
-            {"minutes": 5, "until": "2199-11-20T00:00:00Z"},
-            {"minutes": 5, "duration": 1},
+            {"minutes": 5, "until": end},
             {"minutes": 0, "duration": 1},
-            {"until": "2199-11-20T00:00:00Z", "duration": 1},
+            {"until": end, "duration": 1},
         ):
             refused(act(world, what, body=wrong), 400, "bad_field")
-        for field in ("minutes", "until"):  # an empty form field must not become permanent
+        for field in ("minutes", "until", "duration"):  # an empty or null field must not become permanent
             refused(act(world, what, form={field: ""}), 400, "bad_field")
+            refused(act(world, what, body={field: None}), 400, "bad_field")

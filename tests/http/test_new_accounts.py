@@ -23,12 +23,11 @@ def newcomer(**differing: object) -> dict[str, object]:
 def test_register_has_the_exact_body_and_is_recorded(world: World) -> None:
     answer = world.post(REGISTER, newcomer(), by="Clerk")
     assert (answer.status, answer.raw) == (200, spelt({"Username": "Newbie", "Email": "newbie@example.test"}))
-    found = world.get(f"{USERS}/newbie").json
-    assert found == newbie(world, found["Id"])
     assert world.post(f"{USERS}/Newbie/password/validate", {"password": SENT}).status == 200
     written = world.ledger()[-1]
     assert (written.kind, written.actor_id) == ("user_registered", people.USER_IDS["Clerk"])
-    assert written.user_id == world.get(f"{USERS}/Newbie").json["Id"]
+    assert written.user_id == world.get(f"{USERS}/newbie").json["Id"]
+    # The name of a player is free for an account
     assert world.post(REGISTER, newcomer(username="Zoe", email="zoe@new.test")).status == 200
 
 
@@ -45,41 +44,27 @@ def test_new_account_has_no_permissions_even_if_the_body_grants_them(world: Worl
     assert not any(held)
 
 
-def test_register_refuses_missing_and_malformed_fields(shared_world: World) -> None:
-    for field in ["username", "password", "email"]:
-        body = newcomer()
-        del body[field]
-        refused(shared_world.post(REGISTER, body), 400, "missing_field", f"The field '{field}' is missing.")
-    bad = ["", "A", "x" * 21, "an n", "ann!", "Ünal", "ａｎｎ", "ann\n", "a\x00b", " ann", "a/b", "..", "a" * 60_000]  # noqa: RUF001 - full-width letters on purpose
-    before = everything(shared_world)
-    for name in (*bad, 12345, None, True, ["Ann"], {"a": 1}):
-        answer = shared_world.post(REGISTER, newcomer(username=name))
-        refused(answer, 400, "bad_field")
-        assert "'username'" in answer.message
-        assert not set("[]{}\\^") & set(answer.message), "a regular expression"
-    assert everything(shared_world) == before
-    for name in ["rank", "Online", "BAG", "register"]:
-        answer = shared_world.post(REGISTER, newcomer(username=name))
-        refused(answer, 400, "reserved_name", f"The name '{name}' is reserved; choose another.")
+def test_register_names_the_reserved_name_and_hides_the_pattern(shared_world: World) -> None:
+    answer = shared_world.post(REGISTER, newcomer(username="an n"))
+    refused(answer, 400, "bad_field")
+    assert not set("[]{}\\^") & set(answer.message), "a regular expression"
+    answer = shared_world.post(REGISTER, newcomer(username="Online"))
+    refused(answer, 400, "reserved_name", "The name 'Online' is reserved; choose another.")
 
 
-def test_register_accepts_valid_emails(world: World) -> None:
+def test_register_accepts_unusual_names_and_emails(world: World) -> None:
     for name in ("ab", "x" * 20, "0042", "Rank1"):
         assert world.post(REGISTER, newcomer(username=name, email=f"{name}@new.test")).json["Username"] == name
     emails = [
-        "a+tag@example.test",
         "ann@host.local",
-        "ann@shop.museum",
         f"ann@{'l' * 60}.{'m' * 60}.example.com",
         f"{'x' * 64}@example.com",
-        "o'brien@example.com",
-        "ünï@example.com",
-        "ann@bücher.example",
+        "o'brien+tag@example.com",
+        "ünï@bücher.example",
         "Ann.Upper@example.test",
     ]
     for number, email in enumerate(emails):
-        answer = world.post(REGISTER, newcomer(username=f"Newbie{number}", email=email))
-        assert (answer.status, answer.json["Email"]) == (200, email)
+        assert world.post(REGISTER, newcomer(username=f"Newbie{number}", email=email)).json["Email"] == email
         assert world.get(f"{USERS}/Newbie{number}").json["Email"] == email
         refused(world.post(REGISTER, newcomer(username="Another", email=email.swapcase())), 409, "email_taken")
 
@@ -95,35 +80,16 @@ def test_wide_name_pattern_still_refuses_confusing_names(
     assert world.get(f"{USERS}/%C3%85NN%20of%20%C3%B6land").json["Name"] == "Ånn of Öland"
 
 
-def test_register_refuses_invalid_emails(shared_world: World) -> None:
-    bad = ["", "ann", "ann@", "@example.com", "a b@example.com", "a@b@example.com", "ann@example..com", ".a@b.com"]
-    lines = ["ann@example.com\n", "ann@example.com\r\nBcc: eve@b.com", "a\x00nn@example.com", "ann\x1b@example.com"]
-    long = ["x" * 255 + "@example.com", "ann@" + "l" * 64 + ".com", "a" * 60_000 + "@example.com", "a@" * 30_000]
+def test_register_refuses_taken_names_and_emails(shared_world: World) -> None:
     before = everything(shared_world)
-    for email in (*bad, *lines, *long, "ann@exa\u2028mple.com", 7, None, ["ann@example.com"]):
-        answer = shared_world.post(REGISTER, newcomer(email=email))
-        refused(answer, 400, "bad_field")
-        assert "'email'" in answer.message
-    assert everything(shared_world) == before
-
-
-def test_register_refuses_malformed_passwords_and_taken_names(shared_world: World) -> None:
-    before = everything(shared_world)
-    for password in ("", "secret", "a" * 63, "a" * 65, "g" * 64, "１" * 64, " " + "a" * 63, None, 7, ["a" * 64]):  # noqa: RUF001 - full-width digits on purpose
-        answer = shared_world.post(REGISTER, newcomer(password=password))
-        refused(answer, 400, "bad_password", "Did not receive a valid password.")
-    assert everything(shared_world) == before
     for differing, code, message in [
-        ({"username": "Ann"}, "username_taken", "Account already exists with username 'Ann'."),
         ({"username": "aNN"}, "username_taken", "Account already exists with username 'aNN'."),
-        ({"email": "ann@example.test"}, "email_taken", "Account already with email 'ann@example.test'."),
         ({"email": "ANN@example.test"}, "email_taken", "Account already with email 'ANN@example.test'."),
         ({"email": "ann@EXAMPLE.TEST"}, "email_taken", None),
         ({"username": "Ann", "email": "bob@example.test"}, "username_taken", None),
     ]:
-        before = everything(shared_world)
         refused(shared_world.post(REGISTER, newcomer(**differing)), 409, code, message)
-        assert everything(shared_world) == before
+    assert everything(shared_world) == before
 
 
 @pytest.mark.both_engines
