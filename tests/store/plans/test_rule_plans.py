@@ -1,0 +1,431 @@
+"""Plans of what rules ask: lists, searches, filters and the audit log read no more rows in a larger game."""
+
+from functools import partial
+from itertools import product
+from typing import Any
+
+import pytest
+
+from gamekeeper.demo.names import make_numbered_id, make_numbered_name
+from gamekeeper.game import account_filters, finder, history, lookup, player_filters, search, undo
+from gamekeeper.game import guilds as guild_rules
+from gamekeeper.game.account_filters import AccountFilter
+from gamekeeper.game.bucket_index import SPLIT_ROWS
+from gamekeeper.game.guilds import GuildSlice
+from gamekeeper.game.list_definitions import LISTS
+from gamekeeper.game.lists import Lists
+from gamekeeper.game.player_filters import ORDERS, Cursor, PageWanted
+from gamekeeper.game.player_walks import HIGHEST_ID, NEVER_SEEN, QUANTITY, SEEN, Order, PlayerFilter
+from gamekeeper.store import catalogue, deliveries, guilds, items, ledger, presence, tokens
+from gamekeeper.store import finder as finder_rows
+from gamekeeper.store import history as ledger_rows
+from gamekeeper.store import player_filters as filter_rows
+from gamekeeper.store import search as search_rows
+from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, HistoryFilter
+from gamekeeper.store.table import as_table
+from people import COIN, USER_IDS, WARRIOR
+from plans import ONLINE, PLAYERS, WORDS, Asked, Look, Watched, fill_lists, find_growing, require_none_grows
+from world import World
+
+pytestmark = pytest.mark.both_engines
+
+PLAYER, USER, NAME = make_numbered_id("player", 7), make_numbered_id("user", 7), make_numbered_name(7)
+NEEDED = (
+    *("news", "records_from_rank", "records_from_name", "from_name"),
+    *("keys_by_rank", "keys_by_name", "rank_key_by_fold", "records_around_rank"),
+)
+# SQLite plan that is allowed: it scans the game servers, which are few, not the players
+SERVERS = ["SCAN s USING INDEX sqlite_autoindex_servers_1"]
+
+
+def analyze(world: World) -> None:
+    """Update the statistics for PostgreSQL's planner. SQLite's has none."""
+    if world.keeper.store.engine == "postgres":
+        world.sql("ANALYZE")
+
+
+def find_faults(world: World, asked: Asked) -> list[tuple[str, list[str]]]:
+    """Return the statements that grow with the game, and the steps of their plans that do."""
+    engine = world.keeper.store.engine
+    found = [(each.name, find_growing(world, each.render(engine, WORDS[engine]), asked[each])) for each in asked]
+    return [(name, steps) for name, steps in found if steps]
+
+
+# --- lists and searches ----------------------------------------------------------------------------------------------
+
+
+def test_no_statement_of_a_list_grows_with_it(world: World) -> None:
+    fill_lists(world)
+    asked = _list_asked(world)
+    assert not [name for name in NEEDED if not any(each.name.endswith(name) for each in asked)]
+    assert find_faults(world, asked) == []
+
+
+def _list_asked(world: World) -> Asked:
+    """Return the statements that the ordered lists run once loaded: for pages, for a rank, and to split buckets."""
+    asked: Asked = {}
+    store: Any = Watched(world.keeper.store, asked)
+    ours = Lists(store)
+    world.run(ours.prepare())
+    world.run(ours.maintain())
+    # forget the statements so far: the index of the lists is loaded once per process, and its buckets are split rarely
+    asked.clear()
+    for listing in LISTS:
+        for offset in (0, ONLINE // 2, ONLINE - 5):
+            world.run(ours.load_page(listing, offset, 5))
+        world.run(listing.load_keys(store, listing.lowest_key, SPLIT_ROWS))
+    world.run(ours.find_rank(NAME, 5))
+    return asked
+
+
+@pytest.fixture
+def few_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lower the limits of searches, because the test has fewer players and shorter texts than a real game."""
+    monkeypatch.setattr(search, "MAX_MATCHES", 50)
+    monkeypatch.setattr(search, "MAX_CANDIDATES", 100)
+    monkeypatch.setattr(search, "MAX_PARTS", 2)
+    monkeypatch.setattr(finder, "MAX_CANDIDATES", 100)
+
+
+@pytest.mark.usefixtures("few_matches")
+def test_no_search_grows_with_the_list(world: World) -> None:
+    """No search reads more in a longer list: for frequent texts, for missing ones, and for frequent trigrams."""
+    fill_lists(world)
+    faults: list[object] = []
+    for text in ("example", "test", "bab", NAME.lower(), "zzz", "example.tesx", "examqle.test"):
+        for sort in (*search.PLAYERS.values(), *search.ONLINE_PLAYERS.values(), *search.ACCOUNTS.values()):
+            asked: Asked = {}
+            tx: Any = Watched(world.keeper.store, asked)
+            world.run(sort.records(tx, [each.id for each in world.run(sort.find(tx, text)).found][:5]))
+            faults += [(text, *each) for each in find_faults(world, asked)]
+    assert not faults
+
+
+@pytest.mark.usefixtures("few_matches")
+def test_listing_bans_mutes_or_permissions_does_not_grow_with_accounts(world: World) -> None:
+    """These lists read no more rows if nearly all accounts have a ban or mute, be it ended or in force."""
+    finds = [account_filters.make_sorts(AccountFilter(each))["name"].find for each in account_filters.STATES]
+    every: list[Look] = [lambda tx, find=find: find(tx, "") for find in finds]
+    named: list[Look] = [lambda tx, find=find: find(tx, "example") for find in finds]
+    among = partial(search_rows.filter_with_powers, ids=[make_numbered_id("user", number) for number in range(50)])
+    for bans_end, mutes_end, in_force in ((1, 1, 2), (None, NEVER, search.MAX_MATCHES)):
+        _punish_all(world, "bans", bans_end)
+        _punish_all(world, "mutes", mutes_end)
+        assert [len(world.run(find(world.keeper.store, "")).found) for find in finds] == [in_force, in_force, 4]
+        require_none_grows(world, [*every, *named])
+    world.sql("UPDATE users SET mute = {true}")
+    require_none_grows(world, [*every, among])
+
+
+def _punish_all(world: World, table: str, ends_at: int | None) -> None:
+    """Give all accounts a ban or mute with this end, except one permanent and one very long one."""
+    world.sql(f"DELETE FROM {table}")  # noqa: S608 - a name of the test's own
+    end = f"CASE id WHEN $2 THEN NULL WHEN $3 THEN {NEVER} ELSE CAST($1 AS {{long}}) END"
+    rows = f"SELECT id, '', '', 0, {end} FROM users"  # noqa: S608 - words of the test's own
+    spared = (make_numbered_id("user", each) for each in (1, 2))
+    world.sql(f"INSERT INTO {table} (user_id, reason, moderator, started_at, ends_at) {rows}", ends_at, *spared)
+    analyze(world)
+
+
+@pytest.mark.usefixtures("few_matches")
+def test_filtered_accounts_do_not_grow_with_accounts(world: World) -> None:
+    """A page reads no more rows if nearly all accounts have the role, and have signed in several times."""
+    fill_lists(world)
+    world.sql("INSERT INTO user_roles (user_id, role, given_at) SELECT id, 'moderator', 1 FROM users")
+    event = "INSERT INTO security_events (id, at, kind, user_id)"
+    for table, hour in (("users", 1), ("players", 2)):  # the events of players stand for those of deleted accounts
+        world.sql(f"{event} SELECT id, {hour}000 + length(fold), 'sign_in', id FROM {table}")  # noqa: S608 - words of the test's own
+    analyze(world)
+    filters = [
+        AccountFilter(role="moderator"),
+        AccountFilter(role="api"),
+        AccountFilter(signed_in_from=1),
+        AccountFilter(signed_in_to=1_500),
+        AccountFilter("banned", "moderator", 1, 1_500),
+    ]
+    finds = [account_filters.make_sorts(each)["name"].find for each in filters]
+    looks: list[Look] = [lambda tx, find=find, text=text: find(tx, text) for find in finds for text in ("", "example")]
+    require_none_grows(world, looks)
+    assert [len(world.run(find(world.keeper.store, "")).found) for find in finds] == [50, 4, 0, 50, 0]
+
+
+@pytest.mark.usefixtures("few_matches")
+def test_global_search_does_not_grow_with_the_game(world: World) -> None:
+    """Search everything by id, prefix, substring and typing error, for texts in no name, one name and all names."""
+    fill_lists(world)
+    slipped = NAME[1] + NAME[0] + NAME[2:]
+    sight = finder.Sight(accounts=True, changes=True)
+    find = partial(finder.find, most=20, codec=world.keeper.changes.codec, sight=sight)
+    texts = (NAME, slipped, "bab", "example", "zzzzzzz", "ba", "e", "17", PLAYER)
+    require_none_grows(world, [partial(find, text=text) for text in texts])
+
+
+def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None:
+    """The list of online players reads up to its limit, on a game server with nearly all players or with few."""
+    fill_lists(world)
+    ids = as_table({"id": make_numbered_id("player", number)} for number in range(5))
+    few = [make_numbered_id("player", number) for number in range(ONLINE, ONLINE + 5)]
+    world.call("PUT", "/api/link/v1/servers/s2", body={"Lease": 600})
+    world.run(world.keeper.store.write(lambda tx: presence.join(tx, "s2", few)))
+    analyze(world)
+    faults = find_faults(world, {presence.SQL.servers: (50, 5), presence.SQL.servers_of: (ids,)})
+    for server, start in product(("s1", "s2"), ("", make_numbered_name(9).lower(), "\U0010ffff")):
+        asked = (server, start, 50)
+        faults += find_faults(world, {presence.SQL.after_name: asked, presence.SQL.before_name: asked})
+    assert [each for each in faults if each[1] != SERVERS] == []
+
+
+def test_rows_of_the_catalogue_and_the_owner_of_a_token_are_found_by_index(world: World) -> None:
+    """Neither the size of the catalogue nor the number of its other objects matters."""
+    fill_lists(world)
+    rows = "CAST(value->>'id' AS {guid}), value->>'id'"
+    for into, kind in (
+        (f"items (id, name, stackable, bag_slots) SELECT {rows}, 1 = 1, 0", "item"),
+        (f"game_objects (type, id, name) SELECT 'npc', {rows}", "npc"),
+    ):
+        many = as_table({"id": make_numbered_id(kind, number)} for number in range(PLAYERS))
+        world.sql(f"INSERT INTO {into} FROM json_each($1)", many)
+    analyze(world)
+    known = [catalogue.NamedEntry(make_numbered_id("npc", 7), "")]
+    looks: list[Look] = [
+        partial(items.read_named_slots_of_player, player_id=PLAYER),
+        partial(items.read_named_slots_of_place, player_id=PLAYER, place="inventory"),
+        partial(catalogue.read_page, kind="npcs", limit=5, offset=0),
+        partial(catalogue.find_by_ids, kind="npcs", ids=[known[0].id]),
+        partial(catalogue.add_details, kind="npcs", entries=known),
+        partial(tokens.find_owner, token_id=known[0].id, refresh_hash="x"),
+    ]
+    require_none_grows(world, looks)
+
+
+def test_log_in_reads_account_without_its_players(world: World) -> None:
+    """An account may have many players, and their index is missing during a bulk load."""
+    asked: Asked = {}
+    tx: Any = Watched(world.keeper.store, asked)
+    engine = world.keeper.store.engine
+    for read, key in product((lookup.find_user, lookup.lock_user), ("Ann", USER_IDS["Ann"])):
+        world.run(read(tx, key))
+    assert [each.name for each in asked if "players" in each.render(engine, WORDS[engine])] == []
+    assert len(asked) == 3
+
+
+# --- guilds ----------------------------------------------------------------------------------------------------------
+
+LARGE, SMALL = make_numbered_id("player", 1), PLAYER  # ids of guilds: nearly all players are in LARGE
+
+
+def fill_guilds(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make as many guilds as players, and lower the limits, because the test has fewer guilds than they allow."""
+    world.sql(
+        "INSERT INTO guilds (id, name, fold, founded_at) "
+        "SELECT id, name, fold, row_number() OVER (ORDER BY id) FROM players"
+    )
+    guild = "CAST(CASE WHEN level % 100 = 1 THEN $1 ELSE $2 END AS {guid})"
+    world.sql(f"INSERT INTO guild_members (player_id, guild_id, rank) SELECT id, {guild}, 1 FROM players", SMALL, LARGE)  # noqa: S608 - ours
+    analyze(world)
+    for limit in ("MAX_GUILDS", "MAX_MATCHES", "MAX_MEMBERS"):
+        monkeypatch.setattr(guild_rules, limit, 100)
+
+
+def test_no_page_of_guilds_or_members_grows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill_guilds(world, monkeypatch)
+    looks: list[Look] = [
+        *(
+            partial(guild_rules.load_members, guild_id=guild, part=GuildSlice(offset, 20, "level"), search=text)
+            for guild, offset, text in product((LARGE, SMALL), (0, 80), ("", "bab"))
+        ),
+        partial(guild_rules.require, guild_id=SMALL),
+        partial(guilds.read_memberships, player_ids=[SMALL]),
+        partial(guilds.lock_all, ids=[SMALL]),
+    ]
+    require_none_grows(world, looks)
+    if world.keeper.store.engine == "sqlite":  # it reads lists in the order of an index, and ends at the LIMIT
+        asked: Asked = {
+            **dict.fromkeys((guilds.SQL.by_name, guilds.SQL.by_members_desc, guilds.SQL.by_founding), (20, 80)),
+            guilds.SQL.called: ("bab", 100, 100),
+        }
+        for name, steps in find_faults(world, asked):
+            assert [each.startswith("SCAN guilds USING INDEX guilds_by_") for each in steps] == [True], name
+        return
+    pages = product((0, 80), ("name", "members", "foundingdate"), (False, True), ("", "bab"))
+    require_none_grows(world, [
+        partial(guild_rules.load_page, part=GuildSlice(offset, 20, sort, descending), search=text)
+        for offset, sort, descending, text in pages
+    ])  # fmt: skip
+
+
+def test_page_after_the_last_one_reads_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill_guilds(world, monkeypatch)
+
+    async def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a page was read")
+
+    monkeypatch.setattr(guilds, "read_page", refuse)
+    for offset in (100, PLAYERS, 2**31 * 100):
+        assert world.run(guild_rules.load_page(world.keeper.store, GuildSlice(offset, 20))) == (100, ())
+
+
+# --- filtered lists of players ---------------------------------------------------------------------------------------
+
+CROWDED, RARE = WARRIOR.id, make_numbered_id("player", 3)
+FILTERS = (
+    PlayerFilter(),
+    PlayerFilter(class_id=CROWDED),
+    PlayerFilter(class_id=RARE),
+    PlayerFilter(map_id=CROWDED),
+    PlayerFilter(map_id=RARE),
+    PlayerFilter(map_id=CROWDED, class_id=RARE),
+    PlayerFilter(level_from=2, level_to=100),
+    PlayerFilter(seen_from=1),
+    PlayerFilter(seen_to=10**15),
+    PlayerFilter(banned=True),
+    PlayerFilter(banned=False),
+    PlayerFilter(online=True),
+    PlayerFilter(online=False),
+    PlayerFilter(item_id=COIN.id),
+    PlayerFilter(item_id=RARE),
+    PlayerFilter(item_id=COIN.id, banned=False, level_from=3, online=True),
+)
+
+
+def test_no_filter_reads_more_rows_in_a_larger_game(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All players but one have the same class, map and item, and all accounts are banned."""
+    small = 50  # limit of what a page reads and sorts; the crowd has 4000 players
+    for name in ("MAX_SORTED", "MAX_SEARCHED", "BATCH_ROWS"):
+        monkeypatch.setattr(player_filters, name, small)
+    fill_lists(world)
+    world.sql("UPDATE players SET class_id = $1, map_id = $1", CROWDED)
+    world.sql("UPDATE players SET class_id = $1, map_id = $1, last_online = NULL WHERE id = $1", RARE)
+    world.sql("INSERT INTO holdings SELECT id, 'item', CAST($1 AS {guid}), exp FROM players", COIN.id)
+    ban = "id, '', '', 1, CASE WHEN fold < 'm' THEN 2 END"
+    world.sql(f"INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) SELECT {ban} FROM users")  # noqa: S608 - ours
+    analyze(world)
+    faults, known = list[object](), set[object]()
+    never_seen = Cursor(Order(SEEN, descending=True), (NEVER_SEEN, 0, HIGHEST_ID))
+    for wanted, order, descending in product(FILTERS, (None, *ORDERS), (False, True)):
+        if order == QUANTITY and not wanted.item_id:
+            continue
+        asked: Asked = {}
+        tx: Any = Watched(world.keeper.store, asked)
+        page = PageWanted(small, order, descending)
+        first = world.run(player_filters.find(tx, wanted, page))
+        if first.next:
+            world.run(player_filters.find(tx, wanted, page._replace(cursor=first.next)))
+        world.run(player_filters.find(tx, PlayerFilter(), PageWanted(small, cursor=never_seen)))
+        known |= asked.keys()
+        asked.pop(filter_rows.SQL.indexed, None)  # reads the list of indexes
+        faults += [(wanted, order, each) for each in find_faults(world, asked)]
+    assert not faults, "\n".join(map(str, faults))
+    assert {name for name, each in filter_rows.SQL.named.items() if each not in known} == set()
+
+
+# --- the audit log and deliveries ------------------------------------------------------------------------------------
+
+SKEWED = 20_000  # number of changes that all belong to one account and one player
+
+
+def test_no_read_of_the_ledger_grows_with_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No read grows with the ledger: a page with its undos, a single undo, and the state at an earlier time."""
+    monkeypatch.setattr(history, "WINDOW_ROWS", 40)
+    monkeypatch.setattr(history, "REWIND_BATCH_ROWS", 40)
+    monkeypatch.setattr(history, "MAX_REWOUND", 80)
+    fill_lists(world)
+    _add_changes(world)
+    of_user = HistoryFilter(within=OF_USER, whose=USER)
+    filters = [
+        HistoryFilter(),
+        HistoryFilter(accounts=False),
+        HistoryFilter(kind="nothing"),
+        HistoryFilter(within=OF_PLAYER, whose=PLAYER),
+        of_user._replace(reason="x"),
+        HistoryFilter(within=BY_ACTOR, whose=USER, item_id=PLAYER),
+        HistoryFilter(within=ALL, since=1, until=2000, request_id="x"),
+        HistoryFilter(within=OF_PLAYER, whose=PLAYER, kinds=("nothing", "else")),
+        of_user._replace(kinds=("nothing",), without_kinds=True),
+    ]
+    recent = world.run(ledger.read_last(world.keeper.store)) - 40
+    moments = [history.PointInTime(seq=recent), history.PointInTime(at=1000 * recent)]
+    then = partial(history.load_state_at, key=PLAYER, codec=world.keeper.changes.codec)
+    record = partial(ledger_rows.read_record_before, player_id=PLAYER, field="Equipment", limit=40)
+    reported = partial(ledger_rows.find_reported_of_others, player_id=PLAYER, times=(0, NEVER), item_ids=[USER])
+    [told] = world.run(history.load_page(world.keeper.store, of_user, None, 1)).changes
+    looks: list[Look] = [
+        partial(ledger_rows.find_sources_of_notices, notices=[told, told._replace(seq=1500)]),
+        *(
+            partial(history.load_page, wanted=each, before=before, limit=20)
+            for each, before in product(filters, (None, 1500))
+        ),
+        *(partial(then, moment=at) for at in moments),
+        partial(undo.require_change, seq=17),
+        *(partial(record, after=after) for after in (0, recent)),
+        *(partial(reported, numbers=range(start, start + 40)) for start in (1, recent)),
+    ]
+    require_none_grows(world, looks)
+
+
+def _add_changes(world: World) -> None:
+    """Insert one change per player, as many again for one player and its account, and some undos."""
+    row = f"CAST('{PLAYER}' AS {{guid}}), CAST('{USER}' AS {{guid}})"
+    names = "at, kind, actor_id, over_link, player_id, user_id, before, after, request_id, undoes"
+    link = "SELECT api FROM users WHERE fold = 'ann'"
+    for whose in ("p.id, p.user_id", row):
+        rows = f"SELECT 0, 'player_changed', p.user_id, ({link}), {whose}, '{{}}', '{{}}', '', 0 FROM players p"  # noqa: S608 - words of the test's own
+        world.sql(f"INSERT INTO ledger ({names}) {rows}")
+    world.sql("UPDATE ledger SET at = 1000 * seq, undoes = CASE WHEN seq > 4500 THEN seq - 4000 END")
+    world.sql("UPDATE ledger SET actor_id = $1 WHERE seq > 20", USER)
+    analyze(world)
+
+
+def test_few_changes_are_found_among_many_of_another_player(world: World) -> None:
+    """Without our n_distinct settings PostgreSQL would assume that all changes are of one player."""
+    one, few = f"CAST('{USER_IDS['Shop']}' AS {{guid}})", USER_IDS["Root"]
+    names = "at, kind, over_link, request_id, actor_id, player_id, user_id"
+    rows = f"SELECT 0, 'items_given', 1 = 0, '', {one}, {one}, {one} FROM json_each($1)"  # noqa: S608 - words of the test's own
+    world.sql("DELETE FROM ledger")
+    world.sql(f"INSERT INTO ledger ({names}) {rows}", as_table({"": ""} for _ in range(SKEWED)))
+    analyze(world)
+    filters = [HistoryFilter(within=within, whose=few) for within in (OF_PLAYER, OF_USER, BY_ACTOR)]
+    looks: list[Look] = [
+        *(partial(history.load_page, wanted=each, before=NEVER, limit=20) for each in filters),
+        partial(ledger_rows.count_since, player_id=few, seq=0, most=40),
+        partial(ledger_rows.read_right_before, player_id=few, before=NEVER, window=40),
+        partial(ledger_rows.find_following, player_id=few, after=0, but=()),
+        partial(ledger_rows.read_record_before, player_id=few, after=0, field="Equipment", limit=40),
+        partial(ledger_rows.read_back, player_id=few, before=NEVER, since=0, limit=40),
+        *(partial(ledger_rows.find_erased_players, player_ids=[each]) for each in (few, USER_IDS["Shop"])),
+        *(partial(finder_rows.find_deleted, wanted=each) for each in (few, USER_IDS["Shop"])),
+    ]
+    require_none_grows(world, looks)
+
+
+def test_overdue_commands_are_found_without_scan(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of commands were never acknowledged."""
+    monkeypatch.setattr(deliveries, "MAX_EXAMINED", 40)
+    fill_lists(world)
+    columns = "at, kind, over_link, player_id, request_id"
+    world.sql(f"INSERT INTO ledger ({columns}) SELECT 0, 'user_kicked', 1 = 0, p.id, '' FROM players p")  # noqa: S608 - words of the test's own
+    world.sql(
+        "INSERT INTO deliveries (seq, server, state, queued_at, expires_at) "
+        "SELECT l.seq, 'one', 'waiting', l.seq, CASE WHEN l.seq % 2 = 0 THEN 1 END FROM ledger l"
+    )
+    analyze(world)
+    looks: list[Look] = [
+        partial(deliveries.read_overdue, wait_ms=1000, limit=20),
+        partial(deliveries.read_player_receipts, player_ids=[PLAYER]),
+        partial(deliveries.read_cursors, servers=["one"]),
+    ]
+    require_none_grows(world, looks)
+
+
+def test_session_ends_by_the_index_of_open_sessions(world: World) -> None:
+    """The triggers on presence find the open session of a player who had thousands of others, and its last one."""
+    made = "(SELECT row_number() OVER (ORDER BY id) AS number FROM players) AS made"
+    columns = "player_id, started_at, server, ended_at, counted_to, counted"
+    values = "CAST($1 AS {guid}), number * 10, 's1', number * 10 + 5, number * 10 + 5, 1 = 1"
+    world.sql(f"INSERT INTO play_sessions ({columns}) SELECT {values} FROM {made}", PLAYER)  # noqa: S608 - ours
+    fill_lists(world)
+    end = "UPDATE play_sessions SET ended_at = started_at WHERE player_id = $1 AND ended_at IS NULL"
+    last = "SELECT s.ended_at FROM play_sessions s WHERE s.player_id = $1 ORDER BY s.started_at DESC LIMIT 1"
+    explain = "EXPLAIN QUERY PLAN" if world.keeper.store.engine == "sqlite" else "EXPLAIN"
+    assert "play_sessions_open" in str(world.sql(f"{explain} {end}".replace("$1", f"'{PLAYER}'")))
+    assert [find_growing(world, text, (PLAYER,)) for text in (end, last)] == [[], []]
