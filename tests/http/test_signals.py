@@ -1,4 +1,8 @@
-"""Signals: what the rules over changes find and what not, and how they are listed and acknowledged."""
+"""Signals: what the rules find and what not, and how signals are listed and acknowledged."""
+
+import asyncio
+import time
+from typing import Any
 
 import pytest
 
@@ -8,12 +12,19 @@ import game_server
 import staff
 from economics import catch_up, give, load_players
 from expectations import refused
+from game_server import put_player, stack
 from gamekeeper import settings
-from gamekeeper.game import signals
+from gamekeeper.game import signal_checks, signals
+from gamekeeper.game.signal_checks import BAG_MINUTES, DAY_SLOTS, MINUTE_MS, SLOT_MINUTES
 from gamekeeper.game.signal_rules import parse_limits
+from gamekeeper.http.request_rates import RequestCounts
+from gamekeeper.store import clock, signal_sums
+from gamekeeper.store.engine import DatabaseUnavailable
 from listings import MakeWorld
-from people import ANN, ARROW, BOB, COIN, NOBODY_ID, USER_IDS, ZOE
+from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, USER_IDS, ZOE
+from reports import bag
 from signalling import ROOT, age_ledger, list_rules, list_signals, report
+from world import World
 
 
 def test_player_who_gains_more_than_the_limit_in_an_hour_raises_one_signal(make_world: MakeWorld) -> None:
@@ -58,46 +69,44 @@ def test_evidence_has_the_largest_changes_of_the_hour_and_the_number_of_others(m
     assert numbers == sorted(numbers)
 
 
-def test_gain_is_what_a_player_has_more_in_the_end_of_an_hour(make_world: MakeWorld) -> None:
-    world = make_world(signals="gain=1000,supply=off")
-    for quantity in (900, 0, 900, 0, 900):
-        report(world, quantity)
-    assert list_rules(world) == []
-    age_ledger(world)
-    report(world, 1_800)
-    assert list_rules(world) == []
-    report(world, 2_000)
-    assert list_rules(world) == ["gain"]
+AGE = -1  # instead of a quantity: what was reported gets two hours old
+STEPS: dict[str, tuple[str, list[tuple[int, list[str]]]]] = {
+    "gain within an hour": (
+        "gain=1000,supply=off",
+        [(900, []), (0, []), (900, []), (0, []), (900, []), (AGE, []), (1_800, []), (2_000, ["gain"])],
+    ),
+    # Ann has 1,250 coins. The supply that grew hours ago is the usual one
+    "supply": ("gain=off", [(0, []), (2_500, []), (2_501, ["supply"]), (AGE, ["supply"]), (9_000, ["supply"])]),
+    "off": ("gain=off,gift=off,supply=off", [(500_000, [])]),
+}
 
 
-def test_gain_below_a_hundredth_of_all_is_no_signal(make_world: MakeWorld) -> None:
-    world = make_world(signals="gain=1000,gift=off,supply=off")
+@pytest.mark.parametrize("case", STEPS)
+def test_rule_finds_what_passes_its_limit_within_an_hour(make_world: MakeWorld, case: str) -> None:
+    setting, steps = STEPS[case]
+    world = make_world(signals=setting)
+    for quantity, found in steps:
+        if quantity == AGE:
+            age_ledger(world)
+        else:
+            report(world, quantity)
+        assert list_rules(world) == found
+    assert all((each["ItemId"], each["PlayerId"]) == (COIN.id, None) for each in list_signals(world, "?rule=supply"))
+
+
+def test_gain_below_a_hundredth_of_all_and_first_pieces_are_no_signal(make_world: MakeWorld) -> None:
+    world = make_world(signals="gain=1000,gift=off,supply=3")
     give(world, "Zoe", 1_000_000)
     catch_up(world)
+    report(world, 80, item_id=ARROW.id, slot=21)
     report(world, 9_000)
-    assert list_rules(world) == []
+    assert list_rules(world, "?rule=gain") == []
     report(world, 11_000)
-    assert list_rules(world) == ["gain"]
+    assert list_rules(world, "?rule=gain") == ["gain"]
+    assert all(each["ItemId"] == COIN.id for each in list_signals(world))
 
 
-def test_supply_that_grows_by_more_than_the_factor_raises_a_signal(make_world: MakeWorld) -> None:
-    world = make_world(signals="gain=off,gift=off")
-    catch_up(world)  # Ann has 1,250 coins
-    report(world, 2_500)
-    assert list_rules(world) == []
-    report(world, 2_501)
-    assert list_rules(world) == ["supply"]
-    (found,) = list_signals(world)
-    assert (found["ItemId"], found["PlayerId"]) == (COIN.id, None)
-    evidence = found["Evidence"]
-    assert (evidence["Before"], evidence["After"], evidence["Limit"]) == (1_250, 3_751, 3)
-    age_ledger(world)
-    report(world, 9_000)  # the supply that grew hours ago is the usual one
-    assert list_rules(world) == ["supply"]
-
-
-def test_rules_find_the_same_however_many_changes_are_counted_at_once(make_world: MakeWorld) -> None:
-    """A gain that is given back in the same batch is found too."""
+def test_gain_that_is_given_back_in_the_same_batch_is_found(make_world: MakeWorld) -> None:
     world = make_world(signals="gain=1000")
     catch_up(world)
     report(world, 9_000)
@@ -147,35 +156,21 @@ def test_signal_is_acknowledged_with_a_note_in_the_audit_log_and_the_feed(make_w
     report(world, 5_000)
     catch_up(world)
     (found,) = list_signals(world)
-    answer = world.post(f"{ROOT}/{found['Id']}/acknowledge", {"Note": " An event. "})
-    assert answer.status == 200
-    assert (answer.json["State"], answer.json["AcknowledgedBy"], answer.json["Note"]) == (
-        "acknowledged",
-        "Root",
-        "An event.",
-    )
-    assert world.get(f"{ROOT}/{found['Id']}").json["AcknowledgedAt"] == answer.json["AcknowledgedAt"]
-    assert world.post(f"{ROOT}/{found['Id']}/acknowledge", {"Note": "Again."}).json["Note"] == "An event."
-    raised, done = world.ledger()[-2:]
-    assert [(each.kind, each.player_id, each.user_id) for each in (raised, done)] == [
-        ("signal_raised", None, USER_IDS["Bob"]),
-        ("signal_acknowledged", None, USER_IDS["Bob"]),
+    for note in ("An event.", "Again."):
+        done = world.post(f"{ROOT}/{found['Id']}/acknowledge", {"Note": f" {note} "}).json
+        assert (done["State"], done["AcknowledgedBy"], done["Note"]) == ("acknowledged", "Root", "An event.")
+    assert world.get(f"{ROOT}/{found['Id']}").json["AcknowledgedAt"] == done["AcknowledgedAt"]
+    kinds = ["signal_raised", "signal_acknowledged"]
+    assert [(each.kind, each.player_id, each.user_id) for each in world.ledger()[-2:]] == [
+        (kind, None, USER_IDS["Bob"]) for kind in kinds
     ]
     game_server.heartbeat(world, "one")
     (entry,) = world.get("/api/keeper/v1/changes?kind=signal_raised").json["Changes"]
     assert (entry["After"]["SignalId"], entry["Deliveries"]) == (found["Id"], [])  # no game server does anything
     told = world.get(f"/api/link/v1/changes?after={cursor}", by="Server").json["Changes"]
-    assert [(each["Kind"], each["PlayerId"]) for each in told] == [
-        ("signal_raised", None),
-        ("signal_acknowledged", None),
-    ]
-    assert told[0]["After"] == {
-        "SignalId": found["Id"],
-        "Rule": "gain",
-        "PlayerId": BOB.id,
-        "ItemId": COIN.id,
-        "Server": None,
-    }
+    assert [(each["Kind"], each["PlayerId"]) for each in told] == [(kind, None) for kind in kinds]
+    subject = {"PlayerId": BOB.id, "ItemId": COIN.id, "Server": None}
+    assert told[0]["After"] == {"SignalId": found["Id"], "Rule": "gain", **subject}
     assert (list_rules(world, "?state=open"), list_rules(world, "?state=acknowledged")) == ([], ["gain"])
     assert world.sql("SELECT raised, opened FROM signal_counts") == [(1, 0)]
 
@@ -215,9 +210,6 @@ def test_signals_are_filtered_and_paged(make_world: MakeWorld) -> None:
     assert len(page["Signals"]) == 2
     rest = world.get(f"{ROOT}?limit=2&before={page['Next']}").json
     assert ([each["Rule"] for each in rest["Signals"]], rest["Next"]) == (["gift"], None)
-    refused(world.get(f"{ROOT}?rule=nothing"), 400, "bad_field")
-    refused(world.get(f"{ROOT}/{NOBODY_ID}"), 404, "no_such_signal")
-    refused(world.post(f"{ROOT}/{NOBODY_ID}/acknowledge", {}), 404, "no_such_signal")
 
 
 def test_rule_that_finds_very_much_fills_one_more_signal(
@@ -279,17 +271,6 @@ def test_person_who_was_erased_before_the_count_is_in_no_signal(make_world: Make
     assert {each.user_id for each in raised} == {None}
 
 
-def test_rules_that_are_off_find_nothing_and_first_pieces_are_no_signal(make_world: MakeWorld) -> None:
-    world = make_world()
-    catch_up(world)
-    report(world, 80, item_id=ARROW.id, slot=21)
-    assert list_rules(world) == []
-    world = make_world(signals="gain=off,gift=off,supply=off")
-    report(world, 500_000)
-    give(world, "Ann", 500_000)
-    assert list_rules(world) == []
-
-
 def test_setting_changes_the_named_rules_and_a_wrong_one_is_refused_with_the_reason() -> None:
     limits = parse_limits(" gain = 50000, bag=OFF ,")
     assert (limits.gain, limits.bag, limits.supply, limits.conservation) == (50_000, None, 3, 1)
@@ -319,5 +300,226 @@ def test_names_of_accounts_need_their_permission(make_world: MakeWorld) -> None:
     for each in (*listed, *(world.get(path, token=auditor).json for path in paths)):
         assert each["GiverId"]
         assert (each["Giver"], each["AcknowledgedBy"] in (None, "Auditor")) == (None, True)
-    assert sorted(str(each["AcknowledgedBy"]) for each in listed) == ["Auditor", "None"]
     assert {each["Giver"] for each in list_signals(world)} == {"Shop", "bot"}
+
+
+# --- what a background job finds: silent servers, bags of others, refused requests, sums of days --------------------
+
+DAY_MS = 24 * 60 * MINUTE_MS
+
+
+def check(world: World) -> list[dict[str, Any]]:
+    """Run the background job, and return the signals."""
+    world.run(world.keeper.signal_checks.run())
+    return list_signals(world)
+
+
+def wait(world: World, minutes: int) -> None:
+    """Make what waits to be examined older."""
+    world.sql("UPDATE signal_checks SET at = at - $1", minutes * MINUTE_MS)
+
+
+def test_silent_game_server_raises_a_signal_after_some_minutes(world: World, make_world: MakeWorld) -> None:
+    game_server.heartbeat(world, "one")
+    assert game_server.lapse(world, "one") == 1
+    wait(world, 4)
+    assert check(world) == []
+    wait(world, 1)
+    (found,) = check(world)
+    assert (found["Rule"], found["Server"], found["Evidence"]["Limit"]) == ("silent", "one", 5)
+    assert check(world) == [found]
+    assert world.sql("SELECT COUNT(*) FROM signal_checks") == [(0,)]
+    world = make_world(signals="silent=off")
+    game_server.heartbeat(world, "two")
+    game_server.lapse(world, "two")
+    wait(world, 60)
+    assert check(world) == [found]
+    assert world.sql("SELECT COUNT(*) FROM signal_checks") == [(0,)]
+
+
+def test_game_server_that_came_back_or_said_goodbye_is_not_silent(world: World) -> None:
+    game_server.heartbeat(world, "one")
+    game_server.lapse(world, "one")
+    game_server.heartbeat(world, "one")
+    game_server.heartbeat(world, "two")
+    assert world.call("DELETE", f"{game_server.LINK}/servers/two", by="Server").status == 200
+    wait(world, 60)
+    assert check(world) == []
+
+
+def test_signal_for_many_silent_servers_names_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "MOST_OPEN", 1)
+    for name in ("more", "two"):  # `more` is a name like any other
+        game_server.heartbeat(world, name)
+        assert game_server.lapse(world, name) == 1
+    wait(world, 5)
+    assert {each["Server"] for each in check(world)} == {"more", None}
+
+
+def test_bag_of_another_player_raises_a_signal_if_it_stays_there(world: World) -> None:
+    slots: dict[str, Any] = {"Items": [stack(5, POUCH.id, BagId=ANNS_POUCH)]}
+    for body in (slots, slots | {"Bags": [bag(ANNS_POUCH, size=8)]}):  # named in a slot only, and in the list of bags
+        assert put_player(world, BOB.id, body).status in (400, 404)
+        assert check(world) == []
+        wait(world, BAG_MINUTES)
+        (found,) = check(world)
+        assert (found["Rule"], found["BagId"], found["Player"]) == ("bag", ANNS_POUCH, "Bob")
+        world.sql("DELETE FROM signals")
+
+
+def test_bag_is_saved_later_if_the_write_fails(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: object) -> None:
+        raise DatabaseUnavailable
+
+    body = {"Items": [stack(5, POUCH.id, BagId=ANNS_POUCH)]}
+    assert put_player(world, BOB.id, body).status in (400, 404)
+    with monkeypatch.context() as patch:
+        patch.setattr(signal_sums, "add_check", fail)
+        with pytest.raises(DatabaseUnavailable):
+            check(world)
+    check(world)
+    assert world.sql("SELECT subject FROM signal_checks") == [(ANNS_POUCH,)]
+    assert vars(world.keeper.signal_checks)["_bags"] == {}
+
+
+def test_bag_that_was_traded_raises_nothing(world: World) -> None:
+    body = {"Items": [stack(5, POUCH.id, BagId=ANNS_POUCH)], "Bags": [bag(ANNS_POUCH, size=8)]}
+    refused(put_player(world, BOB.id, body), 400, "bad_field")
+    assert check(world) == []
+    assert put_player(world, ANN.id, {"Items": [stack(3, "00000000-0000-0000-0000-000000000000", 0)]}).status == 200
+    assert put_player(world, BOB.id, body).status == 200
+    wait(world, BAG_MINUTES)
+    assert check(world) == []
+
+
+def fill_refusals(world: World, usual: int, last: int) -> int:
+    """Store refused requests: so many in each ten minutes of a day, and in the last ten minutes that are over.
+
+    Return the number of those last ten minutes.
+    """
+    now = world.run(_read_now(world)) // MINUTE_MS
+    slot = (now - 1) // SLOT_MINUTES - 1
+    for number in range(DAY_SLOTS + 1):
+        refused_now = last if number == 0 else usual
+        minute = (slot - number) * SLOT_MINUTES + 3
+        world.sql("INSERT INTO activity_minutes (minute, refused) VALUES ($1, $2)", minute, refused_now)
+    world.sql("UPDATE rollups SET position = $1, value = $2 WHERE name = 'refusals'", slot, slot - DAY_SLOTS)
+    return slot
+
+
+async def _read_now(world: World) -> int:
+    return await clock.now(world.keeper.store)
+
+
+def test_more_refusals_than_usual_raise_a_signal_when_a_day_is_recorded(world: World) -> None:
+    for usual, last, position, since, found in (
+        (30, 151, 0, -DAY_SLOTS, True),
+        (30, 150, 0, -DAY_SLOTS, False),
+        (0, 99, 0, -DAY_SLOTS, False),
+        (0, 100, 0, -DAY_SLOTS, True),
+        (1000, 1500, 0, -DAY_SLOTS, False),
+        (0, 1000, 0, -DAY_SLOTS + 1, False),  # less than a day is recorded
+        (0, 1000, -5, -DAY_SLOTS, True),  # a pause of an hour
+        (0, 1000, -6, -DAY_SLOTS, False),
+        (0, 1000, 0, None, False),  # the first ten minutes after the upgrade
+    ):
+        world.sql("DELETE FROM activity_minutes")
+        world.sql("DELETE FROM signals")
+        slot = fill_refusals(world, usual, last)
+        value = 0 if since is None else slot + since
+        world.sql("UPDATE rollups SET position = $1, value = $2 WHERE name = 'refusals'", slot + position, value)
+        signals = check(world)
+        assert [(each["Rule"], each["Evidence"]["Amount"], each["Evidence"]["Usual"]) for each in signals] == (
+            [("refusals", last, usual)] if found else []
+        )
+        assert check(world) == signals
+        expected = slot + 1 if position == -6 else value or slot
+        assert world.sql("SELECT position, value FROM rollups WHERE name = 'refusals'") == [(slot + 1, expected)]
+
+
+def test_refusals_of_the_public_side_are_not_counted(make_world: MakeWorld) -> None:
+    world = make_world(public_boards=True)
+
+    def wait_for_counts() -> RequestCounts:
+        time.sleep(1.01)  # until the present second is over
+        return world.asgi.services.metrics.request_rates.take_unsaved()
+
+    wait_for_counts()
+    for path in ("/api/public/v1/boards/nothing", "/api/public/v1/nothing", "/api/v1/nothing"):
+        assert world.get(path, by=None).status in (401, 404)
+    counts = wait_for_counts()
+    assert (counts.requests, counts.refused) == (3, 1)
+
+
+def spoil_yesterday(world: World, quantity: int) -> int:
+    """Give coins yesterday and today, and change the total of yesterday; return yesterday's number."""
+    give(world, "Bob", 5)
+    world.sql("UPDATE ledger SET at = at - $1", 2 * DAY_MS)
+    catch_up(world)
+    give(world, "Bob", 7)
+    world.sql("UPDATE ledger SET at = at - $1 WHERE seq = $2", DAY_MS, world.ledger()[-1].seq)
+    catch_up(world)
+    give(world, "Bob", 9)
+    catch_up(world)
+    yesterday = world.run(_read_now(world)) // DAY_MS - 1
+    world.sql("UPDATE item_days SET quantity = quantity + $1 WHERE day = $2", quantity, yesterday)
+    world.sql("UPDATE rollups SET position = $1 WHERE name = 'conservation'", yesterday)
+    return yesterday
+
+
+@pytest.mark.parametrize("missing", [0, 12, -3])
+def test_total_that_does_not_follow_from_the_flows_raises_a_signal(world: World, missing: int) -> None:
+    yesterday = spoil_yesterday(world, missing)
+    signals = check(world)
+    if not missing:
+        assert signals == []
+    else:
+        (found,) = signals
+        assert (found["Rule"], found["ItemId"], found["Evidence"]["Amount"]) == ("conservation", COIN.id, missing)
+    assert check(world) == signals
+    assert world.sql("SELECT position FROM rollups WHERE name = 'conservation'") == [(yesterday + 1,)]
+
+
+def test_change_that_takes_more_than_a_player_had_raises_a_signal(world: World) -> None:
+    catch_up(world)
+    world.sql("UPDATE holdings SET quantity = 1 WHERE player_id = $1 AND thing_id = $2", ANN.id, COIN.id)
+    give(world, "Ann", 5, what="take")
+    catch_up(world)
+    (found,) = list_signals(world)
+    assert (found["Rule"], found["Player"], found["Evidence"]["Amount"]) == ("conservation", "Ann", -4)
+    assert [each["Seq"] for each in world.get(f"{ROOT}/{found['Id']}").json["Changes"]]
+
+
+def test_instances_that_examine_together_raise_one_signal(world: World) -> None:
+    game_server.heartbeat(world, "one")
+    game_server.lapse(world, "one")
+    wait(world, 60)
+    fill_refusals(world, 1, 1_000)
+
+    async def run_together() -> None:
+        every = [
+            signal_checks.SignalChecks(world.keeper.store, world.keeper.changes.codec, limits)
+            for limits in [vars(world.keeper.signal_checks)["_limits"]] * 3
+        ]
+        await asyncio.gather(*(each.run() for each in every))
+
+    world.run(run_together())
+    assert sorted(each["Rule"] for each in list_signals(world)) == ["refusals", "silent"]
+    assert [each["Times"] for each in list_signals(world)] == [1, 1]
+
+
+def test_metrics_count_signals_by_rule(make_world: MakeWorld) -> None:
+    world = make_world(metrics_token="a" * 32, signals="gift=100,supply=off")
+    give(world, "Bob", 500)
+    catch_up(world)
+    signal = list_signals(world)[0]["Id"]
+    headers = {"Authorization": f"Bearer {'a' * 32}"}
+
+    def read(metric: str) -> str:
+        text = world.get("/metrics", by=None, headers=headers).raw.decode()
+        return next(line.rpartition(" ")[2] for line in text.splitlines() if line.startswith(f"gamekeeper_{metric} "))
+
+    raised = 'signals_raised_total{rule="gift"}'
+    assert (read('signals_open{rule="gift"}'), read(raised)) == ("1", "1")
+    assert world.post(f"{ROOT}/{signal}/acknowledge", {}).status == 200
+    assert (read('signals_open{rule="gift"}'), read(raised)) == ("0", "1")
