@@ -45,8 +45,8 @@ def find_id(world: World, name: str) -> str:
     return world.sql("SELECT id FROM users WHERE name = $1", name)[0][0]
 
 
-def make_time(hour: int, end: str = "00:00") -> str:
-    return f"1970-01-01T{hour:02}:{end}Z"
+def make_time(hour: int) -> str:
+    return f"1970-01-01T{hour:02}:00:00Z"
 
 
 def expect(state: str, role: str, since: int | None, until: int | None, text: str) -> set[str]:
@@ -71,26 +71,20 @@ def ask(world: World, **query: Any) -> dict[str, Any]:
 
 @pytest.mark.both_engines
 def test_each_combination_of_conditions_finds_what_matches(crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list that is complete has exactly the matches; one that is not has only matches."""
+    roles, texts = ("", "moderator", "api", "none"), ("", "mod@", "example")
+    cases = list(product(("", "banned"), roles, (None, 2), (None, 5), texts))
     for most in (1000, 3):  # few accounts, and more than the limit
         monkeypatch.setattr(search, "MAX_MATCHES", most)
-        complete = count_complete_lists(crowd)
-        assert complete == 96 if most == 1000 else 20 < complete < 96
-
-
-def count_complete_lists(crowd: World) -> int:
-    """Compare each list. One that is complete has exactly the matches; one that is not has only matches."""
-    complete = 0
-    roles, texts = ("", "moderator", "api", "none"), ("", "mod@", "example")
-    for state, role, since, until, text in product(("", "banned"), roles, (None, 2), (None, 5), texts):
-        times = {"signedInFrom": since and make_time(since), "signedInTo": until and make_time(until)}
-        found = ask(crowd, state=state, role=role, search=text, **times)
-        names, wanted = {each["Name"] for each in found["Values"]}, expect(state, role, since, until, text)
-        case = (state, role, since, until, text)
-        assert names <= wanted, case
-        assert found["Total"] == len(found["Values"]), case
-        assert not found["Complete"] or names == wanted, case
-        complete += found["Complete"]
-    return complete
+        complete = 0
+        for state, role, since, until, text in cases:
+            times = {"signedInFrom": since and make_time(since), "signedInTo": until and make_time(until)}
+            found = ask(crowd, state=state, role=role, search=text, **times)
+            names, wanted = {each["Name"] for each in found["Values"]}, expect(state, role, since, until, text)
+            assert names <= wanted, (state, role, since, until, text)
+            assert not found["Complete"] or names == wanted, (state, role, since, until, text)
+            complete += found["Complete"]
+        assert complete == len(cases) if most == 1000 else 20 < complete < len(cases)
 
 
 @pytest.mark.both_engines
@@ -111,18 +105,8 @@ def test_orders_and_pages(crowd: World) -> None:
 
 def test_record_has_roles_and_state_and_last_sign_in_with_the_audit_log_only(crowd: World) -> None:
     [found] = ask(crowd, search="mod@")["Values"]
-    assert found | {"Id": "", "RegistrationDate": ""} == {
-        "Id": "",
-        "Name": "Mod",
-        "Email": "mod@example.test",
-        "Roles": ["moderator"],
-        "Granted": [],
-        "Suspended": False,
-        "IsBanned": True,
-        "IsMuted": False,
-        "RegistrationDate": "",
-        "LastSignIn": "1970-01-01T04:00:00.000Z",
-    }
+    assert (found["Roles"], found["IsBanned"], found["Suspended"]) == (["moderator"], True, False)
+    assert found["LastSignIn"] == "1970-01-01T04:00:00.000Z"
     token = staff.add_account(crowd, "Reader", staff.save_role(crowd, "reader", ["users.query"]))
     answer = crowd.call("GET", f"{PATH}?search=mod@", token=token)
     assert [each["LastSignIn"] for each in answer.json["Values"]] == [None]

@@ -1,6 +1,5 @@
 """Activity over time: play sessions, series of numbers, and retention."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,9 +9,8 @@ from findings import findings
 from game_server import heartbeat, join, leave
 from gamekeeper.game import activity, erasure_jobs
 from gamekeeper.game.activity import MINUTES_KEPT
-from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS, STEPS, find_first_day
+from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS, find_first_day
 from gamekeeper.http.instants import format_instant, parse_instant
-from gamekeeper.store import clock
 from people import ANN, BOB, USER_IDS, ZOE, guid
 from playing import find_midnight, invent_sessions, play, play_rows, read_sessions, roll_up
 from tidying import tidy
@@ -101,8 +99,6 @@ def test_players_online_are_counted_per_minute_and_hour(world: World) -> None:
     [day] = points(world, "day", now, now + 1).values()
     assert (day["Online"], day["OnlineMax"]) == (round(32 / 1440, 2), 2)
     assert columns(points(world, "hour", old, old + HOUR_MS), *hours) == [(0.5, 1, None, 0, 0), (0, 0, None, 0, 0)]
-    world.sql("DELETE FROM activity_hours WHERE hour = $1", old // HOUR_MS + 1)  # neither stored nor open
-    assert columns(points(world, "hour", old, old + HOUR_MS), *hours) == [(0.5, 1, None, 0, 0), (None,) * 5]
 
 
 def test_old_minutes_become_hours_with_the_same_numbers(world: World) -> None:
@@ -154,10 +150,6 @@ def test_sign_ins_requests_and_errors_are_counted(world: World) -> None:
     roll_up(world)
     assert columns(points(world, "hour", hour - HOUR_MS, hour + HOUR_MS), "SignIns") == [0, 2, 1]
     assert columns(points(world, "day", hour, hour), "SignIns") == [3]
-    for counted, shown in ((0, None), (1, 3)):  # hours of that day that are counted
-        position = find_midnight(world, 1) // HOUR_MS + counted
-        world.sql("UPDATE rollups SET position = $1 WHERE name = 'sign_ins'", position)
-        assert columns(points(world, "day", hour, hour), "SignIns") == [shown]
 
 
 def test_range_is_limited_and_has_no_numbers_before_the_record(shared_world: World) -> None:
@@ -166,12 +158,6 @@ def test_range_is_limited_and_has_no_numbers_before_the_record(shared_world: Wor
     refused(shared_world.get(f"{ACTIVITY}?step=minute&from=2020-01-01"), 400, "bad_field", "more than 3,000 points")
     refused(shared_world.get(f"{ACTIVITY}?step=year"), 400, "bad_field", "step")
     refused(shared_world.get(f"{ACTIVITY}/retention?from=1990-01-01"), 400, "bad_field", "more than 3,000 points")
-    for query in (*(f"?step={step}&" for step in STEPS), "/retention?"):
-        for name in ("from", "to"):
-            answer = shared_world.get(f"{ACTIVITY}{query}{name}=0001-01-05T00:00:00Z")
-            refused(answer, 400, "bad_field", "must not be before 1970")
-            assert name in answer.message
-        assert shared_world.get(f"{ACTIVITY}{query}to=1970-01-01T00:00:00Z").status == 200
 
 
 def test_deleted_player_is_not_new(world: World) -> None:
@@ -219,7 +205,6 @@ def test_doctor_finds_wrong_rollups(world: World) -> None:
     roll_up(world)
     assert findings(world, "activity") == []
     hour = midnight // HOUR_MS - 7 * 24
-    names = ("sign_ins", "online_sum", "online_max", "requests", "errors")
     faults = [
         ("activity_hours", "sign_ins", f"hour = {hour}"),
         ("activity_hours", "online_sum", f"hour = {hour}"),
@@ -229,8 +214,7 @@ def test_doctor_finds_wrong_rollups(world: World) -> None:
         ("activity_cohorts", "day1", "1 = 1"),
         ("activity_periods", "active", "step = 'week'"),
         ("activity_periods", "play_ms", "step = 'day'"),
-        *(("activity_periods", name, "step = 'day'") for name in names),
-        *(("activity_periods", "requests", f"step = '{step}'") for step in ("week", "month")),
+        *(("activity_periods", name, "step = 'day'") for name in ("sign_ins", "online_max", "requests")),
     ]
     for table, column, where in faults:
         world.sql(f"UPDATE {table} SET {column} = {column} + 9 WHERE {where}")  # noqa: S608 - names from above
@@ -242,35 +226,4 @@ def test_doctor_finds_wrong_rollups(world: World) -> None:
     assert world.call("DELETE", f"/api/v1/users/{USER_IDS['Mona']}", by="Root").status == 200
     assert findings(world, "activity") == []  # it may have been an event of the account that was erased
     world.sql("DELETE FROM play_sessions WHERE counted")
-    assert findings(world, "activity") != []
-
-
-def test_player_who_joins_again_repairs_a_wrong_session(world: World) -> None:
-    heartbeat(world)
-    for fault in (
-        "INSERT INTO play_sessions (player_id, server, started_at) VALUES ($1, 'one', 5)",
-        "DELETE FROM play_sessions WHERE player_id = $1 AND ended_at IS NULL",
-        "UPDATE play_sessions SET server = 'other' WHERE player_id = $1 AND ended_at IS NULL",
-    ):
-        world.sql(fault, ANN.id)
-        found = findings(world, "activity")
-        assert found
-        assert all(each.message.endswith("Let the player join the game and leave it.") for each in found)
-        join(world, ANN.id)
-        leave(world, ANN.id)
-        assert findings(world, "activity") == []
-        join(world, ANN.id)
-        assert findings(world, "activity") == []
-
-
-def test_doctor_accepts_sessions_that_were_deleted_before_their_minutes(make_world: Callable[..., World]) -> None:
-    world = make_world(session_days=1)
-    now = world.run(clock.now(world.keeper.store))
-    hours = [(ANN.id, 100, 30), (BOB.id, 30, 29), (ZOE.id, 30, 2)]  # start and end, in hours before now
-    play(world, [(player_id, now - start * HOUR_MS, now - end * HOUR_MS) for player_id, start, end in hours])
-    roll_up(world)
-    tidy(world)
-    assert len(read_sessions(world)) == 1
-    assert findings(world, "activity") == []
-    world.sql("UPDATE activity_minutes SET ended = ended + 1 WHERE minute = $1", now // MINUTE_MS - 120)
     assert findings(world, "activity") != []

@@ -32,10 +32,8 @@ def expect(answer: Answer, status: int, code: str) -> None:
 
 def test_key_does_what_its_role_and_its_owner_allow_and_nothing_else(world: World) -> None:
     key = create(world, Role="shop")
-    assert key["Key"].startswith("gkk_")
     assert (key["Effective"], key["Active"], key["Note"]) == (["items.give", "players.read"], True, None)
     assert world.post(GIVE, COINS, token=key["Key"]).status == 200
-    expect(world.post("/api/v1/players/Ann/level", {"level": 9}, token=key["Key"]), 400, "permission_missing")
     expect(world.get("/api/keeper/v1/changes", token=key["Key"]), 403, "permission_missing")
 
     wider = create(world, Permissions=["players.read", "users.query"])  # its owner lacks users.query
@@ -48,9 +46,7 @@ def test_key_does_what_its_role_and_its_owner_allow_and_nothing_else(world: Worl
     viewer = create(world, Role="viewer", Owner="Root")["Key"]
     assert world.get("/api/v1/users/Ann", token=viewer).status == 200
     body = {"username": "New", "password": "ab" * 32, "email": "new@example.test"}
-    written = world.post("/api/v1/users/register", body, token=viewer)
-    expect(written, 403, "read_only_token")
-    assert written.message.startswith("This API key can only read: its role")
+    expect(world.post("/api/v1/users/register", body, token=viewer), 403, "read_only_token")
 
 
 def test_key_manages_no_keys_no_staff_and_ends_no_tokens(world: World) -> None:
@@ -62,9 +58,6 @@ def test_key_manages_no_keys_no_staff_and_ends_no_tokens(world: World) -> None:
     expect(world.call("PUT", f"{KEYS}/{other}", body={"Suspended": False}, token=text), 403, "key_manages_no_keys")
     assert world.call("DELETE", f"{KEYS}/{other}", token=text).status == 200
     expect(world.call("DELETE", "/api/oauth/tokens/Shop", token=create(world)["Key"]), 403, "role_missing")
-    manager = create(world, Permissions=["users.manage"], Owner="Root")
-    assert "users.query" in manager["Effective"]
-    assert not {"keys.manage", "staff.manage"} & set(manager["Effective"])
 
 
 def test_key_loses_what_its_owner_loses_and_the_change_lists_it(world: World) -> None:
@@ -84,12 +77,6 @@ def test_key_loses_what_its_owner_loses_and_the_change_lists_it(world: World) ->
     assert world.post("/api/v1/users/Seller/admin/ban", {"duration": 1}).status == 200
     expect(use(world, key["Key"]), 401, "denied")
     assert world.get(f"{KEYS}?owner=Seller").json["Keys"][0]["Effective"] == []
-
-    key = create(world, Permissions=["users.query", "players.read"], Owner="Clerk")
-    create(world, Permissions=["players.read"], Owner="Clerk")
-    path, losing = "/api/keeper/v1/users/Clerk/powers", [{"Id": key["Id"], "Name": "web shop", "Lost": ["users.query"]}]
-    for query, weakened in (("?dryRun=true", losing), ("", losing), ("", [])):
-        assert world.post(path + query, {"usersquery": False}).json["WeakenedKeys"] == weakened
 
 
 def test_suspension_lists_all_working_keys_of_the_owner(world: World) -> None:
@@ -116,7 +103,6 @@ def test_key_works_only_from_its_addresses_for_its_servers_and_until_it_expires(
     for address in ("192.0.2.9", "::ffff:192.0.2.9", "2001:db8::7", "192.0.2.7"):
         assert use(world, text, address=address).status == 200
     expect(use(world, text, address="198.51.100.1"), 400, "address_not_allowed")
-    expect(world.get("/api/keeper/v1/search?q=a", token=text, address="2001:db8::8"), 403, "address_not_allowed")
     callers = world.asgi.services.callers
     world.run(app.BackgroundJobs(world.keeper, callers, ()).note_use())
     listed = world.get(KEYS).json["Keys"][0]
@@ -130,9 +116,6 @@ def test_key_works_only_from_its_addresses_for_its_servers_and_until_it_expires(
     link, lease = "/api/link/v1/servers", {"Lease": 60}
     assert world.call("PUT", f"{link}/realm-1", body=lease, token=text).status == 200
     expect(world.call("PUT", f"{link}/realm-2", body=lease, token=text), 403, "server_not_allowed")
-    for act in ("joined", "left"):
-        expect(world.post(f"{link}/realm-2/{act}", {"Players": []}, token=text), 403, "server_not_allowed")
-    expect(world.call("DELETE", f"{link}/realm-2", token=text), 403, "server_not_allowed")
 
 
 def test_key_sends_only_its_number_of_requests_per_minute(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,8 +157,6 @@ def test_key_is_suspended_rotated_and_revoked(world: World) -> None:
     assert world.call("DELETE", path).json["RevokedAt"]
     expect(use(world, second["Key"]), 401, "denied")
     assert world.call("DELETE", path).status == 200
-    assert [(each["Id"], each["Active"]) for each in world.get(KEYS).json["Keys"]] == [(key["Id"], False)]
-    expect(world.post(f"{path}/rotate", {}), 409, "key_revoked")
 
 
 class LockRecorder:
@@ -214,9 +195,6 @@ def test_changes_of_a_key_have_its_id_and_name(world: World) -> None:
     assert (newest["KeyId"], newest["Key"], newest["By"]) == (key["Id"], "web shop", "Shop")
     hidden = world.get("/api/keeper/v1/changes?limit=1", token=staff.add_account(world, "Reader", "api")).json
     assert [hidden["Changes"][0][name] for name in ("KeyId", "Key", "By")] == [key["Id"], None, None]
-    assert world.post(GIVE, COINS).status == 200
-    newest = world.get("/api/keeper/v1/changes?limit=1").json["Changes"][0]
-    assert (newest["KeyId"], newest["Key"]) == (None, None)
 
 
 # --- who may create, change and list keys --------------------------------------------------------------------------
@@ -232,12 +210,6 @@ def test_caller_creates_only_keys_with_permissions_it_has(world: World) -> None:
     expect(world.post(f"{KEYS}/{roots}/rotate", {}, token=manager), 403, "key_out_of_reach")
     expect(world.call("PUT", f"{KEYS}/{roots}", body={"Owner": "Manager"}, token=manager), 403, "key_out_of_reach")
 
-    create(world, Owner="Shop")
-    for owner in ("shop", people.USER_IDS["Shop"]):
-        assert [each["Owner"] for each in world.get(f"{KEYS}?owner={owner}").json["Keys"]] == ["Shop", "Shop"]
-    assert len(world.get(KEYS).json["Keys"]) == len(world.get(f"{KEYS}?owner=").json["Keys"]) == 3
-    expect(world.get(f"{KEYS}?owner=Nobody"), 404, "no_such_user")
-
     staff.save_role(world, "seller", ["items.give"])
     key = create(world, Role="seller")
     expect(world.call("DELETE", "/api/keeper/v1/roles/seller"), 409, "role_in_use")
@@ -249,14 +221,11 @@ def test_caller_creates_only_keys_with_permissions_it_has(world: World) -> None:
     "fields, code, named",
     [
         ({"Permissions": ["items.gift"]}, "unknown_permission", "items.gift"),
-        ({"Role": "shopkeeper"}, "unknown_role", "shopkeeper"),
         ({"Role": "shop", "Addresses": ["192.0.2.0/33"]}, "bad_address_range", "192.0.2.0/33"),
         ({"Role": "shop", "Permissions": ["items.give"]}, "bad_field", "Permissions"),
-        ({}, "bad_field", "Permissions"),
         ({"Role": "shop", "ExpiresAt": "2020-01-01T00:00:00Z"}, "bad_field", "ExpiresAt"),
         ({"Role": "shop", "Servers": ["a b"]}, "bad_field", "Servers"),
         ({"Role": "shop", "Replaces": "nobody"}, "bad_field", "Replaces"),
-        ({"Role": "shop", "Name": " "}, "bad_field", "Name"),
     ],
 )
 def test_malformed_key_is_refused_by_name(shared_world: World, fields: dict[str, Any], code: str, named: str) -> None:
@@ -281,12 +250,6 @@ def test_stored_answer_and_database_have_no_secret(world: World) -> None:
     assert first["Key"].encode() not in kept.answer
     hashes = [row[0] for row in world.sql("SELECT hash FROM api_key_texts")]
     assert hashes == [rules.hash_token(first["Key"])]
-
-
-def test_dry_run_creates_no_key(shared_world: World) -> None:
-    tried = shared_world.post(f"{KEYS}?dryRun=true", {"Name": "k", "Role": "shop"}).json
-    assert (tried["Key"], tried["Note"]) == (None, "A dry run creates no key.")
-    assert shared_world.get(KEYS).json["Keys"] == []
 
 
 # --- Idempotency-Keys ----------------------------------------------------------------------------------------------

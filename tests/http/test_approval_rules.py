@@ -10,7 +10,6 @@ import people
 from approving import count_coins, decide, give, hold, make_strict
 from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game import approvals
-from gamekeeper.http import operation_refusals
 from gamekeeper.store.table import as_table
 from proof import refused
 from world import Answer, World
@@ -56,15 +55,6 @@ def test_gift_beyond_a_limit_of_its_key_is_refused_and_not_held(make_world: Call
     decide(strict, second.json["ApprovalId"])  # renews the preview
     refused(decide(strict, second.json["ApprovalId"]), 409, "quota_reached")
     assert count_coins(strict) == 12_000
-
-
-@described.each_operation
-def test_documents_say_which_operations_can_be_held(operation: described.Operation) -> None:
-    about, holdable = operation.about["responses"], operation_refusals.can_be_held(operation.route)
-    refused = "approval_required" in str(about.get("409", {}).get("description"))
-    is_keepers = not operation.route.path.startswith("/api/v1/")
-    assert ("202" in about, refused) == (holdable and is_keepers, holdable and not is_keepers)
-    assert ("X-Approval-Required" in about["200"]["headers"]) == holdable
 
 
 def test_rules_of_players_and_of_the_world_hold_their_changes_only(make_world: Callable[..., World]) -> None:

@@ -30,7 +30,6 @@ def test_gift_is_held_approved_once_and_both_are_named(strict: World) -> None:
     shown = strict.get(f"{ROOT}/{approval}", by=DECIDER).json
     assert (shown["State"], shown["Requester"], shown["Rule"]) == ("waiting", "Shop", "items.give>10000")
     assert shown["Preview"][0]["Kind"] == "items_given"
-    assert len(strict.get(f"{ROOT}?state=waiting", by=DECIDER).json["Approvals"]) == 1
     tried = decide(strict, approval, query="?dryRun=true")
     assert (tried.status, tried.json["State"], count_coins(strict)) == (200, "waiting", 0)
     done = decide(strict, approval, headers={"X-Reason": "Ann Smith asked by mail"})
@@ -74,14 +73,11 @@ def test_denied_and_expired_requests_are_not_carried_out(strict: World) -> None:
     approval = hold(strict, "k2", query="?dryRun=false")
     denied = decide(strict, approval, "deny")
     assert (denied.status, denied.json["State"], denied.json["Decider"]) == (200, "denied", DECIDER)
-    shown = strict.get(f"{ROOT}/{approval}", by=DECIDER)
-    assert denied.json["DecidedAt"][:10] == shown.json["DecidedAt"][:10]
     assert strict.sql("SELECT query, body FROM approvals") == [("", "")]
     refused(give(strict, key="k2", query="?dryRun=false"), 409, "approval_denied")
     refused(decide(strict, approval), 409, "approval_decided")
 
     approval = hold(strict, "k3")
-    assert len(strict.get(f"{ROOT}?state=waiting", by=DECIDER).json["Approvals"]) == 1
     strict.sql("UPDATE approvals SET expires_at = 1")
     for act in ("approve", "deny"):
         refused(decide(strict, approval, act), 409, "approval_expired")

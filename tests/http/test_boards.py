@@ -9,8 +9,8 @@ from game_server import heartbeat, join, put_player
 from gamekeeper.game import board_follower, ranked_buckets
 from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
 from gamekeeper.store import clock
-from people import ANN, BOB, KILLS, USER_IDS
-from playing import SERVER, play, roll_up
+from people import ANN, KILLS, USER_IDS
+from playing import SERVER, roll_up
 from undos import undone
 from world import World
 
@@ -112,22 +112,6 @@ def test_pages_and_neighbours_are_exact_in_small_buckets(world: World, monkeypat
         near = read(world, "coins", f"?player={name}&pageSize=5")["Values"]
         assert (near[min(rank - 1, 2)]["Name"], near[min(rank - 1, 2)]["Rank"]) == (name, rank)
     refused(world.get(f"{BOARDS}/coins/standings?player=Zoe"), 404, "not_on_board")
-    refused(world.get(f"{BOARDS}/coins/standings?player=Nobody"), 404, "no_such_player")
-
-
-def test_play_time_counts_sessions_within_the_season(world: World) -> None:
-    play(world, [])
-    add_session(world, ANN.id, 5, 2)
-    roll_up(world)
-    create(world, "played", "play_time", StartsAt=now(world, -4 * HOUR))
-    create(world, "ever", "play_time", StartsAt=now(world, -999 * HOUR))
-    catch_up(world)
-    add_session(world, BOB.id, 2, 1)
-    roll_up(world)
-    ((first, longest), second) = standings(world, "played")
-    assert (first, second) == ("Bob", ("Ann", longest)) or abs(longest - 3600) <= 10
-    assert abs(second[1] - 3600) <= 10
-    assert standings(world, "ever") == [("Ann", 7200), ("Bob", 3600)]
 
 
 # --- seasons ------------------------------------------------------------------------------------------------------
@@ -186,8 +170,6 @@ def test_seasons_follow_each_other_and_their_end_can_be_moved_until_it_is_over(w
     end_now(world)
     refused(put(world, "levels/seasons/1", {"EndsAt": now(world, HOUR)}), 409, "season_ended")
     assert put(world, "levels/seasons/1", {"Title": "Short"}).json["Seasons"][1]["Title"] == "Short"
-    for odd in ("3", "x", "-1", "9" * 12):
-        refused(put(world, f"levels/seasons/{odd}", {"Title": "x"}), 404, "no_such_season")
 
 
 def test_play_time_of_a_session_across_the_end_is_cut(world: World) -> None:

@@ -83,11 +83,8 @@ def test_wide_filters_are_refused(crowd: World, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_malformed_and_forbidden_filters_are_refused(shared_world: World) -> None:
-    for wanted in ({}, {"Search": "ab"}, {"LevelFrom": 0}, {"ClassId": "x"}, {"Colour": "red"}, {"SeenTo": "x"}):
+    for wanted in ({}, {"Search": "ab"}, {"LevelFrom": 7, "LevelTo": 6}, {"Colour": "red"}):
         assert shared_world.post(ROOT, GIVE | {"Filter": wanted}).status == 400, wanted
-    for name, late, early in (("Level", 7, 6), ("Seen", "2026-05-02T00:00:00Z", "2026-05-01T00:00:00Z")):
-        answer = shared_world.post(ROOT, GIVE | {"Filter": {f"{name}From": late, f"{name}To": early}})
-        refused(answer, 400, "bad_field", f"The field '{name}From' must not be after the end of the range.")
     body = GIVE | {"Filter": {"Banned": True}}
     refused(shared_world.post(ROOT, body, by="Shop"), 403, "role_missing")
     refused(shared_world.post(ROOT, body), 400, "no_players")

@@ -50,7 +50,6 @@ def test_quota_pauses_the_job_in_the_middle(world: World) -> None:
     restrict(world, 12)
     job = run(world, "Ann", "Bob", "Zoe", by="Clerk")
     assert (job["State"], job["Done"], job["Remaining"]) == ("paused", 2, 1)
-    assert "12" in job["Problem"]
     assert [state for _, state, _ in list_results(world, job["Id"])] == ["done", "done", "waiting"]
     assert count_coins(world, "Zoe") == 0
     world.sql("UPDATE gift_totals SET day = day - 1")  # the next day
@@ -68,7 +67,6 @@ def test_job_pauses_when_its_creator_loses_access(world: World) -> None:
         work(world)
         found = get(world, job)
         assert (found["State"], found["Done"]) == ("paused", 0), loss
-        assert "can no longer make its changes" in found["Problem"]
         world.sql(undo, people.USER_IDS["Shop"], False)
         world.asgi.services.callers.clear_cache()
     made = world.post(
@@ -261,7 +259,6 @@ def test_internal_error_pauses_the_job(world: World, monkeypatch: pytest.MonkeyP
         work(world)
     found = get(world, job)
     assert (found["State"], found["Done"]) == ("paused", 0)
-    assert "internal error" in found["Problem"]
     start(world, job)
     work(world)
     assert (get(world, job)["State"], get(world, job)["Problem"]) == ("finished", None)

@@ -11,8 +11,6 @@ from gamekeeper.game import erasure_jobs, retention
 from tidying import trim_older
 from world import World
 
-FAR_FUTURE = 4_000_000_000_000
-
 
 @pytest.fixture
 def kick(world: World) -> int:
@@ -30,9 +28,6 @@ def test_kick_is_told_to_the_game_server_of_the_player(world: World, kick: int) 
         (kick, "one", None, False)
     ]
     assert read_feed(world, kick - 1, "two") == []
-    everybody = world.get(f"{CHANGES}?after={kick - 1}", by="Server").json["Changes"]
-    assert [each["Seq"] for each in everybody] == [kick]
-    assert "Server" not in everybody[0]
     # a gift has no delivery and is told to all; a command that is told once is not in the feed without a server
     world.post("/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 1})
     assert stored(world) == [("one", "waiting", None)]
@@ -49,7 +44,6 @@ def test_kick_is_told_to_the_game_server_of_the_player(world: World, kick: int) 
 
 def test_first_acknowledgement_stands_except_unknown(world: World, kick: int) -> None:
     refused(acknowledge(world, ack(kick), ack(kick + 1)), 409, "not_told")  # the whole batch
-    assert f"command {kick + 1};" in acknowledge(world, ack(kick), ack(kick + 1)).json["Message"]
     refused(acknowledge(world, ack(kick), server="two"), 409, "not_told")
     assert stored(world) == [("one", "waiting", None)]
     answer = acknowledge(world, ack(kick, reason="done"))
@@ -67,8 +61,6 @@ def test_first_acknowledgement_stands_except_unknown(world: World, kick: int) ->
         world.sql("UPDATE deliveries SET state = 'waiting', reason = NULL, acked_at = NULL")
         assert acknowledge(world, ack(kick, first)).json == {"Acks": [{"Seq": kick, "State": first}]}
         assert acknowledge(world, ack(kick, second)).json == {"Acks": [{"Seq": kick, "State": stands}]}
-        both = acknowledge(world, ack(kick, first), ack(kick, second))
-        assert both.json == {"Acks": [{"Seq": kick, "State": stands}] * 2}
 
 
 def test_late_acknowledgement_is_taken(world: World, kick: int) -> None:
@@ -113,14 +105,6 @@ def test_erasure_blanks_the_reason_of_the_game(world: World, kick: int, *, is_la
     assert stored(world) == [("one", "failed", None)]
 
 
-def test_malformed_acknowledgements_are_refused(world: World, kick: int) -> None:
-    refused(acknowledge(world, {"Seq": kick}), 400, "missing_field")
-    refused(acknowledge(world, ack(kick, "waiting")), 400, "bad_field")
-    refused(acknowledge(world, ack(kick, reason="x" * 256)), 400, "bad_field")
-    refused(acknowledge(world, *([ack(kick)] * 1001)), 400, "bad_field")
-    refused(world.get(f"{CHANGES}?server=a%20b", by="Server"), 400, "bad_field")
-
-
 def test_key_of_one_game_server_speaks_for_no_other(world: World, kick: int) -> None:
     key = api_keys.create(world, Name="one", Permissions=["game.link"], Owner="Server", Servers=["one"])["Key"]
     for server, status in (("one", 200), ("two", 403)):
@@ -141,9 +125,3 @@ def test_cursors_of_polls_are_saved_by_the_job_and_never_move_back(world: World,
         ("two", None),
     ]
     assert cursors.find("one") == kick
-
-
-@pytest.mark.usefixtures("kick")
-def test_old_deliveries_are_deleted_with_the_audit_log(world: World) -> None:
-    world.run(retention.delete_old(world.keeper, FAR_FUTURE))
-    assert len(stored(world)) == (0 if world.keeper.settings.ledger_days else 1)

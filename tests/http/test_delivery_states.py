@@ -61,9 +61,6 @@ def kick(world: World, online: None) -> int:  # noqa: ARG001 - the players must 
 
 def test_command_waits_until_the_cursor_of_its_game_server_has_passed_it(world: World, kick: int) -> None:
     assert list_deliveries(world, kick) == [{"Server": "one", "State": "waiting", "Reason": None, "At": None}]
-    table = world.get(f"{HISTORY}?format=csv&before={kick + 1}&limit=1").raw.decode().splitlines()
-    assert table[0].endswith(",Deliveries")
-    assert '""Server"":""one"",""State"":""waiting""' in table[1]
     for seq, state in ((kick - 1, "waiting"), (kick, "sent")):  # the stored cursor of another process
         world.sql("UPDATE servers SET sent_seq = $1 WHERE name = 'one'", seq)
         assert list_states(world, kick) == [("one", state)]
@@ -73,8 +70,6 @@ def test_command_waits_until_the_cursor_of_its_game_server_has_passed_it(world: 
     assert list_states(world, kick) == [("one", "waiting")]
     read_feed(world, kick)
     assert list_states(world, kick) == [("one", "sent")]
-    world.sql("DELETE FROM deliveries")  # a notice of an older version
-    assert list_deliveries(world, kick) == []
 
 
 def test_acknowledged_command_has_the_state_the_reason_and_the_time(world: World, kick: int) -> None:
@@ -86,9 +81,6 @@ def test_acknowledged_command_has_the_state_the_reason_and_the_time(world: World
         assert list_deliveries(world, kick) == [
             {"Server": "one", "State": state, "Reason": "the game's words", "At": "1970-01-01T00:00:01.400Z"}
         ]
-    world.sql("INSERT INTO erasures (id, user_id, upto, fields) VALUES ($1, $1, $2, '{}')", people.ZOE.id, kick)
-    assert list_deliveries(world, kick)[0]["Reason"] is None
-    assert list_states(world, kick) == [("one", "unknown")]
 
 
 def list_overdue(world: World) -> list[int]:
@@ -137,28 +129,15 @@ def test_gift_is_waiting_sent_and_applied_by_the_game_server_of_the_player(world
     read_feed(world, gift, "two")
     game_server.heartbeat(world, "two", AppliedSeq=gift)
     assert list_deliveries(world, gift) == [{"Server": "one", "State": "waiting", "Reason": None, "At": None}]
-    # a receipt beyond the newest change is refused
-    leases = world.sql("SELECT name, expires_at, applied_seq FROM servers ORDER BY name")
-    message = f"The cursor is beyond the last change, which has number {gift}; use a cursor that the server sent."
-    for answer in (
-        game_server.heartbeat(world, AppliedSeq=gift + 1),
-        game_server.put_player(world, people.ZOE.id, {"AppliedSeq": gift + 1}),
-    ):
-        refused(answer, 409, "cursor_ahead", message)
-    assert world.sql("SELECT name, expires_at, applied_seq FROM servers ORDER BY name") == leases
-    assert list_states(world, gift) == [("one", "waiting")]
+    refused(game_server.heartbeat(world, AppliedSeq=gift + 1), 409, "cursor_ahead")
+    refused(game_server.put_player(world, people.ZOE.id, {"AppliedSeq": gift + 1}), 409, "cursor_ahead")
     read_feed(world, gift)
     assert list_states(world, gift) == [("one", "sent")]
     game_server.heartbeat(world, AppliedSeq=gift - 1)
     assert list_states(world, gift) == [("one", "sent")]
     # the receipt of a heartbeat never moves back
-    for answer in (
-        game_server.heartbeat(world, AppliedSeq=gift),
-        game_server.heartbeat(world),
-        game_server.heartbeat(world, AppliedSeq=0),
-        game_server.heartbeat(world, AppliedSeq=gift - 1),
-    ):
-        assert answer.status == 200
+    for more in ({"AppliedSeq": gift}, {}, {"AppliedSeq": gift - 1}):
+        assert game_server.heartbeat(world, **more).status == 200
     assert list_deliveries(world, gift) == [{"Server": "one", "State": "applied", "Reason": None, "At": None}]
 
 
@@ -202,9 +181,7 @@ def test_change_that_no_game_server_needs_has_no_deliveries(world: World) -> Non
     assert list_deliveries(world, gift) == []
     game_server.put_player(world, people.ZOE.id, {"Level": 9})
     report = read_last(world)
-    assert world.get(f"{HISTORY}?before={report + 1}&limit=1").json["Changes"][0]["OverLink"] is True
     assert list_deliveries(world, report) == []
-    world.post("/api/v1/users/Zoe/manage/email/change", {"new": "zoe@new.example", "authorization": ""})
     assert list_deliveries(world, add_change(world, "role_saved")) == []
     ban = {"duration": 1, "reason": "x", "moderator": "Root"}
     assert world.post("/api/v1/players/Zoe/admin/ban", ban).status == 200

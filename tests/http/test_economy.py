@@ -9,7 +9,7 @@ from economics import catch_up, give, load_players
 from expectations import refused
 from gamekeeper.game import ranked_buckets
 from listings import MakeWorld
-from people import ANN, COIN, KILLS, NOBODY_ID, SWORD
+from people import ANN, COIN, KILLS, SWORD
 from world import World
 
 ROOT = "/api/keeper/v1/economy"
@@ -51,14 +51,8 @@ def test_range_of_days_is_limited(world: World) -> None:
     refused(world.get(f"{ROOT}?from=2020-01-01&to=2021-01-01"), 400, "bad_field")
     assert world.get(f"{ROOT}?from=2020-01-01&to=2020-03-01").json["From"] == "2020-01-01"
     assert len(world.get(f"{item}?from=2020-01-01&to=2020-03-01").json["Days"]) == 61
-    for path in (ROOT, f"{ROOT}/staff", item):
-        for query in ("to=0001-01-05T00:00:00Z", "from=0001-01-05T00:00:00Z", "to=1969-12-31T23:59:59Z"):
-            refused(world.get(f"{path}?{query}"), 400, "bad_field")
     days = world.get(f"{item}?from=1970-01-01T00:00:00Z&to=1970-01-03").json["Days"]
     assert [each["Day"] for each in days] == ["1970-01-01", "1970-01-02", "1970-01-03"]
-    refused(world.get(f"{ROOT}?from=1970-01-01T00:00:00Z"), 400, "bad_field")
-    refused(world.get(f"{ROOT}/items/{NOBODY_ID}"), 404, "no_such_item")
-    refused(world.get(f"{ROOT}/variables/{NOBODY_ID}/holders"), 404, "no_such_variable")
 
 
 def test_any_page_of_holders_is_exact(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,9 +146,6 @@ def test_gifts_of_staff_and_keys_are_listed_by_quantity(world: World) -> None:
     shown = [(each["Source"], each["Name"], each["Given"], each["Taken"]) for each in page["Values"]]
     assert shown == [("staff", None, 1250, 0), ("key", made["Name"], 9, 0), ("staff", "Shop", 5, 2)]
     assert page["Values"][1]["GiverId"] == made["Id"]
-    everything = world.get(f"{ROOT}/staff?pageSize=100").json
-    assert everything["Total"] == 7
-    assert ("Shop", "Sword", 1) in [(each["Name"], each["ItemName"], each["Given"]) for each in everything["Values"]]
     own = world.get(f"{ROOT}/staff?giver={page['Values'][2]['GiverId']}").json
     assert (own["Total"], [(each["ItemName"], each["Given"]) for each in own["Values"]]) == (
         2,

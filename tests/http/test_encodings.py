@@ -3,20 +3,16 @@
 import gzip
 from collections.abc import Callable
 
-import pytest
-
 from gamekeeper.console import static_files
 from gamekeeper.http import docs_files
 from gamekeeper.http.encodings import Encoded, accepts_gzip
+from loops import over
 from world import Answer, World
 
 PATHS = (
     "/api/openapi.json",
-    "/api/openapi.json?tolerant=true",
     "/api/docs",
-    "/api/docs/docs.js",
     f"/api/docs/docs.js?v={docs_files.VERSION}",
-    "/console/static/console.css",
     f"/console/static/{static_files.VERSION}/console.css",
 )
 
@@ -25,7 +21,7 @@ def fetch(world: World, path: str, **headers: str) -> Answer:
     return world.get(path, by=None, headers={name.replace("_", "-"): text for name, text in headers.items()})
 
 
-@pytest.mark.parametrize("path", PATHS)
+@over("path", PATHS)
 def test_unchanging_answer_has_a_form_and_an_etag_per_coding(shared_world: World, path: str) -> None:
     plain, packed = fetch(shared_world, path), fetch(shared_world, path, accept_encoding="br, gzip")
     assert (plain.status, packed.status) == (200, 200)
@@ -55,24 +51,17 @@ def test_origins_vary_beside_codings(make_world: Callable[..., World]) -> None:
 
 def test_accepted_codings_are_read_as_rfc_9110_says() -> None:
     accepted = (
-        "gzip",
         "GZIP",
-        "x-gzip",
         "br;q=1.0, gzip;q=0.8, *;q=0.1",
-        "deflate,gzip",
-        "*",
         "*;q=0.5",
         "gzip ; q=0.001",
     )
     refused = (
         "",
-        "identity",
         "br",
-        "gzip;q=0",
         "gzip;q=0.000",
         "*;q=0",
         "gzip;q=0, *",
-        "identity;q=1, *;q=0",
         "gzipped",
         "gzip;q=x",
     )

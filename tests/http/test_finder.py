@@ -8,7 +8,6 @@ from expectations import refused
 from game_server import newcomer, put_catalogue, put_player
 from gamekeeper.game import finder
 from gamekeeper.game.finder import generate_typos
-from gamekeeper.store import indexes
 from people import ANN, ANNS_POUCH, BOB, COIN, USER_IDS, ZOE
 from world import World
 
@@ -40,31 +39,23 @@ def test_search_finds_everything_by_id(shared_world: World) -> None:
         USER_IDS["Ann"]: ("user", USER_IDS["Ann"]),
         ANNS_POUCH: ("bag", ANN.id),
         COIN.id: ("item", COIN.id),
-        people.FIREBALL.id: ("spell", people.FIREBALL.id),
         people.KILLS.id: ("variable", people.KILLS.id),
-        people.WARRIOR.id: ("class", people.WARRIOR.id),
-        people.MEADOW.id: ("map", people.MEADOW.id),
         "16": ("change", "16"),
     }
     for text, what in wanted.items():
         for typed in {text, text.upper(), text.replace("-", ""), f" {text} "}:
             assert ids(shared_world, typed)[0] == what
-    assert (
-        ids(shared_world, "#16") == ids(shared_world, " #16 ") == [("change", "16")]
-    )  # people write a change's number with a #
-    assert ids(shared_world, "##16") == ids(shared_world, "#") == ids(shared_world, "#999999") == []
-    assert ids(shared_world, people.NOBODY_ID) == ids(shared_world, "999999") == ids(shared_world, "9" * 60) == []
+    assert ids(shared_world, " #16 ") == [("change", "16")]  # people write a change's number with a #
+    for text in ("##16", "#999999", people.NOBODY_ID, "9" * 60):
+        assert ids(shared_world, text) == []
 
 
 def test_deleted_players_and_erased_accounts_are_found_by_id_only(world: World) -> None:
     assert world.call("DELETE", "/api/v1/players/Bob").status == 200
     told = {"Kind": "player", "Id": BOB.id, "Name": "Bob", "Detail": "deleted", "Match": "id"}
-    for typed in (BOB.id, BOB.id.upper(), BOB.id.replace("-", "")):
-        for by in ("Root", "Shop"):
-            assert world.get(f"{SEARCH}?q={typed}", by=by).json["Found"] == [told]
+    assert world.get(f"{SEARCH}?q={BOB.id}", by="Shop").json["Found"] == [told]
     # the deleted player Bob is found by id only, so only the account is found
     assert find(world, "Bob") == [("user", "Bob", "exact")]
-    assert find(world, BOB.id[:-1]) == []
     deletion = world.ledger()[-1].seq
     assert world.post(f"/api/keeper/v1/changes/{deletion}/undo").status == 200
     # The undo of the deletion restored the player, so the search finds it
@@ -84,21 +75,14 @@ def test_best_match_comes_first_and_typing_errors_are_tolerated(world: World) ->
     assert find(world, "ANN")[:2] == [("player", "Ann", "exact"), ("user", "Ann", "exact")]
     names = [name for kind, name, _ in find(world, "ann") if kind == "player"]
     assert names == ["Ann", "Anna", "Annabel", "Hanna", "Joanna"]
-    assert [match for kind, _, match in find(world, "ann") if kind == "player"] == [
-        "exact",
-        *["prefix"] * 2,
-        *["part"] * 2,
-    ]
     assert find(world, "ann", "&limit=1") == [("player", "Ann", "exact")]
     people_called(world, "Alice", "Alicia", "Balthus")
-    for typed in ("Alcie", "lAice", "Alic3", "Alicee", "Alixe", "xlice", "Alce", "lice"):
+    for typed in ("Alcie", "Alicee", "Alixe", "Alce"):
         names = [(name, match) for kind, name, match in find(world, typed) if kind == "player"]
         assert names[0][0] == "Alice", typed
         assert names[0][1] in {"near", "part"}, typed
     # For typing errors only the first word of the search text is compared
     assert [name for _, name, _ in find(world, "Blathus the Great")] == ["Balthus"]
-    assert find(world, "Xqzzy") == []
-    assert find(world, "Alice")[0] == ("player", "Alice", "exact")
     assert "near" not in {match for *_, match in find(world, "Ali")}
 
 
@@ -109,22 +93,10 @@ def test_search_finds_emails_catalogue_entries_and_accents(world: World) -> None
     assert find(world, "bbo@example") == [("user", "Bob", "near")]
     assert find(world, "gold") == [("item", "Gold Coin", "prefix")]
     assert find(world, "coin") == [("item", "Gold Coin", "part")]
-    assert find(world, "sword") == [("item", "Sword", "exact")]
     assert find(world, "Swrod") == [("item", "Sword", "near")]
-    assert find(world, "never") == [("variable", "Never set", "prefix"), ("variable", "Never raised", "prefix")]
-    assert find(world, "fire") == [("spell", "Fireball", "prefix")]
     put_catalogue(world, "items", [{"Id": people.guid(0x99), "Name": "\u00c9toile 100%_!", "Stackable": True}])
     for text in ("\u00c9toile", "\u00c9TOILE", "100%", "%_!"):
         assert [name for _, name, _ in find(world, text)] == ["\u00c9toile 100%_!"]
-    names = [*(f"A zed {number}" for number in range(2 * finder.MAX_PER_MATCH)), "Zed stone"]
-    put_catalogue(
-        world,
-        "items",
-        [{"Id": people.guid(0x900 + at), "Name": name, "Stackable": True} for at, name in enumerate(names)],
-    )
-    told = find(world, "zed")
-    assert told[0] == ("item", "Zed stone", "prefix")
-    assert [match for *_, match in told[1:]] == ["part"] * finder.MAX_PER_MATCH
     world.sql("UPDATE players SET name = 'Zéphyrine', fold = 'zéphyrine' WHERE id = $1 RETURNING id", BOB.id)
     assert find(world, "ZÉPHYR") == find(world, "ze\u0301phyr") == [("player", "Zéphyrine", "prefix")]
     assert find(world, "phyr") == [("player", "Zéphyrine", "part")]
@@ -149,14 +121,6 @@ def test_exact_match_that_the_caller_may_not_see_hides_nothing(world: World) -> 
     assert ("player", "No1234567", "part") in find(world, "1234567")
 
 
-def test_exact_email_or_catalogue_name_hides_partial_matches(world: World) -> None:
-    people_called(world, "Fireballs", "Xfireball")
-    assert find(world, "fireball") == [("spell", "Fireball", "exact"), ("player", "Fireballs", "prefix")]
-    world.sql("UPDATE users SET email_fold = 'joann@example.test' WHERE id = $1", USER_IDS["Mona"])
-    assert find(world, "ann@example.test") == [("user", "Ann", "exact")]
-    assert set(find(world, "nn@example.test")) == {("user", "Ann", "part"), ("user", "Mona", "part")}
-
-
 def test_typing_errors_cover_every_single_edit() -> None:
     made = set(generate_typos("abc"))
     assert {"bac", "acb", "ab", "ac", "bc", "xbc", "axc", "abx", "xabc", "axbc", "abxc"} <= made
@@ -176,29 +140,9 @@ def test_caller_without_the_role_sees_no_accounts(world: World) -> None:
 
 
 def test_odd_queries_are_literal_empty_or_refused(shared_world: World) -> None:
-    for text in (
-        "%",
-        "_",
-        "%%%",
-        "___",
-        "Go%Co",
-        "Go__Co",
-        "'; --",
-        '"',
-        '" OR "',
-        "*",
-        "Ann**",
-        "!",
-        "\\",
-        "NEAR(",
-        "a:b",
-    ):
+    for text in ("%%%", "___", "Go%Co", "Go__Co", '" OR "', "Ann**", "\\", "NEAR(", "a:b", "", "\u3000"):
         assert find(shared_world, text) == [], text
-    for text in ("", " ", "\u3000"):
-        assert find(shared_world, text) == []
-    assert shared_world.get(SEARCH).json == {"Query": "", "Found": []}
-    refused(shared_world.get(f"{SEARCH}?q=Ann", by=None), 401, "denied")
-    for query in ("q=%00", "q=a%0ab", f"q={'a' * 256}", "q=a&limit=0", "q=a&limit=x"):
+    for query in ("q=%00", f"q={'a' * 256}", "q=a&limit=0"):
         refused(shared_world.get(f"{SEARCH}?{query}"), 400, "bad_field")
     assert shared_world.get(f"{SEARCH}?q={'a' * 255}&limit=5000").status == 200
 
@@ -206,9 +150,3 @@ def test_odd_queries_are_literal_empty_or_refused(shared_world: World) -> None:
 def test_account_with_a_duplicate_name_is_found_by_prefix(world: World) -> None:
     world.sql("UPDATE players SET fold = 'ann' || $1, name = 'Ann' WHERE id = $2", f"\x01{ZOE.id}", ZOE.id)
     assert [each for each in ids(world, "Ann") if each[0] == "player"] == [("player", ANN.id), ("player", ZOE.id)]
-
-
-def test_search_works_without_the_index_of_partial_names(world: World) -> None:
-    world.run(world.keeper.store.write(indexes.drop))
-    assert find(world, "bo") == [("player", "Bob", "prefix"), ("user", "Bob", "prefix")]
-    assert ids(world, "BOB")[0] == ("player", BOB.id)

@@ -236,34 +236,6 @@ def test_long_work_gets_its_share_while_others_ask() -> None:
     assert asyncio.run(measure()) >= PIECES * COMPUTED / gate.LONG_READ_SHARE
 
 
-def test_long_work_is_not_slowed_down_without_other_requests() -> None:
-    """Without other requests, long work yields once between its pieces; it does not sleep."""
-
-    async def work(rest: Pause) -> int:
-        steps = 0
-        for _ in range(PIECES):
-            compute(COMPUTED)
-            await rest()
-            steps += 1
-        return steps
-
-    async def alone() -> int:
-        admission = Admission(1)
-        admission.in_flight, admission.total = 1, 1
-        loop, turns = asyncio.get_running_loop(), 0
-
-        def count() -> None:
-            nonlocal turns
-            turns += 1
-            loop.call_soon(count)
-
-        loop.call_soon(count)
-        await Gate(admission).run("Ann", work)
-        return turns
-
-    assert asyncio.run(alone()) <= 2 * PIECES
-
-
 def test_failed_work_frees_its_place() -> None:
     async def fail(rest: Pause) -> None:
         await rest()

@@ -6,10 +6,8 @@ import pytest
 
 import game_server
 import guild_rows
-import staff
 from commanding import read_feed, read_last
-from expectations import everything, refused
-from gamekeeper.game.lookup import ZERO_GUID
+from expectations import refused
 from guild_rows import GUILD_ID
 from guild_values import AT_WAR, FAME, MOTTO, insert
 from people import ANN, NOBODY_ID
@@ -45,7 +43,6 @@ def test_variables_are_set_listed_and_told_to_all_game_servers(guild: World) -> 
         ("At war", True),
     ]
     assert guild.get(f"{GUILD}/{FAME.id.upper()}/value").json == {"value": 12}
-    assert guild.sql("SELECT type, value FROM guild_values WHERE variable_id = $1", FAME.id) == [("Integer", "12")]
     for server in ("one", "two"):
         game_server.heartbeat(guild, server)
     began = read_last(guild)
@@ -62,20 +59,12 @@ def test_variables_are_set_listed_and_told_to_all_game_servers(guild: World) -> 
 
 
 def test_unknown_ids_and_wrong_types_are_refused_and_undeclared_values_kept(guild: World) -> None:
-    for method, tail in [("GET", ""), ("GET", "/value"), ("POST", "")]:
-        body = {"value": 1} if method == "POST" else None
-        for unknown in (ZERO_GUID, NOBODY_ID):
-            answer = guild.call(method, f"{GUILD}/{unknown}{tail}", body=body)
-            assert (answer.status, answer.message) == (400, f"Invalid variable id ${unknown}.")
-            answer = guild.call(method, f"/api/v1/guilds/{unknown}/variables/{FAME.id}{tail}", body=body)
-            assert (answer.status, answer.message) == (400, "Guild does not exist.")
-        answer = guild.get(f"/api/v1/guilds/{NOBODY_ID}/variables")
-        assert (answer.status, answer.message) == (400, "Guild does not exist.")
-    before = everything(guild)
+    answer = guild.get(f"{GUILD}/{NOBODY_ID}")
+    assert (answer.status, answer.message) == (400, f"Invalid variable id ${NOBODY_ID}.")
+    answer = guild.get(f"/api/v1/guilds/{NOBODY_ID}/variables")
+    assert (answer.status, answer.message) == (400, "Guild does not exist.")
     answer = assign(guild, FAME.id, "many")
-    refused(answer, 400, "wrong_value_type")
-    assert answer.message == "Invalid value for variable of type Integer. Received: String"
-    assert everything(guild) == before
+    refused(answer, 400, "wrong_value_type", "Invalid value for variable of type Integer. Received: String")
     guild.sql(f"INSERT INTO guild_values VALUES ('{GUILD_ID}', '{NOBODY_ID}', 'Number', '0.5')")  # noqa: S608 - ours
     assert guild.get(GUILD).json == [{"VariableId": NOBODY_ID, "VariableName": "", "Value": 0.5}]
     refused(assign(guild, NOBODY_ID, "half"), 400, "wrong_value_type")
@@ -93,13 +82,3 @@ def test_undo_restores_the_value_unless_it_was_changed_since(guild: World) -> No
     assert guild.get(GUILD).json == []
     guild.sql("DELETE FROM guilds")
     conflict(guild, last(guild), "the guild does not exist any more")
-
-
-def test_change_and_undo_need_the_permission(guild: World) -> None:
-    assert assign(guild, FAME.id, 1, by="Shop").status == 200
-    seq = last(guild)
-    role = staff.save_role(guild, "watcher", ["players.read", "audit.read", "audit.undo"])
-    token = staff.add_account(guild, "Watcher", role)
-    assert guild.get(GUILD, token=token).status == 200
-    refused(assign(guild, FAME.id, 2, token=token), 400, "permission_missing")
-    refused(undone(guild, seq, token=token), 403, "permission_missing")

@@ -20,27 +20,14 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, str], set[str]]] = {
     "a read": ({"path": "/api/v1/players/Ann"}, API | JSON | KEPT, {"etag"}),
     "a refusal": ({"path": "/api/v1/players/Nobody"}, API | JSON | UNKEPT, set()),
     "no route": ({"path": "/nowhere"}, API | JSON | UNKEPT, set()),
-    "no token": (
-        {"path": "/api/v1/players", "by": None},
-        API | JSON | UNKEPT | {"www-authenticate": "Bearer"},
-        set(),
-    ),
     "a write": ({"path": "/api/v1/players/Bob/items/give", "method": "POST"}, API | JSON | UNKEPT, set()),
-    "a log-in": ({"path": "/api/oauth/token", "method": "POST", "form": {"x": "y"}}, API | JSON | UNKEPT, set()),
-    "another method": (
-        {"path": "/health/live", "method": "PUT"},
-        API | JSON | UNKEPT | {"allow": "GET"},
-        set(),
-    ),
     "health": ({"path": "/health/live"}, API | JSON | UNKEPT, set()),
     "the document": ({"path": "/api/openapi.json"}, API | JSON | ENCODED, {"etag"}),
-    "the page": ({"path": "/api/docs"}, PAGE | ENCODED | {"content-type": "text/html; charset=utf-8"}, {"etag"}),
     "its script": (
         {"path": "/api/docs/docs.js"},
         PAGE | ENCODED | {"content-type": "text/javascript; charset=utf-8"},
         {"etag"},
     ),
-    "a file that is none": ({"path": "/api/docs/none.js"}, API | JSON | UNKEPT, set()),
 }
 
 

@@ -45,7 +45,6 @@ def test_concurrent_readiness_checks_share_one_write_and_leave_no_rows(world: Wo
     assert 1 <= count_writes(world) - before < ASKERS / 3
     assert world.get("/health/ready", by=None).json == {"Status": "ready"}
     assert ready_soon(world) == 200
-    assert world.get("/health/ready", by=None).status == 200
     assert world.sql("SELECT COUNT(*) FROM guesses") == [(0,)]
 
 
@@ -100,22 +99,6 @@ def test_silent_database_is_reported_within_the_timeout_and_asked_once(monkeypat
     assert asked == 1
 
 
-def test_hanging_write_is_not_awaited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 0.1)
-    over = asyncio.Event()
-
-    async def hangs(_: Any, **__: Any) -> None:
-        await over.wait()
-
-    async def ask() -> int:
-        answer = await asyncio.wait_for(world.send("GET", "/health/ready", by=None), 30)
-        over.set()
-        return answer.status
-
-    monkeypatch.setattr(world.keeper.store, "write", hangs)
-    assert world.run(ask()) == 503
-
-
 def as_superuser(world: World, commands: str) -> None:
     async def execute() -> None:
         driver: Any = asyncpg
@@ -148,10 +131,8 @@ def lesser_role(world: World) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("revoked", "fault"),
     [
-        ("ALL ON ALL TABLES IN SCHEMA public", "lacks privileges on: activity_cohorts, "),
         ("INSERT ON ledger", "lacks privileges on: ledger. Grant the privilege"),
         ("ALL ON SEQUENCE ledger_seq", "lacks privileges on: ledger_seq."),
-        ("EXECUTE ON FUNCTION search_parts", "lacks privileges on: search_parts."),
         ("USAGE ON SCHEMA public", "finds no schema to use. Check that the database user has USAGE on the schema"),
     ],
 )

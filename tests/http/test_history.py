@@ -44,7 +44,6 @@ def test_each_filter_selects_its_changes(world: World) -> None:
     assert numbers(world, f"item={ARROW.id}") == [to_ann, 14, 1]
     assert numbers(world, f"request={request_id}") == [account]
     assert numbers(world, f"player={BOB.id}&actor={USER_IDS['Shop']}") == [by_shop]
-    assert numbers(world, f"player={BOB.id}&user={USER_IDS['Bob']}") == [15]
     assert numbers(world, f"kind=items_given&item={ARROW.id}&actor={USER_IDS['Root']}") == [to_ann]
 
 
@@ -60,13 +59,6 @@ def test_change_is_found_by_reason_time_and_page(world: World) -> None:
     # no results: % and _ are literal, and case is ignored for A to Z only
     for part in ("o%25f", "_rder", "%25%25", "!!", "\\", "%C3%A9tienne"):
         assert numbers(world, f"reason={part}") == [], part
-    seq = give(world, 3, by="Shop", headers={"X-Reason": "order 12"})
-    change = list_changes(world)[0]
-    assert (change["Seq"], change["Kind"], change["Reason"]) == (seq, "items_given", "order 12")
-    assert (change["PlayerId"], change["Player"]) == (BOB.id, "Bob")
-    assert (change["ActorId"], change["By"], change["OverLink"]) == (USER_IDS["Shop"], "Shop", False)
-    assert [change["Before"]["Items"][0]["Quantity"], change["After"]["Items"][0]["Quantity"]] == [3, 6]
-    assert (change["Undoes"], change["UndoneBy"], change["Undoable"]) == (None, None, True)
     first, second, third = (give(world) for _ in range(3))
     for seq, at in ((first, 1_000), (second, 2_000), (third, 3_000)):
         world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", FAR + at, seq)
@@ -77,14 +69,6 @@ def test_change_is_found_by_reason_time_and_page(world: World) -> None:
 
 
 def test_caller_without_the_role_sees_no_changes_of_accounts(world: World) -> None:
-    world.call("PUT", "/api/link/v1/servers/one", body={"Lease": 60}, by="Server")
-    world.post("/api/link/v1/servers/one/joined", {"Players": [ANN.id]}, by="Server")
-    world.post("/api/v1/users/Ann/admin/mute", {"reason": "spam"})
-    assert [each["Kind"] for each in list_changes(world, f"player={ANN.id}", by="Clerk")] == [
-        "user_muted",
-        "player_created",
-    ]
-    assert [each["Kind"] for each in list_changes(world, f"player={ANN.id}", by="Shop")] == ["player_created"]
     world.post("/api/v1/users/Ann/admin/mute", {"reason": "spam"})
     seen = list_changes(world, "limit=1000", by="Shop")
     assert len(seen) == NO_ACCOUNTS
@@ -95,29 +79,14 @@ def test_caller_without_the_role_sees_no_changes_of_accounts(world: World) -> No
     assert numbers(world, f"user={USER_IDS['Mona']}", by="Clerk") == [13, 12]
 
 
-def test_csv_has_the_documented_columns(world: World) -> None:
-    reasons = ["=1+1", "+1", "-1", "@x", 'a "quoted", one', "null"]
-    for reason in reasons:
-        give(world, headers={"X-Reason": reason})
-    answer = world.get(f"{CHANGES}?format=csv&kind=items_given")
-    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
-    assert "attachment" in answer.headers["content-disposition"]
-    rows = list(csv.DictReader(io.StringIO(answer.raw.decode())))
-    assert [row["Reason"] for row in rows] == ["null", 'a "quoted", one', "'@x", "'-1", "'+1", "'=1+1"]
-    assert [row["UndoneBy"] for row in rows] == [""] * 6
-    assert (rows[0]["Undoable"], rows[0]["Player"], rows[0]["By"]) == ("true", "Bob", "Root")
-    assert rows[0]["Before"].startswith('{"Items":[')
-    assert "x-next" not in answer.headers
-    assert world.get(f"{CHANGES}?format=CSV&limit=2").headers["x-next"] == str(last(world) - 1)
-
-
 BAD = {
-    **dict.fromkeys(("player", "user", "actor", "item"), ("Ann", "%00", "1")),
-    **dict.fromkeys(("from", "to"), ("yesterday", "%00", "0000-01-01", "0001-01-01T00:00:00+23:59", BEYOND)),
-    **dict.fromkeys(("kind", "request", "reason"), ("%00", "a%0ab")),
-    "before": ("0", "-1", "x", "9223372036854775808"),
-    "limit": ("0", "-1", "1.5"),
-    "format": ("xml", "%00"),
+    "player": ("Ann",),
+    "item": ("1",),
+    **dict.fromkeys(("from", "to"), ("yesterday", "0000-01-01", "0001-01-01T00:00:00+23:59", BEYOND)),
+    "reason": ("a%0ab",),
+    "before": ("0", "9223372036854775808"),
+    "limit": ("0",),
+    "format": ("xml",),
 }
 
 
@@ -171,11 +140,6 @@ def test_search_in_windows_visits_every_change_once(world: World, monkeypatch: p
                 assert pages < 100
             assert len(seen) == count
             assert seen == sorted(set(seen), reverse=True)
-    monkeypatch.setattr(history, "WINDOW_ROWS", 2)
-    for _ in range(12):
-        give(world)
-    world.sql("UPDATE ledger SET at = 1000000 * seq")
-    assert numbers(world, "to=1970-01-01T01:23:20Z&limit=3") == [5, 4, 3]
     monkeypatch.setattr(history, "WINDOW_ROWS", 4)
     first = give(world, headers={"X-Reason": "wanted"})
     for _ in range(6):
@@ -195,7 +159,5 @@ def test_undoable_depends_on_the_callers_role(world: World) -> None:
 
     assert undoable("Root") == {given: True, given + 1: True, given + 2: True}
     assert undoable("Clerk") == {given: True, given + 1: False, given + 2: False}
-    rows = csv.DictReader(io.StringIO(world.get(f"{CHANGES}?format=csv&limit=3", by="Clerk").raw.decode()))
-    assert [row["Undoable"] for row in rows] == ["false", "false", "true"]
     world.sql("UPDATE tokens SET read_only = (SELECT api FROM users WHERE name = 'Root')")
     assert undoable("Shop") == {given: False, given + 1: False, 16: False}

@@ -19,27 +19,18 @@ THEN = f"/api/keeper/v1/players/{BOB.id}/items"
 # By time in the query: how many of four changes, made 0, 73, 20,999 and 21,000 ms after BEGUN, it includes
 NAMED = {
     f"{BEGUN}Z": 2,
-    BEGUN: 2,
     "2001-09-09 01:46:40 UTC": 2,
-    "20010909T014640Z": 2,
     "2001-09-09T03:46:40+02:00": 2,
     f"{BEGUN}.000Z": 1,
     f"{BEGUN},072": 1,
-    f"{BEGUN}.073Z": 2,
     f"{BEGUN}.073 UTC": 2,
     "2001-09-09T01:47": 3,
-    "2001-09-09T01:47Z": 3,
-    "2001-09-09 01:47 UTC": 3,
     "2001-09-08T21:17-04:30": 3,
     "2001-09-09T01:46": 0,
-    "2001-09-09T01": 0,
-    "2001-09-09T05+04:00": 0,
     "2001-09-09": 0,
 }
 MEANT = {
     "item_given": "did you mean items_given",
-    "ITEMS_GIVEN": "did you mean items_given",
-    "user_delete": "did you mean user_deleted",
     "zzz": "the kinds are items_given, items_taken, ",
 }
 
@@ -74,19 +65,11 @@ def test_from_and_to_include_the_whole_named_unit_of_time(world: World) -> None:
 
 
 def test_malformed_times_and_unknown_kinds_are_refused(shared_world: World) -> None:
-    for name in ("from", "to"):
-        for text in (f"{BEGUN}Z UTC", f"{BEGUN}+01:00 UTC", f"{BEGUN}UTC", " UTC", f"{BEGUN} CET"):
-            refused(shared_world.get(f"{CHANGES}?{name}={quote(text)}"), 400, "bad_field", name)
     refused(shared_world.get(f"{THEN}?at={quote('1 UTC')}"), 400, "bad_field", "at")
     assert {shared_world.get(f"{CHANGES}?kind={kind}&limit=1").status for kind in history.KINDS} == {200}
     assert shared_world.get(f"{CHANGES}?kind=").json == shared_world.get(CHANGES).json
     for kind, named in MEANT.items():
         refused(shared_world.get(f"{CHANGES}?kind={kind}"), 400, "bad_field", named)
-        refused(shared_world.get(f"{CHANGES}?kind={kind}&format=csv", by="Shop"), 400, "bad_field", named)
-    asked = shared_world.get("/api/openapi.json", by=None).json["paths"][CHANGES]["get"]["parameters"]
-    schemas = {each["name"]: each["schema"] for each in asked}
-    assert schemas["kind"]["enum"] == list(history.KINDS)
-    assert "default" not in schemas["limit"]
 
 
 def test_csv_is_longer_than_a_page_and_has_no_byte_order_mark(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
