@@ -7,8 +7,9 @@ from typing import Any
 
 from findings import unseen
 from gamekeeper import app, settings
-from gamekeeper.backup import filling, making, restoring
+from gamekeeper.backup import filling, importing, making, restoring
 from gamekeeper.backup.archive import Archive, ArchiveWriter, BackupManifest, BackupTable
+from gamekeeper.backup.folder import ExportFolder
 from people import COIN
 from world import World
 
@@ -29,19 +30,18 @@ def restore(file: Path, url: str, **more: bool) -> None:
     """Restore a backup like the command does, without its output."""
     loaded = settings.load({}, database=url)
 
-    async def run(target: settings.Settings, archive: Archive) -> None:
-        keeper = app.build_keeper(target)
-        await keeper.store.open()
-        try:
-            await restoring.restore(keeper, archive, unseen, **more)
-        finally:
-            await keeper.store.close()
-            keeper.passwords.close()
-
     with Archive(file) as archive:
         archive.verify(unseen)
         with filling.prepare_target(loaded) as target:
-            asyncio.run(run(target, archive))
+            asyncio.run(app.run_with_keeper(target, lambda keeper: restoring.restore(keeper, archive, unseen, **more)))
+
+
+def bring_back(folder: Path, url: str) -> None:
+    """Import an export like the command does, without its output."""
+    opened = ExportFolder(folder)
+    opened.verify(unseen)
+    with filling.prepare_target(settings.load({}, database=url)) as target:
+        asyncio.run(app.run_with_keeper(target, lambda keeper: importing.import_folder(keeper, opened, unseen)))
 
 
 def rewritten(

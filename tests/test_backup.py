@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import state
 
@@ -19,18 +18,16 @@ import outbox
 import people
 import playing
 import staff
-from backups import GIVE, back_up, changed, give, restore, rewritten
-from command_line import CommandLine
+from backups import back_up, give, restore
 from expectations import refused
 from findings import errors, faults, unseen
 from gamekeeper import app, settings
 from gamekeeper.backup import making
 from gamekeeper.backup.archive import Archive, BackupManifest
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store.migrate import AppliedMigration, Migration, SchemaMismatch, load_migrations, migrate
+from gamekeeper.store.migrate import Migration, load_migrations, migrate
 from gamekeeper.store.statements import Statement
 from people import ANN, BOB
-from server import Server
 from world import World, at_work
 
 pytestmark = pytest.mark.both_engines
@@ -132,39 +129,29 @@ def test_restored_database_with_kept_tokens_continues(world: World, file: Path, 
     assert [each["Name"] for each in copy.get("/api/v1/players/rank").json["Values"]] == ["Zoe", "Ann", "Bob"]
 
 
-def test_restore_sets_all_players_offline(world: World, file: Path, restored: Callable[..., World]) -> None:
-    game_server.heartbeat(world)
-    game_server.join(world, ANN.id, BOB.id)
-    world.sql("UPDATE servers SET expires_at = expires_at + 3600000")
-    made_at = back_up(world, file).made_at
-    copy = restored(file, keep_tokens=True)
-    assert game_server.online(copy) == []
-    assert copy.sql("SELECT COUNT(*) FROM servers") == [(0,)]
-    seen = copy.sql("SELECT name FROM players WHERE last_online = $1 ORDER BY name", made_at)
-    assert [name for (name,) in seen] == ["Ann", "Bob"]
-    assert copy.call("DELETE", "/api/v1/players/Ann").status == 200
-    assert errors(copy) == []
-    game_server.heartbeat(copy)
-    game_server.join(copy, BOB.id)
-    assert game_server.online(copy) == ["Bob"]
-
-
-def test_restore_ends_open_play_sessions_with_the_backup(
+def test_restore_sets_all_players_offline_and_ends_their_play_sessions(
     world: World, file: Path, restored: Callable[..., World]
 ) -> None:
     start = playing.find_midnight(world, 3)
     playing.play(world, [(people.ZOE.id, start, start + 5000)], days=5)
     playing.roll_up(world)
     game_server.heartbeat(world, lease=3600)
-    game_server.join(world, ANN.id)
+    game_server.join(world, ANN.id, BOB.id)
     counted = world.read_tables(playing.NUMBERS)
     made_at = back_up(world, file).made_at
     copy = restored(file, keep_tokens=True)
-    ends = copy.sql("SELECT player_id, ended_at FROM play_sessions ORDER BY started_at")
-    assert ends == [(people.ZOE.id, start + 5000), (ANN.id, made_at)]
+    assert game_server.online(copy) == []
+    assert copy.sql("SELECT COUNT(*) FROM servers") == [(0,)]
+    seen = copy.sql("SELECT name FROM players WHERE last_online = $1 ORDER BY name", made_at)
+    assert [name for (name,) in seen] == ["Ann", "Bob"]
+    ends = copy.sql("SELECT player_id, ended_at FROM play_sessions ORDER BY started_at, player_id")
+    assert ends == [(people.ZOE.id, start + 5000), (ANN.id, made_at), (BOB.id, made_at)]
     assert copy.read_tables(playing.NUMBERS) == counted
     playing.roll_up(copy)
     assert errors(copy) == []
+    game_server.heartbeat(copy)
+    game_server.join(copy, BOB.id)
+    assert game_server.online(copy) == ["Bob"]
 
 
 def test_restore_migrates_an_older_schema(
@@ -197,13 +184,6 @@ def test_restore_migrates_an_older_schema(
         monkeypatch.setattr(f"gamekeeper.{module}.load_migrations", lambda: [*schema, LATER])
     restore(file, empty_database)
     assert loop.run_until_complete(at_work(empty_database, look)) == [(ANN.id, "Meadow", 7)]
-
-
-def test_backup_older_than_baseline_is_refused(world: World, file: Path, tmp_path: Path, empty_database: str) -> None:
-    made = back_up(world, file)
-    older = rewritten(file, tmp_path / "o", changed(made, migrations=[AppliedMigration(17, "filters", "x")]), "", [])
-    with pytest.raises(SchemaMismatch, match=r"The backup ends with migration 0017 .* Run `gamekeeper migrate`"):
-        restore(older, empty_database)
 
 
 def test_restore_into_the_other_engine(
@@ -247,22 +227,3 @@ def test_backup_is_one_snapshot(
     copy = restored(file)
     assert state.list_changed(before, state.fingerprint(copy, NOT_AS_IT_WAS)) == []
     assert errors(copy) == []
-
-
-# --- backup and restore commands ------------------------------------------------------------------------------------
-
-
-def test_backup_and_restore_with_commands(
-    database: str, known_tokens: dict[str, str], empty_database: str, file: Path, opened: Callable[[str], World]
-) -> None:
-    """Back up while the server runs, lose the database, restore, and issue new tokens."""
-    headers = {"Authorization": f"Bearer {known_tokens['Root']}"}
-    with Server(database) as server, httpx.Client(base_url=server.url, headers=headers) as client:
-        client.post(f"/api/v1/players/{BOB.id}/items/give", json=GIVE).raise_for_status()
-        wanted = client.get(f"/api/v1/players/{BOB.id}/items").json()
-        assert "Verified: " in CommandLine(database).says("backup", str(file))
-    command = CommandLine(empty_database)
-    assert command.says("restore", str(file)).splitlines()[0].endswith("; doctor found no errors.")
-    copy = opened(empty_database)
-    token = command.says("tokens", "issue", "Root").strip()
-    assert copy.get(f"/api/v1/players/{BOB.id}/items", token=token).json == wanted

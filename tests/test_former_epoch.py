@@ -1,6 +1,5 @@
 """What would act by itself stops in a database that continues from an older state: it has another epoch."""
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,12 +11,10 @@ import bulking
 import outbox
 import people
 import staff
-from backups import back_up, restore
+from backups import back_up, bring_back, restore
 from bulking import count_coins, list_targets
 from findings import errors, unseen
-from gamekeeper import app, settings
-from gamekeeper.backup import exporting, filling, importing
-from gamekeeper.backup.folder import ExportFolder
+from gamekeeper.backup import exporting
 from gamekeeper.game import invitations
 from gamekeeper.game.approvals import parse_rules
 from gamekeeper.game.changes import Decision
@@ -75,16 +72,6 @@ def accept(world: World, secret: str) -> None:
         return invitations.accept(tx, secret, "Sunniva", staff.STORED, world.keeper.settings)
 
     world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
-
-
-def bring_back(folder: Path, url: str) -> None:
-    """Import an export like the command does, without its output."""
-
-    async def run(target: settings.Settings) -> None:
-        await app.run_with_keeper(target, lambda keeper: importing.import_folder(keeper, ExportFolder(folder), unseen))
-
-    with filling.prepare_target(settings.load({}, database=url)) as target:
-        asyncio.run(run(target))
 
 
 @pytest.mark.both_engines

@@ -15,6 +15,7 @@ import game_logs
 import guild_rows
 import outbox
 import staff
+from backups import GIVE, give
 from copied import contents, is_untouched
 from expectations import refused
 from findings import errors, unseen
@@ -23,21 +24,15 @@ from gamekeeper.backup import filling, moving
 from gamekeeper.backup.lines import BadCopy, TableChecksum
 from gamekeeper.store import closing
 from gamekeeper.store.migrate import ClosedDatabase, migrate
-from people import ANN, BOB, COIN, USER_IDS
+from people import ANN, BOB, USER_IDS
+from remote import wait_until
 from server import Server
 from world import World
 
 pytestmark = pytest.mark.both_engines
 
-GIVE = {"itemid": COIN.id, "quantity": 5}
 KEY = {"Idempotency-Key": "once"}
 Moved = Callable[[str, int, int | None], None]
-
-
-def give(world: World, **more: Any) -> Any:
-    answer = world.post(f"/api/v1/players/{BOB.id}/items/give", GIVE, by="Shop", **more)
-    assert answer.status == 200, answer.raw
-    return answer.json
 
 
 def loaded(url: str) -> settings.Settings:
@@ -55,7 +50,7 @@ class Interrupt:
         if self.task and not self.pressed:
             self.pressed = True
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            wait_for(lambda: bool(self.task and self.task.cancelling()))
+            wait_until(lambda: bool(self.task and self.task.cancelling()))
 
 
 def move(
@@ -126,15 +121,6 @@ def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str
     assert [each["Name"] for each in copy.get("/api/v1/players/rank").json["Values"]] == ["Zoe", "Ann", "Bob"]
 
 
-@pytest.mark.long_only
-def test_move_there_and_back(world: World, other_target: str, opened: Callable[[str], World], databases: Any) -> None:
-    give(world)
-    before, back = contents(world), databases.empty()
-    one, two = move(world.url, other_target), move(other_target, back)
-    assert contents(opened(back)) == before
-    assert {table: str(each) for table, each in one.items()} == {table: str(each) for table, each in two.items()}
-
-
 # --- a move loses no changes ------------------------------------------------------------------------------------
 
 
@@ -175,10 +161,10 @@ def test_move_includes_all_acknowledged_writes_of_a_running_server(
         shops = [threading.Thread(target=shop, args=(server.url,)) for _ in range(3)]
         for each in shops:
             each.start()
-        wait_for(lambda: statuses.count(200) > 20)
+        wait_until(lambda: statuses.count(200) > 20)
         move(database, empty_database, linger)
         before = len(statuses)
-        wait_for(lambda: len(statuses) > before + 10)
+        wait_until(lambda: len(statuses) > before + 10)
         over.set()
         for each in shops:
             each.join()
@@ -188,23 +174,6 @@ def test_move_includes_all_acknowledged_writes_of_a_running_server(
     gifts = [each for each in copy.ledger() if each.kind == "items_given"]
     assert len(gifts) == statuses.count(200)
     assert errors(copy) == []
-
-
-def wait_for(happens: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not happens():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-@pytest.mark.long_only
-def test_target_is_closed_until_source_is_closed(world: World, empty_database: str) -> None:
-    """If the move dies between closing the source and opening the target, the two are never in use at once."""
-    world.run(moving.move(world.keeper, loaded(empty_database), unseen))
-    with pytest.raises(ClosedDatabase, match="did not finish"):
-        started(empty_database)
-    asyncio.run(app.run_with_keeper(loaded(empty_database), moving.finish))
-    started(empty_database)
 
 
 # --- a move is complete or changes nothing -------------------------------------------------------------------------
@@ -226,24 +195,6 @@ def test_failed_move_changes_neither_database(world: World, other_target: str, m
     assert is_untouched(other_target)
     started(world.url)
     give(world)
-
-
-@pytest.mark.long_only
-def test_interrupted_move_changes_nothing(world: World, other_target: str) -> None:
-    before = contents(world)
-    for during in ("players", "ledger, checked"):
-        interrupt = Interrupt()
-
-        def watch(what: str, _done: int, _total: int | None, during: str = during, key: Interrupt = interrupt) -> None:
-            if what == during:
-                key.press()
-
-        with pytest.raises(KeyboardInterrupt):
-            move(world.url, other_target, watch, interrupt)
-        assert interrupt.pressed
-        started(world.url)
-        assert contents(world) == before
-        assert is_untouched(other_target)
 
 
 def test_move_interrupted_before_closing_leaves_source_open(
