@@ -31,11 +31,3 @@ def test_text_of_a_new_key_stays_until_it_is_stored(visit: Visit, sqlite_demo: D
     page.get_by_role("heading", name="web shop active").wait_for()
     assert text not in page.content()
     assert not [each for each in addresses if text in each]
-    check_page(me)
-    page.get_by_text("Rotate web shop").click()
-    page.get_by_role("button", name="Rotate", exact=True).click()
-    page.get_by_role("button", name="Rotate the API key web shop").click()
-    expect(page.get_by_role("dialog")).to_contain_text("The old secret works until")
-    page.get_by_role("link", name="I have stored the key").click()
-    page.get_by_text("Old text works until", exact=True).wait_for()
-    expect(page.get_by_role("dialog")).to_have_count(0)

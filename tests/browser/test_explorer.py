@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 import pytest
-from demo_server import HELPER, KEEPER, DemoServer
+from demo_server import KEEPER, DemoServer
 from explorer_page import log_in, open_operation, preview, preview_gift
 from playwright.sync_api import expect
 from visitor import Visitor
 
-from gamekeeper.demo.world import GEM, HERB
+from gamekeeper.demo.world import HERB
 
 Visit = Callable[..., Visitor]
 CONSOLE, DOCS = "/console/explorer", "/api/docs"
@@ -43,20 +43,6 @@ def test_write_is_previewed_and_then_applied(visit: Visit, sqlite_demo: DemoServ
     expect(me.page.locator("article.change", has_text=reason)).to_have_count(1)
 
 
-@pytest.mark.parametrize("path", [CONSOLE, DOCS])
-def test_read_is_sent_at_once(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
-    me = enter(visit, sqlite_demo, path)
-    operation = open_operation(me, "get_player")
-    operation.get_by_role("button", name="Fill in example").click()
-    operation.get_by_label("lookupKey").press("Control+Enter")
-    expect(operation.locator(".result .status")).to_have_text("200")
-    expect(operation.locator(".result")).to_contain_text('"Name": "Aldwyn"')
-    operation.get_by_label("lookupKey").fill("Nobody at all")
-    me.expected = {404}
-    me.page.keyboard.press("Enter")
-    expect(operation.locator(".result .status")).to_have_text("404")
-
-
 def test_session_is_not_used_at_the_docs(visit: Visit, sqlite_demo: DemoServer) -> None:
     """A person signed in to the console must still log in at /api/docs."""
     me = visit(sqlite_demo, KEEPER)
@@ -66,18 +52,6 @@ def test_session_is_not_used_at_the_docs(visit: Visit, sqlite_demo: DemoServer) 
     operation.get_by_label("lookupKey").fill("Aldwyn")
     me.page.keyboard.press("Enter")
     expect(operation.locator(".result .status")).to_have_text("401")
-
-
-def test_change_made_meanwhile_causes_a_new_preview(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = enter(visit, sqlite_demo, CONSOLE)
-    operation = preview_gift(me, "Leofric", GEM.id)
-    sqlite_demo.do("players/Leofric/items/give", {"itemid": GEM.id, "quantity": 1}, "at the same time")
-    operation.get_by_label("Reason").fill("an opal")
-    operation.get_by_role("button", name=APPLY).click()
-    expect(operation.get_by_role("alert")).to_contain_text("This is what would happen now:")
-    operation.get_by_label("Reason").fill("an opal")
-    operation.get_by_role("button", name=APPLY).click()
-    expect(operation.locator(".result")).to_contain_text("Done.")
 
 
 def test_key_survives_a_lost_answer_and_an_ended_log_in(visit: Visit, sqlite_demo: DemoServer) -> None:
@@ -121,36 +95,9 @@ def test_new_password_is_typed_twice_and_never_shown(visit: Visit, sqlite_demo: 
     assert "ferns" not in me.page.content()
 
 
-def test_weak_password_is_refused_in_the_console(visit: Visit, sqlite_demo: DemoServer) -> None:
-    operation = open_operation(enter(visit, sqlite_demo, CONSOLE), "manage_password")
-    preview(operation, lookupKey="Quillon", new="tiny")
-    expect(operation.locator(".result")).to_contain_text("it needs at least 10")
-    expect(operation.get_by_role("button", name=APPLY)).to_have_count(0)
-
-
 def test_secret_that_an_answer_quotes_is_masked(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = enter(visit, sqlite_demo, CONSOLE)
     operation = open_operation(me, "revoke_token")
     preview(operation, username="Quillon", tokenId="s3cret-token")
     expect(operation.locator(".result")).to_contain_text("no_such_token")
     assert "s3cret" not in me.page.content()
-
-
-def test_erasure_asks_for_the_accounts_name(visit: Visit, sqlite_demo: DemoServer) -> None:
-    operation = open_operation(enter(visit, sqlite_demo, CONSOLE), "delete_user")
-    preview(operation, lookupKey="grizelda")
-    operation.get_by_label("Account name").fill("Leopold")
-    operation.get_by_label("Reason").fill("by request")
-    operation.get_by_role("button", name="Erase Grizelda").click()
-    expect(operation.get_by_role("alert")).to_contain_text("Type the account's name, Grizelda, to erase it.")
-
-
-def test_operation_that_cannot_be_run_says_why(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, HELPER)
-    me.go(CONSOLE)
-    operation = open_operation(me, "manage_password")
-    expect(operation).to_contain_text("You do not have permission: this needs users.manage and users.query.")
-    expect(operation.get_by_role("button", name="Preview changes")).to_have_count(0)
-    expect(open_operation(me, "issue_token")).to_contain_text(
-        "You cannot run this operation here: it logs programs in, and you are signed in already."
-    )

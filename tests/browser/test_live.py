@@ -1,17 +1,15 @@
-"""An open page of a player follows changes that others make, and leaves alone what somebody is filling in."""
+"""Open pages of players and lists follow changes of others, and leave alone what somebody is filling in."""
 
 import re
 from collections.abc import Callable
 
-import httpx
 import pytest
 from accessibility import check_page
 from demo_server import KEEPER, DemoServer, player_page
 from playwright.sync_api import Locator, expect
 from visitor import Visitor
 
-from gamekeeper.demo.names import make_stable_id
-from gamekeeper.demo.world import DRAUGHT, KEY
+from gamekeeper.demo.world import KEY
 
 Visit = Callable[..., Visitor]
 WHO = "Halvard"
@@ -53,31 +51,6 @@ def test_form_that_is_filled_in_is_not_touched(visit: Visit, demo: DemoServer) -
     expect(note(me)).to_have_text(re.compile("Items given"))
 
 
-def test_focus_and_the_form_of_a_slot_stay(visit: Visit, demo: DemoServer) -> None:
-    me = visit(demo, KEEPER)
-    me.go(player_page(WHO))
-    tile = me.page.locator('[data-slot="inventory-2"]')
-    tile.click()
-    expect(me.page.locator("#slot")).to_contain_text("slot 2")
-    me.page.locator('[data-slot="inventory-5"]').focus()
-    demo.do(GIFT, {"itemid": DRAUGHT.id, "quantity": 2}, "found again")
-    expect(note(me)).to_have_text(re.compile("Items given"))
-    expect(me.page.locator("#slot")).to_contain_text("slot 2")
-    expect(tile).to_have_attribute("aria-current", "true")
-    expect(me.page.locator('[data-slot="inventory-5"]')).to_be_focused()
-    me.page.keyboard.press("ArrowRight")
-    expect(me.page.locator('[data-slot="inventory-6"]')).to_be_focused()
-
-
-def test_history_gets_the_new_change(visit: Visit, demo: DemoServer) -> None:
-    me = visit(demo, KEEPER)
-    me.go(f"{player_page(WHO)}?tab=history")
-    count = me.page.locator(".timeline article").count()
-    demo.do(GIFT, {"itemid": KEY.id, "quantity": 1}, "seen at once")
-    expect(me.page.locator(".timeline article").first).to_contain_text("seen at once")
-    assert me.page.locator(".timeline article").count() in {count, count + 1}
-
-
 def test_lost_connection_is_said_and_ends(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.go(player_page(WHO))
@@ -86,8 +59,19 @@ def test_lost_connection_is_said_and_ends(visit: Visit, demo: DemoServer) -> Non
     expect(note(me)).to_have_text("")
 
 
-def test_page_works_without_scripts(visit: Visit, demo: DemoServer) -> None:
-    me = visit(demo, KEEPER, java_script_enabled=False)
-    me.go(player_page(WHO))
-    expect(note(me)).to_have_text("")
-    assert httpx.get(f"{demo.url}/console/players/{make_stable_id('player', WHO)}/version").is_redirect
+def test_open_list_follows_changes_without_moving(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo, KEEPER)
+    me.go("/console/characters?levelfrom=2&levelto=47&sortby=level&sortdirection=descending")
+    first = me.page.locator("tbody tr").first
+    names = me.page.locator("tbody th a").all_inner_texts()
+    demo.do(f"players/{names[0]}/level", {"level": 2}, "followed")  # moves to the end of the list
+    expect(first.locator("td[data-changed]").first).to_have_text("2")
+    assert me.page.locator("tbody th a").all_inner_texts() == names
+    demo.do(f"players/{names[1]}/level", {"level": 1}, "followed")
+    me.sees("1 no longer in this list")
+    expect(me.page.locator("tr[data-gone]")).to_have_count(1)
+    check_page(me)
+    me.page.get_by_role("link", name="Show the list as it is now").click()
+    expect(me.page.locator("tbody th a").first).to_have_text(names[2])
+    demo.do(f"players/{names[1]}/level", {"level": 40}, "followed")
+    me.sees("1 new in this list")

@@ -1,12 +1,11 @@
 """Lost connections: the page reports it, continues later, and every request is applied once."""
 
-import re
 from collections.abc import Callable
 
 from demo_server import KEEPER, DemoServer, player_page
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Locator, expect
 from tour import open_menu
-from visitor import HURRY, Visitor
+from visitor import Visitor
 
 from gamekeeper.demo.world import GEM, HERB
 
@@ -106,35 +105,6 @@ def test_request_without_an_answer_times_out_with_a_message(visit: Visit, sqlite
     expect(me.page.get_by_role("button", name="Set level")).to_be_enabled()
 
 
-def test_reload_shows_a_change_whose_answer_was_lost(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.go(player_page("Wulfric"))
-    open_menu(me, "More")
-    me.page.get_by_role("button", name="Set level").click()
-    me.dialog.get_by_label("Reason").fill("as it was")
-    with me.cut_off("**/console/done/*"):
-        me.confirm_button.click()
-        me.sees("The connection was lost, so the changes that you made cannot be shown. Reload the page to see them.")
-    me.page.reload()
-    me.sees_done()
-    expect(me.page).to_have_url(re.compile(r"/console/players/[0-9a-f-]+$"))
-
-
-def test_search_box_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.go("/console/me")
-    me.page.keyboard.press("Control+k")
-    me.page.keyboard.type("wul")
-    me.page.get_by_role("option", name="Wulfric").first.wait_for()
-    with me.cut_off("**/console/suggest"):
-        me.page.keyboard.type("f")
-        me.sees("The server cannot be reached. Continue typing to try again.")
-        expect(me.page.get_by_role("option")).to_have_count(0)
-    me.page.keyboard.type("r")
-    me.page.get_by_role("option", name="Wulfric").first.wait_for()
-    expect(me.page.get_by_text("The server cannot be reached.")).to_have_count(0)
-
-
 def test_overview_reconnects_its_event_stream(visit: Visit, sqlite_demo: DemoServer) -> None:
     """The event stream breaks, stays unavailable for a while, and returns with the changes made meanwhile."""
     me = visit(sqlite_demo, KEEPER)
@@ -147,21 +117,3 @@ def test_overview_reconnects_its_event_stream(visit: Visit, sqlite_demo: DemoSer
     me.page.unroute(EVENTS)
     lost.wait_for(state="hidden")
     expect(me.page.locator("#latest li", has_text="Items given").first).to_contain_text("Wulfric")
-
-
-def test_doctor_run_survives_a_lost_connection(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """The test changes the first health page so that the doctor seems to run, and the page polls offline."""
-
-    def running(route: Route) -> None:
-        body = route.fetch().text().replace('id="checkup"', 'id="checkup" data-running', 1)
-        route.fulfill(status=200, content_type="text/html", body=body)
-
-    me = visit(sqlite_demo, KEEPER)
-    me.page.add_init_script(HURRY)
-    lost = me.page.get_by_text("Connection lost. Reconnecting")
-    with me.cut_off("**/console/health"):
-        me.page.route("**/console/health", running, times=1)
-        me.go("/console/health")
-        lost.wait_for()
-    lost.wait_for(state="hidden")
-    expect(me.page.locator("#checkup[data-running]")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""Staff in the browser: invitations by mail through a real SMTP server, and a new account with a generated password."""
+"""An invitation to the staff in the browser: its mail, through a real SMTP server, and the account that it makes."""
 
 import re
 import time
@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from accessibility import check_page
 from demo_server import KEEPER, DemoServer, copy_demo
-from playwright.sync_api import expect
 from tour import confirm
 from visitor import Visitor
 
@@ -59,30 +58,6 @@ def test_invited_person_joins_by_the_link_of_the_mail(visit: Visit, server: Demo
     me.go("/console/staff")
     me.sees("torhild@example.test")
     check_page(me)
-
-
-def test_staff_account_is_added_with_a_generated_password(visit: Visit, server: DemoServer) -> None:
-    me = visit(server, KEEPER, permissions=["clipboard-read", "clipboard-write"])
-    me.go("/console/staff")
-    form = me.page.get_by_role("region", name="Add a staff account")
-    form.get_by_label("Name").fill("Hilde")
-    form.get_by_label("Email").fill("hilde@example.test")
-    form.get_by_label("Role").select_option("moderator")
-    form.get_by_role("button", name="Add the account").click()
-    me.dialog.get_by_role("checkbox").check()
-    password = me.dialog.locator("code[data-copy]").inner_text()
-    me.dialog.get_by_role("button", name="Copy").click()
-    expect(me.dialog.get_by_role("button", name="Copied")).to_be_visible()
-    assert me.page.evaluate("navigator.clipboard.readText()") == password
-    expect(me.dialog.get_by_role("checkbox")).to_be_checked()
-    me.dialog.get_by_label("Reason").fill("joined the team")
-    me.confirm_button.click()
-    me.sees("It will not be shown again.")
-    assert me.dialog.locator("code[data-copy]").inner_text() == password
-    me.page.get_by_role("link", name="I have noted the password").click()
-    me.sees_done()
-    expect(me.page.get_by_role("heading", name="Hilde", level=1)).to_be_visible()
-    expect(me.page.get_by_role("region", name="Permissions and roles")).to_contain_text("Role moderator")
 
 
 def find_link(sink: Sink) -> str:

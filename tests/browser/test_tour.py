@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from demo_server import HELPER, KEEPER, PASSWORD, DemoServer, player_page
 from playwright.sync_api import expect
-from tour import STEPS, Tour, arrive, confirm, offer, open_menu, read_quantities, sign_in
+from tour import STEPS, Tour, arrive, offer, open_menu, read_quantities, sign_in
 from visitor import Visitor
 
 from gamekeeper.console.menu import MENU
@@ -14,9 +14,6 @@ from gamekeeper.game.permissions import BUILTIN_ROLES
 Visit = Callable[..., Visitor]
 ITEM = "River Opal"
 UNSENT = "Your session has expired, so your last action was not carried out. Sign in and repeat it."
-SAYS = "said => document.querySelector('input[data-suggest=items]').validationMessage === said"
-ONCE = r"\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC"
-BOTH = r"\d+ \w+ \d{4}, \d\d:\d\d:\d\d (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC"
 
 
 def test_tour_of_all_pages_works(visit: Visit, demo: DemoServer) -> None:
@@ -127,45 +124,3 @@ def test_action_after_the_session_expired_changes_nothing(visit: Visit, demo: De
     me.expected = {401}
     offer(me, ITEM, 7)  # without a session the item's name cannot be looked up, so the form sends the typed text
     me.sees(UNSENT)
-
-
-def test_misspelt_item_name_is_suggested(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.go(player_page("Wynstan"))
-    open_menu(me, "Give item")
-    item = me.page.locator("input[data-suggest=items]").first
-    for typed, said in (
-        ("Rievr", f"No name contains this text. Did you mean {ITEM}?"),
-        ("River", "No name is exactly this text. Choose one of the suggestions."),
-        ("Xqzzy", "No name contains this text. Type fewer letters."),
-    ):
-        offer(me, typed, 1)
-        me.page.wait_for_function(SAYS, arg=said)
-    item.fill("Rievr")
-    option = item.locator("xpath=ancestor::form//datalist/option")
-    expect(option).to_have_attribute("label", f"{ITEM} (similar to Rievr)")
-
-
-def test_stale_form_shows_the_current_state(visit: Visit, demo: DemoServer) -> None:
-    mine, theirs = visit(demo, KEEPER), visit(demo, KEEPER)
-    mine.expected = {409}
-    for each in (mine, theirs):
-        each.go(player_page("Tamsin"))
-        offer(each, "Moonfern", 1)
-        each.dialog.get_by_text("These changes will be made:").wait_for()
-    confirm(theirs, "first")
-    mine.dialog.get_by_label("Reason").fill("second")
-    mine.confirm_button.click()
-    mine.dialog.get_by_text("The state has changed since your preview").wait_for()
-    mine.confirm_button.click()
-    mine.sees_done()
-
-
-def test_controls_that_need_scripts_are_hidden_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER, java_script_enabled=False)
-    me.go("/console")
-    me.page.locator(".who summary").click()
-    me.page.get_by_role("link", name="Sign out everywhere").wait_for()
-    theme = me.page.get_by_text("Switch light or dark theme")
-    expect(theme).to_have_count(1)
-    assert not theme.is_visible()

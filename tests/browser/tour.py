@@ -10,7 +10,7 @@ from visitor import Visitor
 
 from gamekeeper.demo import sample_players
 from gamekeeper.demo.names import make_stable_id
-from gamekeeper.demo.world import GEM, HERB, KEY
+from gamekeeper.demo.world import GEM, HERB
 
 ANSWERED = """() => {
   const { requestStart, responseEnd } = performance.getEntriesByType('navigation')[0];
@@ -204,14 +204,6 @@ def _count_players(tour: Tour) -> int:
     return int(found[3].replace(",", ""))
 
 
-def online(tour: Tour) -> None:
-    tour.go("/console/online", "Online")
-    tour.page.get_by_role("table").first.get_by_role("link", name="realm-2").click()
-    tour.page.get_by_role("heading", name="Players on server realm-2").wait_for()
-    tour.note_arrival("Online, one server")
-    tour.visitor.sees("Thessaly")
-
-
 def lists(tour: Tour) -> None:
     """Check the lists: the search text is in the page's address and survives the browser's Back button."""
     page, who = tour.page, tour.who
@@ -233,23 +225,6 @@ def lists(tour: Tour) -> None:
         page.go_back()
         assert page.url == address
         expect(page.locator("main").get_by_role("searchbox")).to_have_value(text)
-
-
-def filters(tour: Tour) -> None:
-    """Filter the lists by online players and by state of accounts; the filter is in the page's address."""
-    page = tour.page
-    tour.go("/console/characters", "Players")
-    page.locator("select[name=online]").select_option("true")
-    tour.press("Search", "Players, online only")
-    assert "online=true" in page.url
-    assert set(page.locator("tbody td:nth-last-child(2)").all_inner_texts()) == {"yes"}
-    tour.go("/console/accounts", "Accounts")
-    for state in ("banned", "muted", "powers"):
-        page.locator("select[name=state]").select_option(state)
-        tour.press("Search", f"Accounts, {state}")
-        assert f"state={state}" in page.url
-        expect(page.locator("select[name=state]")).to_have_value(state)
-    expect(page.locator("tbody")).to_contain_text(KEEPER)
 
 
 def changes(tour: Tour) -> None:
@@ -290,33 +265,6 @@ def health(tour: Tour) -> None:
     expect(outcome.locator("[data-level=error]")).to_have_count(0)
 
 
-def many(tour: Tour) -> None:
-    me, page = tour.visitor, tour.page
-    me.go("/console/ranking")
-    boxes = page.locator("input[data-pick]")
-    for place in range(3):
-        boxes.nth(place).check()
-    tour.go(f"/console/bulk?item={KEY.id}", "Give to many")
-    page.get_by_label("Reason").fill("for the three best")
-    page.get_by_role("button", name="Preview the job").click()
-    page.get_by_role("button", name=": 3 players").click()
-    me.sees("3 players: 3 done")
-    page.get_by_label("Reason of the undo").fill("wrong players")
-    page.get_by_role("button", name="Undo for 3 players").click()
-    page.get_by_role("button", name=": 3 players").click()
-    me.sees("3 players: 3 done")
-
-
-def explorer(tour: Tour) -> None:
-    tour.go("/console/explorer", "API explorer")
-    operation = tour.page.locator("#list_ranking")
-    operation.locator("summary").click()
-    operation.get_by_role("button", name="Send request").click()
-    expect(operation.locator(".result .status")).to_have_text("200")
-    expect(operation.locator(".command")).to_contain_text("curl")
-
-
 STEPS: tuple[Callable[[Tour], None], ...] = (
-    *(overview, search, gift, account, ranking, online, lists, filters),
-    *(changes, shelves, health, many, explorer),
+    *(overview, search, gift, account, ranking, lists, changes, shelves, health),
 )

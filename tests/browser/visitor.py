@@ -12,8 +12,6 @@ WIDE, NARROW = (1440, 900), (390, 844)
 COOKIE = "gamekeeper"
 REFUSED = re.compile(r"Failed to load resource: .* status of (\d+)")
 LOST = "Failed to load resource: net::ERR_"
-# Script added to each page: functions passed to setTimeout run almost at once.
-HURRY = "(wait => { window.setTimeout = (then, ms) => wait(then, Math.min(ms, 20)); })(window.setTimeout)"
 
 
 class Visitor:

@@ -5,11 +5,10 @@ import codecs
 import csv
 import io
 import json
-import re
 from collections.abc import Iterator
 
 import pytest
-from keepers import Keeper, OpenKeeper
+from keepers import ACT, Keeper, OpenKeeper
 from markup import Page
 
 import api_keys
@@ -23,7 +22,6 @@ from world import World
 CHANGES = "/console/changes"
 GIVE = f"/api/v1/players/{people.ANN.id}/items/give"
 GIVE_BOB = f"/api/v1/players/{people.BOB.id}/items/give"
-UNDO = "/console/act"
 
 
 def give(world: World, item: str = people.COIN.id, path: str = GIVE, reason: str = "a gift", by: str = "Root") -> int:
@@ -41,16 +39,14 @@ def test_list_offers_undo_until_it_is_done(world: World, root: Keeper) -> None:
     first, second = give(world), give(world, reason="<b>another</b>")
     page = root.page(CHANGES)
     assert list_numbers(page)[:2] == [second, first]
-    page.assert_shown(f"250 {TIMES_SIGN} Gold Coin 255 {TIMES_SIGN} Gold Coin", "<b>another</b>")
-    assert "&lt;b&gt;another" in page.html
-    assert page.form(UNDO, f"Undo change {second}").fields["path"] == f"/api/keeper/v1/changes/{second}/undo"
-    seq = give(world)
-    assert root.act("POST", f"/api/keeper/v1/changes/{seq}/undo").status == 303
+    page.assert_shown(f"255 {TIMES_SIGN} Gold Coin 260 {TIMES_SIGN} Gold Coin", "<b>another</b>")
+    assert page.form(ACT, f"Undo change {second}").fields["path"] == f"/api/keeper/v1/changes/{second}/undo"
+    assert root.act("POST", f"/api/keeper/v1/changes/{second}/undo").status == 303
     page = root.page(f"{CHANGES}?player=ann")
     undoing = list_numbers(page)[0]
-    page.assert_shown(f"undone by {undoing}", f"undoes {seq}")
+    page.assert_shown(f"undone by {undoing}", f"undoes {second}")
     paths = [form.fields.get("path") for form in page.forms]
-    assert f"/api/keeper/v1/changes/{seq}/undo" not in paths
+    assert f"/api/keeper/v1/changes/{second}/undo" not in paths
     assert f"/api/keeper/v1/changes/{undoing}/undo" in paths
 
 
@@ -58,15 +54,10 @@ def test_list_offers_undo_until_it_is_done(world: World, root: Keeper) -> None:
     "sought, found",
     [
         ("player=ANN", [0, 1, 3]),
-        ("player={ann}", [0, 1, 3]),
-        ("player=Bob", [2]),
-        ("actor=shop", [3]),
-        ("actor=root", [0, 1, 2]),
+        ("player={ann}&actor=root", [0, 1]),
         ("item=gold+coin", [0, 3]),
-        ("item={arrow}", [1, 2]),
-        ("kind=items_given&item=arrow&player=bob", [2]),
+        ("kind=items_given&item={arrow}&player=bob", [2]),
         ("reason=SECOND", [1]),
-        ("kind=user_banned", []),
         ("request={request}", [3]),
         ("to=2020-01-01T00:00", []),
     ],
@@ -78,26 +69,13 @@ def test_filter_accepts_names_and_ids(world: World, root: Keeper, sought: str, f
     page = root.page(f"{CHANGES}?{filled}&from=2020-01-01T00:00")
     assert [each for each in list_numbers(page) if each in made] == [made[place] for place in reversed(found)]
     assert page.form(CHANGES).fields["from"] == "2020-01-01T00:00"
-    if not found:
-        assert "No results." in page.text
 
 
-@over(
-    "sought, status, said",
-    [
-        ("player=Nobody", 404, "No player with name 'Nobody'."),
-        ("user=Nobody", 404, "No user with name 'Nobody'."),
-        ("item=Nothing", 400, "the name or the id of an item"),
-        ("from=yesterday", 400, "must be a time"),
-        ("kind=item_given", 400, "did you mean items_given"),
-        ("before=x", 400, "before"),
-    ],
-)
-def test_filter_error_is_shown_beside_the_filter(shared_root: Keeper, sought: str, status: int, said: str) -> None:
-    answer = shared_root.get(f"{CHANGES}?{sought}")
-    page = Page(answer.raw.decode())
-    assert (answer.status, said in page.text) == (status, True)
-    assert page.form(CHANGES).buttons
+def test_filter_error_is_shown_beside_the_filter(shared_root: Keeper) -> None:
+    for sought, status in (("player=Nobody", 404), ("item=Nothing", 400), ("from=yesterday", 400), ("before=x", 400)):
+        answer = shared_root.get(f"{CHANGES}?{sought}")
+        assert answer.status == status
+        assert Page(answer.raw.decode()).form(CHANGES).buttons
 
 
 def test_older_page_keeps_the_filter(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,28 +89,11 @@ def test_older_page_keeps_the_filter(world: World, root: Keeper, monkeypatch: py
     assert list_numbers(root.page(page.links["Newest"])) == made[:0:-1]
 
 
-def test_incomplete_search_says_how_far_it_reached(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    seq = give(world, reason="the one")
-    for _ in range(6):
-        give(world)
-    monkeypatch.setattr(history, "WINDOW_ROWS", 1)
-    monkeypatch.setattr(history, "MAX_WINDOWS", 4)
-    page = root.page(f"{CHANGES}?reason=the+one")
-    assert list_numbers(page) == []
-    assert "No results back to" in page.text
-    assert "No results." not in page.text
-    assert list_numbers(root.page(page.links["Search further back"])) == [seq]
-
-
 def test_change_page_shows_all_details_and_the_api_key(world: World, root: Keeper) -> None:
     seq = give(world, by="Shop", reason="<i>why</i>")
-    row = world.ledger()[-1]
     page = root.page(f"{CHANGES}/{seq}")
-    page.assert_shown(f"Change {seq}: Items given", "Ann", "Shop", "<i>why</i>", row.request_id, '"Quantity": 255')
-    assert page.form(UNDO, f"Undo change {seq}").fields["back"] == f"{CHANGES}/{seq}"
-    root.act("POST", f"/api/keeper/v1/changes/{seq}/undo")
-    assert "Undone by change" in root.page(f"{CHANGES}/{seq}").text
-    assert page.links["All changes made by this account"] == f"{CHANGES}?actor={people.USER_IDS['Shop']}"
+    request = world.ledger()[-1].request_id
+    page.assert_shown(f"Change {seq}: Items given", "Ann", "Shop", "<i>why</i>", request, '"Quantity": 255')
     key = api_keys.create(world)
     assert world.post(GIVE, {"itemid": people.COIN.id, "quantity": 5}, token=key["Key"]).status == 200
     assert "by Shop (API key web shop)" in root.page(CHANGES).text
@@ -142,25 +103,21 @@ def test_change_page_shows_all_details_and_the_api_key(world: World, root: Keepe
 def test_accounts_are_named_with_users_query_only(world: World, root: Keeper, keeper: OpenKeeper) -> None:
     shop, one = keeper("Shop"), f"{CHANGES}/{give(world, by='Clerk')}"
     ann = f"/console/players/{people.ANN.id}?tab=history"
-    for page, said in ((CHANGES, "by another account"), (ann, "by another account"), (one, "another account")):
+    for page in (CHANGES, ann, one):
         assert "Clerk" in root.page(page).text
-        assert said in shop.page(page).text
+        assert "another account" in shop.page(page).text
         assert "Clerk" not in shop.page(page).text
-    # callers without users.query see "by an account" instead of names
-    assert "by an account" in shop.page("/console").text
     own = give(world, by="Shop")
-    for page in (CHANGES, ann, f"{CHANGES}/{own}"):
-        assert re.search(r"by\s+Shop", shop.page(page).text)
+    assert "by Shop" in shop.page(CHANGES).text
     assert world.post("/api/v1/users/Bob/name", {"name": "Bobby"}).status == 200
-    seq, shop = world.ledger()[-1].seq, keeper("Shop")
-    assert root.get(f"{CHANGES}/{seq}").status == 200
-    assert shop.get(f"{CHANGES}/{seq}").status == 404
+    seq = world.ledger()[-1].seq
+    assert (root.get(f"{CHANGES}/{seq}").status, shop.get(f"{CHANGES}/{seq}").status) == (200, 404)
     page = shop.page(CHANGES)
     assert seq not in list_numbers(page)
     assert "user" not in page.form(CHANGES).fields
     assert "user_renamed" not in page.html
-    assert shop.get(f"{CHANGES}?user=Bobby").status == 403
-    assert shop.get(f"{CHANGES}?actor=Nobody").status == shop.get(f"{CHANGES}?actor=Root").status == 403
+    for sought in ("user=Bobby", "actor=Nobody", "actor=Root"):
+        assert shop.get(f"{CHANGES}?{sought}").status == 403, sought
     assert list_numbers(shop.page(f"{CHANGES}?actor=SHOP")) == [own]
 
 
@@ -169,7 +126,6 @@ def test_export_as_csv_has_the_filtered_changes(world: World, root: Keeper, monk
     monkeypatch.setattr(changes, "BATCH", 2)
     answer = root.get(root.page(f"{CHANGES}?player=Ann&reason=1").links["CSV"])
     assert answer.headers["content-disposition"] == 'attachment; filename="changes.csv"'
-    assert answer.headers["content-type"].startswith("text/csv")
     # the CSV export starts with a byte order mark: without it spreadsheets assume their own code page
     assert answer.raw.count(codecs.BOM_UTF8) == 1
     head, *rows = csv.reader(io.StringIO(answer.raw.decode("utf-8-sig")))
@@ -187,8 +143,9 @@ def test_empty_batches_do_not_end_an_export(world: World, root: Keeper, monkeypa
     assert [each["Seq"] for each in json.loads(found)["Changes"]] == [sought[4], sought[1], sought[0]]
 
 
-def test_export_does_not_block_other_requests(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other requests are answered even while the export searches without finding a change."""
+def test_export_without_matches_does_not_block_other_requests(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(changes, "BATCHES", 20)
     monkeypatch.setattr(history, "WINDOW_ROWS", 1)
     monkeypatch.setattr(history, "MAX_WINDOWS", 1)

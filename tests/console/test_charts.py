@@ -1,7 +1,6 @@
-"""Charts: the time range of the address, few round ticks on the axes, lines and bars."""
+"""Charts: the time range of the address, and the number of their points."""
 
 from datetime import UTC, datetime
-from itertools import pairwise
 
 import pytest
 
@@ -35,16 +34,3 @@ def test_number_of_points_is_limited() -> None:
         first = f"{ticks.to_datetime(NOW - days * DAY_MS):%Y-%m-%d}"
         found = time_range.read_range({"from": first, "to": "2026-11-17"}, NOW)
         assert (found.end - found.start) // lengths[found.fine_step] <= 400, days
-
-
-def test_axes_have_few_round_ticks_around_all_values() -> None:
-    for maximum in (*range(1, 300), 999, 1_001, 65_535, 10**9):
-        found = ticks.choose_values(maximum)
-        assert 2 <= len(found) <= ticks.MOST_VALUES
-        assert found[-2] < maximum <= found[-1]
-        assert len({after - before for before, after in pairwise(found)}) == 1
-    for days in (1 / 24, 1, 6, 45, 365, 5000):
-        times = [each.at for each in ticks.choose_times(NOW - int(days * DAY_MS), NOW)]
-        assert 1 <= len(times) <= ticks.MOST_TIMES
-        assert times == sorted(set(times))
-        assert NOW - days * DAY_MS <= times[0] <= times[-1] <= NOW

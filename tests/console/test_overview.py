@@ -68,9 +68,7 @@ def test_page_shows_totals_and_links_of_latest_changes(world: World, root: Keepe
     assert [shown[name] for name in ("online", "players", "accounts", "health")] == ["2", "3", "7", "Good"]
     page = root.page("/console")
     assert f"{seq} Items given Bob Inventory, slot 0: — → 5 {TIMES_SIGN} Gold Coin by Root" in page.text
-    assert f'<a href="/console/players/{BOB.id}">Bob</a>' in page.html
     assert page.links[str(seq)] == f"/console/changes/{seq}"
-    assert page.html.count('class="number"') <= latest.LINES
 
 
 def test_account_changes_need_users_query(world: World, keeper: OpenKeeper) -> None:
@@ -79,8 +77,7 @@ def test_account_changes_need_users_query(world: World, keeper: OpenKeeper) -> N
     clerk, shop = keeper("Clerk"), keeper("Shop")
     assert "Account registered Newbie" in clerk.page("/console").text
     page = shop.page("/console")
-    assert "Newbie" not in page.html
-    assert "Account registered" not in page.text
+    page.assert_hidden("Newbie", "Account registered")
     assert "/console/accounts" not in page.html
     assert str(seq) in page.links
     assert "accounts" in read_figures(clerk)
@@ -107,7 +104,6 @@ def test_stream_hides_accounts_until_they_are_permitted(lively: World, watch: Ca
         each.wait(lambda each=each: bool(each.told) and f"/console/changes/{seq}" in each.told[-1]["latest"])
     assert "Newbie" in clerk.raw
     assert "Newbie" not in shop.raw
-    assert "Account registered" not in shop.raw
     assert "accounts" not in shop.told[-1]["texts"]
     watching = watch(open_session(lively, "Clerk"))
     watching.wait(lambda: bool(watching.told) and "accounts" in watching.told[-1]["texts"])
@@ -136,41 +132,21 @@ def test_streams_of_a_process_are_limited(
     refused = root.get(EVENTS, headers={"accept": "application/json"})
     assert (refused.status, refused.code) == (503, "too_many_watching")
     first.disconnect()
-    again = watch(root)
-    assert again.status == 200
-    again.wait(lambda: bool(again.told))
+    assert watch(root).status == 200
 
 
-def test_streams_of_an_account_are_limited(
+def test_streams_of_an_account_are_limited_over_its_sessions(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The limit of event streams covers all sessions of an account; above it the page shows a message."""
     monkeypatch.setattr(events, "MAX_STREAMS_PER_ACCOUNT", 2)
     mine = [watch(open_session(lively, "Root")) for _ in range(2)]
     mine[1].wait(lambda: all(each.told for each in mine))
     again = open_session(lively, "Root")
-    refused = watch(again)
-    assert refused.status == 409
-    assert "2 pages of your account receive live updates already" in refused.raw
+    assert watch(again).status == 409
     assert again.get("/console").status == 200
-    clerk = watch(open_session(lively, "Clerk"))
-    assert clerk.status == 200
-    clerk.wait(lambda: bool(clerk.told))
-    assert "Live pages of this process 3" in again.page("/console/health").text
+    assert watch(open_session(lively, "Clerk")).status == 200
     mine[0].disconnect()
     assert watch(again).status == 200
-
-
-def test_closed_streams_free_their_places(
-    lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(events, "TICK_SECONDS", 60.0)
-    watching = watch(open_session(lively, "Root"))
-    watching.wait(lambda: bool(watching.told))
-    live: Any = lively.asgi.services.live
-    assert live.monitor.streams.total() == 1
-    watching.disconnect()
-    assert not live.monitor.streams
 
 
 def test_idle_stream_sends_heartbeats(
@@ -194,13 +170,11 @@ def test_streams_share_one_query(make_world: MakeWorld, monkeypatch: pytest.Monk
     monkeypatch.setattr(latest, "load", counted)
     world = make_world()
     watching = [Watch(open_session(world, "Root")) for _ in range(5)]
-    for each in watching:
-        each.wait(lambda each=each: bool(each.told))
+    watching[-1].wait(lambda: all(each.told for each in watching))
     world.run(asyncio.sleep(0.2))
     assert asked == 1
     world.keeper.feed.stop()
-    for each in watching:
-        each.wait(lambda each=each: each.ended)
+    watching[-1].wait(lambda: all(each.ended for each in watching))
 
 
 def test_stream_does_not_count_as_use_of_a_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:
