@@ -14,6 +14,7 @@ import msgspec
 from gamekeeper import app
 from gamekeeper.cli import terminal
 from gamekeeper.cli.lazy_commands import CommandGroup
+from gamekeeper.cli.penalty_times import Body, add_time_options, choose_time
 from gamekeeper.game import lookup
 from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.keeper import Keeper
@@ -33,6 +34,7 @@ SHOWN_REFUSALS = 20
 COLUMNS = ("Id", "State", "Act", "Players", "Done", "Refused", "Held", "Remaining", "Creator", "CreatedAt")
 # kind of catalogue entry that an option names → field of a job
 NAMED = {"items": "ItemId", "variables": "VariableId"}
+FIELDS = {"duration": "Days", "minutes": "Minutes", "until": "Until"}  # field of a ban or mute → field of a job
 Answer = dict[str, Any]
 
 account_option = click.option("--as", "account", metavar="ACCOUNT", required=True, help="Account that does it.")
@@ -95,7 +97,7 @@ def show(job: str, as_json: bool, database: str | None) -> None:  # noqa: FBT001
 @click.option("--bank-overflow", is_flag=True, help="Put into the bank what does not fit into the inventory.")
 @click.option("--variable", metavar="NAME", help="Name or id of a variable.")
 @click.option("--value", help="New value: a number, true or false.")
-@click.option("--days", type=int, help="Duration of a ban or mute; 0: permanently.")
+@add_time_options
 @reason_option
 @click.option("--yes", is_flag=True, help="Start the job. Without it, the job is only previewed.")
 @terminal.json_option
@@ -104,6 +106,7 @@ def start(act: str, file: Path, account: str, reason: str | None, database: str 
     """Create a job for the players whose names or ids are the lines of FILE. It starts only with --yes."""
     players = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     yes, as_json = given.pop("yes"), given.pop("as_json")
+    given["time"] = choose_time(given["length"], given["until"], given["days"])
     work = partial(_start, account=account, body={"Act": act, "Players": players}, given=given, reason=reason, yes=yes)
     found, tried = terminal.run_on_database(database, work, final=True)
     if as_json:
@@ -183,9 +186,10 @@ async def _start(
         "Quantity": given["quantity"],
         "BankOverflow": given["bank_overflow"] or None,
         "Value": None if value is None else _parse_value(value),
-        "Days": given["days"],
     }
     body |= {name: each for name, each in sent.items() if each is not None}
+    length: Body = given["time"] or {}
+    body |= {FIELDS[name]: each for name, each in length.items()}
     job = await _call(keeper, account, "POST", ROOT, reason, body)
     tried = await _call(keeper, account, "GET", f"{ROOT}/{job['Id']}/preview", None)
     if yes:

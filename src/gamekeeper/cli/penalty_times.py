@@ -31,14 +31,16 @@ class TimeType(click.ParamType[Body]):
 def add_time_options(command: F) -> F:
     """Add the options --for, --until and --days; `choose_time` takes their values."""
     limit = click.IntRange(0, moderation.MAX_DAYS)
-    days = click.option("--days", type=limit, help="Duration in days; 0: permanent.")
+    days = click.option("--days", type=limit, help="Duration of a ban or mute in days; 0: permanent.")
     until = click.option(
         *("--until", "until"),
         type=TimeType("time", "until "),
-        help="End, such as friday, 2030-01-31 or '2030-01-31 18:00' (UTC).",
+        help="End of a ban or mute, such as friday, 2030-01-31 or '2030-01-31 18:00' (UTC).",
     )
     length = click.option(
-        *("--for", "length"), type=TimeType("duration"), help="Duration, such as 30m, 3h, 2d, 1w, '1 month' or forever."
+        *("--for", "length"),
+        type=TimeType("duration"),
+        help="Duration of a ban or mute, such as 30m, 3h, 2d, 1w, '1 month' or forever.",
     )
     return length(until(days(command)))
 

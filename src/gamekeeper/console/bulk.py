@@ -12,6 +12,7 @@ from gamekeeper.console import (
     api_calls,
     bulk_titles,
     differences,
+    durations,
     item_names,
     lists,
     menu,
@@ -169,6 +170,7 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
         described=await player_filters.describe_conditions(request, conditions) if conditions else [],
         problem=problem,
         most=MOST_PLAYERS,
+        durations=durations.CHOICES(),
         key=new_guid(),
         newest=lists.build_url(request, before="") if "before" in request.query else "",
         older=lists.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
@@ -263,7 +265,7 @@ async def _make_body(request: Request, fields: Mapping[str, str]) -> dict[str, o
     players = [each for line in fields.get("players", "").splitlines() for each in (line.strip(),) if each]
     given: dict[str, Any] = {name: text.strip() or UNSET for name, text in fields.items()}
     job = wire.bulk.NewBulkJob(given.get("act", ""), players, Online=bool(fields.get("online")))
-    job.Quantity, job.Value, job.Days = (given.get(name, UNSET) for name in ("quantity", "value", "days"))
+    job.Quantity, job.Value, job.Minutes = (given.get(name, UNSET) for name in ("quantity", "value", "minutes"))
     if fields.get("overflow"):
         job.BankOverflow = True
     if conditions := player_filters.read_conditions(fields):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from gamekeeper.console import durations
 from gamekeeper.console.api_keys import Fact
 from gamekeeper.console.change_fields import JOB_STATES
 from gamekeeper.console.differences import TIMES_SIGN
@@ -12,7 +13,8 @@ from gamekeeper.console.formats import format_number
 from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game import approvals, bulk_jobs, lookup
 from gamekeeper.game.bulk_effects import BulkJobChanged
-from gamekeeper.game.bulk_jobs import UNDO
+from gamekeeper.game.bulk_jobs import UNDO, JobDetails
+from gamekeeper.http.instants import format_instant
 from gamekeeper.http.request import Request
 from gamekeeper.store import bulk_jobs as rows
 from gamekeeper.store import catalogue
@@ -111,7 +113,6 @@ def _entitle(job: BulkJob, known: Mapping[str, BulkJob], names: Mapping[str, str
 def _describe(job: BulkJob, names: Mapping[str, str]) -> str:
     details = bulk_jobs.read_details(job)
     thing = f"{format_number(details.quantity or 0)} {TIMES_SIGN} {names.get(details.item_id or '') or details.item_id}"
-    days = details.days or 0
     if job.act == GIVE:
         return gettext("Give %(thing)s", thing=thing)
     if job.act == TAKE:
@@ -121,6 +122,17 @@ def _describe(job: BulkJob, names: Mapping[str, str]) -> str:
         return gettext("Set %(name)s to %(value)s", name=name, value=msgspec.json.encode(details.value).decode())
     if job.act == UNDO:
         return gettext("Undo of another job")
-    if job.act == "ban_player":
-        return ngettext("Ban for %(num)s day", "Ban for %(num)s days", days) if days else gettext("Ban permanently")
-    return ngettext("Mute for %(num)s day", "Mute for %(num)s days", days) if days else gettext("Mute permanently")
+    length = durations.describe(_list_lengths(details))
+    title = (
+        gettext("Ban %(duration)s", duration=length)
+        if job.act == "ban_player"
+        else gettext("Mute %(duration)s", duration=length)
+    )
+    return title[:1].upper() + title[1:]
+
+
+def _list_lengths(details: JobDetails) -> dict[str, object]:
+    """Return how long a ban or mute lasts, as the field of a single one."""
+    if details.until is not None:
+        return {"until": format_instant(details.until)}
+    return {"duration": details.days or 0} if details.minutes is None else {"minutes": details.minutes}

@@ -13,7 +13,7 @@ YEAR = 365 * DAY
 CHOICES = PerLanguage(
     lambda: {
         **{hours * HOUR: ngettext("%(num)d hour", "%(num)d hours", hours) for hours in (1, 3, 12)},
-        **{days * DAY: ngettext("%(num)d day", "%(num)d days", days) for days in (1, 3, 7, 30, 90)},
+        **{days * DAY: ngettext("%(num)d day", "%(num)d days", days) for days in (1, 3, 7, 14, 30, 90)},
         YEAR: gettext("1 year"),
         0: gettext("permanent"),
     }

@@ -28,6 +28,7 @@ from gamekeeper.game.bulk_refusals import (
 from gamekeeper.game.bulk_targets import MOST_PLAYERS, FoundTargets
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.refusals import BadField
 from gamekeeper.game.steps import Step
 from gamekeeper.store import bulk_jobs, clock, users
 from gamekeeper.store.bulk_jobs import (
@@ -62,6 +63,8 @@ class JobDetails(msgspec.Struct, frozen=True, omit_defaults=True):
     variable_id: str | None = None
     value: int | bool | None = None
     days: int | None = None
+    minutes: int | None = None
+    until: int | None = None  # end of a ban or mute in milliseconds, instead of a duration
 
 
 class Creator(NamedTuple):
@@ -114,10 +117,13 @@ async def create(tx: Reading, plan: Plan) -> Decision[BulkJob]:
     if len(targets) > MOST_PLAYERS:
         raise TooManyPlayers(most=MOST_PLAYERS)
     await _require_few_previews(tx, creator.id, creator.most_previews)
+    now, until = await clock.now(tx), plan.details.until
+    if until is not None and until <= now:
+        raise BadField(field="Until", problem="must be in the future")
     details = msgspec.json.encode(plan.details).decode()
     new = NewJob(
         *(lookup.new_guid(), plan.act, details, plan.reason, creator.id, creator.token_id, None),
-        *(players, len(targets) - players, repeated, await clock.now(tx)),
+        *(players, len(targets) - players, repeated, now),
     )
 
     async def insert(tx: Writing) -> None:

@@ -333,6 +333,8 @@ def _describe(job: BulkJob) -> dict[str, object]:
         "VariableId": details.variable_id,
         "Value": details.value,
         "Days": details.days,
+        "Minutes": details.minutes,
+        "Until": None if details.until is None else format_instant(details.until),
         "UndoOf": job.undoes if job.act == UNDO else None,
     }
     return {name: value for name, value in found.items() if value is not None}
@@ -344,12 +346,14 @@ def encode_job(job: BulkJob) -> bytes:
 
 def make_job(job: BulkJob) -> wire.bulk.BulkJob:
     details = bulk_jobs.read_details(job)
-    times = (None if at is None else format_instant(at) for at in (job.started_at, job.ended_at))
+    started, ended, until = (
+        None if at is None else format_instant(at) for at in (job.started_at, job.ended_at, details.until)
+    )
     return wire.bulk.BulkJob(
         *(job.id, job.state, job.act, details.item_id, details.quantity, details.bank_overflow),
         *(details.variable_id, details.value, details.days, job.reason, job.creator_id, job.creator, job.undoes),
         *(make_request_id(job.id), job.problem, job.players, job.done, job.refused, job.held, job.remaining),
-        *(job.not_found, job.repeated, format_instant(job.created_at), *times),
+        *(job.not_found, job.repeated, format_instant(job.created_at), started, ended, details.minutes, until),
     )
 
 

@@ -10,6 +10,7 @@ from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.steps import REQUEST_PREFIX, Step
 from gamekeeper.http import dry_runs, wire
+from gamekeeper.http.instants import format_instant, parse_instant
 from gamekeeper.http.operation import Route
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import JSON
@@ -40,7 +41,9 @@ def _set(details: JobDetails, _: BulkJob) -> object:
 
 
 def _punish(details: JobDetails, job: BulkJob) -> object:
-    return wire.moderation.Penalty(details.days or 0, job.reason)
+    minutes = UNSET if details.minutes is None else details.minutes
+    until = UNSET if details.until is None else format_instant(details.until)
+    return wire.moderation.Penalty(details.days or 0, job.reason, minutes=minutes, until=until)
 
 
 def _send_nothing(_: JobDetails, __: BulkJob) -> object:
@@ -51,23 +54,33 @@ ACTS: Mapping[str, Act] = {
     "give_item": Act("/api/v1/players/{}/items/give", ("ItemId", "Quantity"), "items.give", _give),
     "take_item": Act("/api/v1/players/{}/items/take", ("ItemId", "Quantity"), "items.take", _take),
     SET: Act("/api/v1/players/{}/variables/", ("VariableId", "Value"), "variables.write", _set),
-    "ban_player": Act("/api/v1/players/{}/admin/ban", ("Days",), "moderation.ban", _punish),
-    "mute_player": Act("/api/v1/players/{}/admin/mute", ("Days",), "moderation.mute", _punish),
+    "ban_player": Act("/api/v1/players/{}/admin/ban", (), "moderation.ban", _punish),
+    "mute_player": Act("/api/v1/players/{}/admin/mute", (), "moderation.mute", _punish),
     UNDO: Act("/api/keeper/v1/changes/{}/undo", (), None, _send_nothing),
 }
-OPTIONAL: Mapping[str, tuple[str, ...]] = {"give_item": ("BankOverflow",)}
-ACT_FIELDS = ("ItemId", "Quantity", "BankOverflow", "VariableId", "Value", "Days")
+LENGTHS = ("Days", "Minutes", "Until")  # ways to say how long a ban or mute lasts
+OPTIONAL: Mapping[str, tuple[str, ...]] = {
+    "give_item": ("BankOverflow",),
+    "ban_player": LENGTHS,
+    "mute_player": LENGTHS,
+}
+ACT_FIELDS = ("ItemId", "Quantity", "BankOverflow", "VariableId", "Value", *LENGTHS)
 
 
 def read_details(body: NewBulkJob) -> JobDetails:
     """Check that a new job has the fields of its act, and no others."""
-    needed = ACTS[body.Act].fields
+    needed, optional = ACTS[body.Act].fields, OPTIONAL.get(body.Act, ())
     for name in ACT_FIELDS:
         is_given = getattr(body, name) is not UNSET
         if name in needed and not is_given:
             raise BadField(field=name, problem=f"is missing: {body.Act} needs it")
-        if is_given and name not in (*needed, *OPTIONAL.get(body.Act, ())):
+        if is_given and name not in (*needed, *optional):
             raise BadField(field=name, problem=f"does not belong to {body.Act}")
+    lengths = [name for name in LENGTHS if getattr(body, name) is not UNSET]
+    if optional is LENGTHS and not lengths:
+        raise BadField(field="Days", problem=f"is missing: {body.Act} needs one of Days, Minutes and Until")
+    if len(lengths) > 1:
+        raise BadField(field=lengths[-1], problem="cannot be combined: send one of Days, Minutes and Until")
     return JobDetails(
         body.ItemId or None,
         body.Quantity or None,
@@ -75,6 +88,8 @@ def read_details(body: NewBulkJob) -> JobDetails:
         body.VariableId or None,
         None if body.Value is UNSET else body.Value,
         None if body.Days is UNSET else body.Days,
+        None if body.Minutes is UNSET else body.Minutes,
+        None if body.Until is UNSET else parse_instant(body.Until),
     )
 
 

@@ -251,11 +251,11 @@ NEW_BULK_JOB = wire.bulk.NewBulkJob("give_item", [PLAYER, PLAYER_ID], ItemId=DRA
 _BULK_ORIGIN = ("event prize", USER_ID, USER)
 BULK_JOB = wire.bulk.BulkJob(
     *(BULK_JOB_ID, "running", "give_item", DRAUGHT, 2, False, None, None, None, *_BULK_ORIGIN, None),
-    *(f"bulk-{BULK_JOB_ID}", None, 500, 120, 2, 0, 378, 1, 3, TIME, TIME, None),
+    *(f"bulk-{BULK_JOB_ID}", None, 500, 120, 2, 0, 378, 1, 3, TIME, TIME, None, None, None),
 )
 BULK_UNDO = wire.bulk.BulkJob(
     *(MAIL_ID, "previewed", "undo_change", None, None, False, None, None, None, *_BULK_ORIGIN, BULK_JOB_ID),
-    *(f"bulk-{MAIL_ID}", None, 498, 0, 0, 0, 498, 0, 0, TIME, None, None),
+    *(f"bulk-{MAIL_ID}", None, 498, 0, 0, 0, 498, 0, 0, TIME, None, None, None, None),
 )
 BULK_TARGET = wire.bulk.BulkTarget(1, "done", PLAYER_ID, PLAYER, None, 4711, None, None, None, None, None)
 BULK_CHECK = wire.bulk.BulkCheck(

@@ -41,6 +41,8 @@ class BulkJob(Struct, rename="pascal"):
     created_at: str
     started_at: str | None
     ended_at: str | None
+    minutes: int | None = None
+    until: str | None = None
 
 
 class BulkJobsPage(Struct, rename="pascal"):
@@ -119,6 +121,8 @@ class BulkJobs:
         value: int | bool | None = None,
         days: int | None = None,
         filter: Mapping[str, object] | None = None,  # noqa: A002 - the name in the API
+        minutes: int | None = None,
+        until: str | None = None,
         **options: Unpack[WriteOptions],
     ) -> Payload[BulkJob]:
         """Create a job for many players. Needs the permission of the act; nothing is changed before it is started.
@@ -133,6 +137,8 @@ class BulkJobs:
         value: its new value.
         days: days of a ban or mute; 0: permanently.
         filter: conditions of all players that match it now, such as `{"LevelFrom": 40}`; named as in the API.
+        minutes: minutes of a ban or mute, instead of days.
+        until: time at which a ban or mute ends, such as "2030-01-31T18:00:00Z", instead of a duration.
         Returns the job.
         Raises NoPlayers, TooManyPlayers, TooManyPreviewedJobs, FilterTooWide, SearchNotReady, TooManyLongReads,
             BadField, PowerMissing, RoleMissing, PermissionMissing.
@@ -148,6 +154,8 @@ class BulkJobs:
             "Value": value,
             "Days": days,
             "Filter": filter,
+            "Minutes": minutes,
+            "Until": until,
         }
         return Payload(BulkJob, body={name: each for name, each in given.items() if each is not None})
 

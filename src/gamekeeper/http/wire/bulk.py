@@ -11,7 +11,8 @@ from gamekeeper.http.wire.history import Format
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.mails import CURSOR_SCHEMA
 from gamekeeper.http.wire.moderation import Days as DayCount
-from gamekeeper.http.wire.scalars import PRINTABLE, Guid, Instant, Natural, PlainInt32, PlainInt64, Positive
+from gamekeeper.http.wire.moderation import Minutes as MinuteCount
+from gamekeeper.http.wire.scalars import NEVER_NULL, PRINTABLE, Guid, Instant, Natural, PlainInt32, PlainInt64, Positive
 from gamekeeper.http.wire.variables import VariableValue
 
 PlayerKey = Annotated[str, Meta(max_length=255)]
@@ -60,6 +61,8 @@ class NewBulkJob(Struct):
     Value: VariableValue | UnsetType = UNSET
     Days: DayCount | UnsetType = UNSET
     Filter: JobFilter | UnsetType = UNSET  # all players that match it when the job is created
+    Minutes: Annotated[MinuteCount | UnsetType, NEVER_NULL] = UNSET
+    Until: Annotated[Instant | UnsetType, NEVER_NULL] = UNSET  # end of the ban or mute, instead of a duration
 
 
 class JobsQuery(Struct, frozen=True):
@@ -114,6 +117,8 @@ class BulkJob(Struct):
     CreatedAt: Instant
     StartedAt: Instant | None
     EndedAt: Instant | None
+    Minutes: PlainInt32 | None
+    Until: Instant | None
 
 
 class BulkJobs(Struct):

@@ -215,6 +215,8 @@ class BulkJobSide(Struct):
     VariableId: Guid | UnsetType = UNSET
     Value: PlainInt64 | bool | UnsetType = UNSET
     Days: PlainInt32 | UnsetType = UNSET
+    Minutes: PlainInt32 | UnsetType = UNSET
+    Until: Instant | UnsetType = UNSET
     UndoOf: Guid | UnsetType = UNSET
 
 
