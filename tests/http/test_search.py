@@ -1,7 +1,6 @@
 """Search and sort order of lists: results equal those of Python's `in`, in every order, after any change."""
 
 import random
-import string
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +15,6 @@ from gamekeeper.game import rows, search
 from gamekeeper.game.lookup import fold
 from gamekeeper.store import indexes, players, users
 from gamekeeper.store.engine import Writing
-from loops import over
 from people import ANN, USER_IDS, ZOE, guid
 from world import World
 
@@ -172,13 +170,6 @@ def test_search_reads_a_limited_number_of_rows(world: World, monkeypatch: pytest
             assert 0 < len(names(world, path, search="quillafeather")) < 15
 
 
-@over("length", range(3, 30))
-def test_first_and_last_trigram_are_always_used(length: int) -> None:
-    text = string.ascii_letters[:length]
-    parts = search.pick_parts(text)
-    assert (parts[0], parts[-1], len(parts)) == (text[:3], text[-3:], min(length - 2, search.MAX_PARTS))
-
-
 def test_online_players_are_found_among_many_offline_ones(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     add(world, [f"Common{number:03}" for number in range(60)], 0x10000)
     game_server.heartbeat(world)
@@ -210,12 +201,6 @@ def test_players_and_accounts_are_sorted_in_every_order(world: World) -> None:
             wanted = [each for (each,) in world.sql(rows_in_order) if path == USERS or sought in fold(each)]
             assert names(world, path, search=sought, sortBy=sort) == wanted
             assert names(world, path, search=sought, sortby=sort, sortdirection="descENDING") == wanted[::-1]
-
-
-@over("path, other", [(PLAYERS, "email"), (ONLINE, "email"), (USERS, "level")])
-def test_unknown_order_is_refused(shared_world: World, path: str, other: str) -> None:
-    for sort in (other, "name,level"):
-        refused(shared_world.get(f"{path}?sortBy={sort}"), 400, "bad_field", "'sortBy'")
 
 
 def test_dropped_search_indexes_are_recreated(world: World) -> None:

@@ -224,11 +224,3 @@ def test_bag_moves_with_its_content_but_not_into_itself(world: World) -> None:
     assert move(world, "inventory", 3, POUCH.id, ("bank", 9)).status == 200
     assert held(world, ANNS_POUCH)[1] == (ARROW.id, 7)
     assert errors(world) == []
-
-
-def test_move_is_in_the_feed_as_changed_items(world: World) -> None:
-    assert move(world, "inventory", 0, COIN.id, ("bank", 7)).status == 200
-    told = world.get("/api/link/v1/changes?own=true", by="Server").json["Changes"][-1]
-    assert told["Kind"] == "items_set"
-    assert told["After"]["Items"][0]["ItemId"] == ZERO_GUID
-    assert told["After"]["Bank"][0]["Quantity"] == 250

@@ -10,17 +10,11 @@ from world import Answer, World
 PLAYERS, USERS = "/api/v1/players", "/api/v1/users"
 KEPT = [
     f"{PLAYERS}/Ann",
-    f"{PLAYERS}/{people.ANN.id}",
     PLAYERS,
     f"{PLAYERS}/rank",
-    f"{PLAYERS}/online",
     f"{PLAYERS}/Ann/items",
-    f"{PLAYERS}/Ann/variables",
-    f"{PLAYERS}/Ann/spells",
     f"{USERS}/Ann/players",
     "/api/openapi.json",
-    "/api/docs",
-    "/api/docs/docs.js",
 ]
 SECRET = [(f"{USERS}/Ann/password/reset", "Clerk"), (USERS, "Root"), (f"{USERS}/Ann", "Root")]
 TAG = b'"abc"'
@@ -62,19 +56,13 @@ def test_account_is_cacheable_for_callers_who_see_no_reset_codes(shared_world: W
     assert (seen.status, seen.headers["cache-control"], "etag" in seen.headers) == (200, "no-store", False)
 
 
-def test_answer_that_may_contain_a_secret_is_not_cacheable(world: World) -> None:
-    for path, by in SECRET:
-        answer = ask(world, path, "*", by=by)
-        assert (answer.status, answer.headers["cache-control"]) == (200, "no-store")
-        assert not {"etag", "vary"} & answer.headers.keys()
-
-
-def test_writes_and_refusals_are_not_cacheable(world: World) -> None:
+def test_secrets_writes_and_refusals_are_not_cacheable(world: World) -> None:
     gift = {"itemid": people.COIN.id, "quantity": 1}
     written = world.post(f"{PLAYERS}/Ann/items/give", gift, headers={"If-None-Match": "*"})
     refused = [ask(world, f"{PLAYERS}/Nobody", "*"), world.get(f"{PLAYERS}/Ann", by=None), ask(world, "/nowhere", "*")]
-    assert [each.status for each in (written, *refused)] == [200, 404, 401, 404]
-    for each in (written, *refused):
+    secret = [ask(world, path, "*", by=by) for path, by in SECRET]
+    assert [each.status for each in (written, *refused, *secret)] == [200, 404, 401, 404, 200, 200, 200]
+    for each in (written, *refused, *secret):
         assert (each.headers["cache-control"], "etag" in each.headers) == ("no-store", False)
 
 
@@ -102,11 +90,10 @@ def test_changed_record_has_another_etag(world: World) -> None:
 
 
 def test_if_none_match_accepts_weak_strong_and_listed_etags() -> None:
-    listed = [b'"x", "abc"', b'"x","abc","y"', b', ,"x" , W/"abc",', b'"a,b", "abc"', b'"", "\xfc", "abc"']
-    for given in (TAG, b'W/"abc"', b' \t"abc"\t ', *listed, b"*", b" * "):
+    listed = [b'"x", "abc"', b', ,"x" , W/"abc",', b'"a,b", "abc"', b'"", "\xfc", "abc"']
+    for given in (TAG, b'W/"abc"', b' \t"abc"\t ', *listed, b"*"):
         assert etags.is_listed(TAG, given), given
-    broken = [b'"x, "abc"', b'"abc', b'w/"abc"', b'W /"abc"', b'"abc", x', b'"abc" "x"', b'"abc""x"', b'"abc"; "x"']
-    odd = [b'*, "abc"', b'"x", "abc" y', b'"a c", "abc"', b'"\x00", "abc"']
+    broken = [b'"x, "abc"', b'"abc', b'w/"abc"', b'"abc", x', b'"abc" "x"', b'*, "abc"', b'"\x00", "abc"']
     slow = [b"," * 100_000 + b"x", b" " * 100_000 + b"x", b", " * 50_000 + b'"']
-    for given in (b"", b"abc", b'"ABC"', *broken, *odd, *slow):
+    for given in (b"", b"abc", b'"ABC"', *broken, *slow):
         assert not etags.is_listed(TAG, given), given[:20]

@@ -9,13 +9,6 @@ from people import ANNS_POUCH, ARROW, COIN, POUCH, SWORD
 from world import World
 
 
-def test_take_answers_the_quantity(world: World) -> None:
-    answer = take(world, ANN, COIN.id, 50)
-    assert answer.status == 200
-    assert list(answer.json.items()) == [("ItemId", COIN.id), ("Quantity", 50)]
-    assert read_slots(world, ANN)[0] == (COIN.id, 200)
-
-
 def test_take_uses_ascending_slots_of_the_inventory_only(world: World) -> None:
     items = [stack(9, ARROW.id, 10), stack(4, ARROW.id, 20)]
     game_server.put_player(world, people.ANN.id, {"Items": items, "Bank": [stack(1, ARROW.id, 30)]})
@@ -31,8 +24,6 @@ def test_take_of_too_many_or_a_filled_bag_is_refused_and_changes_nothing(shared_
     for item_id, quantity in ((COIN.id, 251), (SWORD.id, 2), (POUCH.id, 2), (ARROW.id, 2_147_483_647)):
         refused(take(shared_world, ANN, item_id, quantity), 409, "not_enough_items")
     refused(take(shared_world, BOB, COIN.id, 1), 409, "not_enough_items", "has only 0 of this item")
-    assert everything(shared_world) == before
-    before = everything(shared_world)
     refused(take(shared_world, ANN, POUCH.id, 1), 409, "bag_not_empty")
     assert everything(shared_world) == before
 
@@ -59,14 +50,3 @@ def test_take_removes_empty_bag_skips_filled_one_and_records_its_size(world: Wor
     take(world, BOB, POUCH.id, 1)
     before = world.ledger()[-1].before
     assert f'"Id":"{bag}","SlotCount":8' in str(before).replace(" ", "")
-
-
-def test_take_after_give_restores_everything_but_the_audit_log(world: World) -> None:
-    before = everything(world, without="ledger")
-    give(world, ANN, ARROW.id, 500)
-    take(world, ANN, ARROW.id, 500)
-    # Ann's own arrows of slot 1 are gone: items are taken from the lowest slots first
-    assert read_slots(world, ANN).get(1) is None
-    take(world, ANN, ARROW.id, 60)
-    give(world, ANN, ARROW.id, 60)
-    assert everything(world, without="ledger") == before
