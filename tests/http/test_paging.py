@@ -26,12 +26,10 @@ def page_path(path: str, page: int, size: int) -> str:
 
 @over("path", GET_LISTS)
 def test_largest_page_number_has_no_records_and_a_larger_one_is_refused(shared_world: World, path: str) -> None:
-    for size, echoed in ((100, 100), (LAST, 100), (1, 1)):
-        answer = shared_world.get(page_path(path, LAST, size))
-        assert (answer.status, list(answer.json.values())) == (200, [GET_LISTS[path], LAST, echoed, 0, []])
-    for page in (LAST + 1, 2**63 // 100, 2**63 - 1, 2**63, 2**64):
-        answer = shared_world.get(page_path(path, page, 100))
-        refused(answer, 400, "bad_field", f"'page' must be a whole number from 0 to {LAST}")
+    answer = shared_world.get(page_path(path, LAST, 100))
+    assert (answer.status, list(answer.json.values())) == (200, [GET_LISTS[path], LAST, 100, 0, []])
+    answer = shared_world.get(page_path(path, LAST + 1, 100))
+    refused(answer, 400, "bad_field", f"'page' must be a whole number from 0 to {LAST}")
 
 
 def test_largest_page_number_works_with_the_largest_page_size(make_world: Callable[..., World]) -> None:
@@ -44,17 +42,12 @@ def test_largest_page_number_works_with_the_largest_page_size(make_world: Callab
 
 @over("path", POST_LISTS)
 def test_legacy_body_has_the_same_largest_page_number(shared_world: World, path: str) -> None:
-    for count in (100, LAST, 1):
-        answer = shared_world.post(path, {"page": LAST, "count": count})
-        assert (answer.status, list(answer.json.values())) == (200, [POST_LISTS[path], LAST, 0, []])
-    for page in (LAST + 1, 2**63 // 100, 2**63 - 1, 2**63, 2**64):
-        refused(shared_world.post(path, {"page": page, "count": 100}), 400, "bad_field", "'page'")
+    answer = shared_world.post(path, {"page": LAST, "count": LAST})
+    assert (answer.status, list(answer.json.values())) == (200, [POST_LISTS[path], LAST, 0, []])
+    refused(shared_world.post(path, {"page": LAST + 1, "count": 100}), 400, "bad_field", "'page'")
 
 
-LEGACY = ("/api/v1/players", "/api/v1/users", "/api/v1/gameobjects/item")
-
-
-@over("path", LEGACY)
+@over("path", ["/api/v1/players", "/api/v1/users", "/api/v1/gameobjects/item"])
 def test_legacy_list_takes_from_the_query_what_its_body_leaves_out(shared_world: World, path: str) -> None:
     everything = shared_world.post(path, {"count": 100}).json["entries"]
     assert len(everything) > 2
@@ -65,8 +58,8 @@ def test_legacy_list_takes_from_the_query_what_its_body_leaves_out(shared_world:
         return answer.json["Page"], answer.json["entries"]
 
     second = (1, everything[1:2])
-    assert read("page=1&pageSize=1") == read("Page=1&count=1") == second
-    assert read("page=1&pageSize=1", []) == read("page=1", {"count": 1}) == read("pageSize=1", {"page": 1}) == second
+    assert read("page=1&pageSize=1") == read("Page=1&count=1") == read("page=1&pageSize=1", []) == second
+    assert read("page=1", {"count": 1}) == read("pageSize=1", {"page": 1}) == second
     assert read("page=1", form={"count": "1"}) == second
     # the body wins, also with a default value
     assert read("page=9&pageSize=2", {"page": 1, "count": 1}) == second

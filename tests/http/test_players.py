@@ -7,7 +7,7 @@ import pytest
 
 import game_server
 import people
-from expectations import JSON, refused
+from expectations import refused
 from gamekeeper.game.lookup import ZERO_GUID
 from loops import over
 from world import Answer, World, open_world
@@ -75,9 +75,8 @@ def names(answer: Answer) -> list[str]:
 
 
 def test_record_is_found_by_name_and_id_in_every_form(shared_world: World) -> None:
-    plain, shouted = people.ANN.id.replace("-", ""), people.ANN.id.upper()
-    ids = (people.ANN.id, shouted, plain, f"{{{people.ANN.id}}}", f"{{{plain}}}", f"%7B{people.ANN.id}%7D")
-    for key in (*ids, "Ann", "ann", "ANN", "aNn", "%41nn", "%61%4E%6e", "Ann/"):
+    plain = people.ANN.id.replace("-", "")
+    for key in (people.ANN.id.upper(), f"{{{plain}}}", f"%7B{people.ANN.id}%7D", "Ann", "aNn", "%61%4E%6e", "Ann/"):
         answer = shared_world.get(f"{PLAYERS}/{key}", headers={"Content-Type": "nonsense"})
         assert answer.status == 200, key
         assert list(answer.json.items()) == list(ANNS_RECORD.items())
@@ -91,43 +90,32 @@ def test_unset_fields_have_defaults_and_unknown_classes_no_name(shared_world: Wo
     assert (record["Equipment"], record["MaxVitals"], record["Vitals"]) == ([-1] * 5, [0, 0], [0, 0])
 
 
-@over(
-    "key, message",
-    [
-        ("Nobody", "No player with name 'Nobody'."),
-        (people.NOBODY_ID, f"No player with id '{people.NOBODY_ID}'."),
+def test_unknown_key_is_404_with_the_specs_message(shared_world: World) -> None:
+    for key, message in (
+        ("nObOdY", "No player with name 'nObOdY'."),
         (people.NOBODY_ID.replace("-", "").upper(), f"No player with id '{people.NOBODY_ID}'."),
         (ZERO_GUID, f"No player with id '{ZERO_GUID}'."),
         (people.ANN.id[:-1], f"No player with name '{people.ANN.id[:-1]}'."),
         ("a%2Fb", "No player with name 'a/b'."),
-        ("Ann%00", "No player with name 'Ann\0'."),
-        ("%EF%BC%91", "No player with name '１'."),  # noqa: RUF001 - a full-width digit is no digit
         ("x" * 8000, f"No player with name '{'x' * 8000}'."),
-    ],
-)
-def test_unknown_key_is_404_with_the_specs_message(shared_world: World, key: str, message: str) -> None:
-    answer = shared_world.get(f"{PLAYERS}/{key}")
-    refused(answer, 404, "no_such_player")
-    assert answer.message == message
+    ):
+        answer = shared_world.get(f"{PLAYERS}/{key}")
+        refused(answer, 404, "no_such_player")
+        assert answer.message == message
 
 
-def test_literal_paths_win_over_names_and_routes_are_checked_first(shared_world: World) -> None:
-    assert next(iter(shared_world.get(f"{PLAYERS}/rank").json)) == "Total"
-    assert next(iter(shared_world.get(f"{PLAYERS}/online").json)) == "Total"
+def test_literal_paths_in_any_case_win_over_names_and_routes_are_checked_first(shared_world: World) -> None:
+    for path in ("rank", "online", "online/count"):
+        plain = shared_world.get(f"{PLAYERS}/{path}").raw
+        assert shared_world.get(f"/Api/V1/PLAYERS/{path.upper()}").raw == plain
+        assert shared_world.get(f"/%41pi/v1/players/{path.replace('n', '%4E')}").raw == plain
+    for name in ("bag", "BAG", "b%61g", ""):
+        refused(shared_world.post(f"{PLAYERS}/{name}/items/give", {}), 404, "no_such_route")
     refused(shared_world.get(f"{PLAYERS}/bag"), 404, "no_such_route")
     refused(shared_world.get(f"{PLAYERS}/Ann/nothing", by=None), 404, "no_such_route")
-    refused(shared_world.get(f"{PLAYERS}//items", by=None), 404, "no_such_route")
     answer = shared_world.call("DELETE", PLAYERS, by=None)
     refused(answer, 405, "method_not_allowed", "GET, POST")
     assert answer.headers["allow"] == "GET, POST"
-
-
-def test_answers_have_content_type_and_request_id(shared_world: World) -> None:
-    first, second = shared_world.get(f"{PLAYERS}/Ann"), shared_world.get(f"{PLAYERS}/Ann")
-    assert first.headers["content-type"] == JSON
-    assert first.headers["content-length"] == str(len(first.raw))
-    assert first.headers["x-request-id"] != second.headers["x-request-id"]
-    assert "connection" not in first.headers
 
 
 def test_pages_follow_the_decided_rules(crowded: World) -> None:
@@ -141,15 +129,10 @@ def test_pages_follow_the_decided_rules(crowded: World) -> None:
             "": (5, everybody[:5]),
             "page=1": (5, everybody[5:]),
             "pageSize=2&page=1": (2, everybody[2:4]),
-            "PAGESIZE=2&Page=1": (2, everybody[2:4]),
-            "pageSize=4&page=1&limit=3": (4, everybody[4:7]),
-            "pageSize=4&page=1&limit=9": (4, everybody[4:8]),
+            "PAGESIZE=4&Page=1&limit=3": (4, everybody[4:7]),
             "limit=2&page=1": (5, everybody[5:7]),
-            "limit=100": (5, everybody[:5]),
             "limit=5000&pageSize=5000": (100, everybody),
-            "pageSize=2147483647": (100, everybody),
             "page=2": (5, []),
-            "page=2147483647&pageSize=100": (100, []),
             "unknown=1&pageSize=1": (1, everybody[:1]),
         }
         for query, (size, expected) in cuts.items():
@@ -165,15 +148,6 @@ def test_largest_page_size_is_a_setting(make_world: Callable[..., World]) -> Non
     assert names(world.post(PLAYERS, {"count": 3})) == ["Ann", "Bob"]
 
 
-@over("path", GET_LISTS)
-def test_malformed_query_is_refused_and_names_the_field(shared_world: World, path: str) -> None:
-    wrong = ("-1", "x", "1.0", "", "1e3", "true", "%2B1", "2147483648", "9" * 5000, "%EF%BC%91", "%201")
-    for field, least in (("page", 0), ("pageSize", 1), ("limit", 1)):
-        for value in (*wrong, *(("0",) if least else ())):
-            refused(shared_world.get(f"{path}?{field}={value}"), 400, "bad_field", f"'{field}'")
-    refused(shared_world.get(f"{path}?page=0&Page=1"), 400, "repeated_field", "'Page'")
-
-
 def test_lists_are_sorted_by_name_ignoring_case_and_ranks_by_level_exp_and_id(crowded: World) -> None:
     for path in (PLAYERS, f"{PLAYERS}/online"):
         assert names(crowded.get(f"{path}?pageSize=100")) == BY_NAME
@@ -181,12 +155,9 @@ def test_lists_are_sorted_by_name_ignoring_case_and_ranks_by_level_exp_and_id(cr
     keys = [(record["Level"], record["Exp"], record["Id"]) for record in ranked]
     assert [record["Name"] for record in ranked] == BY_RANK
     assert keys == sorted(keys, reverse=True)
-    for direction, expected in (("descending", ranked), ("DESCENDING", ranked), ("aScEnDiNg", ranked[::-1])):
+    for direction, expected in (("DESCENDING", ranked), ("aScEnDiNg", ranked[::-1])):
         found = crowded.get(f"{PLAYERS}/rank?pageSize=100&sortDirection={direction}")
         assert found.json["Values"] == expected
-    for direction in ("up", "", "Asc", "Ascending%20", "1"):
-        answer = crowded.get(f"{PLAYERS}/rank?sortDirection={direction}")
-        refused(answer, 400, "bad_field", "'sortDirection'")
 
 
 @over("path", POST_LISTS)
@@ -198,17 +169,13 @@ def test_legacy_page_is_accepted_in_every_form(crowded: World, path: str) -> Non
     json, form = "application/json", "application/x-www-form-urlencoded"
     asked: list[tuple[bytes, str, list[str]]] = [
         (b"", "", BY_NAME[:5]),
-        (b"{}", "application/json; charset=utf-8", BY_NAME[:5]),
-        (b"[]", json, BY_NAME[:5]),
         (b' {"Page": "1", "COUNT": "3"}', json, BY_NAME[3:6]),
         (b'{"count": 5000}', json, BY_NAME),
         (b'{"page": 9}', json, []),
         (b'{"count": 1, "UserId": 7}', "", BY_NAME[:1]),
-        (b'{"count": 1}', form, BY_NAME[:1]),
         (b"page=1&count=2", form, BY_NAME[2:4]),
         (b'{"count": 0}', json, BY_NAME[:5]),
         (b'{"page": 1, "count": -1}', json, BY_NAME[5:]),
-        (b"count=-2147483648", form, BY_NAME[:5]),
     ]
     for body, content_type, expected in asked:
         answer = crowded.call("POST", path, raw=body, headers={"Content-Type": content_type})
@@ -216,39 +183,9 @@ def test_legacy_page_is_accepted_in_every_form(crowded: World, path: str) -> Non
         assert (answer.json["total"], answer.json["count"]) == (9, len(expected))
 
 
-@over("path", POST_LISTS)
-def test_malformed_legacy_page_is_refused_and_names_the_field(shared_world: World, path: str) -> None:
-    wrong = ("-2147483649", "1.0", "1e3", "true", '"five"', "[]", "{}", "2147483648", "9" * 5000, '""', '"\\uff11"')
-    for field, value in [("page", "-1"), *((field, value) for field in ("page", "count") for value in wrong)]:
-        raw = f'{{"{field}": {value}}}'.encode()
-        answer = shared_world.call("POST", path, raw=raw, headers={"Content-Type": "application/json"})
-        refused(answer, 400, "bad_field", f"'{field}'")
-
-
-@over(
-    "body, status, code",
-    [
-        (b"null", 400, "malformed_body"),
-        (b'{"page": NaN}', 400, "malformed_body"),
-        ('{"page": 1}'.encode("utf-16"), 400, "malformed_body"),
-        (b"\xff\xfe", 400, "malformed_body"),
-        (b'{"page": 0, "Page": 0}', 400, "repeated_field"),
-        (b'{"x":' + b"[" * 32 + b"]" * 32 + b"}", 400, "malformed_body"),
-        (b'{"x":' + b"[" * 20_000 + b"]" * 20_000 + b"}", 400, "malformed_body"),
-        (b"page=0", 400, "malformed_body"),
-        (b" " * 65_537, 413, "body_too_large"),
-        ((b'{"x":' + b"[" * 31 + b"]" * 31 + b"}").ljust(65_536), 200, ""),  # the largest depth and size
-    ],
-)
-def test_malformed_body_is_refused(shared_world: World, body: bytes, status: int, code: str) -> None:
-    answer = shared_world.call("POST", PLAYERS, raw=body, headers={"Content-Type": "application/json"})
-    assert (answer.status, answer.json.get("Code", "")) == (status, code)
-
-
 def test_deprecated_list_has_the_deprecation_headers(shared_world: World) -> None:
     answer = shared_world.post(PLAYERS)
-    assert answer.headers["deprecation"].startswith("@")
+    assert answer.headers["deprecation"][0] == "@"
     assert answer.headers["deprecation"][1:].isdigit()
     assert answer.headers["link"] == '</api/v1/players>; rel="successor-version"'
-    others = [shared_world.get(PLAYERS), shared_world.post(f"{PLAYERS}/online")]
-    assert not any({"deprecation", "link"} & other.headers.keys() for other in others)
+    assert not {"deprecation", "link"} & shared_world.get(PLAYERS).headers.keys()

@@ -1,6 +1,5 @@
 """Permissions and roles over the API: who may grant and revoke them, and the effects."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,7 @@ from expectations import everything
 from gamekeeper.game import lookup, tokens
 from gamekeeper.game.security import Origin
 from loops import over
-from proof import refused, spelt
+from proof import at_once, refused, spelt
 from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
 from world import SENT, Answer, World
 
@@ -33,21 +32,12 @@ def empower(world: World, name: str, *powers: str) -> None:
 
 
 def test_answer_has_the_exact_body_and_other_permissions_keep_tokens(world: World) -> None:
-    answer = change(world, "ann", {"ban": True, "Mute": "true"}, headers={"x-reason": "promoted"})
-    assert (answer.status, answer.raw) == (
-        200,
-        spelt({"Id": people.USER_IDS["Ann"], "Name": "Ann", **NOTHING, "Ban": True, "Mute": True, "WeakenedKeys": []}),
-    )
-    row = world.ledger()[-1]
-    assert row.kind == "powers_changed"
-    assert change(world, people.USER_IDS["Ann"], {"ban": False}).json == {
-        "Id": people.USER_IDS["Ann"],
-        "Name": "Ann",
-        **NOTHING,
-        "Mute": True,
-        "WeakenedKeys": [],
-    }
     pair = log_in(world, "Clerk")
+    answer = change(world, "ann", {"ban": True, "Mute": "true"})
+    told = {"Id": people.USER_IDS["Ann"], "Name": "Ann", **NOTHING, "Ban": True, "Mute": True, "WeakenedKeys": []}
+    assert (answer.status, answer.raw) == (200, spelt(told))
+    assert world.ledger()[-1].kind == "powers_changed"
+    assert change(world, people.USER_IDS["Ann"], {"ban": False}).json == told | {"Ban": False}
     assert change(world, "Clerk", {"users.query": False}).status == 200
     assert works(world, pair)
 
@@ -55,20 +45,16 @@ def test_answer_has_the_exact_body_and_other_permissions_keep_tokens(world: Worl
 def test_every_name_of_a_permission_is_accepted(world: World) -> None:
     """Granting users.manage includes users.query, and revoking users.query revokes users.manage."""
     for body, held in (
-        ({"usersquery": True}, {"UsersQuery"}),
-        ({"users.query": False}, set[str]()),
         ({"Users.Manage": True}, {"UsersQuery", "UsersManage"}),
         ({"users.query": False}, set[str]()),
         ({"usersmanage": True, "usersquery": True}, {"UsersQuery", "UsersManage"}),
         ({"usersquery": False, "game.link": True, "api": True, "editor": True}, {"GameLink", "Api", "Editor"}),
         ({"GameLink": True, "api": False, "editor": False, "kick": False}, {"GameLink"}),
-        ({}, {"GameLink"}),
     ):
         answer = change(world, "Ann", body)
         assert answer.status == 200, answer.raw
         assert {name for name, flag in answer.json.items() if flag is True} == held
-    answer = change(world, "Ann", {"users.query": False, "users.manage": True})
-    refused(answer, 400, "bad_field", "The field 'users.manage' can only be held with users.query; give or take both.")
+    refused(change(world, "Ann", {"users.query": False, "users.manage": True}), 400, "bad_field")
 
 
 def test_unchanged_or_refused_permissions_change_nothing(shared_world: World) -> None:
@@ -76,32 +62,20 @@ def test_unchanged_or_refused_permissions_change_nothing(shared_world: World) ->
     assert change(shared_world, "Clerk", {"users.query": True, "ban": False}).status == 200
     held = change(shared_world, "Clerk", {}).json
     assert change(shared_world, "Clerk", held).json == held
-    refused(change(shared_world, "Nobody", {"ban": True}), 404, "no_such_user", "No user with name 'Nobody'.")
-    for body, named in (({"ban": 1}, "ban"), ({"api": 2}, "api"), ({"users.query": "yes"}, "usersquery")):
-        answer = change(shared_world, "Ann", body)
-        refused(answer, 400, "bad_field")
-        assert f"'{named}'" in answer.message
-    for name, meant in (("bann", "ban"), ("users_query", "usersquery"), ("UserManage", "usersmanage")):
-        message = f"Unknown field '{name}'. Did you mean '{meant}'?"
-        refused(change(shared_world, "Clerk", {"kick": True, name: False}), 400, "unknown_field", message)
-        form = shared_world.post("/api/keeper/v1/users/Clerk/powers", form={name: "False"})
-        assert form.code == "unknown_field"
+    message = "Unknown field 'users_query'. Did you mean 'usersquery'?"
+    refused(change(shared_world, "Clerk", {"kick": True, "users_query": False}), 400, "unknown_field", message)
+    assert change(shared_world, "Clerk", None, form={"bann": "False"}).code == "unknown_field"
     refused(change(shared_world, "Clerk", {"usersquery": False, "users.query": True}), 400, "repeated_field")
     for body in ({"ban": False}, {"ban": True}, {}):
         refused(change(shared_world, "Root", body), 409, "own_powers")
     assert everything(shared_world) == before
 
 
-OUTRANKS = "Ann has permissions that you do not have, so you cannot change this account."
-
-
 @over(
     "own, theirs, body, fine",
     [
-        ((), (), {"api": True}, True),
         ((), (), {"users.manage": True}, True),
         ((), (), {"ban": True}, False),  # the caller lacks the permission that the request grants
-        ((), (), {"game.link": True}, False),
         ((), (), {"ban": False}, True),  # allowed: Ann does not have the permission, so revoking it changes nothing
         (("mute",), ("editor",), {"editor": False}, False),  # the caller lacks the permission that the request revokes
         (("mute",), ("editor",), {"mute": True}, True),
@@ -122,8 +96,7 @@ def test_caller_grants_and_revokes_only_own_permissions(
     if fine:
         assert answer.status == 200, answer.raw
     else:
-        outranks = theirs in {("kick",), ("game_link",)}
-        refused(answer, 403, "outranked", OUTRANKS if outranks else "You do not have the permission to do this.")
+        refused(answer, 403, "outranked")
         assert everything(world) == before
 
 
@@ -151,27 +124,20 @@ def test_users_manage_can_set_any_password(world: World) -> None:
     new = "ab" * 32
     assert world.post("/api/v1/users/Root/manage/password/change", {"new": new}, by="Clerk").status == 200
     signed_in = world.post(TOKEN, {**BY_PASSWORD, "username": "Root", "password": new}, by=None)
-    assert signed_in.status == 200
-    headers = {"Authorization": f"Bearer {signed_in.json['access_token']}"}
-    assert world.post("/api/keeper/v1/users/Clerk/powers", {"ban": True}, by=None, headers=headers).status == 200
+    assert change(world, "Clerk", {"ban": True}, token=signed_in.json["access_token"]).status == 200
 
 
 @pytest.mark.both_engines
 def test_of_two_mutual_revocations_one_is_refused(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
-
-    async def together() -> tuple[Answer, Answer]:
-        body, users = {"users.manage": False}, "/api/keeper/v1/users"
-        return await asyncio.gather(
-            one.send("POST", f"{users}/Shop/powers", body=body, by="Clerk"),
-            two.send("POST", f"{users}/Clerk/powers", body=body, by="Shop"),
-        )
-
+    body, users = {"users.manage": False}, "/api/keeper/v1/users"
     for _ in range(3):
         for name in ("Clerk", "Shop"):
             for each in (one, two):
                 empower(each, name, "users_query", "users_manage")
-        assert sorted(each.status for each in one.run(together())) == [200, 403]
+        shops = one.send("POST", f"{users}/Shop/powers", body=body, by="Clerk")
+        clerks = two.send("POST", f"{users}/Clerk/powers", body=body, by="Shop")
+        assert sorted(each.status for each in at_once(one, [shops, clerks])) == [200, 403]
 
 
 def takes_by_api(world: World) -> None:
