@@ -21,6 +21,16 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - each run creates its own folder there
 # bytes of free memory needed for the databases of several test processes; containers often have less
 MEMORY_LEAST = 2 << 30
 LEAVE_SECONDS = 1
+DAY_SECONDS = 24 * 60 * 60
+LAST_SECONDS = 20  # of a day: longer than most tests
+
+
+def find_day() -> int:
+    """Return the number of the day (UTC). Wait for the next day just before midnight: a test would count two days."""
+    left = DAY_SECONDS - time.time() % DAY_SECONDS
+    if left < LAST_SECONDS:
+        time.sleep(left)
+    return int(time.time() // DAY_SECONDS)
 
 
 def place() -> Path | None:
@@ -36,14 +46,17 @@ class Sqlite:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.tokens = asyncio.run(worlds.prepare(self._url("template")))
+        self._day = 0
+        self.tokens: dict[str, str] = {}
+        self._fill_template()
 
     def empty(self) -> str:
+        find_day()
         return self._url(uuid.uuid4().hex)
 
     def fresh(self, *, used: bool = False) -> str:
         del used  # a new copy of a file is as cheap
-        return self.copy(self._url("template"))
+        return self.copy(self._fill_template())
 
     def copy(self, url: str) -> str:
         """Copy an SQLite database that is not open."""
@@ -54,6 +67,15 @@ class Sqlite:
     def drop(self, url: str) -> None:
         for path in Path(url.removeprefix("sqlite:///")).parent.glob(Path(url).name + "*"):
             path.unlink(missing_ok=True)  # ignore missing files: a killed process may still be deleting files
+
+    def _fill_template(self) -> str:
+        """Fill the template once each day, with the same tokens: tests count its changes as those of today."""
+        day = find_day()
+        url = self._url(f"template{day}")
+        if day != self._day:
+            self._day = day
+            self.tokens |= asyncio.run(worlds.prepare(url, self.tokens))
+        return url
 
     def _url(self, name: str) -> str:
         return f"sqlite:///{self._folder / name}.db"
@@ -74,21 +96,23 @@ class Postgres:
         # FILE_COPY copies without the WAL, which would need much memory; its two checkpoints are cheap in memory.
         self._copied = "STRATEGY FILE_COPY" if f"host={MEMORY}/" in server else ""
         self._restored: list[str] = []
-        self._template = f"{TEMPLATE}_{uuid.uuid4().hex[:8]}"
-        self._execute(f'CREATE DATABASE "{self._template}"')
-        self.tokens = asyncio.run(worlds.prepare(self._url(self._template)))
-        self._restorer = self._run(Restorer.read(self._url(self._template)))
+        self._day = 0
+        self._template = ""  # URL
+        self.tokens: dict[str, str] = {}
+        self._fill_template()
 
     def empty(self, *options: str) -> str:
+        find_day()
         name = f"t{uuid.uuid4().hex}"
         self._execute(f'CREATE DATABASE "{name}" {" ".join(options)}')
         return self._url(name)
 
     def fresh(self, *, used: bool = False) -> str:
         """Return a database with all test people. If `used`, it may be restored, with an open connection in `kept`."""
+        self._fill_template()
         if used and self._restored:
             return self._restored.pop()
-        url = self.copy(self._url(self._template))
+        url = self.copy(self._template)
         [number] = self._execute("SELECT oid FROM pg_database WHERE datname = $1", _find_name(url))
         self._restorer.expect(url, number)
         return url
@@ -108,9 +132,7 @@ class Postgres:
                 self._run(self._restorer.restore(url, self.kept[url].db))
                 self._restored.append(url)
                 return
-        self._disconnect(url)
-        self._restorer.forget(url)
-        self._execute(f'DROP DATABASE "{_find_name(url)}" WITH (FORCE)')
+        self._drop(url)
 
     def replace(self, url: str) -> None:
         """Replace the PostgreSQL database by an empty one of the same name."""
@@ -120,11 +142,29 @@ class Postgres:
         self._execute(f'CREATE DATABASE "{name}"')
 
     def close(self) -> None:
-        for url in (*self._restored, self._url(self._template)):
-            self._disconnect(url)
-            self._execute(f'DROP DATABASE "{_find_name(url)}" WITH (FORCE)')
+        for url in (*self._restored, self._template):
+            self._drop(url)
         self._run(self._admin.close())
         self.loop.close()
+
+    def _fill_template(self) -> None:
+        """Fill the template once each day, with the same tokens: tests count its changes as those of today."""
+        day = find_day()
+        if day == self._day:
+            return
+        self._day, outdated = day, [*self._restored, self._template] if self._template else []
+        self._restored.clear()
+        self._template = self._url(f"{TEMPLATE}_{uuid.uuid4().hex[:8]}")
+        self._execute(f'CREATE DATABASE "{_find_name(self._template)}"')
+        self.tokens |= asyncio.run(worlds.prepare(self._template, self.tokens))
+        self._restorer = self._run(Restorer.read(self._template))
+        for url in outdated:
+            self._drop(url)
+
+    def _drop(self, url: str) -> None:
+        self._disconnect(url)
+        self._restorer.forget(url)
+        self._execute(f'DROP DATABASE "{_find_name(url)}" WITH (FORCE)')
 
     def _disconnect(self, url: str) -> None:
         if connection := self.kept.pop(url, None):

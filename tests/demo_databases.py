@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 import world as worlds
+from databases import find_day
 from gamekeeper.demo import loader
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.keeper import Keeper
@@ -33,6 +34,7 @@ async def trace(keeper: Keeper) -> list[tuple[object, ...]]:
 
 
 def find_hour() -> int:
+    find_day()  # waits for the next day just before midnight
     return int(time.time()) // 3600
 
 

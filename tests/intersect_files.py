@@ -16,6 +16,7 @@ import state
 import make_intersect
 import world as worlds
 from command_line import CommandLine
+from databases import find_day
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statement
@@ -60,9 +61,13 @@ class OpenImport(NamedTuple):
     world: World
 
 
-@cache
 def migrate_template(databases: Any) -> str:
-    """Migrate an empty database. Copying it is far faster than applying each migration again."""
+    """Migrate an empty database once each day. Copying it is far faster than applying each migration again."""
+    return _migrate_template(databases, find_day())
+
+
+@cache
+def _migrate_template(databases: Any, _day: int) -> str:
     url: str = databases.empty()
     asyncio.run(worlds.at_work(url, _do_nothing))
     return url

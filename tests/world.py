@@ -34,6 +34,7 @@ KEY_FILE = str(Path(__file__).parent / "secret_key_of_tests.txt")
 Path(KEY_FILE).chmod(0o600)  # as the doctor wants it; git does not store this mode
 PUBLIC_URL = "https://keeper.example.test"  # invitations need an address
 SENT = hash_for_wire(people.PASSWORD)
+KEEP_TOKEN = Statement("keep", {"": "UPDATE tokens SET access_hash = $1 WHERE access_hash = $2"})
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # argon2 at the lowest cost, to make tests fast
 
 
@@ -247,13 +248,16 @@ async def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) ->
     return await app.run_with_keeper(settings.load({}, database=url, access_log=False), migrate_and_work)
 
 
-async def prepare(url: str) -> dict[str, str]:
-    """Migrate the database and create the accounts and players of people.py."""
+async def prepare(url: str, known_tokens: Mapping[str, str]) -> dict[str, str]:
+    """Migrate the database and create the accounts and players of people.py; return their tokens, the known ones."""
 
     async def fill(keeper: Keeper) -> dict[str, str]:
-        people = await populate(keeper)
+        made = await populate(keeper)
+        for name, text in known_tokens.items():
+            hashes = [tokens.hash_token(each) for each in (text, made[name])]
+            await keeper.store.write(lambda tx, hashes=hashes: tx.returning(KEEP_TOKEN, *hashes))
         await keeper.lists.rebuild()
-        return people
+        return made | dict(known_tokens)
 
     return await at_work(url, fill)
 
