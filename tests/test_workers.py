@@ -2,8 +2,7 @@
 
 import asyncio
 import contextlib
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,17 +13,11 @@ import psutil
 import pytest
 
 from gamekeeper.http.workers import WorkerSamples
+from remote import wait_until
 from server import Server
 
-SECONDS = 60
+AWAY = '"id": "start", "problem": "the database is unreachable'
 pytestmark = [pytest.mark.parametrize("engine", ["postgres"], indirect=True), pytest.mark.long_only]
-
-
-def until(happens: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not happens():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def workers(server: Server) -> list[psutil.Process]:
@@ -65,13 +58,15 @@ def test_replacement_of_a_dead_worker_waits_for_the_database(
     with said.open("wb") as log:
         server.stderr = log.fileno()
         with server:
-            until(lambda: serving(server))
+            wait_until(lambda: serving(server))
             let_in(database, anybody=False)
             workers(server)[0].kill()
-            until(lambda: '"id": "start", "problem": "the database is unreachable' in said.read_text(encoding="utf-8"))
+            wait_until(
+                lambda: '"id": "start", "problem": "the database is unreachable' in said.read_text(encoding="utf-8")
+            )
             assert httpx.get(f"{server.url}/health/live").status_code == 200
             let_in(database, anybody=True)
-            until(lambda: serving(server))
+            wait_until(lambda: serving(server))
             assert httpx.get(f"{server.url}/api/v1/players/Ann", headers=headers).status_code == 200
             assert server.stop() == 0
 
