@@ -81,39 +81,16 @@ OTHERS = {
     "direct/[lookupKey]": "Mona",
 }
 MONAS_ID = people.guid(64)
+IDS = (
+    *("variableId", "bagId", "tokenId", "id", "mapId", "objectId", "itemId", "serverVariableId", "guildVariableId"),
+    *("mailId", "invitationId", "keyId", "approvalId", "noteId", "signalId", "jobId", "userId", "playerId", "guildId"),
+)
 UNKNOWN_KEYS = {
-    "lookupKey": "Nobody",
-    "lookupKey1": "Nobody",
-    "lookupKey2": "Nobody",
-    "variableId": people.NOBODY_ID,
-    "bagId": people.NOBODY_ID,
-    "username": "Nobody",
-    "tokenId": people.NOBODY_ID,
-    "kind": "nothing",
-    "id": people.NOBODY_ID,
-    "server": "nowhere",
-    "mapId": people.NOBODY_ID,
-    "file": "nothing.css",
-    "type": "nothing",
-    "objectId": people.NOBODY_ID,
-    "itemId": people.NOBODY_ID,
+    **dict.fromkeys(("lookupKey", "lookupKey1", "lookupKey2", "username"), "Nobody"),
+    **dict.fromkeys(IDS, people.NOBODY_ID),
+    **dict.fromkeys(("kind", "server", "asset", "type", "tag", "board", "role"), "nothing"),
     "seq": "999999999",
-    "serverVariableId": people.NOBODY_ID,
-    "guildVariableId": people.NOBODY_ID,
-    "mailId": people.NOBODY_ID,
-    "invitationId": people.NOBODY_ID,
-    "keyId": people.NOBODY_ID,
-    "approvalId": people.NOBODY_ID,
-    "noteId": people.NOBODY_ID,
-    "signalId": people.NOBODY_ID,
-    "tag": "nothing",
-    "board": "nothing",
     "season": "99",
-    "jobId": people.NOBODY_ID,
-    "userId": people.NOBODY_ID,
-    "playerId": people.NOBODY_ID,
-    "guildId": people.NOBODY_ID,
-    "role": "nothing",
 }
 
 GIVE: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 2}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
-from bad_values import GUID, ODD_NAMES, SECRET, ZERO, wide
+from bad_values import ODD_NAMES, SECRET, ZERO
 from good_requests import BY_HANDLER
 from hostile import JSON, SWORD, Hostile, variant
 
@@ -17,26 +17,19 @@ def log_ins() -> Iterator[Hostile]:
     odd: Mapping[str, Mapping[str, object]] = {
         "no grant": {"grant_type": ""},
         "another grant": {"grant_type": "client_credentials"},
-        "authorization code": {"grant_type": "authorization_code"},
-        "implicit": {"grant_type": "implicit"},
         "grant in capitals": {"grant_type": "PASSWORD"},
-        "grant a number": {"grant_type": 1},
         "grant null": {"grant_type": None},
         "no name": {"username": ""},
         "name a list": {"username": ["Clerk"]},
-        "name null": {"username": None},
         "name with NUL": {"username": "Clerk\0"},
         "nobody": {"username": "Nobody"},
         "nobody by SQL": {"username": "' OR 1=1 --"},
         "nobody with 8 KB": {"username": "x" * 8192},
-        "nobody with an emoji": {"username": "😀"},
         "no API access": {"username": "Ann"},
         "no password": {"password": ""},
         "plain password": {"password": people.PASSWORD},
         "password a number": {"password": 5},
-        "password a list": {"password": [SENT]},
         "password of 8 KB": {"password": SECRET * 128},
-        "scope write": {"scope": "write"},
         "scope both": {"scope": "read write"},
         "scope admin": {"scope": "users.manage"},
         "scope a list": {"scope": ["read"]},
@@ -44,14 +37,8 @@ def log_ins() -> Iterator[Hostile]:
         "refresh with an access token": {"grant_type": "refresh_token", "refresh_token": "gka_" + "a" * 43},
         "refresh with a zero guid": {"grant_type": "refresh_token", "refresh_token": ZERO},
         "refresh with an unknown guid": {"grant_type": "refresh_token", "refresh_token": people.NOBODY_ID},
-        "refresh with a full-width guid": {
-            "grant_type": "refresh_token",
-            "refresh_token": GUID.replace("0", wide("0")),
-        },
         "refresh with SQL": {"grant_type": "refresh_token", "refresh_token": "' OR 1=1 --"},
-        "refresh with 8 KB": {"grant_type": "refresh_token", "refresh_token": "x" * 8192},
         "refresh with a list": {"grant_type": "refresh_token", "refresh_token": [ZERO]},
-        "refresh with NUL": {"grant_type": "refresh_token", "refresh_token": "\0"},
     }
     path = BY_HANDLER["tokens.log_in"].path.encode()
     for about, given in odd.items():
