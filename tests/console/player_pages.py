@@ -1,19 +1,9 @@
-"""Forms and texts of the page of a player."""
+"""Forms of the page of a player, and of other pages."""
 
 from keepers import Keeper
 from markup import Form, Page
 
-import people
-from world import Answer, World
-
-ANN = f"/console/players/{people.ANN.id}"
-OPERATIONS = f"/api/v1/players/{people.ANN.id}"
-GIVE, SLOTS = f"{OPERATIONS}/items/give", f"/api/keeper/v1/players/{people.ANN.id}/items/slots"
-HISTORY, VARIABLES, ACCOUNT = f"{ANN}?tab=history", f"{ANN}?tab=variables", f"{ANN}?tab=account"
-
-
-def read_text(answer: Answer) -> str:
-    return Page(answer.raw.decode()).text
+from world import Answer
 
 
 def find_form(page: Page, path: str, **fields: str) -> Form:
@@ -37,8 +27,3 @@ def submit(keeper: Keeper, sent: Form, reason: str = "a test", **typed: str) -> 
     answer = keeper.confirm(shown, reason)
     assert answer.status == 303, answer.raw
     return answer
-
-
-def list_items(world: World, place: str = "inventory") -> list[tuple[str, int]]:
-    slots = world.get(f"{OPERATIONS}/items/{place}").json
-    return [(each["ItemId"], each["Quantity"]) for each in slots if each["Quantity"]]

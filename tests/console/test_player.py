@@ -1,30 +1,27 @@
-"""The console's page of a player: its content and its actions."""
+"""The console's page of a player: its content, its actions, its slots, and its past states."""
 
-from keepers import Keeper, OpenKeeper
-from player_pages import ANN, GIVE, HISTORY, OPERATIONS, VARIABLES, find_form, list_items, list_paths, submit
+from urllib.parse import quote
+
+import pytest
+from keepers import Keeper, OpenKeeper, open_staff, read_text
+from player_pages import find_form, list_paths, submit
 
 import people
+from gamekeeper.console import past_equipment
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.http.instants import format_instant
 from loops import over
 from world import World
 
+ANN = f"/console/players/{people.ANN.id}"
+HISTORY, VARIABLES = f"{ANN}?tab=history", f"{ANN}?tab=variables"
+OPERATIONS = f"/api/v1/players/{people.ANN.id}"
+GIVE, SLOTS = f"{OPERATIONS}/items/give", f"/api/keeper/v1/players/{people.ANN.id}/items/slots"
 
-@over("key", ["Ann", "aNN", people.ANN.id, people.ANN.id.upper()])
-def test_page_shows_the_player_and_its_account(root: Keeper, key: str) -> None:
-    page = root.page(f"/console/players/{key}?tab=account")
-    assert page.links["Ann"] in {ANN, f"/console/accounts/{people.USER_IDS['Ann']}"}
-    assert ("a", {"href": f"/console/accounts/{people.USER_IDS['Ann']}"}) in page.tags
-    page.assert_shown(
-        "Level 12",
-        "345 of 655 experience for the next level",
-        "100 of 120",
-        "40 of 40",
-        "Warrior",
-        "Meadow, x 3, y 4",
-        "offline",
-        "1 h 0 min",
-        "2023-11-14 22:13:20 UTC",
-        "Ability power 6",
-    )
+
+def list_items(world: World, place: str = "inventory") -> list[tuple[str, int]]:
+    slots = world.get(f"{OPERATIONS}/items/{place}").json
+    return [(each["ItemId"], each["Quantity"]) for each in slots if each["Quantity"]]
 
 
 def join_server(world: World) -> None:
@@ -33,15 +30,20 @@ def join_server(world: World) -> None:
     assert world.post(f"{link}/joined", {"Players": [people.ANN.id]}, by="Server").status == 200
 
 
+@over("key", ["aNN", people.ANN.id.upper()])
+def test_page_shows_the_player_and_its_account(shared_root: Keeper, key: str) -> None:
+    page = shared_root.page(f"/console/players/{key}?tab=account")
+    assert ("a", {"href": f"/console/accounts/{people.USER_IDS['Ann']}"}) in page.tags
+    page.assert_shown("Level 12", "345 of 655 experience for the next level", "Warrior", "Meadow, x 3, y 4", "offline")
+    page.assert_shown("100 of 120", "40 of 40", "1 h 0 min", "2023-11-14 22:13:20 UTC", "Ability power 6")
+
+
 def test_spells_and_variables_are_set(root: Keeper, world: World) -> None:
     submit(root, find_form(root.page(VARIABLES), f"{OPERATIONS}/spells/teach"), spellid=people.HEAL.id)
     page = root.page(VARIABLES)
-    assert "0 Fireball Remove spell 1 Heal Remove spell" in page.text
     submit(root, find_form(page, f"{OPERATIONS}/spells/forget", spellid=people.FIREBALL.id))
     assert [each["SpellId"] for each in world.get(f"{OPERATIONS}/spells").json] == [people.HEAL.id]
     submit(root, find_form(root.page(VARIABLES), f"{OPERATIONS}/variables/{people.KILLS.id}", value="7"), value="-8")
-    flag = find_form(root.page(VARIABLES), f"{OPERATIONS}/variables/{people.TUTORIAL.id}", value="true")
-    submit(root, flag, value="false")
     page, other = root.page(VARIABLES), f"{OPERATIONS}/variables/{people.UNSET_FLAG.id}"
     assert ("option", {"value": other}) in page.tags
     sent = find_form(page, OPERATIONS, value="")
@@ -49,7 +51,7 @@ def test_spells_and_variables_are_set(root: Keeper, world: World) -> None:
     sent.fields["path"] = other
     submit(root, sent, value="true")
     found = {each["VariableId"]: each["Value"] for each in world.get(f"{OPERATIONS}/variables").json}
-    assert found == {people.KILLS.id: -8, people.TUTORIAL.id: False, people.UNSET_FLAG.id: True}
+    assert found == {people.KILLS.id: -8, people.TUTORIAL.id: True, people.UNSET_FLAG.id: True}
 
 
 @over(
@@ -66,31 +68,21 @@ def test_forms_rename_level_mute_and_ban(root: Keeper, what: str, typed: dict[st
     assert seen in root.page(answer.headers["location"]).text
 
 
-def test_actions_without_permission_are_not_shown(keeper: OpenKeeper, world: World) -> None:
+def test_permission_decides_what_the_page_shows_and_offers(keeper: OpenKeeper, world: World) -> None:
     # Ann is online: so the mute of her account adds a notice to the player's changes
     join_server(world)
     world.post(f"{OPERATIONS}/admin/mute", {"reason": "an account's secret"})
+    undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
     page, clerks = keeper("Shop").page(HISTORY), keeper("Clerk").page(HISTORY)
     clerks.assert_shown("an account's secret", "account muted")
     page.assert_hidden("an account's secret", "muted")
     assert not any("/console/accounts/" in attributes.get("href", "") for _, attributes in page.tags)
-    # the account's id is shown to every caller, because the player record contains it
-    assert people.USER_IDS["Ann"] in page.text
     for each in (page, clerks):
         assert GIVE in list_paths(each)
-        assert not any("/admin/" in path for path in list_paths(each))
-
-
-def test_each_permission_shows_its_own_action(keeper: OpenKeeper, world: World) -> None:
-    join_server(world)
+        assert not any("/admin/" in path or path == undo for path in list_paths(each))
     world.sql("UPDATE users SET mute = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Shop"])
     found = {path for path in list_paths(keeper("Shop").page(ANN)) if "/admin/" in path}
-    assert found == {f"{OPERATIONS}/admin/mute"}
-    put = {"Name": "Ann", "UserId": people.USER_IDS["Ann"], "Level": 13}
-    assert world.call("PUT", f"/api/link/v1/players/{people.ANN.id}", by="Server", body=put).status == 200
-    undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
-    assert undo in list_paths(keeper("Server").page(HISTORY))
-    assert undo not in list_paths(keeper("Shop").page(HISTORY))
+    assert found == {f"{OPERATIONS}/admin/unmute"}
 
 
 @over("whose", ["Ann", "Shop"])
@@ -111,11 +103,10 @@ def test_deleted_player_is_restored_until_erased(root: Keeper, world: World) -> 
     deletion = world.ledger()[-1].seq
     page.assert_shown("Ann deleted", "This player is deleted.", "asked for it", "250 GC Gold Coin")
     assert {each for each in list_paths(page) if not each.startswith("/api/keeper/v1/changes/")} == set()
-    earlier = root.page(f"{ANN}?at={deletion - 1}")
-    assert "250 GC Gold Coin" in earlier.text
-    assert root.get("/console/players/Ann").status == 404
+    assert "250 GC Gold Coin" in root.page(f"{ANN}?at={deletion - 1}").text
     # the player did not exist any more at the time of its deletion
-    assert root.get(f"{ANN}?at={deletion}").status == 404
+    assert root.get(f"{ANN}?at={deletion}").status == root.get("/console/players/Ann").status == 404
+    assert open_staff(world, "moderator").get(ANN).status == 404  # without the audit log
     submit(root, page.form("/console/act", "Undo the deletion"))
     assert "deleted" not in root.page(ANN).text
     assert list_items(world)[0] == (people.COIN.id, 250)
@@ -123,5 +114,93 @@ def test_deleted_player_is_restored_until_erased(root: Keeper, world: World) -> 
     page = root.page(ANN)
     assert "(erased) deleted" in page.text
     assert "Ann" not in page.text
-    # the page of an erased player has no forms, so no undo buttons either
+    assert list_paths(page) == set()
+
+
+def test_slots_show_items_and_equipment(shared_root: Keeper) -> None:
+    page = shared_root.page(ANN)
+    page.assert_shown("Inventory 4 of 35 slots used", "Bank 1 of 100 slots used", "0 250 GC Gold Coin")
+    page.assert_shown("Pouch (Inventory, slot 3) 1 of 8 slots used", "2 weapon Sw Sword", "Empty slot 4")
+    for slot, seen in {
+        "inventory-2": "Inventory, slot 2, equipped as weapon",
+        "bank-0": "Gold Coin Close Bank, slot 0 Quantity 1,000",
+        f"{people.ANNS_POUCH}-1": "Arrow Close Pouch (Inventory, slot 3), slot 1",
+        "bank-99": "Empty slot Close Bank, slot 99",
+    }.items():
+        assert seen in shared_root.page(f"{ANN}?slot={slot}").text, slot
+
+
+def test_item_is_given_taken_and_moved(root: Keeper, world: World) -> None:
+    sent = find_form(root.page(ANN), GIVE, quantity="1")
+    assert "body.bankoverflow" not in sent.fields
+    submit(root, sent, itemid=people.SWORD.id, quantity="40", bankoverflow="true")
+    assert list_items(world, "bank").count((people.SWORD.id, 1)) == 40 - (35 - 4)
+    sent = find_form(root.page(f"{ANN}?slot=inventory-4"), f"{SLOTS}/take")
+    answer = submit(root, sent)
+    assert answer.headers["location"].startswith(f"{ANN}?done=")
+    assert answer.headers["location"].endswith("#grid-inventory")
+    held = {each["Slot"]: each["ItemId"] for each in world.get(f"{OPERATIONS}/items/inventory").json}
+    assert (held[2], held[4]) == (people.SWORD.id, ZERO_GUID)  # the sword of another slot stays
+    sent = find_form(root.page(f"{ANN}?slot=inventory-0"), f"{SLOTS}/move")
+    submit(root, sent, ToContainer=people.ANNS_POUCH, ToSlot="4")
+    assert world.get(f"/api/v1/players/bag/{people.ANNS_POUCH}").json["Slots"][4]["Quantity"] == 250
+    page = open_staff(world, ["players.read", "items.take"], "Taker").page(f"{ANN}?slot=inventory-2")
+    assert {path for path in list_paths(page) if path.startswith(SLOTS)} == {f"{SLOTS}/take"}
+
+
+def test_quantity_of_a_slot_is_set_and_a_stale_page_is_refused(root: Keeper, world: World) -> None:
+    form = find_form(root.page(f"{ANN}?slot=bank-0"), f"{SLOTS}/set")
+    submit(root, form, Quantity="1200")
+    assert list_items(world, "bank") == [(people.COIN.id, 1200)]
+    refused = root.post("/console/act", {**form.fields, "body.Quantity": "5"})
+    assert refused.status == 409
+    assert "Bank, slot 0 was changed after you opened the page." in read_text(refused)
+
+
+def test_two_moments_are_compared_with_signs(root: Keeper, world: World) -> None:
+    before = world.ledger()[-1].seq
+    world.post(GIVE, {"itemid": people.ARROW.id, "quantity": 45})
+    world.post(f"{SLOTS}/set", {"Container": "bank", "Slot": 0, "ItemId": people.COIN.id, "Quantity": 400})
+    move = {"Container": "inventory", "Slot": 2, "ItemId": people.SWORD.id, "ToContainer": "bank", "ToSlot": 9}
+    world.post(f"{SLOTS}/move", move)
+    world.post(f"{OPERATIONS}/spells/forget", {"spellid": people.FIREBALL.id})
+    world.post(f"{OPERATIONS}/variables/{people.KILLS.id}", {"value": 99})
+    page = root.page(f"{ANN}?at={before}&against=now")
+    page.assert_shown("Arrow 67 112 +45", "Weapon Sword — changed", "Fireball known — changed", "Kills 7 99 changed")
+    page.assert_shown("Gold Coin 1,250 650 −600", "2 weapon Sw −1 Sword", "9 1 Sw +1 Sword")  # noqa: RUF001 - the text of the page
+    page.assert_hidden("Sword 1 1")  # a move changes no total
+    assert list_paths(page) == set()
+    back = root.page(f"{ANN}?at=now&against={before}")
+    back.assert_shown("Arrow 112 67 −45", "Fireball — known changed")  # noqa: RUF001 - the text of the page
+
+
+def test_equipment_of_past_moments_is_marked(root: Keeper, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    sword, arrows = {"Slot": 2, "ItemId": people.SWORD.id}, {"Slot": 1, "ItemId": people.ARROW.id, "Place": "shield"}
+    world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
+    first = world.ledger()[-1].seq  # the sword is the weapon
+    world.post(f"{SLOTS}/equip", arrows)
+    both = world.ledger()[-1].seq
+    world.post(f"{SLOTS}/unequip", sword)
+    world.post(f"{SLOTS}/unequip", {"Slot": 1, "ItemId": people.ARROW.id})
+    root.page(f"{ANN}?at={first}").assert_shown("1 60 Ar Arrow", "2 weapon Sw Sword")
+    root.page(f"{ANN}?at={both}").assert_shown("1 shield Ar Arrow", "2 weapon Sw Sword")
+    compared = root.page(f"{ANN}?at={both}&against=now")
+    compared.assert_shown("Weapon Sword — changed Shield Arrow — changed", "2 1 Sw Sword")
+    compared.assert_hidden("What was equipped then is not known")
+    assert "Weapon Sword" not in root.page(f"{ANN}?at={first}&against={both}").text
+    # the second later change tells it, so a search of one change does not
+    monkeypatch.setattr(past_equipment, "WINDOW_ROWS", 1)
+    monkeypatch.setattr(past_equipment, "MOST_WINDOWS", 1)
+    root.page(f"{ANN}?at={first - 1}").assert_shown("What was equipped then is not known", "2 1 Sw Sword")
+
+
+def test_past_state_needs_the_audit_log_and_offers_no_actions(world: World, root: Keeper) -> None:
+    session = open_staff(world, "moderator", "Mod")
+    assert session.get(f"{ANN}?against=now").status == 403
+    assert "Time travel" not in session.page(ANN).text
+    world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
+    made, *_, given = [each for each in world.ledger() if each.player_id == people.ANN.id]
+    world.sql("UPDATE ledger SET at = at + 3600000 WHERE seq = $1 RETURNING seq", given.seq)
+    page = root.page(f"{ANN}?at={quote(format_instant(made.at + 1_000))}")
+    assert "250 GC Gold Coin" in page.text
     assert list_paths(page) == set()
