@@ -29,7 +29,6 @@ def test_view_is_saved_without_position_and_search(root: Keeper) -> None:
     save(root, "my view", "search=ann&page=3&cursor=x&sortby=level&levelfrom=10&mapid=")
     assert list_views(root) == {"my view": f"{PAGE}?levelfrom=10&sortby=level"}
     assert "Level 10 or higher" in root.page(list_views(root)["my view"]).text
-    assert "Save this view" not in root.page(PAGE).text  # nothing to save
     save(root, "my view", "levelfrom=1&LevelFrom=10&sortby=level")  # a page refuses a repeated parameter
     assert list_views(root) == {"my view": f"{PAGE}?levelfrom=10&sortby=level"}
 
@@ -45,47 +44,23 @@ def test_shared_view_is_seen_by_others_and_changed_by_its_owner_only(
     for act, fields in (("rename", {"name": "stolen"}), ("delete", {})):
         assert clerk.post(f"{VIEWS}/{ids['our view']}/{act}", fields).status == 303
     assert sorted(list_views(root)) == ["my view", "our view"]
-    page = root.page(list_views(root)["my view"])
-    assert "Change the view my view" in page.text
     assert root.post(f"{VIEWS}/{ids['my view']}/rename", {"name": "our view"}).status == 400
     assert root.post(f"{VIEWS}/{ids['my view']}/rename", {"name": " old view ", "back": PAGE}).status == 303
     assert sorted(list_views(root)) == ["old view", "our view"]
-    assert (
-        root.post(f"{VIEWS}/{ids['our view']}/delete", {"back": "https://evil.example"}).headers["location"]
-        == "/console"
-    )
+    deleted = root.post(f"{VIEWS}/{ids['our view']}/delete", {"back": "https://evil.example"})
+    assert deleted.headers["location"] == "/console"
     assert list_views(clerk) == {}
-
-
-@pytest.mark.both_engines
-def test_shared_view_is_deleted_by_those_who_manage_staff(world: World, root: Keeper, keeper: OpenKeeper) -> None:
-    """Its owner may have left the staff."""
-    clerk = keeper("Clerk")
-    save(clerk, "own view")
-    save(clerk, "shared view", "levelfrom=20&sortby=level")
-    world.sql("UPDATE saved_views SET shared = $1 WHERE name = 'shared view'", True)
-    page = root.page(list_views(root)["shared view shared"])
-    assert "Delete the view shared view" in page.text
-    assert "Rename the view" not in page.text
-    ids = {row[1]: str(row[0]) for row in world.sql("SELECT id, name FROM saved_views")}
-    for each in ids.values():
-        assert root.post(f"{VIEWS}/{each}/rename", {"name": "x"}).status == 303
-        assert root.post(f"{VIEWS}/{each}/delete", {}).status == 303
-    assert world.sql("SELECT name FROM saved_views") == [("own view",)]
 
 
 @pytest.mark.both_engines
 def test_sharing_needs_the_permission_for_notes(world: World, keeper: OpenKeeper) -> None:
     clerk, query = keeper("Clerk"), "sortby=level&levelfrom=10"
-    form = clerk.page(f"{PAGE}?{query}").form(VIEWS, "Save the view")
-    assert set(form.fields) == {"csrf", "list", "query", "name"}  # no choice to share it
     shared = {"name": "a view", "query": query, "list": "players", "shared": "1"}
     assert clerk.post(VIEWS, shared).status == 403
     assert world.sql("SELECT COUNT(*) FROM saved_views")[0][0] == 0
     save(clerk, "a view")
     world.sql("UPDATE saved_views SET shared = $1", True)
     (view,) = (str(row[0]) for row in world.sql("SELECT id FROM saved_views"))
-    assert "Rename the view" not in clerk.page(list_views(clerk)["a view"]).text
     assert clerk.post(f"{VIEWS}/{view}/rename", {"name": "hello"}).status == 403
     assert clerk.post(f"{VIEWS}/{view}/delete", {}).status == 303
     assert world.sql("SELECT COUNT(*) FROM saved_views")[0][0] == 0
@@ -110,6 +85,20 @@ def test_wrong_view_is_rejected(world: World, root: Keeper, fields: dict[str, st
     sent = {"name": "a view", "query": "levelfrom=1", "list": "players"} | fields
     assert root.post(VIEWS, sent).status == 400
     assert world.sql("SELECT COUNT(*) FROM saved_views")[0][0] == 0
+
+
+@pytest.mark.both_engines
+def test_shared_view_is_deleted_by_those_who_manage_staff(world: World, root: Keeper, keeper: OpenKeeper) -> None:
+    """Its owner may have left the staff."""
+    clerk = keeper("Clerk")
+    save(clerk, "own view")
+    save(clerk, "shared view", "levelfrom=20&sortby=level")
+    world.sql("UPDATE saved_views SET shared = $1 WHERE name = 'shared view'", True)
+    ids = [str(row[0]) for row in world.sql("SELECT id FROM saved_views")]
+    for each in ids:
+        assert root.post(f"{VIEWS}/{each}/rename", {"name": "x"}).status == 303
+        assert root.post(f"{VIEWS}/{each}/delete", {}).status == 303
+    assert world.sql("SELECT name FROM saved_views") == [("own view",)]
 
 
 @pytest.mark.both_engines
