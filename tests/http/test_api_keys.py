@@ -9,7 +9,6 @@ import staff
 from api_keys import KEYS, create, use
 from gamekeeper import app
 from gamekeeper.game import api_keys as rules
-from gamekeeper.game import lookup
 from gamekeeper.http import key_guard
 from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import idempotency_keys as stored_answers
@@ -77,21 +76,6 @@ def test_key_loses_what_its_owner_loses_and_the_change_lists_it(world: World) ->
     assert world.post("/api/v1/users/Seller/admin/ban", {"duration": 1}).status == 200
     expect(use(world, key["Key"]), 401, "denied")
     assert world.get(f"{KEYS}?owner=Seller").json["Keys"][0]["Effective"] == []
-
-
-def test_suspension_lists_all_working_keys_of_the_owner(world: World) -> None:
-    """Not only the newest: 1,001 newer keys, which lose nothing, are in front of them."""
-    staff.add_account(world, "Seller", "shop")
-    made = [create(world, Name=name, Role="shop", Owner="Seller") for name in ("a", "b", "revoked")]
-    world.call("DELETE", f"{KEYS}/{made[2]['Id']}")
-    later = ((lookup.new_guid(), made[0]["OwnerId"]) for _ in range(1001))
-    values = ", ".join(f"('{key}', '{owner}', '{key}', 'later', '[]', 4000000000000)" for key, owner in later)
-    world.sql(f"INSERT INTO api_keys (id, user_id, scope_id, name, permissions, created_at) VALUES {values}")  # noqa: S608 - ours
-    path = "/api/keeper/v1/users/Seller/suspend"
-    listed = [(each["Id"], ["items.give", "players.read"]) for each in made[:2]]
-    for query, weakened in (("?dryRun=true", listed), ("", listed), ("", [])):
-        answer = world.post(path + query, {}).json
-        assert [(each["Id"], each["Lost"]) for each in answer["WeakenedKeys"]] == weakened
 
 
 # --- limits --------------------------------------------------------------------------------------------------------
@@ -211,9 +195,7 @@ def test_caller_creates_only_keys_with_permissions_it_has(world: World) -> None:
     expect(world.call("PUT", f"{KEYS}/{roots}", body={"Owner": "Manager"}, token=manager), 403, "key_out_of_reach")
 
     staff.save_role(world, "seller", ["items.give"])
-    key = create(world, Role="seller")
-    expect(world.call("DELETE", "/api/keeper/v1/roles/seller"), 409, "role_in_use")
-    world.call("DELETE", f"{KEYS}/{key['Id']}")
+    create(world, Role="seller")
     expect(world.call("DELETE", "/api/keeper/v1/roles/seller"), 409, "role_in_use")
 
 
@@ -224,7 +206,6 @@ def test_caller_creates_only_keys_with_permissions_it_has(world: World) -> None:
         ({"Role": "shop", "Addresses": ["192.0.2.0/33"]}, "bad_address_range", "192.0.2.0/33"),
         ({"Role": "shop", "Permissions": ["items.give"]}, "bad_field", "Permissions"),
         ({"Role": "shop", "ExpiresAt": "2020-01-01T00:00:00Z"}, "bad_field", "ExpiresAt"),
-        ({"Role": "shop", "Servers": ["a b"]}, "bad_field", "Servers"),
         ({"Role": "shop", "Replaces": "nobody"}, "bad_field", "Replaces"),
     ],
 )

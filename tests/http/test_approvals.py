@@ -231,8 +231,3 @@ def test_rules_are_parsed_and_unknown_ones_refused_with_their_name() -> None:
     for text in ("nonsense", "users.manage", "people.erase>5", "items.give>many"):
         with pytest.raises(BadSetting, match=f"'{text}'"):
             approvals.parse_rules(f"items.give, {text}")
-
-
-def test_without_rules_nothing_is_held(world: World) -> None:
-    assert give(world, 1_000_000).headers.get("x-approval-required") is None
-    assert world.sql("SELECT COUNT(*) FROM approval_gifts") == [(0,)]

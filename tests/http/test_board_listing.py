@@ -1,14 +1,19 @@
-"""Which players a board lists: not the hidden, banned, deleted and erased ones."""
+"""Definitions of boards, and which players they list: not the hidden, banned, deleted and erased ones."""
+
+from typing import Any
 
 import pytest
 
+import staff
 from boarding import BOARDS, catch_up, create, end_now, hide, pass_time, put, read, standings
 from economics import give
-from gamekeeper.game import board_seasons, erasure_jobs
+from expectations import refused
+from gamekeeper.game import board_seasons, boards, erasure_jobs
 from gamekeeper.game import standings as standing_rules
 from gamekeeper.game.board_follower import BoardFollower
 from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
 from gamekeeper.store import clock
+from loops import over
 from people import ANN, USER_IDS, ZOE
 from undos import undone
 from world import World
@@ -49,28 +54,6 @@ def test_banned_players_and_staff_are_hidden(world: World) -> None:
     assert len(standings(world, "all")) == 3
     assert put(world, "levels", {"HideStaff": False}).status == 200
     assert len(standings(world)) == 3
-
-
-def test_account_that_is_shown_again_has_its_place_of_the_end_in_final_standings(world: World) -> None:
-    """Bans after the end do not matter, nor that a ban of that time is over."""
-    ban = {"duration": 30, "reason": "x", "moderator": "m", "ip": False}
-    create(world)
-    catch_up(world)
-    assert world.post("/api/v1/users/Bob/admin/ban", ban).status == 200
-    hide(world, "Ann")
-    catch_up(world)
-    end_now(world)
-    pass_time(world, HOUR)
-    catch_up(world)
-    assert (read(world)["Season"]["State"], standings(world)) == ("final", [])
-    assert world.post("/api/v1/users/Bob/admin/unban", {}).status == 200
-    assert world.post("/api/v1/users/Ann/admin/ban", ban).status == 200
-    for hidden in (False, True, False):
-        hide(world, "Ann", hidden=hidden)
-        hide(world, "Bob", hidden=not hidden)
-        assert standings(world) == ([] if hidden else [("Zoe", 12), ("Ann", 12)])
-        hide(world, "Bob", hidden=False)
-        assert standings(world) == ([] if hidden else [("Zoe", 12), ("Ann", 12)])
 
 
 def test_staff_is_reviewed_in_batches_that_go_on_after_a_crash(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,3 +115,56 @@ def test_erased_person_keeps_only_a_place_without_id_in_final_standings(world: W
     ids = {str(row[0]) for row in world.sql("SELECT player_id FROM standings")}
     ids |= {str(row[0]) for row in world.sql("SELECT player_id FROM standing_buckets")}
     assert not ids & {ANN.id, ZOE.id}
+
+
+BOARD = {"Name": "a", "Title": "x", "Ranks": "level"}
+
+
+@over(
+    "given",
+    [
+        {"Name": "A B"},
+        {"Ranks": "item", "Thing": "Nothing"},
+        {"Ranks": "play_time", "Gain": True},
+        {"Gain": True, "StartsAt": "2020-01-02T00:00:00Z", "EndsAt": "2020-01-01T00:00:00Z"},
+    ],
+)
+def test_unusable_board_is_malformed(shared_world: World, given: dict[str, Any]) -> None:
+    refused(shared_world.post(BOARDS, BOARD | given), 400, "bad_field")
+    assert shared_world.get(BOARDS).json["Boards"] == []
+
+
+def test_board_is_created_renamed_deleted_and_created_again(world: World) -> None:
+    body, key = {"Name": "levels", "Title": "Levels", "Ranks": "level"}, {"Idempotency-Key": "once"}
+    first, again = (world.post(BOARDS, body, headers=key) for _ in range(2))
+    assert (first.status, first.raw) == (200, again.raw)
+    assert len(world.get(BOARDS).json["Boards"]) == 1
+    refused(world.post(BOARDS, BOARD | {"Name": "levels"}), 409, "board_exists")
+    answer = undone(world, world.ledger()[-2].seq)
+    refused(answer, 409, "not_undoable")
+    assert put(world, "levels", {"Title": "Top", "Public": True}).json["Title"] == "Top"
+    rows = world.ledger()
+    assert put(world, "LEVELS", {"Title": "Top"}).status == 200
+    assert world.ledger() == rows
+    catch_up(world)
+    assert world.call("DELETE", f"{BOARDS}/levels").status == 200
+    refused(world.get(f"{BOARDS}/levels/standings"), 404, "no_such_board")
+    create(world)
+    catch_up(world)
+    assert len(standings(world)) == 3
+    kinds = [each.kind for each in world.ledger() if "board" in each.kind or "season" in each.kind]
+    expected = ["board_saved", "season_saved", "board_saved", "board_deleted", "board_saved", "season_saved"]
+    assert kinds == expected
+
+
+def test_boards_and_hidden_accounts_are_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boards, "MAX_BOARDS", 1)
+    monkeypatch.setattr(boards, "MAX_HIDDEN", 1)
+    create(world)
+    refused(world.post(BOARDS, BOARD), 409, "too_many_boards")
+    assert hide(world, "Ann").status == 200
+    refused(hide(world, "Bob"), 409, "too_many_hidden")
+    staff.save_role(world, "reader", ["players.read"])
+    reader = staff.add_account(world, "Reader", "reader")
+    assert world.get(BOARDS, token=reader).json["Hidden"] == []
+    assert [each["User"] for each in world.get(BOARDS).json["Hidden"]] == ["Ann"]

@@ -74,17 +74,14 @@ def test_malformed_json_is_refused(shared_world: World) -> None:
         b'{"new":"a",}',
         b'{"new":NaN}',
         b"[" * 60_000,
-        OK.decode().encode("utf-16"),
         b'{"new":"\xff"}',
         b'{"new":"a\nb"}',
-        b"\x00" + OK,
     ):
         refused(send(shared_world, raw), 400, "malformed_body")
     for raw in (b"null", b"7", b'[{"new":"a@b.test"}]'):
         refused(send(shared_world, raw), 400, "malformed_body", "The body must be a JSON object.")
     for raw, content_type in (
         (b'{"new":"a@new.test","new":"b@new.test"}', JSON),
-        (b'{"new":"a@new.test","NEW":"a@new.test"}', JSON),
         (b'{"new":"a@new.test","other":{"x":1,"X":1}}', JSON),
         (b'{"\\ud800": 1, "\\ud800": 2}', JSON),  # a lone surrogate in a name
         (b"new=a%40new.test&New=b%40new.test", FORM),
@@ -146,24 +143,6 @@ def test_form_boolean_may_be_a_digit_or_on_and_off(world: World, sent: str, *, v
     assert (answer.status, answer.json["Value"]) == (200, value)
     refused(world.call("POST", path, form={"value": "2"}), 400, "wrong_variable_type")
     refused(world.post(path, {"value": int(value)}), 400, "wrong_variable_type")
-
-
-WRONG_VALUES: Mapping[str, list[Any]] = {
-    "quantity": [
-        *(0, 2**31, 1.0, True, None),
-        *("1.0", "+1", " 1", "1_0", "١", ""),  # noqa: RUF001 - an Arabic digit on purpose
-    ],
-    "bankoverflow": [1, 0, "1", "yes", "", 1.0, [True]],
-    "itemid": [7, "", "nonsense", None, "0" * 31, "urn:uuid:" + people.COIN.id, "０" * 32, [people.COIN.id], True],  # noqa: RUF001 - full-width digits on purpose
-}
-
-
-@over("field", WRONG_VALUES)
-def test_value_of_a_wrong_type_is_refused(shared_world: World, field: str) -> None:
-    for value in WRONG_VALUES[field]:
-        answer = shared_world.post(GIVE, {**COINS, field: value})
-        refused(answer, 400, "bad_field")
-        assert f"'{field}'" in answer.message
 
 
 # --- size of bodies ------------------------------------------------------------------------------------------------

@@ -311,14 +311,3 @@ def test_previews_are_deleted_after_a_day_unless_an_approval_of_their_start_wait
         world.run(retention.delete_old(world.keeper, now))
         assert {each["Id"] for each in world.get(ROOT).json["Jobs"]} == rest
     assert world.sql("SELECT COUNT(*) FROM bulk_targets WHERE job_id IN ($1, $2)", held, left) == [(0,)]
-
-
-def test_old_jobs_are_deleted_unless_they_run(world: World) -> None:
-    old, running, recent = (create(world, "Ann", "Bob")["Id"] for _ in range(3))
-    start(world, running)
-    world.sql("UPDATE bulk_jobs SET created_at = 1 WHERE id <> $1", recent)
-    ((now,),) = world.sql("SELECT created_at FROM bulk_jobs WHERE id = $1", recent)
-    world.run(retention.delete_old(world.keeper, now))
-    assert {each["Id"] for each in world.get(ROOT).json["Jobs"]} == {running, recent}
-    assert world.sql("SELECT COUNT(*) FROM bulk_targets WHERE job_id = $1", old) == [(0,)]
-    assert world.sql("SELECT COUNT(*) FROM bulk_targets") == [(4,)]

@@ -42,7 +42,6 @@ def test_kill_is_told_to_the_server_of_the_player_and_acknowledged(world: World,
         assert (change["Kind"], change["PlayerId"]) == ("player_killed", people.ZOE.id)
         assert change["After"] == {"Reason": "duel", "Moderator": "Root"}
         assert (change["Server"], change["Expired"]) == ("one", False)
-        assert change["ExpiresAt"] > change["At"]
         assert read_feed(world, began, "two") == []
         assert acknowledge(world, ack(change["Seq"])).json["Acks"] == [{"Seq": change["Seq"], "State": "applied"}]
         world.sql("UPDATE deliveries SET expires_at = 1")
@@ -62,16 +61,8 @@ def test_warps_name_the_map_and_keep_the_place(world: World, began: int) -> None
     assert world.call("POST", "/api/v1/users/Ann/admin/warptoloc", form={"MapId": MAP, "X": "3", "Y": "4"}).json == {
         "Message": f"Warped 'Zoe' to {MAP} (3, 4)."
     }
-    own = world.post("/api/v1/players/Zoe/admin/warpto", [])
-    assert own.json == {"Message": f"Warped 'Zoe' to {record['MapId']} ({x}, {y})."}
-    assert told(world, began) == {
-        "one": [
-            ("player_warped", {"MapId": MAP}),
-            ("player_warped", {"MapId": MAP, "X": 3, "Y": 4}),
-            ("player_warped", {"MapId": record["MapId"]}),
-        ],
-        "two": [],
-    }
+    warps = [("player_warped", {"MapId": MAP}), ("player_warped", {"MapId": MAP, "X": 3, "Y": 4})]
+    assert told(world, began) == {"one": warps, "two": []}
 
 
 def test_global_chat_reaches_every_game_server(world: World, began: int) -> None:

@@ -45,14 +45,6 @@ def test_wrong_password_is_a_400_that_changes_nothing_and_counts(world: World) -
 # --- operation 23: validate a password; 24 and 29: change the email --------------------------------------------------
 
 
-def test_validate_has_the_exact_body_and_changes_nothing(world: World) -> None:
-    before = everything(world, without="known_callers")
-    for sent in (SENT, SENT.upper()):
-        answer = post(world, VALIDATE, {"password": sent}, by="Clerk", user=people.USER_IDS["Ann"].upper())
-        assert (answer.status, answer.raw) == (200, spelt({"Message": "Password Correct"}))
-    assert everything(world, without="known_callers") == before
-
-
 def test_email_change_answers_the_changed_account(world: World) -> None:
     for operation, email in ((EMAIL, "ann@new.test"), (MANAGE_EMAIL, "anna@new.test")):
         before = everything(world, without="known_callers")

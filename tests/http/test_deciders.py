@@ -180,14 +180,7 @@ def test_without_another_decider_the_act_is_refused_with_its_command(make_world:
     asked = "Another account with approvals.decide must approve this change, and there is none. "
     alone: list[tuple[str, str, Any, str]] = [
         ("POST", f"{USERS}/Bob/roles", GRANT, "users grant Bob approvals.decide"),
-        ("POST", f"{USERS}/Bob/roles", {"give": ["admin"]}, "users give Bob admin"),
-        ("POST", f"{USERS}/Bob/powers", {"usersmanage": True}, "users grant Bob users.manage"),
-        (
-            "PUT",
-            f"{ROLES}/shop",
-            {"permissions": ["approvals.decide"]},
-            "roles save shop --permission approvals.decide",
-        ),
+        ("PUT", f"{ROLES}/shop", {"permissions": ["approvals.decide"]}, "roles save shop --permission approvals"),
         ("POST", "/api/keeper/v1/invitations", {"email": "new@example.test", "roles": ["admin"]}, "users add NAME"),
     ]
     for method, path, body, command in alone:

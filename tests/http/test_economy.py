@@ -109,33 +109,6 @@ def test_ranked_list_counts_what_it_lists_without_deleted_players(make_world: Ma
     assert (page["Total"], page["Count"], page["Ranked"], page["Holders"]) == (5, 4, False, None)
 
 
-def test_past_day_is_the_same_in_every_range(world: World) -> None:
-    """Days without a stored total have the quantity that the flows lead to, and holders only if they are known."""
-    give(world, "Bob", 5)
-    seq = world.ledger()[-1].seq
-    world.sql("UPDATE ledger SET at = at - CAST(20 AS BIGINT) * 86400000 WHERE seq = $1", seq)
-    world.sql("UPDATE ledger SET at = at - CAST(30 AS BIGINT) * 86400000 WHERE seq < $1", seq)
-    catch_up(world)
-    give(world, "Zoe", 7)
-    catch_up(world)
-    today = world.sql("SELECT MAX(day) FROM item_days WHERE item_id = $1", COIN.id)[0][0]
-    item = f"{ROOT}/items/{COIN.id}"
-
-    def find(first: int, last: int) -> dict[str, tuple[int | None, int | None]]:
-        since, to = (datetime.fromtimestamp(day * 86400, UTC).date().isoformat() for day in (first, last))
-        days = world.get(f"{item}?from={since}&to={to}").json["Days"]
-        return {each["Day"]: (each["Quantity"], each["Holders"]) for each in days}
-
-    full = find(today - 40, today)
-    for first, last in ((today - 40, today - 25), (today - 24, today - 22), (today - 18, today - 2), (today, today)):
-        part = find(first, last)
-        assert part == {day: full[day] for day in part}
-    assert [*full.values()][5:12:6] == [(0, None), (1250, None)]
-    world.sql("DELETE FROM item_days WHERE item_id = $1 AND day = $2", COIN.id, today)
-    assert [*find(today - 1, today).values()] == [(1255, 2), (1262, None)]
-    assert [*find(today, today).values()] == [(1262, None)]
-
-
 def test_gifts_of_staff_and_keys_are_listed_by_quantity(world: World) -> None:
     made = create(world)
     give(world, "Bob", 5)

@@ -105,29 +105,6 @@ def test_every_operation_has_a_form_that_follows_its_schema_and_masks_secrets() 
     assert not [name for name, field in every if field.get("isSecret") and field["example"]]
 
 
-def test_body_of_alternatives_is_one_form() -> None:
-    """The body's schemas may use $ref, oneOf, allOf, const and lists of types; the explorer shows one form."""
-    password = {
-        "allOf": [{"type": "object", "required": ["kind"], "properties": {"kind": {"const": "password"}}}],
-        "properties": {"name": {"type": ["string", "null"]}, "id": {"type": "string", "readOnly": True}},
-        "required": ["name"],
-    }
-    token = {"type": "object", "properties": {"kind": {"enum": ["token"]}, "count": {"type": ["integer", "null"]}}}
-    either = {"oneOf": [password, {**token, "required": ["kind"]}]}
-    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Either"}}}}
-    operation: dict[str, object] = {"parameters": [], "requestBody": body}
-    fields = evaluate(
-        "fieldsOf(given[0], resolver({ components: { schemas: { Either: given[1] } } })).map("
-        "(each) => [each.name, each.kind, each.required, [...(each.choices?.keys() ?? [])]])",
-        [operation, either],
-    )
-    assert sorted(fields) == [
-        ["count", "number", False, []],
-        ["kind", "choice", True, ["password", "token"]],
-        ["name", "text", False, []],
-    ]
-
-
 def test_request_from_a_form_equals_that_of_a_program() -> None:
     values = ("true", "9223372036854775807", "x")
     gift, players, catalogue, odd, name, *variables = send(

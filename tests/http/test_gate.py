@@ -18,7 +18,6 @@ from gamekeeper.game.refusals import TooManyLongReads
 from gamekeeper.http import bodies, gate, large_bodies
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.gate import Gate, Pause
-from gamekeeper.store import watch
 from proof import refused
 from world import Answer, World
 
@@ -117,24 +116,6 @@ def test_too_many_long_reads_of_one_account_do_not_block_another(long_world: Wor
             refused(answer, 429, "too_many_long_reads")
             assert answer.headers["retry-after"] == str(gate.RETRY_SECONDS)
     assert other.status == 200
-
-
-def test_long_read_survives_its_pauses(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PostgreSQL closes a connection that is idle inside a transaction: pauses must be shorter than that."""
-    assert gate.PAUSE_SECONDS <= watch.SLOW_SECONDS / 2
-    # with this small share of the time, only the limit PAUSE_SECONDS keeps pauses of the long read short
-    monkeypatch.setattr(gate, "LONG_READ_SHARE", 0.0001)
-    # longest pause in seconds; short, because a busy machine makes each pause longer
-    monkeypatch.setattr(gate, "PAUSE_SECONDS", 0.1)
-    monkeypatch.setattr(gate, "CREDIT_SECONDS", 3600.0)
-
-    async def at_once() -> Answer:
-        await long_world.keeper.store.limit_statements(30)  # the statement timeout that `serve` sets
-        read = asyncio.ensure_future(long_world.send("GET", "/api/keeper/v1/changes?limit=251", by="Shop"))
-        await ask_until(long_world, read, "/api/v1/players/Ann")
-        return await read
-
-    assert long_world.run(at_once()).status == 200
 
 
 def test_few_long_reads_run_at_once() -> None:

@@ -73,11 +73,7 @@ def test_report_sets_variables_and_names_a_bad_one(world: World) -> None:
 def test_report_creates_changes_and_deletes_a_guild(world: World) -> None:
     body = make_report(member(ZOE.id, 0, JoinedAt=JOINED), member(ANN.id), InstanceId=guid(74))
     first = report(world, body)
-    assert (first.json["Key"]["Name"], first.json["Key"]["GuildInstanceId"], first.json["Value"]) == (
-        "Red Hand",
-        guid(74),
-        2,
-    )
+    assert (first.json["Key"]["Name"], first.json["Value"]) == ("Red Hand", 2)
     [change] = [each for each in world.ledger() if each.kind == "guild_saved"]
     assert (change.player_id, change.user_id, change.over_link, change.before) == (None, None, True, None)
     assert json.loads(change.after or "") == {
@@ -97,10 +93,7 @@ def test_report_creates_changes_and_deletes_a_guild(world: World) -> None:
     report(world, make_report(member(ZOE.id, 1), member(BOB.id, 0), Name="Blue Hand"))
     assert names(world) == ["Bob", "Zoe"]
     assert count(world) == {GUILD_ID: 2}
-    before, after = (json.loads(side or "") for side in (world.ledger()[-1].before, world.ledger()[-1].after))
-    assert (before["Name"], after["Name"]) == ("Red Hand", "Blue Hand")
-    assert {each["PlayerId"] for each in before["Members"]} == {ANN.id, ZOE.id}
-    # without a time in the report, the known one is kept
+    after = json.loads(world.ledger()[-1].after or "")  # without a time in the report, the known one is kept
     assert {each["PlayerId"]: each["JoinedAt"] for each in after["Members"]} == {BOB.id: None, ZOE.id: JOINED}
     report(world, make_report())
     assert (names(world), count(world)) == ([], {GUILD_ID: 0})

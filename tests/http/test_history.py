@@ -1,19 +1,20 @@
-"""The audit log over HTTP: filters, cursor, CSV export, and the state of a player at an earlier time."""
+"""The audit log over HTTP: filters, times, cursor, CSV, and what may be undone or seen."""
 
 import csv
 import io
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
-from audit_log import BEYOND, FAR, give, last
+from audit_log import BEYOND, FAR, LONG_AGO, give, last
 from expectations import refused
 from game_server import put_player
 from gamekeeper.game import history
-from people import ANN, ARROW, BOB, USER_IDS
+from people import ANN, ARROW, BOB, COIN, USER_IDS
+from undos import CHANGES, items, undone
 from world import World
 
-CHANGES = "/api/keeper/v1/changes"
 PEOPLE = 16  # number of changes that filling the test world records
 NO_ACCOUNTS = 8  # number of these changes that are not about accounts: five of the catalogue and three players
 
@@ -59,13 +60,6 @@ def test_change_is_found_by_reason_time_and_page(world: World) -> None:
     # no results: % and _ are literal, and case is ignored for A to Z only
     for part in ("o%25f", "_rder", "%25%25", "!!", "\\", "%C3%A9tienne"):
         assert numbers(world, f"reason={part}") == [], part
-    first, second, third = (give(world) for _ in range(3))
-    for seq, at in ((first, 1_000), (second, 2_000), (third, 3_000)):
-        world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", FAR + at, seq)
-    assert numbers(world, "from=2096-10-02T07:06:42Z") == [third, second]
-    assert numbers(world, "from=2096-10-02T07:06:42Z&to=2096-10-02T07:06:42Z") == [second]
-    assert numbers(world, "to=2096-10-02T07:06:41.000Z&limit=1") == [first]
-    assert numbers(world, "from=2096-10-02T07:06:42.001") == [third]  # a time without a zone in a query is UTC
 
 
 def test_caller_without_the_role_sees_no_changes_of_accounts(world: World) -> None:
@@ -79,21 +73,11 @@ def test_caller_without_the_role_sees_no_changes_of_accounts(world: World) -> No
     assert numbers(world, f"user={USER_IDS['Mona']}", by="Clerk") == [13, 12]
 
 
-BAD = {
-    "player": ("Ann",),
-    "item": ("1",),
-    **dict.fromkeys(("from", "to"), ("yesterday", "0000-01-01", "0001-01-01T00:00:00+23:59", BEYOND)),
-    "reason": ("a%0ab",),
-    "before": ("0", "9223372036854775808"),
-    "limit": ("0",),
-    "format": ("xml",),
-}
-
-
 def test_malformed_filter_is_400(shared_world: World) -> None:
-    for field, values in BAD.items():
-        for value in values:
-            refused(shared_world.get(f"{CHANGES}?{field}={value}"), 400, "bad_field", field)
+    for value in ("yesterday", "0000-01-01", "0001-01-01T00:00:00+23:59", BEYOND, quote(f"{BEGUN} CET")):
+        refused(shared_world.get(f"{CHANGES}?from={value}"), 400, "bad_field", "from")
+    for query, part in (("player=Ann", "player"), ("before=0", "before"), ("kind=item_given", "mean items_given")):
+        refused(shared_world.get(f"{CHANGES}?{query}"), 400, "bad_field", part)
 
 
 def test_long_page_ends_early_with_a_cursor(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,5 +143,106 @@ def test_undoable_depends_on_the_callers_role(world: World) -> None:
 
     assert undoable("Root") == {given: True, given + 1: True, given + 2: True}
     assert undoable("Clerk") == {given: True, given + 1: False, given + 2: False}
-    world.sql("UPDATE tokens SET read_only = (SELECT api FROM users WHERE name = 'Root')")
-    assert undoable("Shop") == {given: False, given + 1: False, 16: False}
+
+
+BEGUN = "2001-09-09T01:46:40"
+BOBS_ITEMS = f"/api/keeper/v1/players/{BOB.id}/items"
+# By time in the query: how many of four changes, made 0, 73, 20,999 and 21,000 ms after BEGUN, it includes
+NAMED = {
+    f"{BEGUN}Z": 2,
+    "2001-09-09 01:46:40 UTC": 2,
+    "2001-09-09T03:46:40+02:00": 2,
+    f"{BEGUN}.000Z": 1,
+    f"{BEGUN},072": 1,
+    f"{BEGUN}.073 UTC": 2,
+    "2001-09-09T01:47": 3,
+    "2001-09-08T21:17-04:30": 3,
+    "2001-09-09T01:46": 0,
+    "2001-09-09": 0,
+}
+
+
+def give_coins(world: World, *after_ms: int) -> list[int]:
+    """Give Bob a coin at each of these offsets from LONG_AGO, and date all earlier changes a day before LONG_AGO."""
+    world.sql("UPDATE ledger SET at = $1", LONG_AGO - 86_400_000)
+    made: list[int] = []
+    for each in after_ms:
+        assert items(world, "give", COIN.id, 1, "Bob").status == 200
+        made.append(last(world))
+        world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", LONG_AGO + each, made[-1])
+    return made
+
+
+def list_gifts(world: World, query: str) -> list[int]:
+    return numbers(world, f"kind=items_given&{query}")[::-1]
+
+
+def test_from_and_to_include_the_whole_named_unit_of_time(world: World) -> None:
+    made = give_coins(world, 0, 73, 20_999, 21_000)
+    for to, found in NAMED.items():
+        assert list_gifts(world, f"from=2001-09-09&to={quote(to)}") == made[:found], to
+        slots = world.get(f"{BOBS_ITEMS}?at={quote(to)}").json["inventory"]
+        assert sum(each["Quantity"] for each in slots if each["ItemId"] == COIN.id) == found, to
+    made = give_coins(world, -1, 0, 73, 1_000)
+    for begin in (f"{BEGUN}Z", "2001-09-09 01:46:40 UTC"):
+        assert list_gifts(world, f"from={quote(begin)}") == made[1:]
+        assert list_gifts(world, f"from={quote(begin)}&to={quote(begin)}") == made[1:3]
+
+
+def list_undoable(world: World, query: str, by: str = "Root") -> dict[str, bool]:
+    """Return for each kind of change whether the history marks it as undoable."""
+    return {each["Kind"]: each["Undoable"] for each in world.get(f"{CHANGES}?{query}", by=by).json["Changes"]}
+
+
+def change_ann(world: World) -> None:
+    assert items(world, "give", COIN.id).status == 200
+    assert world.post("/api/v1/players/Ann/level", {"level": 13}).status == 200
+    assert world.post("/api/v1/users/Ann/name", {"name": "Anna"}).status == 200
+
+
+def test_changes_of_an_erased_account_are_not_undoable(world: World) -> None:
+    change_ann(world)
+    assert world.call("DELETE", "/api/v1/players/Ann").status == 200
+    of_player = f"player={ANN.id}"
+    kinds = {"items_given", "player_changed", "player_created", "player_deleted"}
+    assert list_undoable(world, of_player) == dict.fromkeys(
+        kinds, True
+    )  # only the deletion of the player can still be undone
+    assert list_undoable(world, f"user={USER_IDS['Ann']}&kind=user_renamed") == {"user_renamed": True}
+    assert world.call("DELETE", "/api/v1/users/Anna").status == 200
+    for by in ("Root", "Shop"):
+        assert list_undoable(world, of_player, by) == dict.fromkeys(kinds, False)
+    assert list_undoable(world, f"user={USER_IDS['Ann']}&kind=user_renamed") == {"user_renamed": False}
+    assert list_undoable(world, f"player={BOB.id}") == {"player_created": True}
+    for each in world.get(f"{CHANGES}?{of_player}").json["Changes"]:
+        refused(undone(world, each["Seq"]), 409, "undo_conflict")
+
+
+def table(world: World, query: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(world.get(f"{CHANGES}?format=csv&{query}").raw.decode())))
+
+
+def test_csv_has_the_changes_of_the_json_page_and_no_formula(world: World) -> None:
+    items(world, "give", COIN.id)
+    listed = world.get(f"{CHANGES}?limit=1000").json["Changes"]
+    assert [int(row["Seq"]) for row in table(world, "limit=1000")] == [each["Seq"] for each in listed]
+    for reason, cell in [
+        *((f"{sign}1", f"'{sign}1") for sign in "=+-@\uff1d\uff0b\uff0d\uff20"),
+        ("a;=1+1;-2", "a;'=1+1;'-2"),
+        ("it's; a-b = c,=d", "it's; a-b = c,=d"),
+    ]:
+        items(world, "give", COIN.id, headers={"X-Reason": reason})
+        assert table(world, "limit=1")[0]["Reason"] == cell
+
+
+def test_account_names_in_history_need_the_role(world: World) -> None:
+    for name in ("Root", "Shop"):
+        items(world, "give", COIN.id, 1, "Bob", by=name)
+    put_player(world, BOB.id, {"Level": 9})
+
+    def list_names(by: str) -> list[tuple[str, str | None]]:
+        return [(each["ActorId"], each["By"]) for each in world.get(f"{CHANGES}?limit=3", by=by).json["Changes"]][::-1]
+
+    ids = [USER_IDS[name] for name in ("Root", "Shop", "Server")]
+    assert list_names("Clerk") == list(zip(ids, ("Root", "Shop", "Server"), strict=True))
+    assert list_names("Shop") == list(zip(ids, (None, "Shop", None), strict=True))
