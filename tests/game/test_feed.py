@@ -264,25 +264,6 @@ def test_number_drawn_early_and_committed_late_is_not_skipped(world: World, how:
 
 
 @only_postgres
-def test_query_without_horizon_skips_a_late_commit(world: World) -> None:
-    last = last_of(world)
-
-    async def follow() -> tuple[int, list[int]]:
-        first, late = await begin(world.url)
-        await give(world)
-        seen = [row.seq for row in await feed_rows(world, last)]
-        await end(first, "COMMIT")
-        return late, seen + [row.seq for row in await feed_rows(world, seen[-1])]
-
-    late, seen = world.run(follow())
-    assert seen == [late + 1]
-
-
-async def feed_rows(world: World, after: int) -> list[Any]:
-    return await feed.feed.read_between(world.keeper.store, after, 2**62, USER_IDS["Server"], 100, own=True)
-
-
-@only_postgres
 def test_open_transaction_does_not_prolong_a_poll(world: World) -> None:
     last, followed = last_of(world), world.keeper.feed
 

@@ -1,15 +1,23 @@
-"""The ordered lists, compared with ORDER BY: every page in both directions and every rank, after every change."""
+"""The ordered lists, compared with ORDER BY: after every change, over several processes, and after rebuilds."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from itertools import product
+from typing import Any
 
+import asyncpg
 import pytest
 
 import game_server
+from gamekeeper import log
+from gamekeeper.game import bucket_index
 from gamekeeper.game.list_definitions import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS
-from gamekeeper.game.refusals import NoSuchPlayer
-from gamekeeper.store import players
-from gamekeeper.store.engine import Writing
+from gamekeeper.game.lists import Lists
+from gamekeeper.store import lists as stored
+from gamekeeper.store import players, postgres_connection, sqlite
+from gamekeeper.store.engine import Store, Writing
 from listings import (
+    CHECKPOINT,
     IN_ORDER,
     MakeWorld,
     add,
@@ -18,14 +26,18 @@ from listings import (
     count_log_rows,
     crowd,
     delete,
+    insert,
+    level_up,
+    load,
     page,
     read_checkpoint,
     read_id,
     rebuild,
     sizes,
     tend,
+    view,
 )
-from people import ANN, BOB, ZOE
+from people import ANN, BOB, ZOE, guid
 from world import SENT, World
 
 pytestmark = pytest.mark.usefixtures("small")
@@ -35,42 +47,22 @@ pytestmark = pytest.mark.usefixtures("small")
 
 def test_pages_past_the_end_are_empty(world: World) -> None:
     add(world, range(30))
-    for offset in (33, 34, 2**31, 2**63 - 1, 2**63, 2**70):
-        for descending in (False, True):
-            assert page(world, RANK, offset, 5, descending=descending) == (33, [])
+    for descending in (False, True):
+        assert [page(world, RANK, each, 5, descending=descending) for each in (33, 2**70)] == [(33, [])] * 2
     total, last = page(world, RANK, 31, 5, descending=True)
     assert (total, len(last)) == (33, 2)
-    far = world.get("/api/v1/players/rank?page=2147483647&pageSize=100")
-    assert (far.status, far.json["Total"], far.json["Values"]) == (200, 33, [])
-    for number in (2**31, 2**63, 2**70):
-        assert world.get(f"/api/v1/players/rank?page={number}").code == "bad_field"
 
 
-@pytest.mark.parametrize("around", [0, 1, 5, 50])
-def test_rank_and_neighbours_of_every_player_are_right(world: World, around: int) -> None:
+def test_rank_and_neighbours_of_every_player_are_right(world: World) -> None:
     add(world, range(30))
     rebuild(world)
     best_first = [row[0] for row in world.sql(IN_ORDER["rank"])][::-1]
-    for place, player_id in enumerate(best_first):
+    numbered = list(enumerate(best_first, 1))
+    for around, (place, player_id) in product((0, 1, 5, 50), numbered):
         found = world.run(world.keeper.lists.find_rank(player_id, around))
-        near = [
-            (number + 1, each)
-            for number, each in enumerate(best_first)
-            if abs(number - place) <= around and number != place
-        ]
-        assert (found.rank, found.total, read_id(found.player)) == (place + 1, 33, player_id)
+        near = [(number, each) for number, each in numbered if 0 < abs(number - place) <= around]
+        assert (found.rank, found.total, read_id(found.player)) == (place, 33, player_id)
         assert [(rank, read_id(each)) for rank, each in found.around] == near
-
-
-def test_rank_follows_changes_of_its_player(world: World) -> None:
-    def rank(name: str) -> int:
-        return world.run(world.keeper.lists.find_rank(name, 0)).rank
-
-    assert [rank(name) for name in ("Zoe", "ann", "Bob")] == [1, 2, 3]
-    game_server.put_player(world, BOB.id, {"Level": 99})
-    assert [rank(name) for name in ("Bob", "Zoe", "Ann")] == [1, 2, 3]
-    with pytest.raises(NoSuchPlayer):
-        world.run(world.keeper.lists.find_rank("Nobody", 5))
 
 
 # --- ordered lists after changes of rows -----------------------------------------------------------------------------
@@ -128,13 +120,13 @@ def test_lists_follow_registered_renamed_and_deleted_accounts(world: World) -> N
     assert agrees(world)
 
 
-async def eight_at_once(world: World) -> None:
-    await asyncio.gather(*(world.keeper.lists.load_page(NAMES, 0, 5) for _ in range(8)))
-
-
 def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld, reloads: list[int]) -> None:
     """A deleted account's name is removed even as the start of a bucket; other processes reload the blocks."""
     one, other = make_world(), make_world()
+
+    async def eight_at_once() -> None:
+        await asyncio.gather(*(one.keeper.lists.load_page(NAMES, 0, 5) for _ in range(8)))
+
     add(one, range(60))
     rebuild(one)
     assert agrees(one)
@@ -148,7 +140,7 @@ def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld,
     assert character in str(one.sql("SELECT word FROM list_changes"))
     one.sql("DELETE FROM players WHERE user_id IN (SELECT id FROM users WHERE fold = $1)", first)
     one.sql("DELETE FROM users WHERE fold = $1", first)
-    one.run(eight_at_once(one))  # eight parallel requests open enough database connections
+    one.run(eight_at_once())  # eight parallel requests open enough database connections
     before = len(reloads)
     tend(other)
     for gone in (first, character):
@@ -157,7 +149,7 @@ def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld,
     number = read_checkpoint(one).number
     assert agrees(other)
     assert len(reloads) == before  # no reload in process `other`, which saved the blocks itself
-    one.run(eight_at_once(one))
+    one.run(eight_at_once())
     assert len(reloads) == before + 1  # the eight parallel requests share one reload of the blocks
     assert agrees(one)
     assert agrees(other)
@@ -194,3 +186,268 @@ def test_rollback_leaves_no_log_entry(world: World) -> None:
     assert agrees(world)
     add(world, [1])
     assert agrees(world)
+
+
+# --- buckets, checkpoints, trimming of the lists' log ---------------------------------------------------------------
+
+
+def test_crowded_buckets_are_split(world: World) -> None:
+    add(world, range(60))
+    assert max(sizes(world, RANK)) == 63
+    tend(world)
+    for listing in (RANK, NAMES):
+        assert max(sizes(world, listing)) < bucket_index.SPLIT_ROWS
+    found = view(world)
+    assert found
+    assert len(found.indexes["names"].blocks) > 3
+    assert agrees(world)
+
+
+def test_checkpoint_merges_small_buckets_and_trims_the_log(world: World) -> None:
+    rebuild(world)
+    assert count_log_rows(world) == 0
+    first = read_checkpoint(world).number
+    add(world, range(5))
+    tend(world)
+    assert read_checkpoint(world).number == first  # few entries save no checkpoint
+    add(world, range(5, 60))
+    first, before = read_checkpoint(world).number, count_log_rows(world)
+    tend(world)
+    assert read_checkpoint(world).number == first + 1
+    # no row of the lists' log is deleted: all are newer than the checkpoint before the last
+    assert count_log_rows(world) == before == 120
+    world.sql("DELETE FROM players WHERE level > 1 AND level < 8")
+    gone = count_log_rows(world) - before
+    assert gone > CHECKPOINT
+    tend(world)
+    assert count_log_rows(world) == gone
+    many = sum(len(block) for block in world.run(stored.read_blocks(world.keeper.store))["names"])
+    assert many < 10
+    assert agrees(world)
+
+
+def test_process_continues_with_the_merged_buckets(world: World) -> None:
+    """Without merging, empty buckets of the ordered lists would stay in the process's memory for ever."""
+    add(world, range(60))
+    for _ in range(10):
+        level_up(world, range(60))
+        tend(world)
+    assert agrees(world)
+    assert len(sizes(world, RANK)) < 40
+
+
+def test_process_reloads_the_blocks_after_two_checkpoints_not_after_one(
+    make_world: MakeWorld, reloads: list[int]
+) -> None:
+    one, two = make_world(), make_world()
+    assert agrees(one)
+    assert agrees(two)
+    del reloads[:]
+    for number in range(4):
+        before = read_checkpoint(one).number
+        add(one, range(100 * number, 100 * number + 30))
+        tend(one)
+        assert read_checkpoint(one).number == before + 1
+        if number != 1:  # process `two` does not read the lists after the second checkpoint, so it falls two behind
+            assert agrees(two)
+        assert len(reloads) == (number > 1)
+    assert agrees(one)
+
+
+def test_process_starts_from_the_checkpoint_and_the_log(make_world: MakeWorld, reloads: list[int]) -> None:
+    one = make_world()
+    add(one, range(30))
+    tend(one)
+    add(one, range(30, 40))
+    level_up(one, range(10))
+    two = make_world()
+    del reloads[:]
+    found = view(two)
+    assert found
+    assert (found.log_entries, len(reloads)) == (40, 1)
+    assert agrees(two)
+    add(two, range(40, 50))
+    assert agrees(one)
+
+
+def test_two_processes_save_one_checkpoint_at_once(make_world: MakeWorld) -> None:
+    one, two = make_world(), make_world()
+    add(one, range(30))
+    before = read_checkpoint(one).number
+
+    async def both() -> None:
+        await asyncio.gather(one.keeper.lists.maintain(), two.keeper.lists.maintain())
+
+    one.run(both())
+    assert read_checkpoint(one).number == before + 1
+    for each in (one, two, make_world()):
+        assert agrees(each)
+
+
+# --- ordered lists with late commits ---------------------------------------------------------------------------------
+only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+
+@only_postgres
+@pytest.mark.parametrize("how", ["COMMIT", "ROLLBACK"])
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_late_commit_is_counted(make_world: MakeWorld, how: str, *, checkpoint: bool) -> None:
+    world = make_world()
+    add(world, range(20))
+
+    async def begin() -> Any:
+        driver: Any = asyncpg
+        db = await driver.connect(world.url)
+        await db.execute("BEGIN")
+        await db.execute("UPDATE players SET level = 50 WHERE id = $1", BOB.id)
+        await db.execute("DELETE FROM players WHERE id = $1", ZOE.id)
+        return db
+
+    async def end(db: Any) -> None:
+        await db.execute(how)
+        await db.close()
+
+    late = world.run(begin())
+    level_up(world, range(15))
+    assert agrees(world)
+    if checkpoint:
+        before = read_checkpoint(world).number
+        tend(world)
+        assert read_checkpoint(world).number == before + 1
+    world.run(end(late))
+    assert agrees(world)
+    assert page(world, RANK, 0, 1)[0] == (22 if how == "COMMIT" else 23)
+    assert agrees(make_world())
+
+
+# --- rebuilds after bulk loads, restores and restarts of the database server -----------------------------------------
+
+
+def test_pages_are_counted_slowly_after_a_bulk_load_until_the_rebuild(
+    make_world: MakeWorld, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = make_world(), make_world()
+    assert agrees(two)
+    before = count_log_rows(one)
+    one.run(load(one, range(50)))
+    assert count_log_rows(one) == before
+    for each in (one, two):
+        assert view(each) is None
+        assert agrees(each)
+    tend(two)  # maintenance of the ordered lists, without the log message of maintain_and_report
+    log.flush()
+    assert not capsys.readouterr().err
+    two.run(two.keeper.lists.maintain_and_report())
+    log.flush()
+    assert "doctor --fix" in capsys.readouterr().err
+    two.run(two.keeper.lists.maintain_and_report())
+    log.flush()
+    assert not capsys.readouterr().err
+    add(two, range(50, 55))  # other changes of the lists are logged during the rebuild
+    assert agrees(one)
+    one.run(one.keeper.lists.prepare())
+    for each in (one, two):
+        assert sizes(each, RANK)[:-1] == [4] * 14
+        assert agrees(each)
+    level_up(one, range(20))
+    assert agrees(two)
+
+
+class Meanwhile:
+    """A store that calls a function after its first `read`, as if another process worked meanwhile."""
+
+    def __init__(self, store: Store, happens: Callable[[], Awaitable[object]]) -> None:
+        self._store = store
+        self._happens: Callable[[], Awaitable[object]] | None = happens
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def read(self, work: Any) -> Any:
+        found = await self._store.read(work)
+        happens, self._happens = self._happens, None
+        if happens:
+            await happens()
+        return found
+
+
+def interrupted(world: World, happens: Callable[[], Awaitable[object]]) -> Lists:
+    store: Any = Meanwhile(world.keeper.store, happens)
+    return Lists(store)
+
+
+def test_bulk_load_during_a_checkpoint_leaves_the_counts_incomplete(make_world: MakeWorld) -> None:
+    world = make_world()
+    add(world, range(30))
+    world.run(interrupted(world, lambda: load(world, range(30, 80))).maintain())
+    assert not read_checkpoint(world).whole
+    assert agrees(world)
+    assert agrees(make_world())
+
+
+def test_bulk_load_during_a_rebuild_is_counted(world: World) -> None:
+    world.run(interrupted(world, lambda: load(world, range(30))).rebuild())
+    assert read_checkpoint(world).whole
+    assert agrees(world)
+
+
+def test_checkpoint_of_another_process_during_a_rebuild_loses_no_row(make_world: MakeWorld) -> None:
+    world, other = make_world(), make_world()
+
+    async def change_and_save() -> None:
+        await insert(other, crowd(range(30)))
+        await other.keeper.lists.maintain()
+
+    before = read_checkpoint(world).number
+    world.run(interrupted(world, change_and_save).rebuild())
+    assert read_checkpoint(world).number == before + 3
+    for each in (world, other, make_world()):
+        assert agrees(each)
+
+
+def test_changes_during_the_rebuild_of_a_restored_copy_are_counted(make_world: MakeWorld) -> None:
+    world = make_world()
+    far = "900000000" if world.keeper.store.engine == "sqlite" else "900000000:900000000:"
+    world.sql("UPDATE lists SET cluster = 'another', mark = $1", far)
+
+    world.run(interrupted(world, lambda: insert(world, crowd(range(10)))).rebuild())
+    assert read_checkpoint(world).whole
+    assert agrees(make_world())
+
+
+def test_counts_of_another_database_server_are_not_used(make_world: MakeWorld) -> None:
+    make_world().sql("UPDATE lists SET cluster = 'another'")
+    world = make_world()
+    assert view(world) is None
+    assert agrees(world)
+    world.run(world.keeper.lists.prepare())
+    assert view(world) is not None
+    assert agrees(world)
+
+
+def test_list_without_rows_can_be_rebuilt_and_filled(make_world: MakeWorld, reloads: list[int]) -> None:
+    world = make_world()
+    world.sql("DELETE FROM players")
+    rebuild(world)
+    assert page(world, RANK, 0, 5) == (0, [])
+    assert len(reloads) == 1
+    add(world, range(20))
+    assert agrees(world)
+
+
+def test_restart_of_the_database_server_reloads_the_blocks(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch, reloads: list[int]
+) -> None:
+    """The database lost its last changes, so a process must reload counts that it read before."""
+    for words in (sqlite.PLACEHOLDERS, postgres_connection.PLACEHOLDERS):
+        monkeypatch.setitem(words, "life", "(SELECT CAST(id AS TEXT) FROM epoch)")
+    world = make_world()
+    add(world, range(9))
+    assert page(world, RANK, 0, 5)[0] == 12
+    delete(world, guid(0x2003))
+    world.sql("DELETE FROM list_changes WHERE word IN ($1, '😀111')", guid(0x2003))
+    assert page(world, RANK, 0, 5)[0] == 12
+    del reloads[:]
+    world.sql("UPDATE epoch SET id = $1", guid(1))
+    assert agrees(world)
+    assert len(reloads) == 1

@@ -28,7 +28,6 @@ pytestmark = pytest.mark.both_engines
 
 SEASON = people.guid(0x7100)
 ITEM = people.guid(0x7200)
-KINDS = ("item", "season")
 PLAYERS = [people.guid(0x8000 + number) for number in range(240)]
 Values = dict[str, int]
 
@@ -88,8 +87,12 @@ async def check(tx: Reading, kind: str, table: BucketTable, values: Values) -> t
     return len(blocks), len(buckets)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_blocks_and_buckets_agree_with_the_rows_after_random_changes(world: World, kind: str) -> None:
+@pytest.mark.parametrize(("kind", "at_once"), [("item", rows.BUCKETS_PER_STEP), ("item", 0), ("season", 0)])
+def test_blocks_and_buckets_agree_with_the_rows_after_random_changes(
+    world: World, monkeypatch: pytest.MonkeyPatch, kind: str, at_once: int
+) -> None:
+    """In a long list each bucket is sought: `at_once` is the number of buckets up to which all are read."""
+    monkeypatch.setattr(rows, "BUCKETS_PER_STEP", at_once)
     dice, table = random.Random(48), holding_rows.BUCKETS if kind == "item" else standing_rows.BUCKETS
     values: Values = {}
     sizes: list[tuple[int, int]] = []
@@ -108,18 +111,6 @@ def test_blocks_and_buckets_agree_with_the_rows_after_random_changes(world: Worl
     blocks = [each for each, _ in sizes]
     assert min(blocks[0], blocks[3]) > 3
     assert blocks[2] <= 2
-
-
-def test_counted_list_has_blocks(make_world: MakeWorld) -> None:
-    """A list that is counted from its rows has blocks too, and a recount replaces them."""
-    world = make_world(ranked="item:Gold Coin")
-    load_players(world, 60)
-    for _ in range(2):
-        catch_up(world)
-        [(blocks, entries)] = world.sql("SELECT COUNT(*), CAST(SUM(entries) AS BIGINT) FROM bucket_blocks")
-        assert (blocks > 1, entries) == (True, 61)
-        assert errors(world) == []
-        world.run(world.keeper.economy.recount())
 
 
 def test_row_that_goes_while_a_list_is_counted_starts_no_bucket(world: World) -> None:

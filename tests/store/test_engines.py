@@ -1,10 +1,8 @@
 """Behaviour that both stores (SQLite and PostgreSQL) guarantee."""
 
 import asyncio
-import threading
 from collections.abc import Callable
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import apsw
 import pytest
 
 import people
-from gamekeeper.store import clock, items, players, users
+from gamekeeper.store import items, players
 from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable, DiskFull, Reading, Writing
 from gamekeeper.store.statements import Statement
 from world import World
@@ -39,10 +37,6 @@ async def break_off(tx: Writing) -> None:
     raise LookupError("no")
 
 
-async def refuse(_: Writing) -> None:
-    raise LookupError("no")
-
-
 async def violate(tx: Writing) -> None:
     tx.defer(FAIL, people.guid(0x3000))
 
@@ -66,34 +60,6 @@ def test_failed_write_does_not_affect_concurrent_writes(world: World) -> None:
     assert isinstance(answers[10], LookupError)
     assert isinstance(answers[20], Exception)
     assert world.run(count(store)) == 41
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@pytest.mark.parametrize(("fails", "runs"), [(refuse, 1), (break_off, 2)])
-def test_batch_runs_again_only_if_a_failed_write_had_changed_something(world: World, fails: Any, runs: int) -> None:
-    store = world.keeper.store
-    started: list[int] = []
-    began, gathered = threading.Event(), threading.Event()
-
-    async def work(tx: Writing, number: int) -> None:
-        started.append(number)
-        tx.defer(INSERT, people.guid(0x1000 + number), "new")
-        if number == 0:  # while this waits in the writer's thread, the other writes gather to one batch
-            began.set()
-            gathered.wait(60)
-
-    async def many() -> list[object]:
-        first = asyncio.ensure_future(store.write(partial(work, number=0)))
-        await asyncio.to_thread(began.wait, 60)
-        others = [partial(work, number=1), partial(work, number=2), fails]
-        writes = [asyncio.ensure_future(store.write(each)) for each in others]
-        await asyncio.sleep(0)  # each write enters the writer's queue
-        gathered.set()
-        return list(await asyncio.gather(first, *writes, return_exceptions=True))
-
-    assert isinstance(world.run(many())[-1], LookupError)
-    assert started == [0, *[1, 2] * runs]
-    assert world.run(count(store)) == 4
 
 
 def test_work_runs_again_after_unique_violation_and_sees_the_row(world: World) -> None:
@@ -155,20 +121,6 @@ def test_writes_with_the_same_claim_never_overlap(make_world: Make) -> None:
     assert one.sql("SELECT name FROM maps WHERE id = $1", people.MEADOW.id) == [("50",)]
 
 
-def test_write_is_retried_when_name_was_taken_meanwhile(make_world: Make) -> None:
-    """Both writes find the name free; the second one to insert is retried and then sees the first one's row."""
-    world = make_world()
-    body = {"username": "Twin", "email": "twin@example.test", "password": "ab" * 32}
-
-    async def both() -> list[int]:
-        bodies = [{**body, "email": f"twin{number}@example.test"} for number in range(6)]
-        calls = [world.send("POST", "/api/v1/users/register", body=each) for each in bodies]
-        return sorted(answer.status for answer in await asyncio.gather(*calls))
-
-    assert world.run(both()) == [200, 409, 409, 409, 409, 409]
-    assert world.run(users.find_by_fold(world.keeper.store, "twin"))
-
-
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_lost_connection_is_retried_without_error(world: World) -> None:
     """PostgreSQL only: SQLite has no network connection."""
@@ -190,11 +142,6 @@ def test_database_that_cannot_be_opened_is_unavailable(
     url = f"sqlite:///{tmp_path}/none/x.db" if engine == "sqlite" else "postgresql://nobody@127.0.0.1:1/none"
     with pytest.raises(DatabaseUnavailable):
         World(url, {}, loop)
-
-
-def test_time_comes_from_the_database(world: World) -> None:
-    first = world.run(clock.now(world.keeper.store))
-    assert 1_700_000_000_000 < first <= world.run(clock.now(world.keeper.store))
 
 
 def test_rows_of_both_engines_have_the_same_types(world: World) -> None:
@@ -356,3 +303,33 @@ def test_two_statements_read_together_see_the_same_state(world: World, monkeypat
     monkeypatch.undo()
     # neither read keeps its snapshot: the maps of both second statements are there
     assert world.run(store.fetch_both(others, "", COUNT)) == ((3,), [(3,)])
+
+
+# --- bulk loads -------------------------------------------------------------------------------------------------------
+
+RENAME = Statement("rename", {"": "UPDATE maps SET name = $1 WHERE id = $2"})
+NAMES = Statement("names", {"": "SELECT name FROM maps WHERE id <> $1 ORDER BY name"})
+ROWS = [(people.guid(0x1000 + number), f"map {number:04}") for number in range(500)]
+
+
+async def names(tx: Writing) -> list[str]:
+    return [row[0] for row in await tx.all(NAMES, people.MEADOW.id)]
+
+
+def test_loaded_rows_are_visible_at_once_and_after_commit(world: World) -> None:
+    async def work(tx: Writing) -> list[str]:
+        tx.load(INSERT, ROWS)
+        return await names(tx)
+
+    wanted = [name for _, name in ROWS]
+    assert world.run(world.keeper.store.write(work)) == wanted
+    assert world.run(world.keeper.store.write(names)) == wanted
+
+
+def test_deferred_statement_sees_loaded_rows(world: World) -> None:
+    async def work(tx: Writing) -> None:
+        tx.load(INSERT, ROWS[:1])
+        tx.defer(RENAME, "renamed", ROWS[0][0])
+
+    world.run(world.keeper.store.write(work))
+    assert world.run(world.keeper.store.write(names)) == ["renamed"]

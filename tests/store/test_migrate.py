@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,14 @@ ENGINE_PERMISSIONS = 30  # number of the migration that gives built-in roles per
 BROKEN = SECOND._replace(text="CREATE TABLE two (id INTEGER);\nCREATE TABLE two (id INTEGER);\n")
 
 
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
+
+
+@pytest.fixture
+def run(loop: asyncio.AbstractEventLoop) -> Run:
+    return loop.run_until_complete
+
+
 @pytest.fixture
 def keeper(empty_database: str, loop: asyncio.AbstractEventLoop) -> Generator[Keeper]:
     keeper = app.build_keeper(settings.load({}, database=empty_database))
@@ -44,22 +53,20 @@ def keeper(empty_database: str, loop: asyncio.AbstractEventLoop) -> Generator[Ke
     keeper.passwords.close()
 
 
-def test_migration_is_applied_once(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
-    assert loop.run_until_complete(find_pending(keeper.store)) == load_migrations()
-    assert loop.run_until_complete(migrate(keeper.store)) == load_migrations()
-    assert loop.run_until_complete(migrate(keeper.store)) == []
-    assert loop.run_until_complete(find_pending(keeper.store)) == []
+def test_migration_is_applied_once(keeper: Keeper, run: Run) -> None:
+    assert run(find_pending(keeper.store)) == load_migrations()
+    assert run(migrate(keeper.store)) == load_migrations()
+    assert run(migrate(keeper.store)) == []
+    assert run(find_pending(keeper.store)) == []
 
 
-def test_failed_migration_leaves_nothing_and_can_be_repeated(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
+def test_failed_migration_leaves_nothing_and_can_be_repeated(keeper: Keeper, run: Run) -> None:
     with pytest.raises(Exception, match="two"):
-        loop.run_until_complete(migrate(keeper.store, [FIRST, BROKEN]))
-    assert loop.run_until_complete(migrate(keeper.store, [FIRST, SECOND])) == [SECOND]
+        run(migrate(keeper.store, [FIRST, BROKEN]))
+    assert run(migrate(keeper.store, [FIRST, SECOND])) == [SECOND]
 
 
-def test_two_processes_can_migrate_at_once(
-    keeper: Keeper, empty_database: str, loop: asyncio.AbstractEventLoop
-) -> None:
+def test_two_processes_can_migrate_at_once(keeper: Keeper, empty_database: str, run: Run) -> None:
     other = app.build_keeper(settings.load({}, database=empty_database))
 
     async def both() -> tuple[list[Migration], list[Migration]]:
@@ -70,7 +77,7 @@ def test_two_processes_can_migrate_at_once(
             await other.store.close()
             other.passwords.close()
 
-    first, second = loop.run_until_complete(both())
+    first, second = run(both())
     assert sorted(first + second) == load_migrations()
 
 
@@ -79,24 +86,18 @@ async def execute(keeper: Keeper, text: str, *values: str | int) -> None:
     await keeper.store.write(lambda tx: tx.returning(statement, *values))
 
 
-def test_new_permissions_reach_built_in_roles_except_narrowed_ones(
-    keeper: Keeper, loop: asyncio.AbstractEventLoop
-) -> None:
+def test_new_permissions_reach_built_in_roles_except_narrowed_ones(keeper: Keeper, run: Run) -> None:
     older = [each for each in load_migrations() if each.number < ENGINE_PERMISSIONS]
-    loop.run_until_complete(migrate(keeper.store, older))
-    loop.run_until_complete(
-        execute(keeper, "DELETE FROM role_permissions WHERE role = 'api' AND permission <> 'players.read'")
-    )
-    loop.run_until_complete(migrate(keeper.store))
-    stored = loop.run_until_complete(roles.read_all(keeper.store))
+    run(migrate(keeper.store, older))
+    run(execute(keeper, "DELETE FROM role_permissions WHERE role = 'api' AND permission <> 'players.read'"))
+    run(migrate(keeper.store))
+    stored = run(roles.read_all(keeper.store))
     assert stored["api"].permissions == {"players.read"}
     for name in ("viewer", "moderator", "game master", "shop"):
         assert stored[name].permissions == BUILTIN_ROLES[name].permissions
 
 
-def test_database_of_the_squashed_migrations_is_adopted_unchanged(
-    keeper: Keeper, loop: asyncio.AbstractEventLoop
-) -> None:
+def test_database_of_the_squashed_migrations_is_adopted_unchanged(keeper: Keeper, run: Run) -> None:
     """A database made by the old migrations, which one baseline replaced, keeps its migrations table as it is."""
 
     async def adopt() -> tuple[object, ...]:
@@ -106,55 +107,48 @@ def test_database_of_the_squashed_migrations_is_adopted_unchanged(
         before = await keeper.store.all(ROWS)
         return await migrate(keeper.store), await find_pending(keeper.store), await keeper.store.all(ROWS) == before
 
-    assert loop.run_until_complete(adopt()) == ([], [], True)
+    assert run(adopt()) == ([], [], True)
 
 
-def test_database_older_than_baseline_is_refused_with_advice(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
+def test_database_older_than_baseline_is_refused_with_advice(keeper: Keeper, run: Run) -> None:
     async def age() -> None:
         await migrate(keeper.store)
         await execute(keeper, "DELETE FROM migrations")
         await execute(keeper, FIRST_ROW, 17)
 
-    loop.run_until_complete(age())
+    run(age())
     for work in (migrate(keeper.store), find_pending(keeper.store)):
         with pytest.raises(SchemaMismatch, match=r"ends with migration 0017 .* before 0\.1\.0.*`gamekeeper migrate`"):
-            loop.run_until_complete(work)
+            run(work)
 
 
-def test_migration_works_while_bulk_load_has_dropped_indexes(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
-    loop.run_until_complete(migrate(keeper.store))
-    loop.run_until_complete(keeper.store.write(indexes.drop))
-    assert loop.run_until_complete(migrate(keeper.store, [*load_migrations(), LATER])) == [LATER]
-    assert "players_by_rank" in loop.run_until_complete(indexes.create_missing(keeper.store))
-    assert loop.run_until_complete(indexes.find_missing(keeper.store, keeper.store.engine)) == []
+def test_migration_works_while_bulk_load_has_dropped_indexes(keeper: Keeper, run: Run) -> None:
+    run(migrate(keeper.store))
+    run(keeper.store.write(indexes.drop))
+    assert run(migrate(keeper.store, [*load_migrations(), LATER])) == [LATER]
+    assert "players_by_rank" in run(indexes.create_missing(keeper.store))
+    assert run(indexes.find_missing(keeper.store, keeper.store.engine)) == []
 
 
-def test_newer_schema_is_refused_with_advice(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
-    loop.run_until_complete(migrate(keeper.store, [FIRST, SECOND]))
-    with pytest.raises(SchemaMismatch, match="newer Gamekeeper"):
-        loop.run_until_complete(migrate(keeper.store, [FIRST]))
-
-
-def test_a_changed_migration_is_refused(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
-    loop.run_until_complete(migrate(keeper.store, [FIRST]))
+def test_a_changed_migration_is_refused(keeper: Keeper, run: Run) -> None:
+    run(migrate(keeper.store, [FIRST]))
     with pytest.raises(SchemaMismatch, match="is not the one that was applied"):
-        loop.run_until_complete(migrate(keeper.store, [FIRST._replace(text="CREATE TABLE other (id INTEGER);\n")]))
+        run(migrate(keeper.store, [FIRST._replace(text="CREATE TABLE other (id INTEGER);\n")]))
 
 
 @pytest.mark.parametrize(
     ("made", "named"),
     [
         (["CREATE TABLE players (id INTEGER)"], "(players)"),
-        ([f"CREATE TABLE {name} (id INTEGER)" for name in ("d", "c", "b", "a")], "(a, b, c, …)"),
         (["CREATE TABLE migrations (id INTEGER, migration TEXT, batch INTEGER)"], "(migrations)"),
         ([SQL.create_migrations, "CREATE TABLE players (id INTEGER)"], "(players)"),
         (["CREATE VIEW players AS SELECT 1 AS id"], None),
         ([SQL.create_migrations], None),
     ],
-    ids=["a table", "tables", "another's migrations", "looked at", "a view", "empty"],
+    ids=["a table", "another's migrations", "looked at", "a view", "empty"],
 )
 def test_database_of_another_program_is_refused(
-    keeper: Keeper, loop: asyncio.AbstractEventLoop, made: list[str | Statement], named: str | None
+    keeper: Keeper, run: Run, made: list[str | Statement], named: str | None
 ) -> None:
     """The case "looked at" has our empty migrations table, which old versions created even when they only read."""
 
@@ -162,21 +156,21 @@ def test_database_of_another_program_is_refused(
         for each in made:
             await tx.returning(each if isinstance(each, Statement) else Statement("test", {"": each}))
 
-    loop.run_until_complete(keeper.store.write(make))
+    run(keeper.store.write(make))
     if named is None:
-        loop.run_until_complete(require_ours(keeper.store))
+        run(require_ours(keeper.store))
         return
     with pytest.raises(
         UnusableDatabase, match=re.escape(f"tables that Gamekeeper did not make {named}: name an empty one.")
     ):
-        loop.run_until_complete(require_ours(keeper.store))
+        run(require_ours(keeper.store))
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_tables_of_an_extension_are_accepted(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
+def test_tables_of_an_extension_are_accepted(keeper: Keeper, run: Run) -> None:
     for text in ("CREATE TABLE places (id INTEGER)", "ALTER EXTENSION plpgsql ADD TABLE places"):
-        loop.run_until_complete(keeper.store.write(lambda tx, text=text: tx.returning(Statement("test", {"": text}))))
-    loop.run_until_complete(require_ours(keeper.store))
+        run(keeper.store.write(lambda tx, text=text: tx.returning(Statement("test", {"": text}))))
+    run(require_ours(keeper.store))
 
 
 def test_later_migrations_drop_indexes_only_if_they_exist() -> None:

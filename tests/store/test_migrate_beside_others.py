@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from findings import findings
-from gamekeeper import app, log, settings
+from gamekeeper import app, settings
 from gamekeeper.store import indexes, migrate
 from gamekeeper.store.engine import Store
 from gamekeeper.store.migrate import Migration, load_migrations
@@ -95,29 +95,6 @@ def test_index_of_used_table_is_built_beside_writes(
 
     assert loop.run_until_complete(write_meanwhile()) == ["users_with_powers", "mutes_by_end", "bans_by_end"]
     assert loop.run_until_complete(indexes.find_missing(store, store.engine)) == []
-
-
-def test_index_that_waits_for_a_transaction_is_in_the_log(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    logged: list[str] = []
-
-    def note(_: str, message: str) -> None:
-        logged.append(message)
-
-    monkeypatch.setattr(log, "problem", note)
-
-    async def build() -> None:
-        async with session(world.url) as reader:
-            await reader.execute("DROP INDEX bans_by_end")
-            await reader.execute(OLD_SNAPSHOT)
-            building = asyncio.create_task(indexes.create_missing(world.keeper.store))
-            async with asyncio.timeout(60):
-                while not logged:  # noqa: ASYNC110 - a list has no event
-                    await asyncio.sleep(0.1)
-            await reader.execute("COMMIT")
-            await building
-
-    world.run(build())
-    assert logged[0].startswith("building the index bans_by_end; on PostgreSQL this waits for transactions")
 
 
 def test_invalid_index_is_dropped_and_built_again(world: World) -> None:
