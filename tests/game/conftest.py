@@ -1,11 +1,13 @@
-"""Fixtures: lists with small buckets, counters of block reloads and argon2 checks, password hashing alone."""
+"""Fixtures: lists with small buckets, counters of block reloads and argon2 checks, password hashing, crashes."""
 
-from collections.abc import Generator
+import asyncio
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
 
+from gamekeeper import crash
 from gamekeeper.game import bucket_index, lists
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.store import lists as stored
@@ -56,3 +58,36 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(PasswordHasher, "verify", counted)
     return found
+
+
+@pytest.fixture
+def repeat_killed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], None], Callable[[int], int]], int]:
+    """Return a function that kills work at a crash point and repeats it, until it comes to its end.
+
+    Its third argument tells how often a run passes the point before it is killed there, by the number of earlier runs.
+    """
+
+    class Killed(BaseException):
+        pass
+
+    passes = {"left": 0}
+
+    def repeat(point: str, work: Callable[[], None], allow: Callable[[int], int]) -> int:
+        def kill(name: str) -> None:
+            if name == point:
+                passes["left"] -= 1
+                if passes["left"] < 0:
+                    raise Killed
+
+        monkeypatch.setattr(crash, "crash_at", kill)
+        for kills in range(60):
+            passes["left"] = allow(kills)
+            try:
+                work()
+            except (Killed, asyncio.CancelledError):
+                continue
+            passes["left"] = 1000
+            return kills
+        raise AssertionError("the work never came to its end")
+
+    return repeat

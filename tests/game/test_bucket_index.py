@@ -98,40 +98,10 @@ def test_index_agrees_with_sorted_list_and_old_indexes_stay_unchanged(
     assert all(agrees(each, others) for each in history)
 
 
-@kinds
-def test_empty_list_has_one_empty_bucket(lowest: object, some: st.SearchStrategy[Any]) -> None:
-    empty = built(lowest, [])
-    assert (empty.total, empty.merge_small().total, empty.find_crowded()) == (0, 0, [])
-
-    @given(some)
-    def asked(key: object) -> None:
-        assert empty.find_by_key(key) == Bucket(lowest, 0, 0)
-        one = empty.apply_steps([(key, 1)])
-        assert (one.find_at_position(0), one.find_by_key(key)) == (Bucket(lowest, 0, 1), Bucket(lowest, 0, 1))
-        assert one.apply_steps([(key, -1)]).total == 0
-
-    asked()
-
-
 def test_key_below_every_start_belongs_into_first_bucket() -> None:
     late = BucketIndex([BucketBlock.from_counts(["m", "p"], [2, 1]), BucketBlock.from_counts(["t"], [4])])
     assert late.find_by_key("a") == Bucket("m", 0, 2)
     assert late.apply_steps([("a", 1), ("", 1)]).find_at_position(3) == Bucket("m", 0, 4)
-
-
-def test_empty_buckets_and_blocks_are_skipped() -> None:
-    gaps = BucketIndex(
-        [
-            BucketBlock.from_counts(["", "b"], [0, 2]),
-            BucketBlock.from_counts(["c", "d"], [0, 0]),
-            BucketBlock.from_counts(["e"], [1]),
-        ]
-    )
-    assert [gaps.find_at_position(place) for place in range(3)] == [
-        Bucket("b", 0, 2),
-        Bucket("b", 0, 2),
-        Bucket("e", 2, 1),
-    ]
 
 
 def test_growing_list_splits_buckets_and_then_blocks() -> None:

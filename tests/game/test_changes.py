@@ -150,34 +150,27 @@ def test_unlogged_effect_has_no_ledger_row(world: World) -> None:
     assert world.ledger() == before
 
 
-@pytest.mark.parametrize("dry_run", [False, True])
-def test_change_has_both_effect_and_ledger_row_or_neither(world: World, dry_run: bool) -> None:  # noqa: FBT001 - a case
-    intent = Intent("r9", ROOT, None, over_link=False, reason="why", dry_run=dry_run)
-    seen = len(world.ledger())
-
+def giving(world: World, intent: Intent, **more: Any) -> ApplyResult:
     async def decide(tx: Locking) -> Decision[bytes]:
         room = inventory.read_capacity(world.keeper.settings)
         decision = await items.give(tx, "Bob", people.COIN.id, 2, room, overflow=False)
-        return Decision(decision.changes, b'"given"')
+        return Decision(decision.changes, b'"given"', **more)
 
-    done = world.run(world.keeper.changes.apply(intent, decide, lambda said: said))
+    return world.run(world.keeper.changes.apply(intent, decide, lambda said: said))
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_change_has_both_effect_and_ledger_row_or_neither(world: World, dry_run: bool) -> None:  # noqa: FBT001 - a case
+    seen = len(world.ledger())
+    done = giving(world, Intent("r9", ROOT, None, over_link=False, reason="why", dry_run=dry_run))
     assert (done.answer, done.replayed) == (b'"given"', False)
     assert [(each.kind, each.player_id, each.undoes) for each in done.entries] == [("items_given", people.BOB.id, None)]
     written = world.ledger()[seen:]
-    held = world.sql(f"SELECT COUNT(*) FROM slots WHERE player_id = '{people.BOB.id}'")[0][0]  # noqa: S608 - ours
+    held = world.sql("SELECT COUNT(*) FROM slots WHERE player_id = $1", people.BOB.id)[0][0]
     assert (len(written), held) == ((0, 0) if dry_run else (1, 1))
     for row in written:
         assert (row.actor_id, row.token_id, row.over_link) == (ROOT, None, False)
         assert (row.player_id, row.user_id, row.request_id, row.reason) == (people.BOB.id, None, "r9", "why")
-
-
-def giving(world: World, intent: Intent, undoes: int | None = None) -> ApplyResult:
-    async def decide(tx: Locking) -> Decision[bytes]:
-        room = inventory.read_capacity(world.keeper.settings)
-        decision = await items.give(tx, "Bob", people.COIN.id, 2, room, overflow=False)
-        return Decision(decision.changes, b"null", undoes=undoes)
-
-    return world.run(world.keeper.changes.apply(intent, decide, lambda said: said))
 
 
 def test_state_that_differs_from_the_preview_is_refused(world: World) -> None:
@@ -234,12 +227,7 @@ def test_answer_deleted_while_it_is_looked_up_leads_to_a_new_answer(
     ],
 )
 def test_reason_is_stored_without_erased_names(world: World, reason: str | None, kept: str | None) -> None:
-    async def decide(tx: Locking) -> Decision[bytes]:
-        room = inventory.read_capacity(world.keeper.settings)
-        decision = await items.give(tx, "Bob", people.COIN.id, 2, room, overflow=False)
-        return Decision(decision.changes, b"null", erased_names=("Ann", "", "Annabel"))
-
-    world.run(world.keeper.changes.apply(Intent("r1", ROOT, reason=reason), decide, lambda said: said))
+    giving(world, Intent("r1", ROOT, reason=reason), erased_names=("Ann", "", "Annabel"))
     assert world.ledger()[-1].reason == kept
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -18,11 +17,9 @@ from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import economy as economy_rows
 from gamekeeper.store import feed
 from gamekeeper.store import holdings as rows
-from gamekeeper.store import ranked_buckets as buckets
 from gamekeeper.store.engine import Writing
-from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST
 from listings import MakeWorld
-from people import ANN, COIN, KILLS, SWORD
+from people import ANN, COIN, KILLS
 from tidying import trim_older
 from world import World
 
@@ -74,32 +71,6 @@ def test_read_counts_changes_but_sweeps_no_players(make_world: MakeWorld) -> Non
     assert read_lists(world) == []
 
 
-def test_sweep_is_cut_by_rows(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A batch ends with the player who has its last row, both for new holdings and for those that are deleted."""
-    saved: list[int] = []
-    save = rows.save
-
-    async def note(tx: Any, held: Any, gone: Any) -> None:
-        saved.append(len(held) + len(list(gone)))
-        await save(tx, held, gone)
-
-    monkeypatch.setattr(economy, "BATCH_HOLDINGS", 10)
-    monkeypatch.setattr(rows, "save", note)
-    world = make_world(ranked="variable:Kills")
-    load_players(world, 40)
-    for number in range(3, 9):
-        give(world, f"Loaded{0x5000 + number}", 1, SWORD.id)
-    catch_up(world)
-    assert max(saved) <= 24
-    assert errors(world) == []
-    saved.clear()
-    world.sql("DELETE FROM slots")
-    world.sql("UPDATE economy SET swept = $1", ZERO_GUID)
-    catch_up(world)
-    assert 5 <= max(saved) <= 24
-    assert world.sql("SELECT COUNT(*) FROM holdings WHERE kind = 'item'") == [(0,)]
-
-
 def test_open_transaction_does_not_stop_the_count(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     async def is_open(*_: object) -> bool:
         return False
@@ -147,22 +118,17 @@ def test_instances_with_different_settings_keep_both_lists(world: World) -> None
     for each in (one, other, one):
         world.run(each.follow(0))
     assert world.read_tables(("economy", "ranked_lists")) == before
+    world.sql("UPDATE ranked_lists SET wanted_at = wanted_at - $1", KEEP_MS // 2)
+    [(noted,)] = world.sql("SELECT MAX(wanted_at) FROM ranked_lists")
+    for each in (one, other):
+        world.run(each.follow(0))
+    assert world.sql("SELECT MIN(wanted_at) FROM ranked_lists")[0][0] > noted
     world.sql("UPDATE ranked_lists SET wanted_at = wanted_at - $1", KEEP_MS + 60_000)
     world.run(one.follow(0))
     assert read_lists(world) == both[:1]
     assert world.sql("SELECT COUNT(*) FROM holdings WHERE kind = 'variable'") == [(0,)]
     assert world.sql("SELECT COUNT(*) FROM ranked_buckets WHERE thing_id = $1", KILLS.id) == [(0,)]
     assert errors(world) == []
-
-
-def test_list_of_a_running_instance_is_noted_again(make_world: MakeWorld) -> None:
-    world = make_world(ranked="item:Gold Coin")
-    catch_up(world)
-    world.sql("UPDATE ranked_lists SET wanted_at = wanted_at - $1", KEEP_MS // 2)
-    before = world.sql("SELECT wanted_at FROM ranked_lists")[0][0]
-    catch_up(world)
-    assert world.sql("SELECT wanted_at FROM ranked_lists")[0][0] > before
-    assert read_lists(world) == [("item", COIN.id, True)]
 
 
 def test_recount_waits_for_a_count_that_is_under_way(world: World) -> None:
@@ -210,27 +176,6 @@ def test_recount_that_is_started_over_gives_the_same_totals(
     assert errors(world) == []
 
 
-def test_drained_buckets_are_merged(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 8)
-    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
-    world = make_world(ranked="item:Gold Coin")
-    load_players(world, 64)
-    catch_up(world)
-    full = world.sql("SELECT COUNT(*) FROM ranked_buckets")[0][0]
-    assert full >= 8
-    for number in range(64):
-        if number % 8:
-            give(world, f"Loaded{0x5000 + number}", number + 1, what="take")
-            if number % 3 == 0:
-                catch_up(world)
-    catch_up(world)
-    assert world.sql("SELECT COUNT(*) FROM ranked_buckets")[0][0] <= 3
-    found = world.get(f"{ROOT}/items/{COIN.id}/holders?pageSize=100").json
-    assert [each["Quantity"] for each in found["Values"]] == [1250, *range(57, 0, -8)]
-    assert found["Total"] == 9
-    assert errors(world) == []
-
-
 def test_recount_deletes_old_buckets_in_bounded_steps(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 2)
     monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
@@ -255,26 +200,3 @@ def test_recount_deletes_old_buckets_in_bounded_steps(make_world: MakeWorld, mon
     assert count > 6
     assert (max(deleted), sum(deleted), deleted[-1]) == (3, count, 0)
     assert errors(world) == []
-
-
-def test_buckets_are_found_alike_in_long_and_short_lists(
-    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 2)
-    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
-    world = make_world(ranked="item:Gold Coin")
-    load_players(world, 19)
-    catch_up(world)
-    starts = world.sql("SELECT quantity, player_id FROM ranked_buckets ORDER BY quantity, player_id")
-    assert len(starts) > 6
-    near = [(quantity + more, str(player_id)) for quantity, player_id in starts[1:] for more in (-1, 0, 1)]
-    keys = [LOWEST, *near, HIGHEST]
-
-    def find() -> list[tuple[int, str]]:
-        found = world.run(world.keeper.store.read(lambda tx: rows.BUCKETS.find_buckets(tx, "item", COIN.id, keys)))
-        return [(each.quantity, each.player_id) for each in found]
-
-    whole = find()
-    monkeypatch.setattr(buckets, "BUCKETS_PER_STEP", 0)  # each bucket is sought, as in a long list
-    first = [(quantity, str(player_id)) for quantity, player_id in starts]
-    assert whole == find() == [max(each for each in first if each <= key) for key in keys]

@@ -9,14 +9,12 @@ import pytest
 from argon2 import PasswordHasher
 
 import people
-from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import TooManyGuesses
-from gamekeeper.store import clock
+from guessing import TOKEN, earlier
 from proof import at_once, rows
 from world import SENT, Answer, World
 
-TOKEN = "/api/oauth/token"
 WRONG = [hash_for_wire(f"not it {number}") for number in range(5)]
 
 
@@ -75,21 +73,9 @@ def statuses(answers: Sequence[Answer]) -> list[int]:
     return [answer.status for answer in answers]
 
 
-def guessed_before(world: World, count: int) -> None:
-    """Store wrong guesses of a moment ago from the same address."""
-    now = world.run(clock.now(world.keeper.store))
-    for _ in range(count):
-        world.sql(
-            "INSERT INTO guesses (id, account, caller, at) VALUES ($1, $2, '127.0.0.1', $3)",
-            new_guid(),
-            people.USER_IDS["Shop"],
-            now,
-        )
-
-
 @pytest.mark.parametrize("wrong_before", [0, 9])
 def test_fifty_parallel_log_ins_need_one_check(world: World, hashed: Checks, wrong_before: int) -> None:
-    guessed_before(world, wrong_before)
+    earlier(world, people.USER_IDS["Shop"], "127.0.0.1", wrong_before)
     answers = at_once(world, [log_in(world) for _ in range(50)])
     assert statuses(answers) == [200] * 50
     assert len({answer.json["access_token"] for answer in answers}) == 50
@@ -103,28 +89,9 @@ def test_fifty_parallel_log_ins_over_two_instances_succeed(make_world: Callable[
     assert len(hashed) == 2
 
 
-def test_second_burst_during_the_first_succeeds(world: World) -> None:
-    async def wave_after_wave() -> list[Answer]:
-        coming: list[asyncio.Task[Answer]] = []
-        for _ in range(10):
-            coming += [asyncio.ensure_future(log_in(world)) for _ in range(6)]
-            await asyncio.sleep(0.002)
-        return await asyncio.gather(*coming)
-
-    assert statuses(world.run(wave_after_wave())) == [200] * 60
-    assert rows(world, "guesses") == []
-
-
-def test_fifty_parallel_validations_by_a_website_need_one_check(world: World, hashed: Checks) -> None:
-    path = "/api/v1/users/Ann/password/validate"
-    answers = at_once(world, [world.send("POST", path, body={"password": SENT}, by="Clerk") for _ in range(50)])
-    assert statuses(answers) == [200] * 50
-    assert len(hashed) == 1
-
-
 def test_request_behind_another_password_uses_its_own_guess(world: World, hashed: Checks) -> None:
     """One guess is left. A right log-in in front gives requests with another password no free check."""
-    guessed_before(world, 9)
+    earlier(world, people.USER_IDS["Shop"], "127.0.0.1", 9)
     line = (SENT, SENT, WRONG[0], SENT, *WRONG[1:])
     answers = one_behind_the_other(world, hashed, [log_in(world, sent) for sent in line])
     assert statuses(answers) == [200, 200, 400] + [429] * 5
@@ -133,7 +100,7 @@ def test_request_behind_another_password_uses_its_own_guess(world: World, hashed
 
 
 def test_same_wrong_password_counts_each_time(world: World, hashed: Checks) -> None:
-    guessed_before(world, 7)
+    earlier(world, people.USER_IDS["Shop"], "127.0.0.1", 7)
     answers = at_once(world, [log_in(world, WRONG[0]) for _ in range(8)])
     assert sorted(statuses(answers)) == [400] * 3 + [429] * 5
     assert len(hashed) == 3

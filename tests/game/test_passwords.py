@@ -110,14 +110,6 @@ def test_only_sha256_in_hex_is_accepted() -> None:
 # --- right and wrong passwords ------------------------------------------------------------------------------------
 
 
-def test_right_password_matches_and_wrong_one_does_not(checking: Passwords) -> None:
-    async def look() -> list[bool]:
-        stored = await checking.hash_password(SENT)
-        return [await checking.is_right(sent, stored) for sent in (SENT, WRONG, SENT)]
-
-    assert run(look()) == [True, False, True]
-
-
 # stored hash of an account without a password; "!" is literal, because databases contain it
 @pytest.mark.parametrize("stored", [None, "!"])
 def test_unknown_account_costs_a_real_check(checking: Passwords, checks: Checks, stored: str | None) -> None:

@@ -1,13 +1,12 @@
 """The rules over changes, killed at every step and repeated, raise the same signals once, one for each incident."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from economics import catch_up, give
-from gamekeeper import crash
 from gamekeeper.game import economy, signals
 from gamekeeper.game.signal_evidence import Evidence, EvidenceChange
 from gamekeeper.game.signal_rules import BEYOND, SUPPLY
@@ -57,33 +56,13 @@ def start_over(world: World, seq: int) -> None:
 
 @pytest.mark.parametrize("point", ["rollup_flows", "rollup_holdings", "rollup_signals", "rollup_state"])
 def test_killed_follower_raises_the_same_signals_when_repeated(
-    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch, point: str
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch, repeat_killed: Callable[..., int], point: str
 ) -> None:
-    class Killed(BaseException):
-        pass
-
     world = make_world(signals="gain=1000,gift=1000")
     catch_up(world)
     play(world)
-    passes = {"left": 0}
-
-    def kill(name: str) -> None:
-        if name == point:
-            passes["left"] -= 1
-            if passes["left"] < 0:
-                raise Killed
-
     monkeypatch.setattr(economy, "BATCH_CHANGES", 3)
-    monkeypatch.setattr(crash, "crash_at", kill)
-    kills = 0
-    while kills < 40:
-        passes["left"] = 1 if kills else 0
-        try:
-            catch_up(world)
-        except (Killed, asyncio.CancelledError):
-            kills += 1
-            continue
-        break
+    kills = repeat_killed(point, lambda: catch_up(world), lambda kills: min(kills, 1))
     assert kills > 3
     killed, _ = read_signals(world)
     rules = sorted(row.split("'")[1] for row in killed)
@@ -98,7 +77,7 @@ def test_size_of_the_batches_makes_no_difference(make_world: MakeWorld, monkeypa
     world = make_world(signals="gain=1000,gift=1000")
     catch_up(world)
     first = world.ledger()[-1].seq
-    quantities = world.sql("SELECT * FROM item_totals ORDER BY item_id")
+    quantities = world.sql("SELECT item_id, quantity, holders FROM item_totals")
     assert quantities
     play(world)
     # the first incidents were hours ago, and one of their changes was written late
@@ -112,19 +91,12 @@ def test_size_of_the_batches_makes_no_difference(make_world: MakeWorld, monkeypa
         world.sql("UPDATE economy SET swept = NULL")
         world.sql("DELETE FROM item_totals")
         world.sql("DELETE FROM holdings")
-        catch_up_without_sweep(world, quantities)
+        for row in quantities:  # count from the same totals each time
+            world.sql("INSERT INTO item_totals (item_id, quantity, holders) VALUES ($1, $2, $3)", *row)
+        catch_up(world)
         found.append(read_signals(world))
     assert found[0] == found[1] == found[2]
     assert len(found[0][0]) == 8
-
-
-def catch_up_without_sweep(world: World, quantities: list[tuple[str, int, int]]) -> None:
-    """Count from the same totals each time."""
-    for item_id, quantity, holders in quantities:
-        world.sql(
-            "INSERT INTO item_totals (item_id, quantity, holders) VALUES ($1, $2, $3)", item_id, quantity, holders
-        )
-    catch_up(world)
 
 
 def store_findings(world: World, *batches: Sequence[Finding]) -> None:

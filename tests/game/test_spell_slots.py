@@ -33,14 +33,6 @@ def test_known_spell_is_found_and_cannot_be_learnt_twice(known: dict[int, str]) 
         spells.find_slot(known, "new")
 
 
-@given(known_spells)
-def test_teaching_and_forgetting_restores_the_spells(known: dict[int, str]) -> None:
-    if len(known) < SIZE:
-        taught = {**known, spells.find_free_slot(known, "new", SIZE): "new"}
-        del taught[spells.find_slot(taught, "new")]
-        assert taught == known
-
-
 def test_slot_beyond_the_size_does_not_make_room() -> None:
     with pytest.raises(NoFreeSpellSlot):
         spells.find_free_slot({0: "a", 7: "b"}, "new", 1)

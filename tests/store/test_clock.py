@@ -16,7 +16,6 @@ pytestmark = pytest.mark.both_engines
 
 Make = Callable[..., World]
 MINUTE, DAY = 60, 24 * 60 * 60
-JUMPS = (60 * MINUTE, 365 * DAY, -DAY, -30 * 365 * DAY)
 PATH = "/api/v1/players/online/count"
 
 
@@ -35,37 +34,27 @@ def end_in(world: World, milliseconds: int) -> None:
     world.sql("UPDATE tokens SET access_expires = $1 WHERE access_hash = $2", ends, hash_token(world.tokens["Root"]))
 
 
-@pytest.mark.parametrize("seconds", JUMPS[:2])
 def test_time_is_the_database_servers_or_the_system_time_at_start(
-    make_world: Make, engine: str, monkeypatch: pytest.MonkeyPatch, seconds: int
+    make_world: Make, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = now(make_world())
-    move(monkeypatch, seconds)
-    wanted = {"sqlite": seconds * 1000, "postgres": 0}[engine]
+    move(monkeypatch, 365 * DAY)
+    wanted = {"sqlite": 365 * DAY * 1000, "postgres": 0}[engine]
     assert 0 <= now(make_world()) - before - wanted < 10_000
 
 
-@pytest.mark.parametrize("seconds", JUMPS)
-def test_system_clock_jump_does_not_change_database_time(
-    world: World, monkeypatch: pytest.MonkeyPatch, seconds: int
+@pytest.mark.parametrize("seconds", [60 * MINUTE, 365 * DAY, -DAY, -30 * 365 * DAY])
+def test_clock_jump_changes_neither_database_time_nor_which_tokens_are_valid(
+    make_world: Make, monkeypatch: pytest.MonkeyPatch, seconds: int
 ) -> None:
+    world, other = make_world(), make_world()  # a process remembers valid tokens for a moment
     before = now(world)
-    move(monkeypatch, seconds)
-    assert 0 <= now(world) - before < 10_000
-
-
-@pytest.mark.parametrize("seconds", JUMPS)
-def test_clock_jump_keeps_active_token_valid(world: World, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
     end_in(world, MINUTE * 1000)
     move(monkeypatch, seconds)
+    assert 0 <= now(world) - before < 10_000
     assert world.get(PATH).status == 200
-
-
-@pytest.mark.parametrize("seconds", JUMPS)
-def test_clock_jump_keeps_expired_token_expired(world: World, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
     end_in(world, -1)
-    move(monkeypatch, seconds)
-    assert world.get(PATH).status == 401
+    assert other.get(PATH).status == 401
 
 
 def test_clock_set_back_before_start_keeps_expired_token_expired(

@@ -141,22 +141,29 @@ def wait_until_unready(url: str) -> None:
 def test_no_acknowledged_change_is_lost_when_the_file_is_moved_under_load(
     database: str, file: Path, known_tokens: Mapping[str, str]
 ) -> None:
-    """When its file is moved, the server stops accepting changes; no other server starts before it is back."""
-    token = known_tokens["Shop"]
+    """The server stops accepting changes. No command opens another file with its log, and no other server starts."""
+    token, moved = known_tokens["Shop"], file.with_suffix(".moved")
     with Server(database) as server:
         before = coins(server.url, token)
+        older = file.read_bytes()
         giver = Giver(server.url, token)
         assert giver.begun.wait(60)
         move(file)
         assert giver.refused.wait(60)
         wait_until_unready(server.url)
-        server.kill()
+        assert "is in use under another name" in CommandLine(f"sqlite:///{moved}").refuses("users", "list")
+        file.write_bytes(older)
         log = log_of(file).read_bytes()
+        for arguments in (("doctor",), ("users", "list")):
+            assert "Put the server's file back, or stop the server" in CommandLine(database).refuses(*arguments)
+        assert (file.read_bytes(), log_of(file).read_bytes(), log_of(moved).exists()) == (older, log, False)
+        file.unlink()
+        server.kill()
         command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(server.port)]
         start = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert (start.returncode, file.exists(), log_of(file).read_bytes()) == (1, False, log)
         assert "Put the database file back next to its log" in start.stderr
-        file.with_suffix(".moved").rename(file)
+        moved.rename(file)
         server.start()
         assert coins(server.url, token) == before + giver.given
 
@@ -236,47 +243,6 @@ def test_log_of_the_file_that_a_copy_replaced_is_named(database: str, file: Path
     log_of(file).unlink()
     file.write_bytes(copy.read_bytes())
     assert "Ann" in CommandLine(database).says("users", "list")
-
-
-@pytest.mark.long_only
-def test_no_command_mixes_another_file_with_the_log_of_a_running_server(
-    database: str, file: Path, known_tokens: Mapping[str, str]
-) -> None:
-    """The served file is replaced by an older copy: no command may open it with the running server's WAL."""
-    token = known_tokens["Shop"]
-    with Server(database) as server:
-        before = coins(server.url, token)
-        older = file.read_bytes()
-        giver = Giver(server.url, token)
-        assert giver.begun.wait(60)
-        move(file)
-        file.write_bytes(older)
-        assert giver.refused.wait(60)
-        log = log_of(file).read_bytes()
-        for arguments in (("doctor",), ("users", "list")):
-            assert "Put the server's file back, or stop the server" in CommandLine(database).refuses(*arguments)
-        assert (file.read_bytes(), log_of(file).read_bytes()) == (older, log)
-        file.with_suffix(".moved").rename(file)
-        assert coins(server.url, token) == before + giver.given
-        assert httpx.post(server.url + GIVE, json=BODY, headers={"Authorization": f"Bearer {token}"}).is_success
-        server.kill()
-        server.start()
-        assert coins(server.url, token) == before + giver.given + 1
-
-
-@pytest.mark.long_only
-def test_no_command_opens_a_served_file_under_another_name(database: str, file: Path) -> None:
-    with Server(database):
-        move(file)
-        other = file.with_suffix(".moved")
-        assert "is in use under another name" in CommandLine(f"sqlite:///{other}").refuses("users", "list")
-        assert not log_of(other).exists()
-
-
-@pytest.mark.long_only
-def test_command_works_while_server_runs(database: str) -> None:
-    with Server(database):
-        assert "No errors found" in CommandLine(database).says("doctor")
 
 
 def test_console_doctor_does_not_change_replaced_file(world: World, database: str, file: Path) -> None:

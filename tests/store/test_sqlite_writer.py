@@ -155,6 +155,17 @@ def test_dry_run_does_not_run_the_batch_again(world: World) -> None:
     assert world.sql("SELECT COUNT(*) FROM maps WHERE name = 'never'")[0][0] == 0
 
 
+def test_write_that_fails_before_its_first_change_does_not_run_the_batch_again(world: World) -> None:
+    async def refuse(_: Writing) -> None:
+        raise LookupError("no")
+
+    started: list[int] = []
+    answers = write_batch(world, [insert(0, started=started), refuse, insert(1, started=started)])
+    assert [type(each) for each in answers] == [int, LookupError, int]
+    assert started == [0, 1]
+    assert list_new(world) == {0, 1}
+
+
 def test_dry_run_of_a_change_is_marked_for_the_store(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     marked: list[str] = []
 
