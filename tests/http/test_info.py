@@ -1,4 +1,4 @@
-"""GET info: information about the server, which sites and tools request first."""
+"""GET info: information about the server, which sites and tools request first; and its request rate."""
 
 import itertools
 import time
@@ -10,6 +10,7 @@ import pytest
 
 from game_server import heartbeat, join, lapse, online
 from gamekeeper.http import request_rates
+from gamekeeper.http.request_rates import RequestRates
 from gamekeeper.settings import Settings
 from people import ANN, BOB
 from world import World
@@ -47,14 +48,9 @@ def test_info_and_config_have_the_limits_from_the_settings(make_world: Any) -> N
     assert answer.json["Bank"] == {"MaxSlots": 101}
 
 
-def test_config_has_the_values_that_clients_compute_with(make_world: Any) -> None:
-    config = make_world(smtp_url="smtp://mail.example.test", mail_from="keeper@example.test").get(f"{INFO}/config").json
-    assert config["Equipment"]["Slots"] == ["Helmet", "Armor", "Weapon", "Shield", "Boots"]
-    ranks = [(each["Title"], each["Limit"]) for each in config["Guild"]["Ranks"]]
-    assert ranks == [("Master", 1), ("Officer", 10), ("Member", -1), ("Newbie", -1)]
-    map_size = {"Height": 26, "Width": 32, "MapHeight": 26, "MapWidth": 32, "TileHeight": 32, "TileWidth": 32}
-    assert config["Map"].items() >= map_size.items()
-    assert (config["SmtpValid"], config["AnimatedSprites"]) == (True, [])
+def test_config_says_whether_mail_is_set_up(make_world: Any) -> None:
+    mailing = make_world(smtp_url="smtp://mail.example.test", mail_from="keeper@example.test")
+    assert [each.get(f"{INFO}/config").json["SmtpValid"] for each in (make_world(), mailing)] == [False, True]
 
 
 def test_metrics_and_stats_count_game_servers_and_online_players(world: World) -> None:
@@ -104,3 +100,67 @@ def test_cps_counts_requests_answered_in_the_last_second(world: World, monkeypat
     assert [world.get(f"{INFO}/stats").json["cps"] for _ in range(2)] == [4, 4]
     now = next(seconds)
     assert world.get(f"{INFO}/stats").json["cps"] == 2
+
+
+# --- request rate of a process ---------------------------------------------------------------------------------------
+
+SECOND = 10**9
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 7 * SECOND + 123
+
+    def monotonic_ns(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(request_rates, "time", clock)
+    return clock
+
+
+def test_rate_is_that_of_the_last_complete_second(clock: Clock) -> None:
+    measured = RequestRates()
+    for served in (3, 0, 2):
+        for _ in range(served):
+            measured.count()
+        clock.now += SECOND
+        assert measured.last_second == served
+    measured.count()
+    clock.now += 60 * SECOND
+    assert measured.last_second == 0
+
+
+def test_second_stays_in_its_bucket_for_five_minutes(clock: Clock) -> None:
+    measured = RequestRates()
+    clock.now += 12 * SECOND
+    measured.count(fault=True)
+    assert measured.sum_last(5) == (0, 0, 0)  # the current second is not counted, because it is incomplete
+    seen: list[list[int]] = []
+    for _ in range(8):
+        clock.now += SECOND
+        seen.append([each.requests for each in measured.sum_buckets(5, 3)])
+    assert seen == [[0, 0, 0]] * 2 + [[0, 0, 1]] * 5 + [[0, 1, 0]]
+    clock.now += 292 * SECOND
+    assert measured.sum_last(request_rates.KEPT_SECONDS) == (1, 1, 0)
+    clock.now += 300 * SECOND
+    assert measured.sum_last(request_rates.KEPT_SECONDS).requests == 0
+
+
+def test_counts_for_the_database_are_taken_once_and_can_be_put_back(clock: Clock) -> None:
+    rates = RequestRates()
+    rates.count(refused=True)
+    rates.count(fault=True)
+    assert rates.take_unsaved() == (0, 0, 0)  # the second is not over
+    clock.now += SECOND
+    rates.count()
+    assert rates.take_unsaved() == (2, 1, 1)
+    assert rates.take_unsaved() == (0, 0, 0)
+    clock.now += 1000 * SECOND
+    taken = rates.take_unsaved()
+    assert taken == (1, 0, 0)
+    rates.put_back(taken)
+    assert rates.take_unsaved() == (1, 0, 0)

@@ -109,9 +109,8 @@ def test_overflow_goes_into_the_bank_when_the_inventory_is_full(world: World) ->
     give(world, BOB, SWORD.id, 33)
     assert give(world, BOB, ARROW.id, 250, bankoverflow=True).json == give_answer(ARROW.id, 200, 50)
     assert give(world, BOB, ARROW.id, 70, bankoverflow=True).json == give_answer(ARROW.id, 200, 120)
-    assert read_slots(world, BOB, "bank") == {0: (ARROW.id, 100), 1: (ARROW.id, 20)}
-    assert give(world, BOB, SWORD.id, 2, bankoverflow=True).json == give_answer(SWORD.id, 33, 2)
-    assert read_slots(world, BOB, "bank")[2] == read_slots(world, BOB, "bank")[3] == (SWORD.id, 1)
+    assert give(world, BOB, SWORD.id, 1, bankoverflow=True).json == give_answer(SWORD.id, 33, 1)
+    assert read_slots(world, BOB, "bank") == {0: (ARROW.id, 100), 1: (ARROW.id, 20), 2: (SWORD.id, 1)}
     empty(world)
     before = everything(world)
     answer = give(world, BOB, SWORD.id, 136, bankoverflow=True)

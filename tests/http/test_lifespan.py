@@ -1,5 +1,4 @@
 import asyncio
-import gc
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,27 +22,6 @@ async def live(asgi: Asgi, *messages: str) -> list[str]:
 
     await asgi({"type": "lifespan"}, receive, send)
     return sent
-
-
-def test_garbage_collector_ignores_objects_made_at_startup(tmp_path: Any) -> None:
-    keeper = app.build_keeper(settings.load({}, database=f"sqlite:///{tmp_path}/x.db"))
-    frozen: list[bool] = []
-
-    async def receive() -> Any:
-        frozen.append(gc.get_freeze_count() > 0)
-        return {"type": "lifespan.startup" if len(frozen) == 1 else "lifespan.shutdown"}
-
-    async def send(_: Any) -> None:
-        pass
-
-    gc.unfreeze()  # conftest.py freezes the collected tests
-    gc.disable()  # as when the worker imports its modules
-    try:
-        asyncio.run(app.build(keeper)({"type": "lifespan"}, receive, send))
-        assert [*frozen, gc.get_freeze_count() > 0] == [False, True, False]
-        assert gc.isenabled()
-    finally:
-        gc.enable()
 
 
 def test_failed_startup_does_not_serve(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:

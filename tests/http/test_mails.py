@@ -14,7 +14,7 @@ from gamekeeper.http.instants import format_instant
 from gamekeeper.store import mails
 from gamekeeper.store.engine import Writing
 from outbox import Make, ask, list_mails, only, send, sending_to
-from proof import at_once, refused, spelt
+from proof import refused, spelt
 from smtp_sink import Sink
 from world import Answer, World
 
@@ -160,17 +160,6 @@ def test_mail_that_cannot_be_retried_is_409(world: World) -> None:
     replaced = only(world).id
     ask(world)
     refused(retry(world, replaced), 409, "mail_not_retriable")
-
-
-def test_eight_concurrent_retries_with_one_key_retry_once(make_world: Callable[..., World]) -> None:
-    first, second = make_world(), make_world()
-    mail_id, key = store_failed_mail(first), {"Idempotency-Key": "k1"}
-    calls = [world.send("POST", f"{MAILS}/{mail_id}/retry", headers=key) for world in (first, second) * 4]
-    answers = at_once(first, calls)
-    assert {(answer.status, answer.raw) for answer in answers} == {(200, answers[0].raw)}
-    assert sum("idempotent-replay" in answer.headers for answer in answers) == 7
-    assert [row.kind for row in first.ledger()].count("mail_retried") == 1
-    refused(retry(first, people.NOBODY_ID, headers=key), 422, "idempotency_key_reused")
 
 
 # PostgreSQL only: SQLite has one writer, so this race cannot happen

@@ -5,15 +5,10 @@ from collections.abc import Callable
 import pytest
 
 import people
-from account_records import REGISTER, ROOTS_POWER, USERS, record
+from account_records import REGISTER, USERS
 from expectations import everything
-from proof import at_once, refused, registration_date, rows, spelt
+from proof import at_once, refused, rows, spelt
 from world import SENT, World
-
-
-def newbie(world: World, user_id: str) -> dict[str, object]:
-    known: dict[str, object] = {"Id": user_id, "Name": "Newbie", "Email": "newbie@example.test", "PlayTimeSeconds": 0}
-    return record(world, "Ann", **known, RegistrationDate=registration_date(world, "Newbie"))
 
 
 def newcomer(**differing: object) -> dict[str, object]:
@@ -29,19 +24,6 @@ def test_register_has_the_exact_body_and_is_recorded(world: World) -> None:
     assert written.user_id == world.get(f"{USERS}/newbie").json["Id"]
     # The name of a player is free for an account
     assert world.post(REGISTER, newcomer(username="Zoe", email="zoe@new.test")).status == 200
-
-
-def test_new_account_has_no_permissions_even_if_the_body_grants_them(world: World) -> None:
-    powers = dict.fromkeys((*ROOTS_POWER, "ApiUserManagement", "users_manage", "users_query", "game_link"), True)
-    smuggled = {"Power": ROOTS_POWER, "powers": powers, "roles": ["users.manage"], "Id": people.NOBODY_ID} | powers
-    more = {"PasswordResetCode": "code", "IsMuted": True, "MuteReason": "smuggled"}
-    assert world.post(REGISTER, newcomer(**smuggled, **more)).status == 200
-    found = world.get(f"{USERS}/Newbie").json
-    assert found["Id"] != people.NOBODY_ID
-    assert found == newbie(world, found["Id"])
-    columns = "editor, ban, kick, mute, api, users_query, users_manage, game_link"
-    held = world.sql(f"SELECT {columns} FROM users WHERE name = 'Newbie'")[0]  # noqa: S608 - the columns above
-    assert not any(held)
 
 
 def test_register_names_the_reserved_name_and_hides_the_pattern(shared_world: World) -> None:

@@ -118,15 +118,6 @@ def test_key_and_undo_follow_the_same_permission_rules(world: World) -> None:
     refused(world.post(f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo", token=key), 403, "outranked")
 
 
-def test_users_manage_can_set_any_password(world: World) -> None:
-    """By the spec users.manage may reset any password, so it amounts to every permission and is documented so."""
-    empower(world, "Clerk", "users_query", "users_manage")
-    new = "ab" * 32
-    assert world.post("/api/v1/users/Root/manage/password/change", {"new": new}, by="Clerk").status == 200
-    signed_in = world.post(TOKEN, {**BY_PASSWORD, "username": "Root", "password": new}, by=None)
-    assert change(world, "Clerk", {"ban": True}, token=signed_in.json["access_token"]).status == 200
-
-
 @pytest.mark.both_engines
 def test_of_two_mutual_revocations_one_is_refused(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
