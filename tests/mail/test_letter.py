@@ -13,7 +13,7 @@ from gamekeeper.mail import messages
 from gamekeeper.mail.messages import BadAddress, InvitationMail, MailTemplates, ResetMail
 from gamekeeper.settings import BadSetting
 from loops import over
-from outbox import FROM
+from outbox import FROM, Make
 
 ANN = ResetMail("3f2c8a4e-0000-4000-8000-000000000001", "Ann", "ann@example.test", "c0de_-X", 1_700_000_000_123)
 EVIL = '<b>Eve</b> & "co"\r\nBcc: eve@example.test\x00\u2028.'
@@ -41,11 +41,8 @@ def test_reset_mail_has_headers_and_both_parts() -> None:
     }
     assert message.get_content_type() == "multipart/alternative"
     for kind in ("plain", "html"):
-        text = part(message, kind)
-        for said in ("Ann", "Ängen", ANN.code, "30 minutes"):
-            assert said in text, kind
-        assert "$" not in text
-        assert "link" not in text
+        assert all(said in part(message, kind) for said in ("Ann", "Ängen", ANN.code, "30 minutes")), kind
+        assert not any(said in part(message, kind) for said in ("$", "link")), kind
 
 
 def test_reset_mail_with_link() -> None:
@@ -57,20 +54,16 @@ def test_reset_mail_with_link() -> None:
     assert f'<a href="{link.replace("&", "&amp;")}">' in part(message, "html")
 
 
-def test_mails_are_in_the_language_of_the_setting(tmp_path: Path) -> None:
-    made = letters(language="de", public_url="https://keeper.example", invitation_hours=72)
+def test_mails_and_missing_templates_are_in_the_language_of_the_setting(tmp_path: Path) -> None:
+    (tmp_path / messages.SUBJECT).write_text("$game\nruft\n", encoding="utf-8")
+    (tmp_path / messages.TEXT).write_text("Für ${name}: $code, $$5, $minutes", encoding="utf-8")
+    made = letters(language="de", public_url="https://keeper.example", mail_templates=str(tmp_path))
     reset = made.build_reset(ANN)
-    assert str(reset["Subject"]) == "Passwort für Ängen zurücksetzen"
-    for kind in ("plain", "html"):
-        assert "30 Minuten gültig" in part(reset, kind)
-        assert ANN.code in part(reset, kind)
+    assert (str(reset["Subject"]), part(reset, "plain")) == ("Ängen ruft", f"Für Ann: {ANN.code}, $5, 30\n")
+    assert "30 Minuten gültig" in part(reset, "html")
     invitation = made.build_invitation(InvitationMail(ANN.mail_id, "Root", ANN.address, "s3cret", ANN.queued_at))
     assert str(invitation["Subject"]) == "Einladung in das Team von Ängen"
     assert "https://keeper.example/console/invitation?code=s3cret" in part(invitation, "plain")
-    (tmp_path / "reset.subject").write_text("Own subject", "utf-8")
-    own = letters(language="de", mail_templates=str(tmp_path)).build_reset(ANN)
-    assert str(own["Subject"]) == "Own subject"
-    assert "30 Minuten gültig" in part(own, "plain")  # the missing ones are the defaults of the language
 
 
 def test_special_characters_in_names_are_escaped() -> None:
@@ -112,19 +105,6 @@ def test_invalid_reset_url_is_refused(url: str) -> None:
         letters(reset_url=url)
 
 
-# --- the operator's own mail templates ------------------------------------------------------------------------------
-
-
-def test_own_templates_are_used(tmp_path: Path) -> None:
-    (tmp_path / messages.SUBJECT).write_text("$game\nruft\n", encoding="utf-8")
-    (tmp_path / messages.TEXT).write_text("Für ${name}: $code, $$5, $minutes", encoding="utf-8")
-    message = letters(mail_templates=str(tmp_path)).build_reset(ANN)
-    assert message["Subject"] == "Ängen ruft"
-    assert part(message, "plain") == f"Für Ann: {ANN.code}, $5, 30\n"
-    # the operator's folder has no HTML template, so the default one is used
-    assert "If you did not request this" in part(message, "html")
-
-
 @over(
     "name, text, problem",
     [
@@ -144,3 +124,16 @@ def test_invalid_templates_are_refused(tmp_path: Path, name: str, text: bytes | 
         (folder / name).write_bytes(text)
     with pytest.raises(BadSetting, match=f"^The mail template {folder / name} {problem}"):
         letters(mail_templates=str(folder))
+
+
+@over(
+    "given, problem",
+    [
+        ({"mail_from": ""}, "^GAMEKEEPER_SMTP_URL is set but GAMEKEEPER_MAIL_FROM is not. Set it to"),
+        ({"mail_from": "nobody"}, "^GAMEKEEPER_MAIL_FROM is 'nobody'; it must be an address"),
+        ({"mail_templates": "/nowhere"}, "^GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; this folder does not exist"),
+    ],
+)
+def test_invalid_mail_settings_are_refused_at_start(make_world: Make, given: dict[str, str], problem: str) -> None:
+    with pytest.raises(BadSetting, match=problem):
+        make_world(**{"smtp_url": "smtp://mail.test", "mail_from": FROM, **given})

@@ -120,22 +120,18 @@ def test_hanging_delivery_does_not_block_others(make_world: Make) -> None:
         ask(world)
         sender, store = Sender(world.keeper.settings), world.keeper.store
 
-        async def meanwhile() -> list[float]:
+        async def meanwhile() -> None:
             hanging = asyncio.ensure_future(sender.send_due(store))
             await asyncio.to_thread(rude.hangs.wait, 60)
             rude.manners.clear()
-            started = time.monotonic()
             assert (await world.send("GET", f"{USERS}/Bob/password/reset")).status == 200
-            answered = time.monotonic() - started
             await sender.send_due(store)
-            sent = time.monotonic() - started
             assert len(rude.received) == 1
+            assert not hanging.done()
             rude.hang_up()
             await hanging
-            return [answered, sent]
 
-        answered, sent = world.run(meanwhile())
-    assert max(answered, sent) < 60  # seconds; half of the SMTP timeout of the delivery that hangs
+        world.run(meanwhile())
     assert sorted(mail.state for mail in list_mails(world)) == ["queued", "sent"]
 
 
@@ -144,16 +140,14 @@ def test_shutdown_requeues_hanging_mail(make_world: Make) -> None:
         world = sending_to(make_world, rude.port, smtp_timeout=60)
         ask(world)
 
-        async def stopped() -> float:
+        async def stopped() -> None:
             sending = asyncio.ensure_future(Sender(world.keeper.settings).send_due(world.keeper.store))
             await asyncio.to_thread(rude.hangs.wait, 60)
-            started = time.monotonic()
             sending.cancel()
             with pytest.raises(asyncio.CancelledError):
-                await sending
-            return time.monotonic() - started
+                await asyncio.wait_for(sending, 30)
 
-        assert world.run(stopped()) < 30
+        world.run(stopped())
     mail = only(world)
     assert (mail.state, mail.last_error) == ("queued", "The server was shut down during delivery.")
 
@@ -211,12 +205,8 @@ def run_out(world: World, _: str) -> None:
     age(world, 30)
 
 
-def change_email(world: World, _: str) -> None:
-    assert world.post(f"{USERS}/Ann/manage/email/change", {"new": "ann@new.test"}).status == 200
-
-
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the statement is the same for all
-@pytest.mark.parametrize("end", [redeem, run_out, change_email])
+@pytest.mark.parametrize("end", [redeem, run_out])
 def test_mail_with_invalid_code_is_not_sent(make_world: Make, end: Callable[[World, str], None]) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
@@ -227,6 +217,17 @@ def test_mail_with_invalid_code_is_not_sent(make_world: Make, end: Callable[[Wor
         assert (only(world).state, only(world).tries, only(world).code) == ("expired", 0, None)
         tidy(world)
         assert world.sql("SELECT next_try_at FROM mails") == [(None,)]
+
+
+def test_invalid_address_of_an_imported_account_fails_permanently(make_world: Make) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        injection = "ann@example.test\r\nBcc: eve@example.test"
+        world.sql("UPDATE users SET email = $1 WHERE id = $2", injection, people.USER_IDS["Ann"])
+        ask(world)
+        send(world)
+        assert sink.received == []
+    assert (only(world).state, (only(world).last_error or "")[:29]) == ("failed", "The mail address is not valid")
 
 
 def test_only_the_newest_code_is_sent(make_world: Make) -> None:
@@ -240,8 +241,7 @@ def test_only_the_newest_code_is_sent(make_world: Make) -> None:
     assert sorted((mail.state, mail.tries) for mail in list_mails(world)) == [("expired", 0), ("sent", 1)]
 
 
-def test_code_that_expires_during_delivery_is_not_sent(make_world: Make) -> None:
-    """The code is valid when the mail is leased and expires before the message is sent."""
+def test_code_that_is_used_or_expires_during_delivery_is_not_sent(make_world: Make) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         code = ask(world)
@@ -251,9 +251,7 @@ def test_code_that_expires_during_delivery_is_not_sent(make_world: Make) -> None
         world.run(Sender(world.keeper.settings).attempt(world.keeper.store, taken))
         assert sink.received == []
     assert only(world).state == "expired"
-
-
-def test_delivery_ends_when_code_expires(make_world: Make) -> None:
+    world.sql("DELETE FROM mails")
     with Rude({"dot": "hang"}).running() as rude:
         world = sending_to(make_world, rude.port, smtp_timeout=60)
         ask(world)
@@ -273,21 +271,3 @@ def test_sent_mails_are_deleted_after_a_week(make_world: Make) -> None:
         age(world, minutes)
         tidy(world)
         assert len(list_mails(world)) == left
-
-
-# --- the account's email address -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@over("address", ["", "ann@example.test\r\nBcc: eve@example.test"])
-def test_invalid_address_fails_permanently(make_world: Make, address: str) -> None:
-    """Imported accounts can have any text as their address."""
-    with Sink().running() as sink:
-        world = sending_to(make_world, sink.port)
-        world.sql("UPDATE users SET email = $1 WHERE id = $2", address, people.USER_IDS["Ann"])
-        ask(world)
-        send(world)
-        assert sink.received == []
-    assert only(world).state == "failed"
-    assert (only(world).last_error or "").startswith("The mail address is not valid")
-    world.sql("DELETE FROM mails")
