@@ -12,6 +12,7 @@ from gamekeeper.game import approvals as rules
 from gamekeeper.game.approval_refusals import NoSuchApproval
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import mail_cursor
+from gamekeeper.http.held_bodies import find_invited
 from gamekeeper.store import approvals as rows
 
 LIST_LIMIT = 1000
@@ -41,10 +42,11 @@ def list_(state: str | None, as_json: bool, database: str | None) -> None:  # no
             _name_key(each),
             f"{each.method} {each.path}",
             each.reason or "-",
+            find_invited(each, {"users.query"}) or "-",
         )
         for each in page.approvals
     ]
-    columns = ("ID", "STATE", "RULE", "REQUESTER", "KEY", "REQUEST", "REASON")
+    columns = ("ID", "STATE", "RULE", "REQUESTER", "KEY", "REQUEST", "REASON", "EMAIL")
     if as_json:
         terminal.print_json([dict(zip((each.lower() for each in columns), row, strict=True)) for row in shown])
         return

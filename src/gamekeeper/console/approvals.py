@@ -15,7 +15,7 @@ from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.queries import BeforeMark
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.game import approvals
-from gamekeeper.http import queries
+from gamekeeper.http import held_bodies, queries
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -44,9 +44,12 @@ class ApprovalView(NamedTuple):
     own: bool
     made_key: bool  # the caller created or rotated the requester's API key, and cannot decide
     job: JobView | None = None  # the bulk job that would start
+    email: str | None = None  # address to which the mail of an invitation would go
 
     @property
     def facts(self) -> Sequence[Fact]:
+        if self.email is not None:
+            return [Fact(gettext("The mail goes to"), self.email)]
         return bulk_titles.list_facts(self.job) if self.job else ()
 
 
@@ -88,14 +91,15 @@ async def _make_entry(request: Request, approval: Approval) -> ApprovalView:
     own = approval.actor_id == request.caller.account_id
     made_key = request.caller.account_id in {each.id for each in approval.key_makers}
     job = await bulk_titles.find_view(store, logged[0].kind, logged[0].after) if logged else None
-    title = bulk_titles.count_players(job) if job else await _find_title(request, approval, logged)
+    email = held_bodies.find_invited(approval, request.caller.permissions)
+    title = bulk_titles.count_players(job) if job else await _find_title(request, approval, logged, email)
     state = STATES().get(approval.state, approval.state)
-    return ApprovalView(approval, state, title, changes, approval.state == WAITING, own, made_key, job)
+    return ApprovalView(approval, state, title, changes, approval.state == WAITING, own, made_key, job, email)
 
 
-async def _find_title(request: Request, approval: Approval, logged: Sequence[LedgerEntry]) -> str:
+async def _find_title(request: Request, approval: Approval, logged: Sequence[LedgerEntry], email: str | None) -> str:
     """Return what a request does, such as a gift to Bob; once its body was removed, the kind of change."""
-    body = _read_body(approval)
+    body = _read_body(approval) if email is None else {"email": email}
     if body is not None:
         return (await dialogs.describe(request, ApiCall(approval.method, approval.path, body), logged)).button
     return name_kind(logged[0].kind) if logged else f"{approval.method} {approval.path}"

@@ -1,6 +1,7 @@
 """Approvals: list changes that wait for a second person, approve or deny them."""
 
 import base64
+from collections.abc import Collection
 from functools import partial
 
 import msgspec
@@ -54,7 +55,11 @@ async def list_approvals(request: Request, query: wire.approvals.ApprovalsQuery)
     store = request.services.keeper.store
     page = await approvals.load_page(store, query.state or None, query.before, query.limit)
     following = str(MailCursor(*page.next)) if page.next else None
-    return wire.encode(wire.approvals.Approvals([make_approval(each) for each in page.approvals], following))
+    return wire.encode(
+        wire.approvals.Approvals(
+            [make_approval(each, request.caller.permissions) for each in page.approvals], following
+        )
+    )
 
 
 @GROUP.operation(
@@ -71,7 +76,7 @@ async def list_approvals(request: Request, query: wire.approvals.ApprovalsQuery)
 async def get_approval(request: Request, approval_id: str) -> bytes:
     """Get a change that needs an approval, with what it would change."""
     found = await approvals.find(request.services.keeper.store, approval_id)
-    shown = msgspec.structs.asdict(make_approval(found))
+    shown = msgspec.structs.asdict(make_approval(found, request.caller.permissions))
     preview = msgspec.json.decode(found.preview, type=list[wire.approvals.PreviewedChange])
     return wire.encode(wire.approvals.ApprovalDetails(**shown, Preview=preview))
 
@@ -117,11 +122,12 @@ async def deny(request: Request, approval_id: str) -> Response:
     me, reason = request.caller, request.make_intent().reason
     return await request.change(
         partial(approval_decisions.deny, approval_id=approval_id, account_id=me.account_id, reason=reason),
-        lambda denied: wire.encode(make_approval(denied._replace(decider=me.name))),
+        lambda denied: wire.encode(make_approval(denied._replace(decider=me.name), me.permissions)),
     )
 
 
-def make_approval(row: Approval) -> wire.approvals.Approval:
+def make_approval(row: Approval, permissions: Collection[str]) -> wire.approvals.Approval:
+    """Make the record of an approval for a caller with these permissions."""
     return wire.approvals.Approval(
         row.id,
         row.state,
@@ -140,6 +146,7 @@ def make_approval(row: Approval) -> wire.approvals.Approval:
         None if row.key_name is None else row.token_id,
         row.key_name,
         [wire.approvals.KeyMaker(each.id, each.name) for each in row.key_makers],
+        held_bodies.find_invited(row, permissions),
     )
 
 

@@ -241,6 +241,7 @@ APPROVAL = wire.approvals.Approval(
     KEY_ID,
     "web shop",
     [wire.approvals.KeyMaker(USER_ID, USER)],
+    None,
 )
 APPROVAL_DETAILS = wire.approvals.ApprovalDetails(
     *msgspec.structs.astuple(APPROVAL),

@@ -19,7 +19,8 @@ class KeyMaker(Struct, rename="pascal"):
 class Approval(Struct, rename="pascal"):
     """A change that needs an approval; `state` is waiting, done, denied or expired.
 
-    `key_id`, `key` and `key_makers` are of the API key that asked for it, if any.
+    `key_id`, `key` and `key_makers` are of the API key that asked for it, if any. `email` is the address to which the
+    mail of a waiting invitation would go; it is masked without the permission users.query.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Approval(Struct, rename="pascal"):
     key_id: str | None
     key: str | None
     key_makers: list[KeyMaker]
+    email: str | None = None
 
 
 class PreviewedChange(Struct, rename="pascal"):

@@ -56,6 +56,7 @@ class Approval(Struct):
     KeyId: Guid | None
     Key: str | None
     KeyMakers: list[KeyMaker]
+    Email: str | None  # to which the mail of a waiting invitation would go; masked without `users.query`
 
 
 class Approvals(Struct):
