@@ -131,16 +131,3 @@ def test_slow_upload_holds_no_place(make_world: MAKES) -> None:
 
     assert world.run(slowly()) == (200, 200)
     assert empty(world)
-
-
-def test_body_that_arrives_when_all_places_are_taken_is_rejected(make_world: MAKES) -> None:
-    world = make_world(requests_in_flight=2)
-    before = len(world.ledger())
-
-    async def receive() -> MutableMapping[str, Any]:
-        fill(world)
-        return {"type": "http.request", "body": b'{"itemid": "x"}', "more_body": False}
-
-    assert world.run(ask(world, GIVE, receive)) == 503
-    assert world.asgi.services.admission.in_flight == 2
-    assert len(world.ledger()) == before

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-import staff
 from boarding import BOARDS, catch_up, create, end_now, hide, pass_time, put, read, standings
 from economics import give
 from expectations import refused
-from gamekeeper.game import board_seasons, boards, erasure_jobs
+from gamekeeper.game import board_seasons, erasure_jobs
 from gamekeeper.game import standings as standing_rules
 from gamekeeper.game.board_follower import BoardFollower
 from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
@@ -155,16 +154,3 @@ def test_board_is_created_renamed_deleted_and_created_again(world: World) -> Non
     kinds = [each.kind for each in world.ledger() if "board" in each.kind or "season" in each.kind]
     expected = ["board_saved", "season_saved", "board_saved", "board_deleted", "board_saved", "season_saved"]
     assert kinds == expected
-
-
-def test_boards_and_hidden_accounts_are_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boards, "MAX_BOARDS", 1)
-    monkeypatch.setattr(boards, "MAX_HIDDEN", 1)
-    create(world)
-    refused(world.post(BOARDS, BOARD), 409, "too_many_boards")
-    assert hide(world, "Ann").status == 200
-    refused(hide(world, "Bob"), 409, "too_many_hidden")
-    staff.save_role(world, "reader", ["players.read"])
-    reader = staff.add_account(world, "Reader", "reader")
-    assert world.get(BOARDS, token=reader).json["Hidden"] == []
-    assert [each["User"] for each in world.get(BOARDS).json["Hidden"]] == ["Ann"]

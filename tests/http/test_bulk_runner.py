@@ -264,19 +264,6 @@ def test_internal_error_pauses_the_job(world: World, monkeypatch: pytest.MonkeyP
     assert (get(world, job)["State"], get(world, job)["Problem"]) == ("finished", None)
 
 
-def test_jobs_take_turns(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamekeeper.http.bulk_runner.BATCH_TARGETS", 1)
-    ids = add_players(world, 3)
-    jobs = [create(world, *ids)["Id"] for _ in range(2)]
-    for each in jobs:
-        start(world, each)
-    work(world)
-    changes = world.get("/api/keeper/v1/changes?kind=items_given&limit=6").json["Changes"]
-    order = [each["RequestId"] for each in reversed(changes)]
-    assert order[:2] == order[2:4] == order[4:]
-    assert set(order) == {f"bulk-{each}" for each in jobs}
-
-
 def test_erased_people_leave_neither_name_nor_reason_in_a_job(world: World) -> None:
     run(world, "Bob", Act="ban_player", Days=0)
     job = run(world, "Bob", Act="ban_player", Days=0, reason="Bob cheated")["Id"]  # refused with its name

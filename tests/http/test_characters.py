@@ -69,18 +69,6 @@ def test_set_class_accepts_published_classes_under_each_field_name(world: World)
     refused(world.post(f"{P}/Bob/class", {"classid": ZERO_GUID}), 404, "no_such_class")
 
 
-def test_delete_removes_player_and_items_and_keeps_account(world: World) -> None:
-    was = world.get(f"{P}/Ann").raw
-    answer = world.call("DELETE", f"{P}/{ANN.id}", by="Shop")
-    assert (answer.status, answer.raw) == (200, was)
-    refused(world.get(f"{P}/Ann"), 404, "no_such_player")
-    entry = world.ledger()[-1]
-    assert (entry.kind, entry.player_id, entry.user_id) == ("player_deleted", ANN.id, USER_IDS["Ann"])
-    assert json.loads(entry.before or "")["Items"]
-    assert world.sql("SELECT player_id FROM slots WHERE player_id = $1", ANN.id) == []
-    assert world.get(f"{U}/Ann").status == 200
-
-
 def test_online_player_may_be_changed_but_not_deleted(world: World) -> None:
     """An online player may be changed, and its game server receives the changes; it may not be deleted."""
     heartbeat(world)

@@ -121,13 +121,6 @@ def test_failed_log_ins_by_id_are_limited(make_world: Callable[..., World]) -> N
     assert log_in(world, people.NOBODY_ID.upper(), hash_for_wire("not it")).status == 429
 
 
-def test_name_that_is_a_guid_is_not_a_lookup_key(world: World) -> None:
-    """An account whose name looks like a guid is found by its id only, also at the token endpoint."""
-    load(world, UsersLoaded([make_user(SECOND, FIRST)]))
-    assert log_in(world, FIRST, old_password(FIRST)).json["error"] == "invalid_grant"
-    assert works(world, token_of(world, SECOND, FIRST))
-
-
 def test_account_cannot_revoke_tokens_of_its_namesake(clashing: World) -> None:
     first, second = token_of(clashing, FIRST, "Zed"), token_of(clashing, SECOND, "ZED")
     for rest in (f"/{people.guid(0x505)}", ""):

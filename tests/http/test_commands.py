@@ -7,12 +7,10 @@ import pytest
 
 import game_server
 import people
-from commanding import ack, acknowledge, read_feed, read_last, stored
+from commanding import ack, acknowledge, read_feed, read_last
 from expectations import refused
-from gamekeeper.game import retention
 from world import World
 
-FAR_FUTURE = 4_000_000_000_000
 MAP = "6c5a2a3e-0000-4000-8000-000000000001"
 COLOR = {"A": 255, "R": 255, "G": 0, "B": 0}
 ECHO = {"Message": "Hi", "Color": COLOR, "Target": None}
@@ -112,14 +110,3 @@ def test_chat_is_limited_in_length_and_rate(make_world: Callable[..., World]) ->
     assert 1 <= int(full.headers["retry-after"]) <= 60
     assert world.post("/api/v1/chat", {"Message": "Hi"}, by="Shop", headers=key).status == 200
     assert world.post("/api/v1/chat", {"Message": "Hi"}).status == 200
-
-
-def test_trim_keeps_the_change_before_a_kill(world: World, began: int) -> None:
-    gift = {"itemid": people.COIN.id, "quantity": 1}
-    assert world.post("/api/v1/players/Zoe/items/give", gift).status == 200
-    world.post("/api/v1/players/Zoe/admin/kill", {})
-    assert world.run(retention.trim(world.keeper, FAR_FUTURE))
-    kept = [each.kind for each in world.ledger() if each.player_id == people.ZOE.id]
-    assert kept == ["items_given"]
-    assert stored(world) == []
-    refused(game_server.put_player(world, people.ZOE.id, {"Level": 2, "AppliedSeq": began}), 409, "changes_trimmed")

@@ -13,7 +13,6 @@ from credentials import (
     VALIDATE,
     opens,
     post,
-    redeem,
 )
 from expectations import everything
 from gamekeeper.game.passwords import hash_for_wire
@@ -90,20 +89,6 @@ def test_password_change_revokes_the_accounts_tokens_at_once(world: World) -> No
         sent = sent[::-1]
         refused(world.get("/api/v1/players", token=token), 401, "denied")
         assert world.get("/api/v1/players", by="Shop").status == 200
-
-
-def test_repeated_key_replays_what_needed_a_password_or_a_code(world: World) -> None:
-    wrong = BODIES[PASSWORD] | {"authorization": WRONG}
-    refused(world.post(f"{USERS}/Ann/{PASSWORD}", wrong, headers=KEY), 400, "wrong_password")  # is not replayed
-    guesses = rows(world, "guesses")
-    first, again = (world.post(f"{USERS}/Ann/{PASSWORD}", BODIES[PASSWORD], headers=KEY) for _ in range(2))
-    assert (again.status, again.raw, again.headers["idempotent-replay"]) == (200, first.raw, "true")
-    assert len(rows(world, "guesses")) <= len(guesses)
-    refused(post(world, PASSWORD), 400, "wrong_password")
-    body, key = {"code": reset_code(world, "Bob"), "new": NEW}, {"Idempotency-Key": "code"}
-    first, again = (world.post(f"{USERS}/Bob/{RESET}", body, headers=key) for _ in range(2))
-    assert (again.status, again.raw, again.headers["idempotent-replay"]) == (200, first.raw, "true")
-    refused(redeem(world, str(body["code"])), 400, "wrong_code")
 
 
 def test_own_password_change_replays_under_a_new_token(world: World) -> None:

@@ -94,21 +94,6 @@ def test_unranked_item_has_its_first_hundred_holders(world: World) -> None:
     assert (unranked["Ranked"], unranked["Values"]) == (False, [])
 
 
-def test_ranked_list_counts_what_it_lists_without_deleted_players(make_world: MakeWorld) -> None:
-    world = make_world(ranked=f"item:{COIN.id},variable:Kills")
-    load_players(world, 5)
-    catch_up(world)
-    give(world, "Zoe", 7)
-    holders = world.get(f"{ROOT}/items/{COIN.id}/holders").json["Total"]
-    assert world.call("DELETE", "/api/v1/players/Ann").status == 200
-    page = world.get(f"{ROOT}/items/{COIN.id}/holders").json
-    assert page["Total"] == holders - 1
-    assert ANN.id not in [each["PlayerId"] for each in page["Values"]]
-    world.sql("UPDATE ranked_lists SET built = {false}")
-    page = world.get(f"{ROOT}/variables/{KILLS.id}/holders?pageSize=4").json
-    assert (page["Total"], page["Count"], page["Ranked"], page["Holders"]) == (5, 4, False, None)
-
-
 def test_gifts_of_staff_and_keys_are_listed_by_quantity(world: World) -> None:
     made = create(world)
     give(world, "Bob", 5)

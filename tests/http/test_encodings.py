@@ -72,13 +72,6 @@ def test_accepted_codings_are_read_as_rfc_9110_says() -> None:
     assert [each for each in refused if accepts_gzip(each.encode())] == []
 
 
-def test_content_is_compressed_once_and_only_if_that_makes_it_smaller() -> None:
-    content = Encoded(b"many words, " * 1000)
-    assert content.choose(b"gzip").content is content.choose(b"gzip").content
-    assert content.choose(b"").content is content.choose(b"").content
-    assert Encoded(b"x").choose(b"gzip") == Encoded(b"x").choose(b"")
-
-
 def test_compressed_file_of_the_package_is_used_if_it_is_of_this_content() -> None:
     text = b"many words, " * 1000
     built = gzip.compress(text, 1)

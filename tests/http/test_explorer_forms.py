@@ -123,15 +123,6 @@ def test_request_from_a_form_equals_that_of_a_program() -> None:
     assert [each["body"] for each in variables] == [f'{{"value":{each}}}' for each in (*values[:2], '"x"')]
 
 
-def test_answer_is_shown_with_exact_numbers() -> None:
-    text = '{"a":[],"b":{},"c":[1,2.50],"d":[{"e":"x,{\\""},9223372036854775807]}'
-    shown, table = evaluate("given.map((each) => pretty(each))", [text, "Seq,At\n1,x"])
-    assert json.loads(shown) == json.loads(text)
-    assert shown.splitlines()[1:4] == ['  "a": [],', '  "b": {},', '  "c": [1, 2.50],']
-    assert "9223372036854775807" in shown
-    assert table == "Seq,At\n1,x"
-
-
 def test_shell_parses_the_command_into_the_same_request() -> None:
     changed = {"lookupKey": "B'ob $HOME", "new": "x$(id)", "authorization": "`id`"}
     user = {"username": "O'N `id` $(id)", "password": "x", "email": 'a"b@example.test'}

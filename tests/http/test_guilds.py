@@ -75,24 +75,6 @@ def test_list_has_the_exact_body_and_is_sorted_and_searched(world: World) -> Non
     assert [each["Key"]["Name"] for each in queried.json["entries"]] == ["zephyr"]
 
 
-def test_search_sorts_as_the_list_does(world: World) -> None:
-    for sort in ["name", "members", "foundingdate"]:
-        for number in range(12):
-            founded = guild_rows.FOUNDED_AT + number % 5 * DAY
-            guild_rows.insert(
-                world, {ANN.id: 0} if number == 4 else {}, guid(0x200 + number), f"Guild {number % 7}", founded
-            )
-        for direction in ("Ascending", "Descending"):
-            query = f"pageSize=100&sortBy={sort}&sortDirection={direction}"
-            listed, searched = (world.get(f"{GUILDS}?{query}{more}").json["Values"] for more in ("", "&search=guild"))
-            assert len(listed) == 12
-            assert listed == searched
-            pages = [
-                world.get(f"{GUILDS}?page={page}&sortBy={sort}&sortDirection={direction}").json for page in range(3)
-            ]
-            assert [each for page in pages for each in page["Values"]] == listed
-
-
 def test_members_are_sorted_and_searched_records_of_players(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     found(world)
     answer = world.get(f"{GUILDS}/{GUILD_ID}/")

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 from urllib.parse import urlsplit
@@ -62,16 +62,6 @@ def test_read_only_database_is_not_ready(world: World) -> None:
         world.sql("SELECT set_config('default_transaction_read_only', 'on', false)")
     assert ready_soon(world) == 503
     assert world.get("/health/live", by=None).status == 200
-
-
-def test_readiness_is_checked_again_after_a_failure(make_world: Callable[..., World]) -> None:
-    world = make_world()
-    world.run(world.keeper.store.close())
-    closed = ready_soon(world)
-    world.run(world.keeper.store.open())
-    assert world.get("/health/ready", by=None).status == 200
-    # PostgreSQL is ready, because its connection pool reconnects
-    assert closed == {"sqlite": 503, "postgres": 200}[world.keeper.store.engine]
 
 
 def test_silent_database_is_reported_within_the_timeout_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
