@@ -73,13 +73,6 @@ def test_key_survives_a_lost_answer_and_an_ended_log_in(visit: Visit, sqlite_dem
 
 
 @pytest.mark.parametrize("path", [CONSOLE, DOCS])
-def test_edited_request_is_previewed_again(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
-    operation = preview_gift(enter(visit, sqlite_demo, path), "Verity", HERB.id)
-    operation.get_by_label("quantity").fill("2")
-    expect(operation.get_by_role("button", name=APPLY)).to_have_count(0)
-
-
-@pytest.mark.parametrize("path", [CONSOLE, DOCS])
 def test_new_password_is_typed_twice_and_never_shown(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
     me = enter(visit, sqlite_demo, path)
     operation = open_operation(me, "manage_password")

@@ -134,14 +134,12 @@ def test_every_page_route_is_checked() -> None:
     assert len(shown) > len(MENU())
 
 
-def test_sign_in_page_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo)
-    me.go("/console/sign-in?ended=unsent")
-    check_page(me)
-
-
-def test_preview_dialog_is_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
+def test_sign_in_page_and_preview_dialog_are_accessible(visit: Visit, sqlite_demo: DemoServer) -> None:
+    stranger, me = visit(sqlite_demo), visit(sqlite_demo, KEEPER)
+    for path in ("/console/sign-in?ended=unsent", "/console/invitation?code=none"):
+        stranger.expected = {409}
+        stranger.go(path)
+        check_page(stranger)
     me.go(player_page("Wynstan"))
     open_menu(me, "More")
     me.page.get_by_role("button", name="Set level").click()

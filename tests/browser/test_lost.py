@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from demo_server import KEEPER, DemoServer, player_page
+from demo_server import KEEPER, DemoServer
 from playwright.sync_api import Locator, expect
-from tour import open_menu
 from visitor import Visitor
 
 from gamekeeper.demo.world import GEM, HERB
@@ -17,7 +16,6 @@ ALREADY = "This was done already"
 REFUSED = (
     "document.querySelector('[data-suggest=items]').validationMessage === 'The server cannot be reached. Try again.'"
 )
-IMPATIENT = "(after => { AbortSignal.timeout = () => after.call(AbortSignal, 50); })(AbortSignal.timeout)"
 
 
 def in_ledger(visitor: Visitor, reason: str) -> int:
@@ -91,18 +89,6 @@ def test_explorer_survives_a_lost_connection(visit: Visit, demo: DemoServer) -> 
     me.page.keyboard.press("Enter")
     operation.get_by_text("This was done already").wait_for()
     assert in_ledger(me, "a fern by hand") == 1
-
-
-def test_request_without_an_answer_times_out_with_a_message(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """The network drops packets without closing the connection."""
-    me = visit(sqlite_demo, KEEPER)
-    me.page.add_init_script(IMPATIENT)
-    me.go(player_page("Wulfric"))
-    me.page.route(ACT, lambda _: None)
-    open_menu(me, "More")
-    me.page.get_by_role("button", name="Set level").click()
-    me.sees(NOT_DONE)
-    expect(me.page.get_by_role("button", name="Set level")).to_be_enabled()
 
 
 def test_overview_reconnects_its_event_stream(visit: Visit, sqlite_demo: DemoServer) -> None:

@@ -27,24 +27,6 @@ def read_count(visitor: Visitor, slot: str) -> int:
     return int(tile(visitor, slot).locator(".count").inner_text().replace(",", ""))
 
 
-def test_click_on_a_slot_acts_on_that_slot(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER)
-    me.go(player_page(WHO))
-    before = read_count(me, "inventory-12")
-    tile(me, "inventory-12").click()
-    expect(form(me)).to_contain_text("Inventory, slot 12")
-    expect(form(me).locator("h3")).to_be_focused()
-    assert "slot=" not in me.page.url
-    form(me).get_by_label("Quantity to take from this slot").fill("3")
-    form(me).get_by_role("button", name="Take").click()
-    expect(me.confirm_button).to_have_text(re.compile(rf"Take 3 × .+ from {WHO}, Inventory, slot 12"))  # noqa: RUF001 - the text of the page
-    confirm(me, "counted wrongly")
-    assert read_count(me, "inventory-12") == before - 3
-    me.page.locator("#done").get_by_role("button", name="Undo").click()
-    confirm(me, "counted rightly")
-    assert read_count(me, "inventory-12") == before
-
-
 def test_items_are_moved_by_the_keyboard(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page(WHO))

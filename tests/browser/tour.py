@@ -16,7 +16,6 @@ ANSWERED = """() => {
   const { requestStart, responseEnd } = performance.getEntriesByType('navigation')[0];
   return responseEnd - requestStart;
 }"""
-PART = re.compile(r"([\d,]+) to ([\d,]+) of ([\d,]+)")
 # milliseconds that the tour waits for the doctor, besides one millisecond per player
 DOCTOR_MS = 60_000
 
@@ -168,42 +167,6 @@ def gift(tour: Tour) -> None:
     assert read_quantities(me, GEM.name) == given
 
 
-def account(tour: Tour) -> None:
-    me, page = tour.visitor, tour.page
-    tour.go(f"/console/accounts/{tour.who.owner_id}", "An account")
-    page.get_by_label("Mute for").select_option("60")
-    form = page.locator("form", has=page.get_by_label("Mute for"))
-    form.locator("[name='body.reason']").fill("Shouts about opals")
-    form.get_by_role("button", name="Mute", exact=True).click()
-    confirm(me, "Shouts about opals")
-    expect(page.locator("header.heading")).to_contain_text("muted")
-    page.get_by_role("button", name="End the mute").click()
-    confirm(me, "It was a misunderstanding")
-    expect(page.locator("header.heading")).not_to_contain_text("muted")
-
-
-def ranking(tour: Tour) -> None:
-    """Open the middle and the end of the ranking, in both directions."""
-    page = tour.page
-    tour.go("/console/ranking", "Ranking")
-    last = _count_players(tour)
-    for order, words in (("descending", "best first"), ("ascending", "worst first")):
-        seen: list[str] = []
-        for rank, where in ((last // 2, "the middle"), (last, "the end")):
-            page.get_by_label("Rank", exact=True).fill(str(rank))
-            page.get_by_label("Order").select_option(order)
-            tour.press("Go to rank", f"Ranking, {words}, {where}")
-            seen.append(page.locator("tbody td.figure").first.inner_text())
-        assert seen == [f"{rank:,}" for rank in (last // 2, last)], order
-
-
-def _count_players(tour: Tour) -> int:
-    """Return the number of players that the page of the list states."""
-    found = PART.search(tour.page.locator("nav.pager").inner_text())
-    assert found
-    return int(found[3].replace(",", ""))
-
-
 def lists(tour: Tour) -> None:
     """Check the lists: the search text is in the page's address and survives the browser's Back button."""
     page, who = tour.page, tour.who
@@ -265,6 +228,4 @@ def health(tour: Tour) -> None:
     expect(outcome.locator("[data-level=error]")).to_have_count(0)
 
 
-STEPS: tuple[Callable[[Tour], None], ...] = (
-    *(overview, search, gift, account, ranking, lists, changes, shelves, health),
-)
+STEPS: tuple[Callable[[Tour], None], ...] = (*(overview, search, gift, lists, changes, shelves, health),)

@@ -11,7 +11,7 @@ from proof import reset_code
 from world import World
 
 PAGE = "/console/accounts"
-ANN, CLERK, ROOT = (people.USER_IDS[name] for name in ("Ann", "Clerk", "Root"))
+ANN, ROOT = people.USER_IDS["Ann"], people.USER_IDS["Root"]
 HOME = f"{PAGE}/{ANN}"
 POWERS = f"/api/keeper/v1/users/{ANN}/powers"
 MANAGING = {

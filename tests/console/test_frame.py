@@ -1,12 +1,8 @@
 """Static files and documents of the console."""
 
-import re
-
 from keepers import Keeper
 
 from gamekeeper.console import static_files
-from gamekeeper.console.document_files import DOCUMENTS
-from gamekeeper.console.document_markup import PATH, render
 from gamekeeper.http import docs_files
 from loops import over
 from world import World
@@ -38,18 +34,3 @@ def test_other_addresses_are_revalidated(world: World, path: str) -> None:
     assert (answer.status, answer.headers["cache-control"]) == (200, "private, no-cache")
     again = Keeper(world).get(path, {"if-none-match": answer.headers["etag"]})
     assert again.status == 304
-
-
-def test_every_document_renders_with_links_that_lead_somewhere() -> None:
-    ids = {name: set(re.findall(r'<h\d id="([^"]*)"', render(name))) for name in DOCUMENTS}
-    broken: list[tuple[str, str]] = []
-    for name in DOCUMENTS:
-        html = str(render(name))
-        assert (html.count("<h1"), " style=" in html, "<script" in html, "<img" in html) == (1, False, False, False), (
-            name
-        )
-        for link in re.findall(r'href="([^"]*)"', html):
-            page, _, heading = link.removeprefix(f"{PATH}/").partition("#")
-            if not link.startswith("https://") and (heading or name) not in {name, *ids[page or name]}:
-                broken.append((name, link))
-    assert broken == []

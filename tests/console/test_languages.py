@@ -121,13 +121,6 @@ def test_message_is_translated_by_its_template(message: str, translated: str) ->
     assert translate_message(message) == translated
 
 
-@pytest.mark.usefixtures("in_german")
-def test_numbers_and_times_are_german() -> None:
-    assert formats.format_number(1_234_567) == "1.234.567"
-    assert formats.format_decimal(1234.56) == "1.234,6"
-    assert formats.format_time("2026-11-18T14:03:05.123Z") == "18.11.2026, 14:03:05 UTC"
-
-
 def test_cached_texts_are_not_shared_with_viewers_of_another_language(root: Keeper) -> None:
     english, german = "Accepting writes", "Nimmt Schreibvorgänge an"
     for headers, shown, hidden in (({}, english, german), (GERMAN_BROWSER, german, english), ({}, english, german)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from keepers import Keeper, MakeWorld, OpenKeeper, open_session
+from keepers import Keeper, MakeWorld, open_session
 from watching import EVENTS, Watch
 
 from game_server import heartbeat, join
@@ -17,9 +17,6 @@ from gamekeeper.http.caller import Callers
 from people import ANN, BOB, COIN
 from server import Server
 from world import SENT, World
-
-SECOND = 10**9
-NEWBIE = {"username": "Newbie", "password": SENT, "email": "newbie@example.test"}
 
 
 @pytest.fixture
@@ -54,62 +51,35 @@ def get_callers(world: World) -> Callers:
     return world.asgi.services.callers
 
 
-def read_figures(keeper: Keeper) -> dict[str, str]:
-    """Return the figures of the overview by the names of their elements."""
-    html = keeper.page("/console").html
-    return {part.partition('"')[0]: part.partition(">")[2].partition("<")[0] for part in html.split('data-text="')[1:]}
-
-
 def test_page_shows_totals_and_links_of_latest_changes(world: World, root: Keeper) -> None:
     heartbeat(world)
     join(world, ANN.id, BOB.id)
     seq = give(world)
-    shown = read_figures(root)
-    assert [shown[name] for name in ("online", "players", "accounts", "health")] == ["2", "3", "7", "Good"]
     page = root.page("/console")
+    figures = [part.partition("<")[0] for part in page.html.split('data-text="')[1:]]
+    shown = {each.partition('"')[0]: each.partition(">")[2] for each in figures}
+    assert [shown[name] for name in ("online", "players", "accounts", "health")] == ["2", "3", "7", "Good"]
     assert f"{seq} Items given Bob Inventory, slot 0: — → 5 {TIMES_SIGN} Gold Coin by Root" in page.text
     assert page.links[str(seq)] == f"/console/changes/{seq}"
 
 
-def test_account_changes_need_users_query(world: World, keeper: OpenKeeper) -> None:
-    assert world.post("/api/v1/users/register", NEWBIE).status == 200
-    seq = give(world)
-    clerk, shop = keeper("Clerk"), keeper("Shop")
-    assert "Account registered Newbie" in clerk.page("/console").text
-    page = shop.page("/console")
-    page.assert_hidden("Newbie", "Account registered")
-    assert "/console/accounts" not in page.html
-    assert str(seq) in page.links
-    assert "accounts" in read_figures(clerk)
-    assert "accounts" not in read_figures(shop)
-
-
-def test_stream_sends_new_changes(lively: World, watch: Callable[[Keeper], Watch]) -> None:
-    watching = watch(open_session(lively, "Root"))
-    watching.wait(lambda: bool(watching.told))
-    assert watching.headers["content-type"] == "text/event-stream"
-    assert watching.told[0]["texts"]["online"] == "0"
-    heartbeat(lively)
-    join(lively, ANN.id)
-    seq = give(lively)
-    watching.wait(lambda: f"/console/changes/{seq}" in watching.told[-1]["latest"])
-    assert watching.told[-1]["texts"]["online"] == "1"
-
-
-def test_stream_hides_accounts_until_they_are_permitted(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+def test_stream_sends_new_changes_and_hides_accounts(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     clerk, shop = watch(open_session(lively, "Clerk")), watch(open_session(lively, "Shop"))
-    assert lively.post("/api/v1/users/register", NEWBIE).status == 200
+    clerk.wait(lambda: bool(clerk.told) and bool(shop.told))
+    assert clerk.headers["content-type"] == "text/event-stream"
+    assert (clerk.told[0]["texts"]["online"], "accounts" in shop.told[0]["texts"]) == ("0", False)
+    newbie = {"username": "Newbie", "password": SENT, "email": "newbie@example.test"}
+    assert lively.post("/api/v1/users/register", newbie).status == 200
     seq = give(lively)
     for each in (clerk, shop):
-        each.wait(lambda each=each: bool(each.told) and f"/console/changes/{seq}" in each.told[-1]["latest"])
-    assert "Newbie" in clerk.raw
-    assert "Newbie" not in shop.raw
-    assert "accounts" not in shop.told[-1]["texts"]
-    watching = watch(open_session(lively, "Clerk"))
-    watching.wait(lambda: bool(watching.told) and "accounts" in watching.told[-1]["texts"])
+        each.wait(lambda each=each: f"/console/changes/{seq}" in each.told[-1]["latest"])
+    assert ("Newbie" in clerk.raw, "Newbie" in shop.raw) == (True, False)
+    page = open_session(lively, "Shop").page("/console")
+    page.assert_hidden("Newbie", "Account registered")
+    assert "/console/accounts" not in page.html
     lively.sql("UPDATE users SET users_query = $1 WHERE name = 'Clerk'", False)
     get_callers(lively).clear_cache()  # drop the cached permissions, which would otherwise stay for a few seconds
-    watching.wait(lambda: "accounts" not in watching.told[-1]["texts"])
+    clerk.wait(lambda: "accounts" not in clerk.told[-1]["texts"])
 
 
 def test_stream_ends_with_the_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:
