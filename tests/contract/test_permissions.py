@@ -26,9 +26,7 @@ NO_CREDENTIAL, OTHERS, OK = "no token", "all others", 200
 Callers = Mapping[str, str | None]  # name of a caller in the table → its token or API key
 Block = dict[str, list[str]]  # status and code → callers that get this answer
 # permissions that no operation needs: they are checked elsewhere, or not yet
-NOT_NEEDED = {
-    *("game.editor", "addresses.read"),
-}
+NOT_NEEDED = {"game.editor", "addresses.read"}
 
 
 @cache

@@ -13,27 +13,16 @@ from msgspec import Struct
 from gamekeeper.http import wire
 from gamekeeper.http.bodies import list_optional_names
 from gamekeeper.http.operation import NO_TOKEN
-from gamekeeper.http.routes import ROUTES
-from loops import over
 from world import Answer, World
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 OTHERWISE_EACH_TIME = NEW_EACH_TIME | {
-    *(
-        "tokens.log_in",
-        "info.get_stats",
-        "info.get_metrics",
-        "activity.get_activity",
-        "person.export",
-        "link.record_heartbeat",
-        "feed.list_changes",
-        "approvals.deny",
-    )
+    *("tokens.log_in", "info.get_stats", "info.get_metrics", "activity.get_activity", "person.export"),
+    *("link.record_heartbeat", "feed.list_changes", "approvals.deny"),
 }
 BODIED = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 # operations for game clients, without those that accept JSON only: the link, and bodies with lists
 OF_CLIENTS = [each for each in BODIED if each.route.takes_forms]
-JSON_ONLY = [each for each in EXAMPLES if not isinstance(each.route.answer, str)]
 Varied = Mapping[str, Any]  # arguments of `World.call` that vary a request: path, body, headers or caller
 
 
@@ -84,45 +73,24 @@ def test_every_post_accepts_a_form_with_names_in_any_case(unchanged: World) -> N
     assert faults(unchanged, OF_CLIENTS, form) == {}
 
 
-def test_numbers_and_booleans_are_accepted_as_text(unchanged: World) -> None:
-    def texts(example: Example) -> Varied:
-        return {"body": {name: as_text(value) for name, value in example.fields.items()}}
-
-    counted = [each for each in OF_CLIENTS if any(isinstance(value, int) for value in each.fields.values())]
-    assert {"items.give", "items.take", "variables.set_variable"} <= {handler_of(each.route) for each in counted}
-    assert faults(unchanged, counted, texts) == {}
-
-
-@over("written", [str.upper, str.lower])
-def test_password_hashes_are_accepted_in_either_case(unchanged: World, written: Callable[[str], str]) -> None:
-    def rewritten(value: object) -> object:
-        return written(value) if is_hash(value) else value
-
+def test_password_hashes_are_accepted_in_upper_case(unchanged: World) -> None:
     def hashes(example: Example) -> Varied:
-        return {"body": {name: rewritten(value) for name, value in example.fields.items()}}
+        fields = example.fields.items()
+        return {"body": {name: value.upper() if is_hash(value) else value for name, value in fields}}
 
     hashed = [each for each in OF_CLIENTS if any(map(is_hash, each.fields.values()))]
     assert len(hashed) >= 7
     assert faults(unchanged, hashed, hashes) == {}
 
 
-def test_unknown_fields_are_ignored(unchanged: World) -> None:
-    def more(example: Example) -> Varied:
-        return {"body": {"size": "", "username": "Bob", **example.fields}}
-
-    assert faults(unchanged, [each for each in OF_CLIENTS if not each.route.is_own_api], more) == {}
-
-
-@over("content_type", [JSON, FORM, None])
-def test_empty_array_is_accepted_as_an_empty_body(unchanged: World, content_type: str | None) -> None:
-    def empty_array(_: Example) -> Varied:
-        return {"body": None, "raw": b"[]", "headers": {"Content-Type": content_type} if content_type else {}}
-
+def test_empty_array_is_accepted_as_an_empty_body(unchanged: World) -> None:
     unneeded = [each for each in EXAMPLES if each.route.body is None]
     # our own operations refuse unknown fields, and a form would have one
     optional = [each for each in OF_CLIENTS if each.fields == {} and not each.route.is_own_api]
     assert len(optional) >= 4
-    assert faults(unchanged, unneeded + optional, empty_array) == {}
+    for content_type in (JSON, FORM):
+        sent = {"body": None, "raw": b"[]", "headers": {"Content-Type": content_type}}
+        assert faults(unchanged, unneeded + optional, lambda _, sent=sent: sent) == {}
 
 
 def optional_fields(example: Example) -> frozenset[str]:
@@ -157,43 +125,32 @@ def test_empty_form_field_is_accepted_for_optional_fields(unchanged: World) -> N
 # --- request paths and headers -------------------------------------------------------------------------------------
 
 
-@over("written", [str.upper, str.title])
-def test_paths_are_accepted_in_any_case(unchanged: World, written: Callable[[str], str]) -> None:
+def test_paths_are_accepted_in_any_case_and_with_a_slash_at_the_end(unchanged: World) -> None:
     def rewritten(example: Example) -> Varied:
         path, mark, query = dry_run_path(example).partition("?")
+        if not path.startswith("/api/"):
+            return {"path": f"{path}/{mark}{query}"}
         steps = zip(example.route.path.split("/"), path.split("/"), strict=True)
-        other = "/".join(filled if step.startswith("[") else written(filled) for step, filled in steps)
+        other = "/".join(filled if step.startswith("[") else filled.title() for step, filled in steps)
         assert other != path
-        return {"path": f"{other}{mark}{query}"}
+        return {"path": f"{other}/{mark}{query}"}
 
-    api = [each for each in EXAMPLES if each.path.startswith("/api/")]
-    assert len(api) >= len(EXAMPLES) - 2
-    assert faults(unchanged, api, rewritten) == {}
+    assert faults(unchanged, EXAMPLES, rewritten) == {}
 
 
-def test_trailing_slash_is_accepted_by_every_operation(unchanged: World) -> None:
-    def slash(example: Example) -> Varied:
-        path, mark, query = dry_run_path(example).partition("?")
-        return {"path": f"{path}/{mark}{query}"}
-
-    assert faults(unchanged, EXAMPLES, slash) == {}
-
-
-@over("content_type", [JSON, FORM, "text/plain", "multipart/form-data"])
-def test_content_type_without_a_body_is_ignored_by_every_operation(unchanged: World, content_type: str) -> None:
+def test_content_type_without_a_body_is_ignored_by_every_operation(unchanged: World) -> None:
     gets = [each for each in EXAMPLES if each.route.body is None]
-    assert faults(unchanged, gets, lambda _: {"headers": {"Content-Type": content_type}}) == {}
+    assert faults(unchanged, gets, lambda _: {"headers": {"Content-Type": "multipart/form-data"}}) == {}
 
 
-@over("authorization", ["Bearer ", "Bearer", "", "Bearer null", "Basic QTpC"])
-def test_log_in_ignores_any_authorization_header(unchanged: World, authorization: str) -> None:
+def test_log_in_ignores_the_authorization_header_of_a_php_shop(unchanged: World) -> None:
     open_to_all = [each for each in EXAMPLES if each.route.permissions is NO_TOKEN]
     assert "tokens.log_in" in {handler_of(each.route) for each in open_to_all}
-    assert faults(unchanged, open_to_all, lambda _: {"by": None, "headers": {"Authorization": authorization}}) == {}
+    assert faults(unchanged, open_to_all, lambda _: {"by": None, "headers": {"Authorization": "Bearer "}}) == {}
 
 
-@over("size", [101, 5000, 99999])
-def test_too_large_page_sizes_are_reduced(unchanged: World, size: int) -> None:
+def test_too_large_page_sizes_are_reduced(unchanged: World) -> None:
+    size = 101
     paged = [each for each in EXAMPLES if each.route.query and issubclass(each.route.query, wire.lists.PageQuery)]
     assert len(paged) >= 5
     for each in paged:
@@ -220,12 +177,6 @@ def test_connection_close_is_echoed_by_every_operation(unchanged: World) -> None
 def is_json(answer: Answer) -> bool:
     """Return whether the answer is a JSON object or array, which clients parse before they check the status."""
     return answer.headers["content-type"] == "application/json; charset=utf-8" and isinstance(answer.json, dict | list)
-
-
-def test_every_answer_is_an_object_or_an_array(unchanged: World) -> None:
-    assert len(JSON_ONLY) >= len(ROUTES) - 2
-    for each in JSON_ONLY:
-        assert is_json(unchanged.call(each.route.method, dry_run_path(each), body=each.body)), each.name
 
 
 def test_every_refusal_is_an_object(unchanged: World) -> None:
