@@ -12,7 +12,7 @@ import crash_gives
 import long_forms
 from battery.served import AS_IT_IS, Served
 from people import COIN
-from server import Server
+from remote import Remote
 
 pytestmark = pytest.mark.both_engines
 
@@ -29,42 +29,31 @@ def test_killed_server_loses_and_duplicates_no_give(empty_database: str) -> None
     assert wrong == 0
 
 
-class Deputies:
+class Deputies(Remote):
     """A requester and an approver at a server that crashes at named points of the write path."""
-
-    def __init__(self, server: Server, tokens: Mapping[str, str]) -> None:
-        self.server, self._tokens = server, tokens
-
-    def send(self, method: str, path: str, by: str, body: object = None, **headers: str) -> httpx.Response:
-        sent = {"Authorization": f"Bearer {self._tokens[by]}"} | {
-            name.replace("_", "-"): value for name, value in headers.items()
-        }
-        return httpx.request(method, self.server.url + path, headers=sent, json=body, timeout=60)
 
     def ask(self, key: str, **headers: str) -> httpx.Response:
         body = {"itemid": COIN.id, "quantity": GIVEN}
-        return self.send("POST", "/api/v1/players/Bob/items/give", "Shop", body, idempotency_key=key, **headers)
+        return self.call("POST", "/api/v1/players/Bob/items/give", body, "Shop", idempotency_key=key, **headers)
 
     def approve(self, approval: str, **headers: str) -> httpx.Response:
-        return self.send("POST", f"{APPROVALS}/{approval}/approve", "Root", **headers)
+        return self.call("POST", f"{APPROVALS}/{approval}/approve", **headers)
 
     def crash(self, act: Callable[[], httpx.Response]) -> None:
         """Send a request in whose transaction the server crashes, and start the server again."""
         with pytest.raises(httpx.TransportError):
             act()
-        self.server.kill()
-        self.server.start()
+        self.restart_killed()
 
     def list_states(self) -> list[str]:
-        found = self.send("GET", APPROVALS, "Root").json()["Approvals"]
-        return sorted(each["State"] for each in found)
+        return sorted(each["State"] for each in self.read(APPROVALS)["Approvals"])
 
     def count_coins(self) -> int:
-        slots = self.send("GET", "/api/v1/players/Bob/items/inventory", "Root").json()
+        slots = self.call("GET", "/api/v1/players/Bob/items/inventory").json()
         return sum(each["Quantity"] for each in slots if each["ItemId"] == COIN.id)
 
     def count_approved(self) -> int:
-        changes = self.send("GET", "/api/keeper/v1/changes?limit=100", "Root").json()["Changes"]
+        changes = self.read("/api/keeper/v1/changes?limit=100")["Changes"]
         return sum(each["Kind"] == "change_approved" for each in changes)
 
 
