@@ -9,15 +9,11 @@ from economics import give, load_players
 from findings import errors
 from gamekeeper import crash
 from gamekeeper.game import board_follower, ranked_buckets
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store.migrate import load_migrations, split_script
 from people import BOB, COIN
 from tidying import trim_older
 from world import World
 
 pytestmark = pytest.mark.both_engines
-
-WITHHELD = 46  # number of the migration that adds `withheld` to the standings
 
 
 def count_raw(world: World) -> list[tuple[str, int]]:
@@ -80,34 +76,6 @@ def test_audit_log_is_trimmed_only_up_to_the_counted_changes(world: World, monke
     catch_up(world)
     ((name, gained),) = standings(world, "gains")
     assert (name, gained) == (BOB.name, 5)
-
-
-def test_migration_withholds_what_the_rules_withhold(world: World) -> None:
-    """Migration 0046 fills a column of databases in use. The rules fill it, too, so both must agree."""
-    create(world)
-    create(world, "all", HideStaff=False)
-    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
-    catch_up(world)
-    give(world, "Ann", 5)
-    assert world.post("/api/keeper/v1/users/Bob/roles", {"give": ["moderator"]}).status == 200
-    for name in ("Ann", "Bob"):
-        assert world.post(f"/api/keeper/v1/users/{name}/boards", {"Hidden": True}).status == 200
-    catch_up(world)
-    withheld = (
-        "SELECT b.name, p.name FROM standings t JOIN seasons s ON s.id = t.season_id "
-        "JOIN boards b ON b.id = s.board_id JOIN players p ON p.id = t.player_id WHERE t.withheld ORDER BY 1, 2"
-    )
-    anns = [("all", "Ann"), ("gains", "Ann"), ("levels", "Ann"), ("all", "Zoe"), ("levels", "Zoe")]
-    expected = sorted([("all", "Bob"), *anns])
-    assert world.sql(withheld) == expected
-    world.sql("UPDATE standings SET withheld = {false} RETURNING 1")
-    assert world.sql("SELECT name FROM boards WHERE reviewed IS NOT NULL") == []
-    [migration] = [each for each in load_migrations() if each.number == WITHHELD]
-    for text in split_script(migration.text, world.keeper.store.engine):
-        if "UPDATE" in text:
-            world.sql(f"{text} RETURNING 1")
-    assert world.sql(withheld) == expected
-    assert world.sql("SELECT DISTINCT reviewed FROM boards") == [(ZERO_GUID,)]
 
 
 def test_doctor_finds_wrong_standings(world: World) -> None:

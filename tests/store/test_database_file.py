@@ -181,7 +181,7 @@ def test_log_next_to_its_file_is_recovered(database: str, file: Path, known_toke
 
 def test_empty_log_without_file_is_accepted(empty_database: str) -> None:
     log_of(Path(empty_database.removeprefix("sqlite:///"))).touch()
-    assert asyncio.run(prepare(empty_database))
+    assert asyncio.run(prepare(empty_database, {}))
 
 
 COMMANDS = [

@@ -9,8 +9,7 @@ import pytest
 
 from gamekeeper import app, settings
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.permissions import BUILTIN_ROLES
-from gamekeeper.store import indexes, roles
+from gamekeeper.store import indexes
 from gamekeeper.store.engine import UnusableDatabase, Writing
 from gamekeeper.store.migrate import (
     SQL,
@@ -32,7 +31,6 @@ LATER = Migration(9000, "later", "CREATE TABLE later (id INTEGER);\n")
 ROWS = Statement("rows", {"": "SELECT number, name, checksum, applied_at FROM migrations ORDER BY number"})
 SQUASHED_ROWS = "UPDATE migrations SET name = 'erasures', checksum = $1 WHERE number = 18"
 FIRST_ROW = "INSERT INTO migrations (number, name, checksum, applied_at) VALUES ($1, 'foundation', 'x', 0)"
-ENGINE_PERMISSIONS = 30  # number of the migration that gives built-in roles permissions for chat, commands and logs
 BROKEN = SECOND._replace(text="CREATE TABLE two (id INTEGER);\nCREATE TABLE two (id INTEGER);\n")
 
 
@@ -84,17 +82,6 @@ def test_two_processes_can_migrate_at_once(keeper: Keeper, empty_database: str, 
 async def execute(keeper: Keeper, text: str, *values: str | int) -> None:
     statement = Statement("test", {"": text})
     await keeper.store.write(lambda tx: tx.returning(statement, *values))
-
-
-def test_new_permissions_reach_built_in_roles_except_narrowed_ones(keeper: Keeper, run: Run) -> None:
-    older = [each for each in load_migrations() if each.number < ENGINE_PERMISSIONS]
-    run(migrate(keeper.store, older))
-    run(execute(keeper, "DELETE FROM role_permissions WHERE role = 'api' AND permission <> 'players.read'"))
-    run(migrate(keeper.store))
-    stored = run(roles.read_all(keeper.store))
-    assert stored["api"].permissions == {"players.read"}
-    for name in ("viewer", "moderator", "game master", "shop"):
-        assert stored[name].permissions == BUILTIN_ROLES[name].permissions
 
 
 def test_database_of_the_squashed_migrations_is_adopted_unchanged(keeper: Keeper, run: Run) -> None:

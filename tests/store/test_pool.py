@@ -13,7 +13,6 @@ import pytest
 
 import people
 from gamekeeper.store import pool
-from gamekeeper.store.engine import Reading
 from server import Server
 from world import Answer, World
 
@@ -92,13 +91,9 @@ def test_paused_long_reads_leave_connections_to_others(make_world: Callable[...,
     async def ask_beside_long_reads() -> list[Answer]:
         await world.send("GET", "/api/v1/players/Ann")  # the caller's token is cached from here on
         over = asyncio.Event()
-
-        async def pause(_: Reading) -> None:
-            await over.wait()
-
         async with asyncio.TaskGroup() as group:
             for _ in range(4):
-                group.create_task(store.read_in_pieces(pause))
+                group.create_task(store.read_in_pieces(lambda _: over.wait()))
             await until(lambda: at_work(world) == 4)
             answers = [
                 await world.send("GET", "/api/v1/players/Ann"),
@@ -117,15 +112,10 @@ def test_paused_long_reads_and_locked_players_together_leave_connections_to_read
 
     async def ask_beside_both() -> list[Answer]:
         over = asyncio.Event()
-
-        async def pause(_: Reading) -> None:
-            await over.wait()
-
         async with asyncio.TaskGroup() as group:
-            group.create_task(world.keeper.store.read_in_pieces(pause))
-            await until(lambda: at_work(world) == 1)
-            group.create_task(world.keeper.store.read_in_pieces(pause))
-            await until(lambda: at_work(world) == 2)
+            for number in (1, 2):
+                group.create_task(world.keeper.store.read_in_pieces(lambda _: over.wait()))
+                await until(lambda number=number: at_work(world) == number)
             async with session(world.url) as db:
                 await db.execute("BEGIN; SELECT FROM players WHERE name IN ('Bob', 'Zoe') FOR UPDATE")
                 gives = [

@@ -1,4 +1,4 @@
-"""Errors of the PostgreSQL store that need several connections."""
+"""The PostgreSQL store: errors that need several connections, round trips, locks, and the durability of commits."""
 
 import asyncio
 import contextlib
@@ -6,15 +6,20 @@ import json
 from collections.abc import AsyncGenerator, Callable, Generator
 from itertools import product
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import asyncpg
 import pytest
 
 import people
+import pgbouncer
+from findings import findings
+from gamekeeper import app, settings
+from gamekeeper.doctor import NOTE
 from gamekeeper.game import changes, lookup
 from gamekeeper.store import lists, players, pool
 from gamekeeper.store.engine import CommitUnknown, Store, Writing
+from gamekeeper.store.statements import Statement
 from postgres_wire import PostgresWire
 from world import Answer, World
 
@@ -202,3 +207,57 @@ def test_timeout_of_begin_tells_the_claim_from_the_lock(
 
     answer = world.run(ask())
     assert (answer.status, answer.code) == (status, code)
+
+
+# --- a weak `synchronous_commit` of the database does not make commits less durable -----------------------------------
+
+WEAK = ("off", "local", "remote_write")
+SHOW = Statement("show", {"": "SELECT current_setting('synchronous_commit')"})
+
+
+@pytest.fixture
+def set_level(world: World) -> Generator[Callable[[str], None]]:
+    """Set synchronous_commit for new sessions of this database."""
+    name = urlsplit(world.url).path[1:]
+
+    def set_level(level: str) -> None:
+        world.sql(f'ALTER DATABASE "{name}" SET synchronous_commit = {level}')
+        world.run(world.keeper.store.close())
+
+    yield set_level
+    world.sql(f'ALTER DATABASE "{name}" RESET synchronous_commit')
+
+
+async def level_in_write(url: str) -> str:
+    store = app.open_store(settings.load({}, database=url, connections=1))
+
+    async def ask(tx: Writing) -> str:
+        return (await tx.returning(SHOW))[0][0]
+
+    await store.open()
+    try:
+        outside = await store.all(SHOW)
+        inside = await store.write(ask)
+        # the store raises synchronous_commit only within its write, not for later reads on the same connection
+        assert await store.all(SHOW) == outside
+        return inside
+    finally:
+        await store.close()
+
+
+def test_write_raises_weak_synchronous_commit_also_behind_pgbouncer(
+    world: World, set_level: Callable[[str], None]
+) -> None:
+    for level, wanted in [*((weak, "on") for weak in WEAK), ("on", "on"), ("remote_apply", "remote_apply")]:
+        set_level(level)
+        assert asyncio.run(level_in_write(world.url)) == wanted
+    for level, wanted in (("off", "on"), ("remote_apply", "remote_apply")):
+        set_level(level)
+        with pgbouncer.running(world.url) as url:
+            assert asyncio.run(level_in_write(url)) == wanted
+
+
+def test_doctor_notes_weak_synchronous_commit(world: World, set_level: Callable[[str], None]) -> None:
+    for level in (*WEAK, "on", "remote_apply"):
+        set_level(level)
+        assert [each.level for each in findings(world, "durability")] == [NOTE] * (level in WEAK), level

@@ -10,7 +10,6 @@ import apsw
 import pytest
 
 import people
-from gamekeeper.store import players
 from gamekeeper.store.engine import DatabaseUnavailable, DiskFull, Snapshot, UnusableDatabase, Writing
 from gamekeeper.store.sqlite_failures import UndecodableText, translate
 from gamekeeper.store.statements import Statement
@@ -82,24 +81,6 @@ def test_each_connection_has_all_settings(world: World) -> None:
         assert {name: db.pragma(name) for name in SHOWN} == SHOWN
         assert db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
     assert [db.pragma("query_only") for db in (writer, reader, long_reader)] == [0, 1, 1]
-
-
-def test_statement_with_a_new_value_is_not_compiled_again(world: World) -> None:
-    """Without QPSG, this SQLite compiles a statement anew for each new value of a parameter that the plan may use."""
-    store = world.keeper.store
-    reader = vars(store)["_reader"]
-    compiled: list[object] = []
-
-    def notice(*what: object) -> int:
-        compiled.append(what)
-        return apsw.SQLITE_OK
-
-    reader.db.authorizer = notice  # called when a statement is compiled
-    for person in (people.ANN, people.BOB):
-        compiled.clear()
-        assert world.run(store.one(players.SQL.record_by_id, person.id))
-    reader.db.authorizer = None
-    assert compiled == []
 
 
 def test_read_of_a_text_that_cannot_be_decoded_fails_and_keeps_no_snapshot(world: World) -> None:
