@@ -7,11 +7,10 @@ from contextlib import contextmanager
 import pytest
 
 from gamekeeper import log
-from gamekeeper.game import guesses
 from gamekeeper.game.proven_clock import HOUR_MS, PROBATION_MS
 from gamekeeper.game.retention import DAY_MS, RetentionJob
 from people import COIN
-from tidying import Clocks, tidy
+from tidying import Clocks
 from world import Answer, World
 
 Make = Callable[..., World]
@@ -93,19 +92,6 @@ def test_every_kind_of_old_row_waits_six_hours(make_world: Make) -> None:
     assert {table for table in AGED if after[table] < before[table]} == {*AGED}
 
 
-def test_no_cutoff_is_newer_than_six_hours(world: World) -> None:
-    """Ages count from six hours ago: an idempotency key that gets too old after one hour is deleted after seven."""
-    clocks = Clocks()
-    retention = clocks.of(world)
-    give(world, "k")
-    age_key(world, 30 * DAY_MS - HOUR_MS)
-    world.run(retention.tidy())
-    for served, left in ((PROBATION_MS, 1), (HOUR_MS + MINUTE_MS, 0)):
-        clocks.advance(served)
-        world.run(retention.tidy())
-        assert counts(world)["idempotency_keys"] == left
-
-
 @pytest.mark.parametrize("jump", [WRONG_DAYS * DAY_MS, HOUR_MS + MINUTE_MS, -HOUR_MS - MINUTE_MS])
 def test_a_jump_of_the_clock_starts_the_six_hours_again(
     world: World, jump: int, capsys: pytest.CaptureFixture[str]
@@ -156,25 +142,3 @@ def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make
     held = coins(after)
     again = give(after, "k")
     assert (again.raw, again.headers["idempotent-replay"], coins(after)) == (first.raw, "true", held)
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_clock_ahead_deletes_nothing_until_the_machine_has_caught_up(database: str, make_world: Make) -> None:
-    """Our clock on SQLite never goes back: after a start with a wrong clock it stays ahead of the machine's."""
-    assert give(make_world(), "k").status == 200
-    with move_clock(database, make_world, WRONG_DAYS):
-        assert give(make_world(), "wrong").status == 200
-    ahead = make_world()
-    tidy(ahead)
-    assert give(ahead, "k").headers["idempotent-replay"] == "true"
-    with move_clock(database, make_world, WRONG_DAYS):
-        tidy(ahead)
-        assert "idempotent-replay" not in give(ahead, "k").headers
-
-
-def test_old_guesses_are_deleted_at_once(world: World) -> None:
-    """Old password guesses no longer count, and keeping them would only use space."""
-    world.post("/api/v1/users/Ann/password/validate", {"password": "0" * 64})
-    world.sql("UPDATE guesses SET at = at - $1", guesses.WINDOW_MS + 1000)
-    world.run(RetentionJob(world.keeper).tidy())
-    assert world.sql("SELECT * FROM guesses") == []

@@ -1,17 +1,21 @@
 """Rollups: killed after every step and repeated, they count everything once; two instances do not count twice."""
 
 import asyncio
+import itertools
+import multiprocessing
 import signal
-from collections.abc import Generator
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import pytest
 
-import killed_programs
 from findings import findings
+from gamekeeper import app, crash, settings
 from gamekeeper.game import activity, rollups
 from gamekeeper.game.calendar_steps import MINUTE_MS
-from gamekeeper.store import clock
-from killed_programs import Programs
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store import clock, presence
+from gamekeeper.store.engine import Writing
 from people import ANN, BOB, ZOE
 from playing import NUMBERS, find_midnight, invent_sessions, play_rows, roll_up
 from world import World
@@ -20,17 +24,45 @@ pytestmark = pytest.mark.both_engines
 
 PLAYERS = [ANN.id, BOB.id, ZOE.id]
 TABLES = NUMBERS[:-1]
-# a process that counts in small steps: it is killed at a crash point, or ends when all is counted
-RUN = """
-import asyncio, sys
-from gamekeeper import app, settings
-from gamekeeper.game import activity, rollups
-from gamekeeper.store import clock
-activity.BATCH_SESSIONS, activity.BATCH_HOURS = 8, 72
-async def run(keeper):
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["gamekeeper.app"])  # importing takes longer than most of the processes run
+
+
+async def count(keeper: Keeper) -> None:
+    """Count in small steps: the process is killed at a crash point, or ends when all is counted."""
+    activity.BATCH_SESSIONS, activity.BATCH_HOURS = 8, 72
     await rollups.run_all(keeper.store, activity.ROLLUPS[:2], await clock.now(keeper.store), rest_factor=0)
-asyncio.run(app.run_with_keeper(settings.load({}, database=sys.argv[1], access_log=False), run))
-"""
+
+
+async def bring_on_and_off(keeper: Keeper) -> None:
+    async def begin(tx: Writing) -> None:
+        presence.save_server(tx, "one", 60000)
+        await tx.flush()
+        await presence.join(tx, "one", [ANN.id, BOB.id])
+
+    async def end(tx: Writing) -> None:
+        await presence.leave(tx, "one", [ANN.id, BOB.id])
+
+    for _ in range(3):
+        await keeper.store.write(begin)
+        await keeper.store.write(end)
+
+
+def work(point: str, url: str, act: Callable[[Keeper], Coroutine[Any, Any, None]]) -> None:
+    armed, _, times = point.partition(":")
+    for name, value in (("_armed", armed), ("_times", times), ("_passed", itertools.count(1))):
+        setattr(crash, name, value)
+    asyncio.run(app.run_with_keeper(settings.load({}, database=url, access_log=False), act))
+
+
+def run(point: str, url: str, act: Callable[[Keeper], Coroutine[Any, Any, None]]) -> int | None:
+    """Work in a process of its own until it ends or is killed at a crash point; return its exit code."""
+    process = FORKS.Process(target=work, args=(point, url, act))
+    process.start()
+    process.join()
+    return process.exitcode
+
+
 # where a process is killed: after its first step is committed, or before its second one is
 POINTS = ("after_commit:1", "before_commit:2")
 
@@ -42,17 +74,11 @@ def invent(world: World) -> None:
     world.run(play_rows(world.keeper, invent_sessions(PLAYERS, midnight, 12, 8), 12))
 
 
-@pytest.fixture(scope="module")
-def programs() -> Generator[Programs]:
-    with killed_programs.start() as started:
-        yield started
-
-
 @pytest.mark.parametrize("point", POINTS)
-def test_killed_rollup_counts_everything_once(world: World, programs: Programs, point: str) -> None:
+def test_killed_rollup_counts_everything_once(world: World, point: str) -> None:
     invent(world)
     kills = 0
-    while (status := programs.run(RUN, point, world.url)) != 0:
+    while (status := run(point, world.url, count)) != 0:
         kills += 1
         assert status == -signal.SIGKILL
         assert findings(world, "activity") == []
@@ -77,42 +103,23 @@ def start_over(world: World) -> None:
 def test_instances_that_count_together_count_nothing_twice(world: World) -> None:
     invent(world)
 
-    async def count() -> None:
+    async def count_together() -> None:
         store = world.keeper.store
         now = await clock.now(store)
         await asyncio.gather(*(rollups.run_all(store, activity.ROLLUPS, now, rest_factor=0) for _ in range(4)))
 
-    world.run(count())
+    world.run(count_together())
     roll_up(world)
     assert findings(world, "activity") == []
     assert world.sql("SELECT COUNT(*) FROM play_sessions WHERE NOT counted") == [(0,)]
 
 
-# a process that brings players online and offline, and is killed on the way
-JOIN = """
-import asyncio, sys
-from gamekeeper import app, settings
-from gamekeeper.store import presence
-async def run(keeper):
-    async def begin(tx):
-        presence.save_server(tx, "one", 60000)
-        await tx.flush()
-        await presence.join(tx, "one", sys.argv[2:])
-    async def end(tx):
-        await presence.leave(tx, "one", sys.argv[2:])
-    for _ in range(3):
-        await keeper.store.write(begin)
-        await keeper.store.write(end)
-asyncio.run(app.run_with_keeper(settings.load({}, database=sys.argv[1], access_log=False), run))
-"""
-
-
 @pytest.mark.parametrize("point", ["before_commit", "after_commit"])
-def test_killed_process_loses_and_doubles_no_session(world: World, programs: Programs, point: str) -> None:
+def test_killed_process_loses_and_doubles_no_session(world: World, point: str) -> None:
     """Presence and sessions agree after each kill: a session is begun or ended with its presence, or neither."""
     expected = 0
     for number in range(1, 5):
-        assert programs.run(JOIN, f"{point}:{number}", world.url, ANN.id, BOB.id) == -signal.SIGKILL
+        assert run(f"{point}:{number}", world.url, bring_on_and_off) == -signal.SIGKILL
         committed = number if point == "after_commit" else number - 1
         # a player that was still online after the kill before is not online anew
         online = world.sql("SELECT COUNT(*) FROM presence")[0][0]

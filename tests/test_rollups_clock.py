@@ -5,14 +5,13 @@ import pytest
 from findings import findings
 from game_server import heartbeat, join, leave
 from gamekeeper.game import activity
-from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS
+from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS
 from gamekeeper.game.proven_clock import PROBATION_MS
 from gamekeeper.game.retention import RetentionJob
-from gamekeeper.game.rollups import Rollup, run_all, run_step
+from gamekeeper.game.rollups import run_all
 from gamekeeper.http.instants import format_instant
-from gamekeeper.store.rollups import Checkpoint
 from people import ANN, BOB, ZOE
-from playing import find_midnight, invent_sessions, play, play_rows, roll_up
+from playing import find_midnight, play, roll_up
 from tidying import Clocks
 from world import World
 
@@ -67,14 +66,6 @@ def test_hours_are_not_closed_by_a_clock_that_jumped_ahead(world: World, served:
     assert findings(world, "activity") == []
 
 
-def test_hours_of_sign_ins_and_players_are_closed_up_to_the_proven_time_only(world: World) -> None:
-    midnight = find_midnight(world)
-    play(world, [], days=5)
-    proven = midnight - 6 * HOUR_MS
-    world.run(run_all(world.keeper.store, activity.ROLLUPS, proven, rest_factor=0))
-    assert read_positions(world) == [(proven - 2 * DAY_MS) // HOUR_MS, proven // HOUR_MS - 1]
-
-
 def test_player_of_a_clock_that_was_ahead_is_active_again(world: World) -> None:
     today = find_midnight(world)
     play(world, [(ANN.id, today - DAY_MS, today - DAY_MS + 1000)])
@@ -109,24 +100,3 @@ def test_session_in_the_future_is_not_counted_and_stops_no_rollup(world: World) 
     assert [each[0] for each in world.sql("SELECT player_id FROM play_sessions WHERE counted")] == [ZOE.id]
     assert all(new > old for old, new in zip(before, read_positions(world), strict=True))
     assert findings(world, "activity") == []
-
-
-def test_rollup_stops_after_a_batch_that_was_not_full(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """New sessions wait for the next pass: each of them would cost a step of its own."""
-    monkeypatch.setattr(activity, "BATCH_SESSIONS", 5)
-    midnight = find_midnight(world)
-    sessions = [(ANN.id, midnight - DAY_MS + number * MINUTE_MS, midnight) for number in range(7)]
-    world.run(play_rows(world.keeper, invent_sessions([], midnight, 1, 1), 2))
-    steps, rollup = list[bool](), activity.ROLLUPS[0]
-
-    async def count(tx: object, checkpoint: Checkpoint, proven: int | None) -> bool:
-        steps.append(await rollup.step(tx, checkpoint, proven))  # pyright: ignore[reportArgumentType] - a transaction
-        return steps[-1]
-
-    async def is_due(*_: object) -> bool:
-        return True  # sessions begin all the time
-
-    play(world, sessions)
-    world.run(run_all(world.keeper.store, [Rollup(rollup.name, is_due, count)], None, rest_factor=0))
-    assert steps == [True, False]
-    assert not world.run(run_step(world.keeper.store, rollup, None))
