@@ -40,7 +40,7 @@ TESTS = {
         "tests/game/test_inventory.py",
         "tests/game/test_replayed_inventory.py",
         "tests/http/test_items.py",
-        "tests/http/test_take_items.py",
+        "tests/http/test_slots.py",
     ),
     "changes": (
         "tests/game/test_changes.py",
