@@ -2,13 +2,10 @@
 
 from typing import Any
 
-import pytest
-
 from expectations import refused
 from findings import findings
 from game_server import heartbeat, join, leave
 from gamekeeper.game import activity
-from gamekeeper.game.activity import MINUTES_KEPT
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS, find_first_day
 from gamekeeper.http.instants import format_instant, parse_instant
 from people import ANN, BOB, ZOE, guid
@@ -99,23 +96,6 @@ def test_players_online_are_counted_per_minute_and_hour(world: World) -> None:
     [day] = points(world, "day", now, now + 1).values()
     assert (day["Online"], day["OnlineMax"]) == (round(32 / 1440, 2), 2)
     assert columns(points(world, "hour", old, old + HOUR_MS), *hours) == [(0.5, 1, None, 0, 0), (0, 0, None, 0, 0)]
-
-
-def test_old_minutes_become_hours_with_the_same_numbers(world: World) -> None:
-    midnight = find_midnight(world)
-    players = [ANN.id, BOB.id, ZOE.id]
-    world.run(play_rows(world.keeper, invent_sessions(players, midnight - 3 * HOUR_MS, 12, 5), 14))
-    roll_up(world)
-    position = world.sql("SELECT position FROM rollups WHERE name = 'online'")[0][0]
-    assert position * MINUTE_MS > midnight - MINUTES_KEPT * MINUTE_MS - HOUR_MS
-    assert world.sql("SELECT COUNT(*) FROM activity_hours")[0][0] > 24
-    assert world.sql("SELECT COUNT(*) FROM activity_minutes WHERE minute < $1", position) == [(0,)]
-    assert findings(world, "activity") == []
-    hours, days = (points(world, step, midnight - 10 * DAY_MS) for step in ("hour", "day"))
-    for day, point in list(days.items())[:-1]:
-        own = [each for at, each in hours.items() if day <= at < day + DAY_MS]
-        assert point["OnlineMax"] == max(each["OnlineMax"] for each in own)
-        assert point["Online"] == pytest.approx(sum(each["Online"] for each in own) / 24, abs=0.01)
 
 
 def test_open_session_is_counted_as_active_after_midnight_and_once(world: World) -> None:

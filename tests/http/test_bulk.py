@@ -13,7 +13,6 @@ from bulking import GIVE, ROOT, act, count_coins, create, get, list_results, lis
 from expectations import refused
 from gamekeeper.game import player_filters
 from gamekeeper.http import bulk_filters
-from gamekeeper.store import bulk_jobs as rows
 from loops import over
 from people import BOB, COIN, KILLS, NOBODY_ID, SWORD, WARRIOR, ZOE, guid
 from world import World
@@ -117,8 +116,6 @@ def test_ten_thousand_names_fit_into_a_job_and_no_more_than_its_limit(
     names = [*(people.guid(0x7000 + number) for number in range(9_998)), "Ann", "Bob"]
     job = create(world, *names)
     assert (job["Players"], job["NotFound"]) == (2, 9_998)
-    page = world.get(f"{ROOT}/{job['Id']}/targets?limit=1&after=9998").json
-    assert ([each["Player"] for each in page["Targets"]], page["Next"]) == (["Ann"], 9999)
     for limit, after, last, following in ((10_000, 0, 10_000, None), (600, 0, 600, 600)):
         page = world.get(f"{ROOT}/{job['Id']}/targets?limit={limit}&after={after}").json
         assert [each["Number"] for each in page["Targets"]] == list(range(after + 1, last + 1))
@@ -139,7 +136,6 @@ def test_few_jobs_of_an_account_wait_for_their_start(make_world: Callable[..., W
         act(world, first, "undo"),
     ):
         refused(answer, 409, "too_many_previewed_jobs")
-        assert "2 jobs of yours are not started" in answer.message
     again = world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
     assert (again.status, again.json) == (200, kept.json)
     assert create(world, "Ann", by="Shop")["State"] == "previewed"  # another account has jobs of its own
@@ -236,37 +232,6 @@ def test_job_that_is_wholly_undone_is_not_undone_again(world: World) -> None:
     world.sql("UPDATE bulk_targets SET undone_at = NULL, undone_by = NULL")  # as if an older version had undone them
     refused(act(world, job, "undo"), 409, "job_undone")
     assert len(world.get(ROOT).json["Jobs"]) == 2
-
-
-def test_undone_changes_of_a_job_are_counted_however_they_were_undone(world: World) -> None:
-    def undo(seq: int) -> int:
-        answer = world.post(f"/api/keeper/v1/changes/{seq}/undo")
-        assert answer.status == 200, answer.raw
-        return world.ledger()[-1].seq
-
-    def undo_job(job: str) -> str:
-        undoing = act(world, job, "undo").json["Id"]
-        start(world, undoing)
-        work(world)
-        return undoing
-
-    def count(job: str) -> tuple[int, int, str | None, bool]:
-        found = world.run(rows.count_undone(world.keeper.store, job))
-        return found.open, found.undone, found.by, world.run(rows.is_undone(world.keeper.store, job))
-
-    job = run(world, "Ann", "Bob", "Zoe")["Id"]
-    ann = list_targets(world, job)[0]["Seq"]
-    assert world.post(f"/api/keeper/v1/changes/{ann}/undo?dryRun=true").status == 200
-    assert count(job) == (3, 0, None, False)
-    single = undo(ann)
-    assert count(job) == (2, 1, None, False)
-    again = undo(single)
-    assert count(job) == (3, 0, None, False)
-    undo(again)
-    assert count(job) == (2, 1, None, False)
-    second = undo_job(job)
-    assert count(job) == (0, 3, second, True)
-    assert count(second) == (2, 0, None, False)
 
 
 def test_act_needs_its_permission_and_start_its_creator(world: World) -> None:

@@ -164,17 +164,6 @@ def test_command_waits_until_the_cursor_of_its_game_server_has_passed_it(world: 
     assert list_states(world, kick) == [("one", "sent")]
 
 
-def test_acknowledged_command_has_the_state_the_reason_and_the_time(world: World, kick: int) -> None:
-    game_server.leave(world, people.ZOE.id)
-    for state in ("applied", "failed", "unknown"):
-        world.sql("UPDATE deliveries SET state = 'waiting', reason = NULL")
-        acknowledge(world, ack(kick, state, "the game's words"))
-        world.sql("UPDATE deliveries SET queued_at = 1000, acked_at = 1400")
-        assert list_deliveries(world, kick) == [
-            {"Server": "one", "State": state, "Reason": "the game's words", "At": "1970-01-01T00:00:01.400Z"}
-        ]
-
-
 def list_overdue(world: World) -> list[int]:
     return [each.seq for each in world.run(deliveries.read_overdue(world.keeper.store, -60_000, 10))]
 
@@ -228,7 +217,8 @@ def test_gift_is_waiting_sent_and_applied_by_the_game_server_of_the_player(world
     game_server.heartbeat(world, AppliedSeq=gift - 1)
     assert list_states(world, gift) == [("one", "sent")]
     # the receipt of a heartbeat never moves back
-    for more in ({"AppliedSeq": gift}, {}, {"AppliedSeq": gift - 1}):
+    receipts: list[dict[str, Any]] = [{"AppliedSeq": gift}, {}, {"AppliedSeq": gift - 1}]
+    for more in receipts:
         assert game_server.heartbeat(world, **more).status == 200
     assert list_deliveries(world, gift) == [{"Server": "one", "State": "applied", "Reason": None, "At": None}]
 
@@ -280,14 +270,3 @@ def test_change_that_no_game_server_needs_has_no_deliveries(world: World) -> Non
     last = read_last(world)
     assert list_deliveries(world, last - 1) == []  # the change of the account, before the notice to the game server
     assert list_states(world, last) == [("one", "waiting")]
-
-
-@pytest.mark.usefixtures("online")
-def test_variables_of_the_server_go_to_every_game_server_with_a_lease(world: World) -> None:
-    change = add_change(world, "server_variables_set")
-    game_server.heartbeat(world, "three")
-    world.sql("UPDATE servers SET expires_at = 1 WHERE name = 'three'")
-    game_server.heartbeat(world, "two", AppliedSeq=change)
-    assert list_states(world, change) == [("one", "waiting"), ("two", "applied")]
-    read_feed(world, change)
-    assert list_states(world, change) == [("one", "sent"), ("two", "applied")]

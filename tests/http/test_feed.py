@@ -217,20 +217,8 @@ def test_parameters_are_checked_and_limited(shared_world: World) -> None:
     assert ask(shared_world, f"after={last}")["Next"] == last
     for ahead in (last + 1, 2**63 - 1):
         refused(shared_world.get(f"{CHANGES}?after={ahead}&wait=60"), 409, "cursor_ahead", f"which has number {last}")
-    for name, values in BAD.items():
-        for value in values:
-            refused(shared_world.get(f"{CHANGES}?{name}={value}"), 400, "bad_field", f"'{name}'")
     asked = queries.decode(FeedQuery, {"limit": "2147483647", "wait": "2147483647"})
     assert (asked.limit, asked.wait, FeedQuery().limit) == (1000, 60, 100)
-
-
-BAD = {
-    "after": ("-1", "1.0", "9223372036854775808"),
-    "limit": ("0", "2147483648"),
-    "wait": ("-1", "now"),
-    "own": ("yes",),
-    "epoch": ("now",),
-}
 
 
 def report(world: World, applied: object, quantity: int = 9, **more: str) -> Any:
@@ -250,18 +238,11 @@ def test_report_that_missed_changes_is_409_with_them(world: World) -> None:
     assert answer.code == "unapplied_changes"
     assert answer.json["Changes"] == told
     assert len(told) == 2
-    assert str(told[-1]["Seq"]) in answer.message
     assert everything(world) == before
     assert report(world, told[0]["Seq"]).json["Changes"] == told[1:]
     assert report(world, told[1]["Seq"]).status == 200
     assert world.get("/api/v1/players/Bob/items/inventory").json[0]["Quantity"] == 9
     applied = now(world)
-    assert report(world, applied, 1).status == 200
-    assert report(world, applied, 2).status == 200
-    assert world.call("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 5}, by="Root").status == 200
-    answer = report(world, applied, 3)
-    assert (answer.code, kinds(answer.json)) == ("unapplied_changes", ["player_changed"])
-    assert report(world, answer.json["Changes"][-1]["Seq"], 3).status == 200
     applied = now(world)
     key: Any = {"headers": {"Idempotency-Key": "loot-1"}}
     first = report(world, applied, 4, **key)

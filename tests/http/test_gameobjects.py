@@ -154,19 +154,6 @@ def test_own_fields_win_over_details(world: World) -> None:
     assert world.get(f"{OBJECTS}/item/{NEW}").json == own | limits
 
 
-def test_only_changed_details_are_recorded(world: World) -> None:
-    entry = {"Id": NEW, "Name": "Axe", "Stackable": False}
-    put_catalogue(world, "items", [{**entry, "Price": 1}])
-    before = everything(world)
-    put_catalogue(world, "items", [{**entry, "Price": 1}])
-    assert everything(world) == before
-    put_catalogue(world, "items", [{**entry, "Price": 2}])
-    row = world.ledger()[-1]
-    assert [json.loads(side or "")["Items"][0]["Price"] for side in (row.before, row.after)] == [1, 2]
-    put_catalogue(world, "items", [entry])  # loses the former fields
-    assert "Price" not in find(world, "items")
-
-
 def test_details_are_limited_and_must_be_storable(world: World) -> None:
     before = everything(world)
     entry = {"Id": NEW, "Name": "Axe", "Stackable": True}

@@ -1,11 +1,22 @@
-"""The complete HTTP headers of every kind of answer."""
+"""Headers of answers: the complete set of each kind, codings with their ETags, and CORS."""
 
+import asyncio
+import gzip
+import time
 from collections.abc import Callable
 from typing import Any
 
-from gamekeeper.http import pages
+import pytest
+
+from gamekeeper import settings
+from gamekeeper.console import static_files
+from gamekeeper.http import docs_files, pages
+from gamekeeper.http.cors import Cors
+from gamekeeper.http.docs_files import DocsFiles
+from gamekeeper.http.encodings import Encoded, accepts_gzip
+from gamekeeper.settings import BadSetting
 from loops import over
-from world import World
+from world import Answer, World
 
 SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 API = {**SAFE, "content-security-policy": "default-src 'none'; frame-ancestors 'none'"}
@@ -77,3 +88,159 @@ async def _headers(
 
     await world.asgi(scope, receive, send)
     return found[0]["headers"]
+
+
+PATHS = (
+    "/api/openapi.json",
+    "/api/docs",
+    f"/api/docs/docs.js?v={docs_files.VERSION}",
+    f"/console/static/{static_files.VERSION}/console.css",
+)
+
+
+def fetch(world: World, path: str, **headers: str) -> Answer:
+    return world.get(path, by=None, headers={name.replace("_", "-"): text for name, text in headers.items()})
+
+
+@over("path", PATHS)
+def test_unchanging_answer_has_a_form_and_an_etag_per_coding(shared_world: World, path: str) -> None:
+    plain, packed = fetch(shared_world, path), fetch(shared_world, path, accept_encoding="br, gzip")
+    assert (plain.status, packed.status) == (200, 200)
+    assert gzip.decompress(packed.raw) == plain.raw
+    assert len(packed.raw) < len(plain.raw) / 1.5
+    assert (plain.headers.get("content-encoding"), packed.headers.get("content-encoding")) == (None, "gzip")
+    assert [each.headers["content-length"] for each in (plain, packed)] == [str(len(plain.raw)), str(len(packed.raw))]
+    assert [each.headers["vary"] for each in (plain, packed)] == ["accept-encoding"] * 2
+    assert packed.headers["cache-control"] == plain.headers["cache-control"]
+    tags = {"": plain.headers["etag"], "gzip": packed.headers["etag"]}
+    assert tags[""] != tags["gzip"]
+    for coding, wanted in tags.items():
+        for cached, tag in tags.items():
+            again = fetch(shared_world, path, accept_encoding=coding, if_none_match=tag)
+            known = coding == cached
+            assert (again.status, again.headers["etag"]) == (304 if known else 200, wanted), (coding, cached)
+            assert again.headers["vary"] == "accept-encoding"
+            assert again.headers.get("content-encoding") == (None if known else coding or None)
+            assert (again.raw == b"") == known
+
+
+def test_origins_vary_beside_codings(make_world: Callable[..., World]) -> None:
+    world = make_world(cors_origins="https://portal.example.com")
+    for path in PATHS:
+        assert fetch(world, path).headers["vary"] == "accept-encoding, origin"
+
+
+def test_accepted_codings_are_read_as_rfc_9110_says() -> None:
+    accepted = (
+        "GZIP",
+        "br;q=1.0, gzip;q=0.8, *;q=0.1",
+        "*;q=0.5",
+        "gzip ; q=0.001",
+    )
+    refused = (
+        "",
+        "br",
+        "gzip;q=0.000",
+        "*;q=0",
+        "gzip;q=0, *",
+        "gzipped",
+        "gzip;q=x",
+    )
+    assert [each for each in accepted if not accepts_gzip(each.encode())] == []
+    assert [each for each in refused if accepts_gzip(each.encode())] == []
+
+
+def test_compressed_file_of_the_package_is_used_if_it_is_of_this_content() -> None:
+    text = b"many words, " * 1000
+    built = gzip.compress(text, 1)
+    assert Encoded(text, built).choose(b"gzip").content is built
+    for other in (gzip.compress(text[:-1]), gzip.compress(b"!" + text[1:]), b"", built[:-1]):
+        assert gzip.decompress(Encoded(text, other).choose(b"gzip").content) == text
+
+
+LONG_ENOUGH = 0.05  # seconds of making a document, in which all other requests for it arrive
+
+
+def test_concurrent_first_requests_make_a_document_once() -> None:
+    made: list[bool] = []
+
+    def make(tolerant: bool) -> bytes:  # noqa: FBT001 - as DocsFiles calls it
+        made.append(tolerant)
+        time.sleep(LONG_ENOUGH)
+        return b"tolerant" if tolerant else b"strict"
+
+    async def load() -> list[bytes]:
+        files = DocsFiles(make)
+        assert made == []
+        loaded = await asyncio.gather(*(files.load_document(tolerant=each) for each in (False, True) * 4))
+        assert len({id(each) for each in loaded}) == 2  # with their ETags and compressed forms
+        return [each.plain.content for each in loaded]
+
+    assert asyncio.run(load()) == [b"strict", b"tolerant"] * 4
+    assert sorted(made) == [False, True]
+
+
+PORTAL = "https://portal.example.com"
+GIVE = "/api/v1/players/Ann/items/give"
+
+
+def preflight(world: World, origin: str, path: str = GIVE) -> Answer:
+    return world.call("OPTIONS", path, by=None, headers={"Origin": origin, "Access-Control-Request-Method": "POST"})
+
+
+def of_cors(answer: Answer) -> dict[str, str]:
+    return {name: value for name, value in answer.headers.items() if name.startswith("access-control-")}
+
+
+def test_cors_is_off_by_default(shared_world: World) -> None:
+    refused = preflight(shared_world, PORTAL)
+    assert (refused.status, refused.headers["allow"], of_cors(refused)) == (405, "POST", {})
+    answer = shared_world.get("/api/v1/players/Ann", headers={"Origin": PORTAL})
+    assert (answer.status, of_cors(answer), answer.headers["vary"]) == (200, {}, "authorization")
+
+
+def test_allowed_origins_get_cors_headers_and_others_none(make_world: Callable[..., World]) -> None:
+    world = make_world(cors_origins=f"https://other.example.com, {PORTAL}")
+    answer = preflight(world, PORTAL)
+    assert (answer.status, answer.raw) == (204, b"")
+    assert of_cors(answer) == {
+        "access-control-allow-origin": PORTAL,
+        "access-control-allow-methods": "POST",
+        "access-control-allow-headers": "authorization, content-type, idempotency-key, if-none-match, x-reason",
+        "access-control-max-age": "600",
+        "access-control-expose-headers": answer.headers["access-control-expose-headers"],
+    }
+    assert answer.headers["vary"] == "origin"
+    assert preflight(world, PORTAL, "/api/v1/players").headers["access-control-allow-methods"] == "GET, POST"
+    for path, status, vary in (("Ann", 200, "authorization, origin"), ("Nobody", 404, "origin")):
+        answer = world.get(f"/api/v1/players/{path}", headers={"Origin": PORTAL})
+        assert (answer.status, answer.headers["vary"]) == (status, vary)
+        assert answer.headers["access-control-allow-origin"] == PORTAL
+        assert "access-control-allow-credentials" not in answer.headers
+    # without the headers of a preflight, OPTIONS is an ordinary request
+    assert world.call("OPTIONS", GIVE, headers={"Origin": PORTAL}).status == 405
+    for origin in ("https://evil.example.com", "null", "*", f"{PORTAL}.evil.example.com", f"{PORTAL}:8443"):
+        refused = preflight(world, origin)
+        assert (refused.status, of_cors(refused), refused.headers["vary"]) == (405, {}, "origin")
+        answer = world.get("/api/v1/players/Ann", headers={"Origin": origin})
+        assert (answer.status, of_cors(answer)) == (200, {})
+
+
+@over(
+    "value, found",
+    [
+        ("HTTPS://Portal.Example.com", {b"https://portal.example.com"}),
+        ("https://a.test:443,http://a.test:80", {b"https://a.test", b"http://a.test"}),
+        ("http://a.test:443 , http://localhost:3000", {b"http://a.test:443", b"http://localhost:3000"}),
+        ("http://[::1]:3000", {b"http://[::1]:3000"}),
+        (" ", set[bytes]()),
+    ],
+)
+def test_setting_accepts_origins_as_browsers_spell_them(value: str, found: set[bytes]) -> None:
+    assert Cors(settings.load({}, cors_origins=value)).origins == found
+
+
+@over("value", ["*", "portal.example.com", "https://a.test/", "https://a.test/x", "https://*.a.test"])
+def test_malformed_origin_in_the_setting_is_refused(value: str) -> None:
+    with pytest.raises(BadSetting, match=r"GAMEKEEPER_CORS_ORIGINS has '.*' in it; each must be a scheme and a host"):
+        Cors(settings.load({}, cors_origins=f"https://good.test,{value}"))
