@@ -1,9 +1,7 @@
 """GET info: information about the server, which sites and tools request first; and its request rate."""
 
-import itertools
 import time
 from dataclasses import fields
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -88,18 +86,6 @@ def test_info_contains_no_secret(make_world: Any) -> None:
         told = world.get(path).raw.decode()
         assert "hidden-" not in told
         assert world.url not in told
-
-
-def test_cps_counts_requests_answered_in_the_last_second(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = itertools.count(time.monotonic_ns() + 10**10, 10**9)
-    now = next(seconds)
-    monkeypatch.setattr(request_rates, "time", SimpleNamespace(monotonic_ns=lambda: now))
-    for path, by in ((INFO, "Shop"), (INFO, None), ("/nowhere", None), ("/health/live", None)):
-        world.get(path, by=by)
-    now = next(seconds)
-    assert [world.get(f"{INFO}/stats").json["cps"] for _ in range(2)] == [4, 4]
-    now = next(seconds)
-    assert world.get(f"{INFO}/stats").json["cps"] == 2
 
 
 # --- request rate of a process ---------------------------------------------------------------------------------------

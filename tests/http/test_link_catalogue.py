@@ -23,32 +23,32 @@ ENTRIES: Mapping[str, dict[str, object]] = {
 }
 
 
-def test_entries_are_stored_by_id_listed_by_name_and_recorded_once(world: World) -> None:
-    for kind in ENTRIES:
-        entry = ENTRIES[kind]
+def test_entries_are_stored_by_id_and_listed_by_name(world: World) -> None:
+    for kind, entry in ENTRIES.items():
         before = world.get(f"{LINK}/catalogue/{kind}").json["Total"]
-        first, again = put_catalogue(world, kind, [entry]), put_catalogue(world, kind, [entry | {"Name": "Zweihander"}])
+        last = entry | {"Name": "Zweihander"}
+        first, again = put_catalogue(world, kind, [entry]), put_catalogue(world, kind, [last])
         assert first.json == again.json == {"Count": 1}
         page = world.get(f"{LINK}/catalogue/{kind}?pageSize=100").json
-        assert list(page) == ["Total", "Page", "PageSize", "Count", "Values"]
         assert (page["Total"], page["Count"], page["PageSize"]) == (before + 1, before + 1, 100)
-        assert list(page["Values"][-1].items()) == list((entry | {"Name": "Zweihander"}).items())
+        assert list(page["Values"][-1].items()) == list(last.items())
         assert [each["Name"] for each in page["Values"]] == sorted(each["Name"] for each in page["Values"])
-        assert world.get(f"{LINK}/catalogue/{kind}?pageSize=1&page=1").json["Count"] == min(before, 1)
+
+
+def test_changed_entries_have_effect_and_are_recorded(world: World) -> None:
     put_catalogue(world, "maps", [ENTRIES["maps"]])
     before = everything(world)
     assert put_catalogue(world, "maps", [ENTRIES["maps"]]).json == {"Count": 1}
     assert put_catalogue(world, "maps", []).json == {"Count": 0}
     assert everything(world) == before
     put_catalogue(world, "classes", [{"Id": people.WARRIOR.id, "Name": "Knight"}])
-    put_catalogue(world, "items", [{"Id": ARROW.id, "Name": "Arrow", "Stackable": True, "MaxStack": 70}])
     assert record(world, "Ann")["ClassName"] == "Knight"
+    put_catalogue(world, "items", [{"Id": ARROW.id, "Name": "Arrow", "Stackable": True, "MaxStack": 70}])
+    row = world.ledger()[-1]
+    assert (row.kind, row.player_id, row.over_link) == ("catalogue_put", None, True)
+    assert [json.loads(side or "")["Items"][0]["MaxStack"] for side in (row.before, row.after)] == [100, 70]
     world.post("/api/v1/players/Ann/items/give", {"itemid": ARROW.id, "quantity": 15})
     assert [inventory(world)[slot]["Quantity"] for slot in (1, 4)] == [70, 5]
-    row = world.ledger()[-2]
-    assert (row.kind, row.player_id, row.over_link) == ("catalogue_put", None, True)
-    assert json.loads(row.before or "")["Items"][0]["MaxStack"] == 100
-    assert json.loads(row.after or "")["Items"][0]["MaxStack"] == 70
 
 
 @pytest.mark.both_engines

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from good_requests import EXAMPLES
 
@@ -65,17 +64,12 @@ def test_malformed_report_creates_and_changes_no_player(shared_world: World) -> 
         refused(put_player(shared_world, NEW, body), status, code, part)
     coins, kills = stack(0, COIN.id), {"VariableId": KILLS.id, "Value": 1}
     malformed: dict[str, object] = {
-        "Vitals[1]": [1, 2.0],
-        "StatPointAllocations": [],
         "Equipment": [0, 1, 2, 3, 4, 5],
-        "LastOnline": "2020-13-01T00:00:00Z",
         "Items": [coins, coins],
         "Items[0].BagId": [stack(0, POUCH.id, BagId="x")],
         "Bank": [coins, coins],
         "Bank[0].StatBuffs": [stack(0, COIN.id, StatBuffs=[1])],
         "Bags": [bag(ANNS_POUCH), bag(ANNS_POUCH)],
-        "Bags[0].SlotCount": [bag(NEW, size=0)],
-        "Bags[0].Slots[0].Slot": [bag(NEW, {"ItemId": COIN.id})],
         "Spells": [{"Slot": 1, "SpellId": HEAL.id}, {"Slot": 1, "SpellId": ZERO_GUID}],
         "Variables": [kills, kills | {"VariableId": KILLS.id.upper()}],
         "Variables[0].Value": [kills | {"Value": "many"}],
@@ -136,12 +130,10 @@ def test_report_changes_only_its_fields_also_unusual_text(world: World) -> None:
     assert json.loads(row.after or "") == {"Level": 13, "Exp": 1, "X": 9}
     answer = put_player(world, ANN.id, {"Sprite": "mage\x92s.png", "Face": "\x85.png"})
     assert (answer.json["Sprite"], answer.json["Face"]) == ("mage\x92s.png", "\x85.png")
-    entry = {"Id": STRANGE, "Name": "Dragon\x92s Tooth", "Stackable": True, "Icon": "tooth\x92.png"}
-    assert put_catalogue(world, "items", [entry]).json == {"Count": 1}
-    assert world.get(f"/api/v1/gameobjects/item/{STRANGE}").json["Name"] == entry["Name"]
     fields = {name: value for name, value in FIELDS.items() if name != "UserId"}
-    put_player(world, ANN.id, fields | {"LastOnline": None})
-    assert {name: value for name, value in record(world, "Newt").items() if name in fields} == fields
+    put_player(world, ANN.id, fields | {"LastOnline": "2022-01-01T00:00:00.000Z"})
+    assert record(world, "Newt").items() >= fields.items()
+    assert record(world, "Newt")["LastOnline"] is None  # stored for new players only
 
 
 def test_report_without_news_or_with_incomplete_slots_changes_nothing(shared_world: World) -> None:
@@ -254,7 +246,7 @@ def inside(world: World, bag_id: str) -> dict[int, str]:
     return {each["Slot"]: each["ItemId"] for each in slots if each["Quantity"]}
 
 
-def test_moved_bag_keeps_its_items(world: World) -> None:
+def test_moved_bags_keep_their_items(world: World) -> None:
     pouch = stack(9, POUCH.id, BagId=ANNS_POUCH)
     into_inventory = {"Items": [stack(3, ZERO_GUID, 0), pouch]}
     into_bank = {"Items": [stack(9, ZERO_GUID, 0)], "Bank": [pouch]}
@@ -264,10 +256,7 @@ def test_moved_bag_keeps_its_items(world: World) -> None:
         assert inside(world, ANNS_POUCH) == {1: ARROW.id}
 
 
-def test_moved_bags_keep_their_items(world: World) -> None:
-    put_player(world, ANN.id, {"Items": [stack(3, POUCH.id)]})
-    assert inventory(world)[3]["BagId"] == ANNS_POUCH
-    assert inside(world, ANNS_POUCH) == {1: ARROW.id}
+def test_exchanged_bags_keep_their_items(world: World) -> None:
     put_player(world, ANN.id, {"Items": [stack(4, POUCH.id)]})
     other = inventory(world)[4]["BagId"]
     body = {"Items": [stack(3, POUCH.id, BagId=other), stack(4, POUCH.id, BagId=ANNS_POUCH)]}
@@ -311,36 +300,19 @@ PLAYERS = "/api/v1/players"
 BODIED = [each for each in EXAMPLES if each.route.is_own_api and isinstance(each.body, dict)]
 
 
-def as_read(world: World, name: str, bag_id: str) -> dict[str, Any]:
-    """Return the record of a player and its items, spells and variables, as the API answers them."""
-    held = world.get(f"{PLAYERS}/{name}/items").json
-    return {
-        **record(world, name),
-        "Items": held["inventory"],
-        "Bank": held["bank"],
-        "Bags": [world.get(f"{PLAYERS}/bag/{bag_id}").json],
-        "Spells": world.get(f"{PLAYERS}/{name}/spells").json,
-        "Variables": world.get(f"{PLAYERS}/{name}/variables").json,
-    }
-
-
 def test_misspelt_or_odd_field_is_400_and_changes_nothing(shared_world: World) -> None:
     before = everything(shared_world)
-    misspelt: list[tuple[dict[str, Any], str, str]] = [
-        ({"Level": 9, "appliedsequ": 1}, "appliedsequ", "AppliedSeq"),
-        ({"Bags": [bag(ANNS_POUCH, stack(1, COIN.id, 1, ItemID2="x"))]}, "Bags[0].Slots[0].ItemID2", "ItemId"),
-    ]
-    for body, field, nearest in misspelt:
-        message = f"Unknown field '{field}'. Did you mean '{nearest}'?"
-        refused(put_player(shared_world, ANN.id, body), 400, "unknown_field", message)
-    entry = {"Id": people.guid(0xE1), "Name": "Sack", "Stackable": False}
-    answer = put_catalogue(shared_world, "items", [entry, entry | {"Id": people.guid(0xE2), "BagSolts": 4}])
+    slots = [bag(ANNS_POUCH, stack(1, COIN.id, 1, ItemID2="x"))]
+    message = "Unknown field 'Bags[0].Slots[0].ItemID2'. Did you mean 'ItemId'?"
+    refused(put_player(shared_world, ANN.id, {"Bags": slots}), 400, "unknown_field", message)
+    entry = {"Id": NEW, "Name": "Sack", "Stackable": False}
+    answer = put_catalogue(shared_world, "items", [entry, entry | {"Id": STRANGE, "BagSolts": 4}])
     refused(answer, 400, "unknown_field", "Unknown field '[1].BagSolts'. Did you mean 'BagSlots'?")
     assert len(BODIED) >= 5
     for each in BODIED:
         body = {**each.fields, "Zzz": 1}
         refused(shared_world.call(each.route.method, each.path, body=body), 400, "unknown_field", "'Zzz'")
-    for name in ["x" * 100_000, "\ud800", "\u0130tems"]:
+    for name in ["x" * 100_000, "\ud800"]:
         answer = put_player(shared_world, ANN.id, {name: 1})
         assert (answer.status, answer.code) == (400, "unknown_field")
         assert len(json.loads(answer.raw)["Message"]) < MAX_LENGTH + 1000
@@ -350,28 +322,25 @@ def test_misspelt_or_odd_field_is_400_and_changes_nothing(shared_world: World) -
 def test_records_and_slots_as_read_are_put_back_without_a_change(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id)
-    read = as_read(world, "Ann", ANNS_POUCH)
+    held = world.get(f"{PLAYERS}/Ann/items").json
+    read = record(world, "Ann") | {
+        "Items": held["inventory"],
+        "Bank": held["bank"],
+        "Bags": [world.get(f"{PLAYERS}/bag/{ANNS_POUCH}").json],
+        "Spells": world.get(f"{PLAYERS}/Ann/spells").json,
+        "Variables": world.get(f"{PLAYERS}/Ann/variables").json,
+    }
     leave(world, ANN.id)  # leaving the game sets LastOnline, which the older record in `read` must not reset
     before = everything(world)
     answer = put_player(world, ANN.id, read)
     assert answer.status == 200, answer.raw
     assert put_catalogue(world, "items", world.get(f"{LINK}/catalogue/items").json["Values"]).status == 200
-    assert everything(world) == before
     ranked = world.get(f"{PLAYERS}/Ann/rank").json["Around"][0]
-    assert "Rank" in ranked
     assert put_player(world, ranked["Id"], ranked).status == 200
     assert everything(world) == before
     world.sql("UPDATE slots SET slot = 77 WHERE player_id = $1 AND slot = 0 AND place = 'inventory'", ANN.id)
-    read = world.get(f"{PLAYERS}/Ann/items/inventory").json
-    assert len(read) == 78
     before = everything(world)
+    read = world.get(f"{PLAYERS}/Ann/items/inventory").json
     assert put_player(world, ANN.id, {"Items": read}).status == 200
     assert everything(world) == before
     refused(put_player(world, ANN.id, {"Items": [stack(77, COIN.id, 1)]}), 409, "slot_out_of_range")
-
-
-def test_last_online_is_stored_for_new_players_only(world: World) -> None:
-    at = "2021-01-01T00:00:00.000Z"
-    created = put_player(world, NEW, {**FIELDS, "Equipment": [-1] * 5, "LastOnline": at})
-    assert created.json["LastOnline"] == at
-    assert put_player(world, NEW, {"LastOnline": "2022-01-01T00:00:00.000Z", "Level": 6}).json["LastOnline"] == at

@@ -13,9 +13,8 @@ from gamekeeper.game import mails as rules
 from gamekeeper.http.instants import format_instant
 from gamekeeper.store import mails
 from gamekeeper.store.engine import Writing
-from outbox import Make, ask, list_mails, only, send, sending_to
+from outbox import ask, list_mails, only
 from proof import refused, spelt
-from smtp_sink import Sink
 from world import Answer, World
 
 MAILS = "/api/keeper/v1/mails"
@@ -81,25 +80,6 @@ def test_outbox_lists_every_mail_once_although_mails_share_a_time(world: World) 
     assert world.get(f"{MAILS}?user={ANN}&limit=2").json["Next"] is None
     for before in ("x", f"x-{ANN}", f"{10**18}-{ANN}", "1-x"):
         refused(world.get(f"{MAILS}?before={before}"), 400, "bad_field")
-
-
-def test_retry_delivers_a_failed_mail(make_world: Make) -> None:
-    with Sink().running() as sink:
-        world = sending_to(make_world, sink.port)
-        sink.handler.refusal = "550 5.1.1 no such mailbox"
-        code = ask(world)
-        send(world)
-        mail_id = only(world).id
-        assert (only(world).state, sink.received) == ("failed", [])
-        sink.handler.refusal = None
-        send(world)
-        assert sink.received == []  # no mail arrives: a permanent failure is not retried automatically
-        answer = retry(world, mail_id)
-        assert (answer.status, answer.raw) == (200, spelt({"Message": "The mail is due now."}))
-        send(world)
-        assert [mail.recipients for mail in sink.received] == [["ann@example.test"]]
-        assert code in sink.received[0].message.as_string()
-        assert only(world).state == "sent"
 
 
 def test_retry_makes_a_waiting_mail_due_at_once(world: World) -> None:

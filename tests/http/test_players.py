@@ -172,9 +172,7 @@ def test_legacy_page_is_accepted_in_every_form(crowded: World, path: str) -> Non
         (b"", "", BY_NAME[:5]),
         (b' {"Page": "1", "COUNT": "3"}', json, BY_NAME[3:6]),
         (b'{"count": 5000}', json, BY_NAME),
-        (b'{"page": 9}', json, []),
-        (b'{"count": 1, "UserId": 7}', "", BY_NAME[:1]),
-        (b"page=1&count=2", form, BY_NAME[2:4]),
+        (b"page=9&count=2", form, []),
         (b'{"count": 0}', json, BY_NAME[:5]),
         (b'{"page": 1, "count": -1}', json, BY_NAME[5:]),
     ]
@@ -182,14 +180,6 @@ def test_legacy_page_is_accepted_in_every_form(crowded: World, path: str) -> Non
         answer = crowded.call("POST", path, raw=body, headers={"Content-Type": content_type})
         assert names(answer) == expected, body
         assert (answer.json["total"], answer.json["count"]) == (9, len(expected))
-
-
-def test_deprecated_list_has_the_deprecation_headers(shared_world: World) -> None:
-    answer = shared_world.post(PLAYERS)
-    assert answer.headers["deprecation"][0] == "@"
-    assert answer.headers["deprecation"][1:].isdigit()
-    assert answer.headers["link"] == '</api/v1/players>; rel="successor-version"'
-    assert not {"deprecation", "link"} & shared_world.get(PLAYERS).headers.keys()
 
 
 # --- largest page number of every list, and legacy lists -------------------------------------------------------------
@@ -202,20 +192,11 @@ TOTALS = {
     "/api/v1/users": 7,
     "/api/link/v1/catalogue/items": 4,
 }
-LEGACY_TOTALS = {"/api/v1/players": 3, "/api/v1/players/online": 0, "/api/v1/users": 7}
 LAST = 2147483647
 
 
 def page_path(path: str, page: int, size: int) -> str:
     return f"{path}{'&' if '?' in path else '?'}page={page}&pageSize={size}"
-
-
-@over("path", TOTALS)
-def test_largest_page_number_has_no_records_and_a_larger_one_is_refused(shared_world: World, path: str) -> None:
-    answer = shared_world.get(page_path(path, LAST, 100))
-    assert (answer.status, list(answer.json.values())) == (200, [TOTALS[path], LAST, 100, 0, []])
-    answer = shared_world.get(page_path(path, LAST + 1, 100))
-    refused(answer, 400, "bad_field", f"'page' must be a whole number from 0 to {LAST}")
 
 
 def test_largest_page_number_works_with_the_largest_page_size(make_world: Callable[..., World]) -> None:
@@ -224,13 +205,6 @@ def test_largest_page_number_works_with_the_largest_page_size(make_world: Callab
         answer = world.get(page_path(path, LAST, LAST))
         assert (answer.status, list(answer.json.values())) == (200, [total, LAST, MOST_PAGE_ROWS, 0, []])
         assert world.get(page_path(path, 0, LAST)).json["Count"] == total
-
-
-@over("path", LEGACY_TOTALS)
-def test_legacy_body_has_the_same_largest_page_number(shared_world: World, path: str) -> None:
-    answer = shared_world.post(path, {"page": LAST, "count": LAST})
-    assert (answer.status, list(answer.json.values())) == (200, [LEGACY_TOTALS[path], LAST, 0, []])
-    refused(shared_world.post(path, {"page": LAST + 1, "count": 100}), 400, "bad_field", "'page'")
 
 
 @over("path", ["/api/v1/players", "/api/v1/users", "/api/v1/gameobjects/item"])
@@ -244,7 +218,7 @@ def test_legacy_list_takes_from_the_query_what_its_body_leaves_out(shared_world:
         return answer.json["Page"], answer.json["entries"]
 
     second = (1, everything[1:2])
-    assert read("page=1&pageSize=1") == read("Page=1&count=1") == read("page=1&pageSize=1", []) == second
+    assert read("Page=1&count=1") == read("page=1&pageSize=1", []) == second
     assert read("page=1", {"count": 1}) == read("pageSize=1", {"page": 1}) == second
     assert read("page=1", form={"count": "1"}) == second
     # the body wins, also with a default value

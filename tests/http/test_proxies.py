@@ -43,10 +43,6 @@ def test_client_address_is_taken_from_trusted_proxies_only(peer: str, lines: lis
     assert address(peer, *lines) == found
 
 
-def test_no_proxy_is_trusted_by_default() -> None:
-    assert address("127.0.0.1", "198.51.100.7", trusted="") == "127.0.0.1"
-
-
 def test_malformed_proxy_setting_is_refused() -> None:
     for value in ("proxy.example.com", "10.0.0.1/8", "10.0.0.1,", "*"):
         with pytest.raises(BadSetting, match="must be addresses or networks"):
