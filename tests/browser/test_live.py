@@ -51,14 +51,6 @@ def test_form_that_is_filled_in_is_not_touched(visit: Visit, demo: DemoServer) -
     expect(note(me)).to_have_text(re.compile("Items given"))
 
 
-def test_lost_connection_is_said_and_ends(visit: Visit, demo: DemoServer) -> None:
-    me = visit(demo, KEEPER)
-    me.go(player_page(WHO))
-    with me.cut_off("**/version"):
-        expect(note(me)).to_have_text("The connection is lost. This page does not update itself.")
-    expect(note(me)).to_have_text("")
-
-
 def test_open_list_follows_changes_without_moving(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.go("/console/characters?levelfrom=2&levelto=47&sortby=level&sortdirection=descending")

@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pytest
 from accessibility import check_page
-from demo_server import KEEPER, PASSWORD, DemoServer, copy_demo
-from playwright.sync_api import expect
+from demo_server import DemoServer, copy_demo
 from visitor import Visitor
 
 from providers import RealProvider, make_settings
 from server import free_port
 
 Visit = Callable[..., Visitor]
-HOME = "/console/me/sign-ins"
 
 
 @pytest.fixture(scope="session")
@@ -25,19 +23,13 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[RealPr
 
 
 @pytest.fixture
-def roles() -> str:
-    """Return the mapping of groups to roles. A test without one replaces it."""
-    return "support=moderator"
-
-
-@pytest.fixture
 def console(
-    provider: tuple[RealProvider, int], roles: str, engine: str, request: pytest.FixtureRequest, tmp_path: Path
+    provider: tuple[RealProvider, int], engine: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> Generator[DemoServer]:
     """Serve the demo world with the provider."""
     databases = request.getfixturevalue(f"{engine}_databases")
     started, port = provider
-    chosen = make_settings(started.issuer, tmp_path, roles)
+    chosen = make_settings(started.issuer, tmp_path, "support=moderator")
     url = copy_demo(databases)
     with DemoServer(url, port=port, public_url=f"http://127.0.0.1:{port}", **chosen) as server:
         yield server
@@ -70,21 +62,3 @@ def test_round_trip(visit: Visit, console: DemoServer, provider: tuple[RealProvi
     stranger.page.get_by_role("link", name=button).click()
     sign_in_at_provider(stranger, "Stranger")
     stranger.sees("no group of yours there gives a role")
-
-
-@pytest.mark.parametrize("roles", [""])
-def test_sign_in_is_linked_and_removed(visit: Visit, console: DemoServer, provider: tuple[RealProvider, int]) -> None:
-    started, _ = provider
-    me = visit(console, "", others=(started.issuer,))
-    me.go(f"/console/sign-in?next={HOME}")
-    me.page.get_by_label("Name").fill(KEEPER)
-    me.page.get_by_label("Password").fill(PASSWORD)
-    me.page.get_by_role("button", name="Sign in").click()
-    check_page(me)
-    me.page.get_by_role("link", name="Link your account at").click()
-    sign_in_at_provider(me, "Keeper at work")
-    me.page.wait_for_url(f"**{HOME}")
-    expect(me.page.locator(".factors strong")).to_have_text(started.issuer)
-    check_page(me)
-    me.page.get_by_role("button", name="Remove the sign-in with").click()
-    me.sees("You sign in with your password.")

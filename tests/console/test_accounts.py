@@ -6,7 +6,6 @@ from markup import Page
 import people
 import staff
 from gamekeeper.game.lookup import new_guid
-from loops import over
 from proof import reset_code
 from world import World
 
@@ -129,13 +128,3 @@ def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper
     assert "checked" in boxes["body.editor"]
     press(clerk, page, "Change permissions", **{"body.editor": "", "body.users.query": "true"})
     assert clerk.preview("POST", POWERS, {"ban": "true"}).status == 403
-
-
-@over("what", ["Ban", "Mute"])
-def test_ban_and_mute_are_imposed_and_ended(root: Keeper, what: str) -> None:
-    press(root, root.page(HOME), what, **{"body.minutes": "4320", "body.reason": "selling gold"})
-    page = root.page(HOME)
-    assert f"Reason of the {what.lower()} selling gold Moderator Root Until 20" in page.text
-    assert what not in list_buttons(page)
-    press(root, page, f"End the {what.lower()}")
-    assert "Not banned and not muted." in root.page(HOME).text

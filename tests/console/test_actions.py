@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from keepers import ACT, JSON, Keeper, fail_writes, open_session, read_text
+from keepers import Keeper, fail_writes, open_session, read_text
 from markup import Page
 
 import people
@@ -77,16 +77,6 @@ def test_repeated_form_takes_effect_once(world: World, root: Keeper) -> None:
     assert (again.status, again.headers["location"]) == (303, "/console?done=already")
     assert world.ledger() == after
     assert "This was done already" in root.page("/console/done/already").text
-
-
-def test_script_gets_the_changes_as_json(world: World, root: Keeper) -> None:
-    fields = {"method": "POST", "path": GIVE, **{f"body.{name}": str(value) for name, value in COINS.items()}}
-    shown = root.post(ACT, fields, headers=JSON).json
-    coins = {"before": f"250 {TIMES_SIGN} Gold Coin", "after": f"255 {TIMES_SIGN} Gold Coin"}
-    assert shown["changes"] == [[{"what": "Inventory, slot 0"} | coins]]
-    confirmed = {**fields, "confirmed": "yes", "reason": "a gift", "key": "k", "seen": shown["seen"]}
-    done = root.post(ACT, confirmed, headers=JSON).json
-    assert (done["changes"], done["numbers"]) == (shown["changes"], [world.ledger()[-1].seq])
 
 
 @over("missing", ["key", "seen"])

@@ -6,7 +6,6 @@ from keepers import Keeper, read_text
 
 import people
 from api_keys import KEYS, create, use
-from loops import over
 from world import Answer, World
 
 PAGE = "/console/keys"
@@ -47,23 +46,6 @@ def test_created_key_works_and_its_text_is_shown_once(world: World, root: Keeper
     [key] = world.get(KEYS).json["Keys"]
     assert (key["Owner"], key["MostPerDay"], key["Servers"]) == ("Shop", 1500, None)
     assert root.preview("POST", KEYS, body | {"Permissions[players.read]": "yes"}).status == 400  # a role, too
-
-
-@over(
-    "path, body, effect",
-    [
-        ("/api/keeper/v1/users/Shop/roles", {"take[]": "api"}, "loses players.read"),
-        ("/api/v1/users/Shop/admin/ban", {"duration": "1"}, "stops working"),
-    ],
-)
-def test_dialog_lists_the_keys_that_lose_something(
-    world: World, root: Keeper, path: str, body: dict[str, str], effect: str
-) -> None:
-    create(world, Name="bot", Permissions=["players.read"])
-    create(world, Name="key of another account", Permissions=["players.read"], Owner="Clerk")
-    shown = read_text(root.preview("POST", path, body))
-    assert f"API key bot {effect}" in shown
-    assert "another account" not in shown
 
 
 def test_key_is_rotated_suspended_and_revoked(world: World, root: Keeper) -> None:

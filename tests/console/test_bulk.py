@@ -3,7 +3,6 @@
 from keepers import Keeper
 
 import bulking
-import people
 from bulking import work
 from gamekeeper.console.differences import TIMES_SIGN
 from people import COIN
@@ -48,15 +47,6 @@ def test_job_of_pasted_names_is_previewed_started_and_undone(world: World, root:
     assert (answer.status, b"All changes of this job are undone already." in answer.raw) == (409, True)
 
 
-def test_job_is_paused_resumed_and_cancelled(root: Keeper) -> None:
-    job = create(root, "Bob")
-    for what, offered in (("start", "Pause the job"), ("pause", "Resume the job"), ("cancel", "Cancelled")):
-        press(root, job, what)
-        assert offered in root.page(job).text
-    assert root.post(f"{job}/start", {}).status == 409
-    assert [root.post(f"{job}/explode", {}).status, root.get(f"{PAGE}/nothing").status] == [404, 404]
-
-
 def test_form_is_kept_when_refused_and_makes_one_job(root: Keeper) -> None:
     answer = root.post(PAGE, GIVE | {"players": "Nobody", "reason": "a <b> prize"})
     assert answer.status == 400
@@ -64,5 +54,3 @@ def test_form_is_kept_when_refused_and_makes_one_job(root: Keeper) -> None:
     assert b">Nobody</textarea>" in answer.raw
     assert "No jobs yet." in root.page(PAGE).text
     assert create(root, "Ann", key="one") == create(root, "Ann", key="one")
-    names = "\r\n".join([*(people.guid(0x7000 + number) for number in range(9_999)), "Ann"])
-    assert "9,999 lines are not a player" in root.page(create(root, names)).text

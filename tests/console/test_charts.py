@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gamekeeper.console import ticks, time_range
-from gamekeeper.console.ticks import DAY_MS, HOUR_MS
+from gamekeeper.console.ticks import DAY_MS
 from gamekeeper.game.refusals import BadField
 
 NOW = ticks.to_milliseconds(datetime(2026, 11, 17, 17, 5, tzinfo=UTC))
@@ -26,11 +26,3 @@ def test_range_is_a_preset_or_whole_days_until_now() -> None:
     for name, value in (("range", "8d"), ("from", "2026-02-30"), ("to", "0001-01-01"), ("from", "2026-11-18")):
         with pytest.raises(BadField):
             time_range.read_range({name: value}, NOW)
-
-
-def test_number_of_points_is_limited() -> None:
-    lengths = {"hour": HOUR_MS, "day": DAY_MS, "week": 7 * DAY_MS, "month": 28 * DAY_MS}
-    for days in (13, 14, 15, 200, 1500, 9000):
-        first = f"{ticks.to_datetime(NOW - days * DAY_MS):%Y-%m-%d}"
-        found = time_range.read_range({"from": first, "to": "2026-11-17"}, NOW)
-        assert (found.end - found.start) // lengths[found.fine_step] <= 400, days

@@ -128,18 +128,3 @@ def test_account_is_erased_only_after_its_name_is_typed(world: World, root: Keep
     assert reasons == {"(erased) asked to erase (erased) and (erased)"}
     # the same confirmation is sent again, as after a lost answer
     assert "done=already" in root.confirm(refused, "x", typed="Ann").headers["location"]
-
-
-def test_stale_erasure_erases_nothing(world: World, root: Keeper) -> None:
-    changes: dict[str, dict[str, object]] = {
-        "/api/v1/users/Ann/manage/email/change": {"new": "ann2@example.test"},
-        "/api/v1/players/Ann/name": {"name": "Anna"},
-        "/api/v1/users/Ann/admin/ban": {"reason": "spam"},
-        "/api/keeper/v1/users/Ann/powers": {"kick": True},
-    }
-    stale = open_erasure(root)
-    for path, body in changes.items():
-        assert world.post(path, body).status == 200
-        stale = root.confirm(stale, "by request", typed="Ann")
-        assert (stale.status, b"The table shows what would change now." in stale.raw) == (409, True), path
-    assert root.confirm(stale, "by request", typed="Ann").status == 303

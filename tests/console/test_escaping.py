@@ -63,14 +63,7 @@ def test_undefined_value_and_other_characters() -> None:
 
 @over("character", SPECIAL)
 def test_special_character_is_escaped_anywhere(character: str) -> None:
-    for text in (
-        character,
-        f"a{character}",
-        f"{character}a",
-        f"a{character}b",
-        f"{'a' * 5000}{character}",
-        "é\0" + character,
-    ):
+    for text in (character, f"a{character}b", f"{'a' * 5000}{character}", "é\0" + character):
         assert escape_value(text) == escape(text) != text
 
 

@@ -1,10 +1,8 @@
-"""Boards, guilds, server variables, the search of the catalogue, pictures of items, and the economy."""
+"""Boards, guilds, server variables, pictures of items, and the economy."""
 
 import base64
-import unicodedata
-from urllib.parse import quote
 
-from keepers import JSON, Keeper, open_staff, read_text
+from keepers import Keeper, open_staff, read_text
 from player_pages import find_form, submit
 
 import boarding
@@ -13,10 +11,9 @@ import guild_values
 import people
 from boarding import BOARDS
 from economics import catch_up, give
-from game_server import LINK, put_catalogue
+from game_server import LINK
 from gamekeeper.http import samples
 from guild_rows import GUILD_ID
-from loops import over
 from people import ANN, ARROW, BOB, COIN, DOUBLE_XP, HARBOUR, MOTD, ZOE, guid
 from world import World
 
@@ -99,30 +96,6 @@ def test_flags_and_texts_are_sent_as_such_by_those_who_may(world: World, root: K
     ):
         assert root.act("POST", f"{SET}/{variable.id}", {field: typed}).status == 303
         assert read_value(world, variable.id) == value
-
-
-NAMES = ("\u00c9p\u00e9e d'or", "\u041c\u0435\u0447 \u043e\u0433\u043d\u044f", "Grande \u00c9p\u00e9e")
-EPEE, MECH, GRANDE = NAMES
-
-
-@over(
-    "text, names",
-    [
-        (EPEE[:4].lower(), [EPEE, GRANDE]),
-        (unicodedata.normalize("NFD", EPEE.lower()), [EPEE]),
-        (MECH.upper(), [MECH]),
-        ("\u00f8", []),
-    ],
-)
-def test_search_ignores_case_in_every_language(world: World, root: Keeper, text: str, names: list[str]) -> None:
-    """Search of the catalogue page, form suggestions and search box; names that start with the text come first."""
-    put_catalogue(world, "spells", [{"Id": people.guid(0x7100 + at), "Name": each} for at, each in enumerate(NAMES)])
-    page = root.page(f"/console/catalogue?kind=spells&search={quote(text)}")
-    assert [each for each in NAMES if each in page.text] == [each for each in NAMES if each in names]
-    assert [each["label"] for each in root.get(f"/console/suggest/spells?q={quote(text)}").json["found"]] == names
-    groups = root.post("/console/suggest", {"q": text}, headers=JSON).json["groups"]
-    shown = [group for group in groups if group["title"] != "Search the audit log"]
-    assert [each["name"] for group in shown for each in group["found"]] == names
 
 
 def test_picture_is_shown_and_served_to_staff_until_it_is_removed(world: World, root: Keeper) -> None:

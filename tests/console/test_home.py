@@ -2,10 +2,8 @@
 
 from keepers import Keeper, MakeWorld, open_session, open_staff
 
-import bulking
 from game_server import heartbeat, join
 from gamekeeper.console import chart, latest
-from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.console.ticks import DAY_MS, HOUR_MS
 from people import ANN, BOB, COIN
 from playing import find_midnight, play, roll_up
@@ -41,14 +39,6 @@ def give(world: World) -> int:
     return world.ledger()[-1].seq
 
 
-def test_gifts_of_a_job_are_one_line(world: World, root: Keeper) -> None:
-    job = bulking.run(world, "Ann", "Bob", "Zoe")
-    page = root.page("/console")
-    gift = f"Give 5 {TIMES_SIGN} Gold Coin: 3 players"
-    assert page.links[gift] == f"/console/bulk/{job['Id']}"
-    assert page.text.count("Gold Coin") == 1
-
-
 def test_single_change_has_an_undo_button_for_those_who_may(world: World, root: Keeper) -> None:
     undo = f"/api/keeper/v1/changes/{give(world)}/undo"
     page = open_staff(world, ["players.read", "audit.read"], "Reader").page("/console")
@@ -65,12 +55,10 @@ def test_single_change_has_an_undo_button_for_those_who_may(world: World, root: 
 def test_activity_page_has_retention(world: World, root: Keeper) -> None:
     assert "No new players in this time range." in root.page("/console/activity?range=24h").text
     start = find_midnight(world, 10)
-    for who in (ANN, BOB):
-        world.sql("UPDATE players SET created_at = $1 WHERE id = $2", start, who.id)
-    first = [(each.id, start + 1_000, start + 61_000) for each in (ANN, BOB)]
-    play(world, [*first, (ANN.id, start + DAY_MS, start + DAY_MS + 60_000)])
+    world.sql("UPDATE players SET created_at = $1 WHERE id IN ($2, $3)", start, ANN.id, BOB.id)
+    play(world, [(each.id, start + 1_000, start + 61_000) for each in (ANN, BOB)])
+    play(world, [(ANN.id, start + DAY_MS, start + DAY_MS + 60_000)])
     roll_up(world)
     (cohort,) = world.get("/api/keeper/v1/activity/retention").json["Cohorts"]
-    assert (cohort["Players"], cohort["Day1"], cohort["Day7"], cohort["Day30"]) == (2, 1, 0, None)
     page = root.page("/console/activity")
     page.assert_shown("Active players by day", "Sign-ins", f"{cohort['Day']} 2 1 (50 %) 0 (0 %) \u2014")

@@ -67,24 +67,6 @@ def test_person_chooses_the_language_before_and_after_the_sign_in(root: Keeper, 
     assert (find_language(german.raw), german.headers["content-language"]) == (GERMAN, GERMAN)
 
 
-@over(
-    "target, kept",
-    [
-        ("/console/changes?player=Ann&kind=items_given", "/console/changes?player=Ann&kind=items_given"),
-        ("https://evil.example", "/console"),
-    ],
-)
-def test_switch_on_a_failed_sign_in_keeps_the_target(world: World, target: str, kept: str) -> None:
-    visitor = Keeper(world)
-    failed = visitor.post("/console/sign-in", {"name": "Root", "password": "wrong", "next": target}, csrf="")
-    assert failed.status == 400
-    form = Page(failed.raw.decode()).form("/console/language", "Deutsch")
-    switched = visitor.post("/console/language", {**form.fields, "language": GERMAN}, csrf="")
-    page = visitor.get(switched.headers["location"], headers={"cookie": CHOSEN_GERMAN})
-    assert find_language(page.raw) == GERMAN
-    assert Page(page.raw.decode()).form("/console/sign-in").fields["next"] == kept
-
-
 @over("language", ["", "fr", "de\r\nset-cookie: a=b"])
 def test_unknown_language_is_refused(root: Keeper, language: str) -> None:
     answer = root.post("/console/language", {"language": language, "back": "https://evil.example"})

@@ -102,19 +102,6 @@ def test_doctor_runs_once_at_a_time_without_blocking_pages(
     assert "No problems found." in root.page(health.PAGE).text
 
 
-def test_failed_doctor_run_shows_its_error(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any) -> Any:
-        raise RuntimeError("no")
-
-    monkeypatch.setattr("gamekeeper.app._run_doctor", broken)
-    world = make_world()
-    root = open_session(world, "Root")
-    live: Any = world.asgi.services.live
-    root.post(EXAMINE)
-    wait_for_end(live.doctor)
-    assert "The doctor failed." in root.page(health.PAGE).text
-
-
 def test_doctor_run_ends_at_shutdown() -> None:
     doctor = Doctor()
     checkup = DoctorRun(doctor.examine, doctor.go.is_set)

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable, Generator
-from typing import Any
 
 import httpx
 import pytest
@@ -11,7 +10,7 @@ from keepers import Keeper, MakeWorld, open_session
 from watching import EVENTS, Watch
 
 from game_server import heartbeat, join
-from gamekeeper.console import events, latest, monitor, sessions
+from gamekeeper.console import events, monitor, sessions
 from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.http.caller import Callers
 from people import ANN, BOB, COIN
@@ -125,26 +124,6 @@ def test_idle_stream_sends_heartbeats(
     monkeypatch.setattr(events, "KEEP_ALIVE_SECONDS", 0.1)
     watching = watch(open_session(lively, "Root"))
     watching.wait(lambda: watching.raw.count(events.KEEP_ALIVE.decode()) > 1)
-
-
-def test_streams_share_one_query(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
-    monkeypatch.setattr(monitor, "SNAPSHOT_SECONDS", 60.0)
-    asked, load = 0, latest.load
-
-    async def counted(*given: Any, **more: Any) -> Any:
-        nonlocal asked
-        asked += 1
-        return await load(*given, **more)
-
-    monkeypatch.setattr(latest, "load", counted)
-    world = make_world()
-    watching = [Watch(open_session(world, "Root")) for _ in range(5)]
-    watching[-1].wait(lambda: all(each.told for each in watching))
-    world.run(asyncio.sleep(0.2))
-    assert asked == 1
-    world.keeper.feed.stop()
-    watching[-1].wait(lambda: all(each.ended for each in watching))
 
 
 def test_stream_does_not_count_as_use_of_a_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:

@@ -5,7 +5,6 @@ from keepers import Keeper, OpenKeeper
 
 import people
 from gamekeeper.game import saved_views
-from loops import over
 from world import World
 
 PAGE, ACCOUNTS, VIEWS = "/console/characters", "/console/accounts", "/console/views"
@@ -75,15 +74,6 @@ def test_view_needs_the_permission_of_its_list_and_goes_with_its_account(world: 
     (view,) = person["saved_views"]
     assert (view["list"], view["name"], view["query"]) == ("players", "clerk's view", "levelfrom=10&sortby=level")
     world.sql("DELETE FROM users WHERE id = $1", people.USER_IDS["Clerk"])
-    assert world.sql("SELECT COUNT(*) FROM saved_views")[0][0] == 0
-
-
-@over(
-    "fields", [{"name": " "}, {"name": "a" * 61}, {"name": "a\x00"}, {"list": "guilds"}, {"query": "map=" + "a" * 2001}]
-)
-def test_wrong_view_is_rejected(world: World, root: Keeper, fields: dict[str, str]) -> None:
-    sent = {"name": "a view", "query": "levelfrom=1", "list": "players"} | fields
-    assert root.post(VIEWS, sent).status == 400
     assert world.sql("SELECT COUNT(*) FROM saved_views")[0][0] == 0
 
 

@@ -31,17 +31,6 @@ def test_staff_are_suspended_by_those_who_outrank_them(world: World, root: Keepe
     assert not [form for form in page.forms if guard in form.fields.get("path", "")]
 
 
-def test_role_is_made_edited_and_deleted(world: World, root: Keeper) -> None:
-    body = {"name": "night watch", "about": "At night.", "permissions[]": "", "permissions[players.read]": "yes"}
-    root.act("POST", "/api/keeper/v1/roles", body)
-    assert "players.read" in root.page("/console/roles/night%20watch").text
-    root.act("PUT", "/api/keeper/v1/roles/night watch", {"about": "x", "permissions[]": ""})
-    roles = {each["Name"]: each for each in world.get("/api/keeper/v1/roles").json["Roles"]}
-    assert (roles["night watch"]["About"], roles["night watch"]["Permissions"]) == ("x", [])
-    root.act("DELETE", "/api/keeper/v1/roles/night watch")
-    assert root.get("/console/roles/night%20watch").status == 404
-
-
 def test_invitation_is_sent_and_accepted(world: World, root: Keeper) -> None:
     body = {"email": "sunniva@example.test", "roles[shop]": "yes"}
     assert root.act("POST", "/api/keeper/v1/invitations", body).status == 303

@@ -116,12 +116,6 @@ def test_readers_see_only_the_kinds_that_they_may(world: World) -> None:
         page.assert_hidden("Sells", "streamer")
 
 
-def test_malformed_cursor_is_refused(shared_root: Keeper) -> None:
-    for cursor in ("x", "1.2.3", "1.2.3.4", "new.new.1-x.new", "9" * 40):
-        for path in (ANN, f"{ACCOUNT}?kind="):
-            assert shared_root.get(f"{path}&before={cursor}").status == 400, cursor
-
-
 def test_notice_for_the_game_is_struck_through_with_its_sanction(root: Keeper, world: World) -> None:
     """A ban of an account with a player online has two changes: of the account, and the notice for the game."""
     game_server.heartbeat(world)
