@@ -236,6 +236,18 @@ def test_season_that_is_behind_does_not_hold_up_the_others(world: World, monkeyp
     assert read(world, "older")["Season"]["Complete"] is True
 
 
+def test_batch_ends_after_some_standings(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board_follower, "BATCH_ROWS", 2)
+    create(world, "coins", "item", Thing="Gold Coin")
+    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
+    catch_up(world)
+    for name in ("Bob", "Zoe", "Bob", "Ann"):
+        give(world, name, 2)
+    catch_up(world)
+    assert sorted(standings(world, "coins")) == [("Ann", 1252), ("Bob", 4), ("Zoe", 2)]
+    assert sorted(standings(world, "gains")) == [("Ann", 2), ("Bob", 4), ("Zoe", 2)]
+
+
 def test_gift_beside_a_ban_or_a_hiding_lists_nobody_anew(world: World) -> None:
     """A listed or withheld player is not looked up for a gift, but for each change of its account."""
     create(world, "coins", "item", Thing="Gold Coin")

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from gamekeeper.store import feed
 from gamekeeper.store import holdings as rows
 from gamekeeper.store.engine import Writing
 from listings import MakeWorld
-from people import ANN, COIN, KILLS
+from people import ANN, COIN, KILLS, SWORD
 from tidying import trim_older
 from world import World
 
@@ -71,6 +72,32 @@ def test_read_counts_changes_but_sweeps_no_players(make_world: MakeWorld) -> Non
     assert read_lists(world) == []
 
 
+def test_sweep_is_cut_by_rows(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch ends with the player who has its last row, both for new holdings and for those that are deleted."""
+    saved: list[int] = []
+    save = rows.save
+
+    async def note(tx: Any, held: Any, gone: Any) -> None:
+        saved.append(len(held) + len(list(gone)))
+        await save(tx, held, gone)
+
+    monkeypatch.setattr(economy, "BATCH_HOLDINGS", 10)
+    monkeypatch.setattr(rows, "save", note)
+    world = make_world(ranked="variable:Kills")
+    load_players(world, 40)
+    for number in range(3, 9):
+        give(world, f"Loaded{0x5000 + number}", 1, SWORD.id)
+    catch_up(world)
+    assert max(saved) <= 24
+    assert errors(world) == []
+    saved.clear()
+    world.sql("DELETE FROM slots")
+    world.sql("UPDATE economy SET swept = $1", ZERO_GUID)
+    catch_up(world)
+    assert 5 <= max(saved) <= 24
+    assert world.sql("SELECT COUNT(*) FROM holdings WHERE kind = 'item'") == [(0,)]
+
+
 def test_open_transaction_does_not_stop_the_count(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     async def is_open(*_: object) -> bool:
         return False
@@ -91,20 +118,6 @@ def test_open_transaction_does_not_stop_the_count(world: World, monkeypatch: pyt
     monkeypatch.undo()
     catch_up(world)
     assert read_state(world)[0] == world.ledger()[-1].seq
-    assert errors(world) == []
-
-
-def test_command_without_the_setting_keeps_the_lists(make_world: MakeWorld) -> None:
-    world = make_world(ranked="item:Gold Coin, variable:Kills")
-    catch_up(world)
-    wanted = [("item", COIN.id, True), ("variable", KILLS.id, True)]
-    assert read_lists(world) == wanted
-    load_players(world, 5)
-    world.run(make_economy(world, "").catch_up())
-    assert read_lists(world) == wanted
-    world.run(make_economy(world, "item:Sword").catch_up())
-    assert read_lists(world) == wanted
-    assert world.get(f"{ROOT}/variables/{KILLS.id}/holders").json["Total"] == 6
     assert errors(world) == []
 
 

@@ -10,7 +10,6 @@ import pytest
 from argon2 import PasswordHasher
 
 import people
-from command_line import CommandLine
 from findings import findings
 from gamekeeper import app
 from gamekeeper.doctor import NOTE
@@ -19,7 +18,8 @@ from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http.caller import Callers
 from gamekeeper.store import hash_upgrades as rows
 from gamekeeper.store.engine import DatabaseUnavailable
-from proof import at_once, refused, reset_code
+from gamekeeper.store.statements import Statement
+from proof import at_once, refused
 from world import SENT, Answer, World
 
 TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
@@ -136,6 +136,14 @@ def test_log_in_fails_when_the_password_is_changed_meanwhile(world: World, monke
     answer = log_in(world)
     assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
     assert log_in(world, NEW).status == 200
+
+
+def test_log_in_fails_when_the_account_is_deleted_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    bring_in(world, "Clerk")
+    delete = Statement("delete", {"": "DELETE FROM users WHERE name = 'Clerk'"})
+    before_it_is_told(world, monkeypatch, lambda: world.keeper.store.write(lambda tx: tx.returning(delete)))
+    answer = log_in(world, name="Clerk")
+    assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
 
 
 # --- the background job that wraps imported hashes ------------------------------------------------------------------
@@ -294,16 +302,3 @@ def test_doctor_counts_the_remaining_hashes(world: World) -> None:
     assert (finding.level, finding.message.partition(" are")[0]) == (NOTE, "2 imported passwords")
     wrap(world)
     assert findings(world, "passwords") == []
-
-
-def test_new_password_replaces_the_imported_hash(world: World) -> None:
-    bring_in(world, "Ann", "Bob")
-    wrap(world)
-    bring_in(world, "Shop")
-    code = reset_code(world, "Ann")
-    assert world.post(f"{USERS}/Ann/password/reset", {"code": code, "new": NEW}).status == 200
-    CommandLine(world.url).says("users", "password", "Bob", "--password-stdin", typed="battery staple")
-    assert world.post(f"{USERS}/Shop/manage/password/change", {"new": NEW}).status == 200
-    for name in ACCOUNTS:
-        assert validate(world, name, NEW).status == 200
-        refused(validate(world, name), 400, "wrong_password")

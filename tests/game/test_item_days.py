@@ -160,6 +160,7 @@ TRIMMED = "UPDATE epoch SET trimmed = 1 WHERE $1 <> '' AND $2 > 0"
     ("statements", "advice"),
     [
         pytest.param([TRIMMED, FLOW_IS_WRONG], NOTHING, id="a flow after a trim"),
+        pytest.param([TRIMMED, f"{DAY_IS_WRONG} = $2 - 7"], NOTHING, id="a day after a trim"),
         pytest.param([FLOW_IS_WRONG, f"{DAY_IS_WRONG} = $2 - 3"], NOTHING, id="a flow and a day"),
         pytest.param([f"{DAY_IS_WRONG} <= $2 - 5"], NOTHING, id="a run of days"),
         pytest.param([f"{DAY_IS_WRONG} = $2 - 20"], NOTHING, id="the first day"),

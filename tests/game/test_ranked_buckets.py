@@ -18,7 +18,6 @@ from gamekeeper.store import ranked_buckets as rows
 from gamekeeper.store import standings as standing_rows
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.holdings import Holding, RankedList
-from gamekeeper.store.migrate import load_migrations
 from gamekeeper.store.ranked_buckets import LOWEST, BucketTable, RankedBucket
 from gamekeeper.store.standings import Standing, StandingKey
 from listings import MakeWorld
@@ -134,11 +133,6 @@ def test_row_that_goes_while_a_list_is_counted_starts_no_bucket(world: World) ->
             del values[world.run(store.write(delete_at_cursor))]
     assert len(values) < 100
     world.run(store.read(lambda tx: check(tx, "item", table, values)))
-
-
-def test_migration_adds_up_blocks_like_the_doctor() -> None:
-    migration = next(each for each in load_migrations() if each.name == "bucket_blocks")
-    assert migration.text.endswith(rows.SQL.build_blocks.texts[""].strip() + ";\n")
 
 
 def test_doctor_finds_and_fixes_wrong_blocks(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
