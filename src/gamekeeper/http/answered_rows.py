@@ -9,7 +9,9 @@ from msgspec import Struct
 
 MOST_AT_ONCE = 1_000  # rows of a list that are read and encoded without the gate for long reads: a few milliseconds
 MANY = 2**31 - 1  # no limit
-OF_ONE_OWNER = None  # as many rows as one player, guild or account has: the game limits them, not the API
+# as many rows as one player, guild or account has: the game limits them, not the API. More than MOST_AT_ONCE are
+# encoded in pieces, through the gate: see `long_lists.py`
+OF_ONE_OWNER = None
 
 
 def is_list(answer: object) -> bool:

@@ -1,6 +1,6 @@
 """Convert values of the game's rules to JSON shapes of the API and back. Implements `Codec` of game/codec.py."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from gamekeeper.game import finder, mails, permissions, undo
 from gamekeeper.game.codec import Attachments, ChangeSide
 from gamekeeper.game.delivery_states import DeliveryState
 from gamekeeper.game.effects import Change
-from gamekeeper.game.inventory import BANK, INVENTORY, ItemCounts, SlotChanges, Slots, Stack
+from gamekeeper.game.inventory import BANK, INVENTORY, ItemCounts, SlotAddress, SlotChanges, Slots, Stack
 from gamekeeper.game.link import PlayerReport
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.players import REQUIRED, Player
@@ -117,18 +117,24 @@ def make_item_slot(slot: int, stack: Stack | None) -> wire.items.ItemSlot:
 
 def list_item_slots(slots: Slots, place: str, size: int) -> list[wire.items.ItemSlot]:
     """List all slots of an inventory, bank or bag, also empty ones; beyond its size up to the last one with an item."""
+    return [make_item_slot(slot, slots.get((place, slot))) for slot in number_slots(slots, place, size)]
+
+
+def number_slots(slots: Iterable[SlotAddress], place: str, size: int) -> range:
+    """Return the numbers of the slots that an answer lists."""
     last = max((slot for where, slot in slots if where == place), default=-1)
-    return [make_item_slot(slot, slots.get((place, slot))) for slot in range(max(size, last + 1))]
+    return range(max(size, last + 1))
 
 
 def list_named_slots(slots: Slots, names: Mapping[str, str], place: str, size: int) -> list[wire.items.NamedSlot]:
     """List all slots of an inventory, bank or bag like `list_item_slots`, with the names of their items."""
+    return [make_named_slot(slot, slots.get((place, slot)), names) for slot in number_slots(slots, place, size)]
 
-    def add_item_name(each: wire.items.ItemSlot) -> wire.items.NamedSlot:
-        name = names.get(each.ItemId, wire.items.DELETED)
-        return wire.items.NamedSlot(each.Slot, each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
 
-    return [add_item_name(each) for each in list_item_slots(slots, place, size)]
+def make_named_slot(slot: int, stack: Stack | None, names: Mapping[str, str]) -> wire.items.NamedSlot:
+    each = make_item_slot(slot, stack)
+    name = names.get(each.ItemId, wire.items.DELETED)
+    return wire.items.NamedSlot(each.Slot, each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
 
 
 def encode_given(item_id: str, held: ItemCounts) -> bytes:

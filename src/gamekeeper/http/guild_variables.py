@@ -3,10 +3,12 @@
 from functools import partial
 
 from gamekeeper.game import guild_variables
+from gamekeeper.game import refusals as no
 from gamekeeper.game.guild_variables import GuildVariable
 from gamekeeper.game.world_refusals import GuildMissing, InvalidGuildVariable, WrongValueType
 from gamekeeper.http import bodies, samples, wire
 from gamekeeper.http.answered_rows import OF_ONE_OWNER
+from gamekeeper.http.long_lists import encode_rows
 from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -24,13 +26,13 @@ EXAMPLE = wire.variables.GuildVariable(samples.GUILD_FAME, "Guild Fame", 12)
     cache=REVALIDATED,
     answer=list[wire.variables.GuildVariable],
     rows=OF_ONE_OWNER,
-    refusals=(GuildMissing,),
+    refusals=(GuildMissing, no.TooManyLongReads),
     example_answer=[EXAMPLE],
 )
 async def list_variables(request: Request, guild_id: str) -> bytes:
     """List the variables that were ever set for a guild."""
     found = await request.services.keeper.store.read(lambda tx: guild_variables.load_all(tx, guild_id))
-    return wire.encode([_make_record(each) for each in found])
+    return await encode_rows(request, found, lambda some: wire.encode([_make_record(each) for each in some]))
 
 
 @GROUP.operation(

@@ -12,7 +12,7 @@ import msgspec
 from gamekeeper.game import history, undo
 from gamekeeper.game import refusals as no
 from gamekeeper.game.history import HistoryPage, Pause, PointInTime
-from gamekeeper.game.inventory import BANK, INVENTORY, read_capacity
+from gamekeeper.game.inventory import BANK, INVENTORY, Slots, read_capacity
 from gamekeeper.game.role_refusals import (
     HeldByRole,
     LastManager,
@@ -26,6 +26,7 @@ from gamekeeper.game.undo_refusals import AlreadyUndone, ItemMovedOn, NotUndoabl
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.answered_rows import OF_ONE_OWNER
 from gamekeeper.http.caller import Caller
+from gamekeeper.http.long_lists import encode_pieces, encode_rows, join_pieces
 from gamekeeper.http.operation import GIFT_REFUSALS, NO_STORE, READ, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -124,17 +125,32 @@ async def _read_csv(tx: Reading, rest: Pause, load: LoadPages, caller: Caller) -
 async def get_items(request: Request, query: wire.history.ThenQuery) -> bytes:
     """Get a player's inventory, bank and bags: now, or at an earlier time."""
     _, world = await _load_state(request, query.at)
-    room = request.services.keeper.settings
-    return wire.encode(
-        wire.items.ItemsThen(
-            codec.list_item_slots(world.slots, INVENTORY, room.inventory_slots),
-            codec.list_item_slots(world.slots, BANK, room.bank_slots),
-            [
-                wire.items.Bag(each, size, codec.list_item_slots(world.slots, each, size))
-                for each, size in sorted(world.bags.items())
-            ],
+    room, places = request.services.keeper.settings, dict[str, Slots]()
+    for place, held in itertools.groupby(sorted(world.slots.items()), lambda each: each[0][0]):
+        places[place] = dict(held)
+    sizes = {INVENTORY: room.inventory_slots, BANK: room.bank_slots, **world.bags}
+    numbers = {place: codec.number_slots(places.get(place, ()), place, size) for place, size in sizes.items()}
+
+    def encode(place: str) -> Iterator[bytes]:
+        held: Slots = places.get(place, {})
+        return encode_pieces(
+            numbers[place],
+            lambda some: wire.encode([codec.make_item_slot(slot, held.get((place, slot))) for slot in some]),
         )
-    )
+
+    def encode_all() -> Iterator[bytes]:
+        yield b'{"inventory":'
+        yield from encode(INVENTORY)
+        yield b',"bank":'
+        yield from encode(BANK)
+        yield b',"bags":['
+        for number, (bag_id, size) in enumerate(sorted(world.bags.items())):
+            yield (b"," if number else b"") + b'{"Id":"%b","SlotCount":%d,"Slots":' % (bag_id.encode(), size)
+            yield from encode(bag_id)
+            yield b"}"
+        yield b"]}"
+
+    return await join_pieces(request, sum(map(len, numbers.values())), encode_all())
 
 
 @GROUP.operation(
@@ -152,7 +168,11 @@ async def get_items(request: Request, query: wire.history.ThenQuery) -> bytes:
 async def get_spells(request: Request, query: wire.history.ThenQuery) -> bytes:
     """List the spells a player knows: now, or at an earlier time."""
     _, world = await _load_state(request, query.at)
-    return wire.encode([wire.spells.KnownSpell(slot, spell) for slot, spell in sorted(world.spells.items())])
+    return await encode_rows(
+        request,
+        sorted(world.spells.items()),
+        lambda some: wire.encode([wire.spells.KnownSpell(slot, spell) for slot, spell in some]),
+    )
 
 
 @GROUP.operation(
@@ -170,7 +190,11 @@ async def get_spells(request: Request, query: wire.history.ThenQuery) -> bytes:
 async def get_variables(request: Request, query: wire.history.ThenQuery) -> bytes:
     """List a player's variables: now, or at an earlier time."""
     _, world = await _load_state(request, query.at)
-    return wire.encode([wire.variables.Variable(each, value) for each, value in sorted(world.variables.items())])
+    return await encode_rows(
+        request,
+        sorted(world.variables.items()),
+        lambda some: wire.encode([wire.variables.Variable(each, value) for each, value in some]),
+    )
 
 
 @GROUP.operation(

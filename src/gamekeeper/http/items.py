@@ -1,5 +1,6 @@
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 
 from msgspec import UNSET
 
@@ -8,7 +9,8 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.inventory import BANK, INVENTORY, Slots
 from gamekeeper.game.slot_refusals import BagInItself, NoSuchContainer, SlotChanged, SlotHoldsLess, SlotOccupied
 from gamekeeper.http import codec, player_records, samples, wire
-from gamekeeper.http.answered_rows import OF_ONE_OWNER
+from gamekeeper.http.answered_rows import MOST_AT_ONCE, OF_ONE_OWNER
+from gamekeeper.http.long_lists import encode_pieces, join_pieces
 from gamekeeper.http.operation import GIFT_REFUSALS, READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -31,14 +33,18 @@ def _make_slot(container: str, slot: int, quantity: int) -> wire.items.ChangedSl
     cache=REVALIDATED,
     answer=wire.items.Items,
     rows=OF_ONE_OWNER,
-    refusals=(),
+    refusals=(no.TooManyLongReads,),
     example_answer=wire.items.Items([samples.NAMED_COINS, samples.NAMED_PACK], [wire.items.NamedSlot(0)]),
 )
 async def get_items(request: Request) -> bytes:
     """Get all slots of a player's inventory and bank."""
-    held, room = await _load_items(request), inventory.read_capacity(request.services.keeper.settings)
-    carried = codec.list_named_slots(*held, INVENTORY, room.inventory)
-    return wire.encode(wire.items.Items(carried, codec.list_named_slots(*held, BANK, room.bank)))
+    (held, names), room = await _load_items(request), inventory.read_capacity(request.services.keeper.settings)
+    carried, banked = (codec.number_slots(held, place, room.count_slots(place)) for place in (INVENTORY, BANK))
+    pieces = (
+        *((b'{"inventory":',), _encode_slots(held, names, INVENTORY, carried)),
+        *((b',"bank":',), _encode_slots(held, names, BANK, banked), (b"}",)),
+    )
+    return await join_pieces(request, len(carried) + len(banked), chain.from_iterable(pieces))
 
 
 @GROUP.operation(
@@ -50,13 +56,12 @@ async def get_items(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=list[wire.items.NamedSlot],
     rows=OF_ONE_OWNER,
-    refusals=(),
+    refusals=(no.TooManyLongReads,),
     example_answer=[wire.items.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
 )
 async def get_inventory(request: Request) -> bytes:
     """Get all slots of a player's inventory."""
-    size = request.services.keeper.settings.inventory_slots
-    return wire.encode(codec.list_named_slots(*await _load_items(request), INVENTORY, size))
+    return await _encode_place(request, INVENTORY, request.services.keeper.settings.inventory_slots)
 
 
 @GROUP.operation(
@@ -68,13 +73,12 @@ async def get_inventory(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=list[wire.items.NamedSlot],
     rows=OF_ONE_OWNER,
-    refusals=(),
+    refusals=(no.TooManyLongReads,),
     example_answer=[wire.items.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
 )
 async def get_bank(request: Request) -> bytes:
     """Get all slots of a player's bank."""
-    size = request.services.keeper.settings.bank_slots
-    return wire.encode(codec.list_named_slots(*await _load_items(request), BANK, size))
+    return await _encode_place(request, BANK, request.services.keeper.settings.bank_slots)
 
 
 @GROUP.operation(
@@ -85,7 +89,7 @@ async def get_bank(request: Request) -> bytes:
     access=READ,
     cache=REVALIDATED,
     answer=wire.items.NamedBag,
-    rows=OF_ONE_OWNER,
+    rows=MOST_AT_ONCE,
     refusals=(no.NoSuchBag,),
     example_answer=wire.items.NamedBag(
         samples.PACK_ID,
@@ -278,6 +282,19 @@ async def unequip_slot(request: Request, body: wire.items.UnequipSlot) -> Respon
         codec=request.services.keeper.changes.codec,
     )
     return await request.change(decide, player_records.encode_record)
+
+
+async def _encode_place(request: Request, place: str, size: int) -> bytes:
+    held, names = await _load_items(request)
+    numbers = codec.number_slots(held, place, size)
+    return await join_pieces(request, len(numbers), _encode_slots(held, names, place, numbers))
+
+
+def _encode_slots(held: Slots, names: Mapping[str, str], place: str, numbers: range) -> Iterator[bytes]:
+    def encode(some: Sequence[int]) -> bytes:
+        return wire.encode([codec.make_named_slot(slot, held.get((place, slot)), names) for slot in some])
+
+    return encode_pieces(numbers, encode)
 
 
 async def _load_items(request: Request) -> tuple[Slots, Mapping[str, str]]:

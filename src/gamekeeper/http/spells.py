@@ -4,6 +4,7 @@ from gamekeeper.game import lookup, spells
 from gamekeeper.game import refusals as no
 from gamekeeper.http import samples, wire
 from gamekeeper.http.answered_rows import OF_ONE_OWNER
+from gamekeeper.http.long_lists import encode_rows
 from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -22,7 +23,7 @@ GROUP = Group("Spells", "Known spells; teach and remove spells.")
     cache=REVALIDATED,
     answer=list[wire.spells.KnownSpell],
     rows=OF_ONE_OWNER,
-    refusals=(),
+    refusals=(no.TooManyLongReads,),
     example_answer=[wire.spells.KnownSpell(1, samples.STONE_SKIN)],
 )
 async def list_spells(request: Request) -> bytes:
@@ -32,7 +33,11 @@ async def list_spells(request: Request) -> bytes:
         return await spell_rows.read_known(tx, await lookup.find_player_id(tx, request.params[0]))
 
     slots = await request.services.keeper.store.read(look)
-    return wire.encode([wire.spells.KnownSpell(slot, spell) for slot, spell in slots.items()])
+    return await encode_rows(
+        request,
+        [*slots.items()],
+        lambda some: wire.encode([wire.spells.KnownSpell(slot, spell) for slot, spell in some]),
+    )
 
 
 @GROUP.operation(

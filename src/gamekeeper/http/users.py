@@ -10,6 +10,7 @@ from gamekeeper.game.role_refusals import LastManager
 from gamekeeper.game.search import ACCOUNTS
 from gamekeeper.http import codec, paging, player_records, samples, search, wire
 from gamekeeper.http.answered_rows import OF_ONE_OWNER
+from gamekeeper.http.long_lists import encode_rows
 from gamekeeper.http.operation import MANAGE, QUERY, READ, REVALIDATED, UNLESS_RESET_CODES_SHOWN, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -156,12 +157,16 @@ async def delete(request: Request) -> Response:
     cache=REVALIDATED,
     answer=list[wire.players.PlayerRecord],
     rows=OF_ONE_OWNER,
-    refusals=(),
+    refusals=(no.TooManyLongReads,),
     example_answer=[samples.RECORD],
 )
 async def list_players(request: Request) -> bytes:
     """List all players of an account, oldest first."""
-    return wire.lists.encode_array(player_records.encode_records(await _load_players(request)))
+    return await encode_rows(
+        request,
+        await _load_players(request),
+        lambda some: wire.lists.encode_array(player_records.encode_records(some)),
+    )
 
 
 @GROUP.operation(

@@ -5,6 +5,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.variable_refusals import ReadOnlyVariable
 from gamekeeper.http import bodies, samples, wire
 from gamekeeper.http.answered_rows import OF_ONE_OWNER
+from gamekeeper.http.long_lists import encode_rows
 from gamekeeper.http.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -23,7 +24,7 @@ GROUP = Group("Variables", "Variables: values that a game stores for a player.")
     cache=REVALIDATED,
     answer=list[wire.variables.PlayerVariable],
     rows=OF_ONE_OWNER,
-    refusals=(),
+    refusals=(no.TooManyLongReads,),
     example_answer=[wire.variables.PlayerVariable(samples.DRAGONS, 6)],
 )
 async def list_variables(request: Request) -> bytes:
@@ -33,7 +34,13 @@ async def list_variables(request: Request) -> bytes:
         return await variable_rows.read_all_of_player(tx, await lookup.find_player_id(tx, request.params[0]))
 
     rows = await request.services.keeper.store.read(look)
-    return wire.encode([wire.variables.PlayerVariable(row.variable_id, variables.read_any_value(row)) for row in rows])
+    return await encode_rows(
+        request,
+        rows,
+        lambda some: wire.encode(
+            [wire.variables.PlayerVariable(row.variable_id, variables.read_any_value(row)) for row in some]
+        ),
+    )
 
 
 @GROUP.operation(

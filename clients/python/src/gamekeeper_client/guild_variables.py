@@ -24,7 +24,7 @@ class GuildVariables:
 
         guild_id: id of the guild.
         Returns the variables with their values.
-        Raises GuildMissing, PermissionMissing.
+        Raises GuildMissing, TooManyLongReads, PermissionMissing.
         """
         return Payload(list[GuildVariable])
 

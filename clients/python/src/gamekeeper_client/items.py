@@ -75,7 +75,7 @@ class ItemOperations:
         """Get a player's inventory and bank.
 
         Returns every slot of the inventory and the bank, including empty slots.
-        Raises NoSuchPlayer, PermissionMissing.
+        Raises NoSuchPlayer, TooManyLongReads, PermissionMissing.
         """
         return Payload(Items)
 
@@ -84,7 +84,7 @@ class ItemOperations:
         """Get a player's inventory.
 
         Returns every slot, including empty slots.
-        Raises NoSuchPlayer, PermissionMissing.
+        Raises NoSuchPlayer, TooManyLongReads, PermissionMissing.
         """
         return Payload(list[NamedSlot])
 
@@ -93,7 +93,7 @@ class ItemOperations:
         """Get a player's bank.
 
         Returns every slot, including empty slots.
-        Raises NoSuchPlayer, PermissionMissing.
+        Raises NoSuchPlayer, TooManyLongReads, PermissionMissing.
         """
         return Payload(list[NamedSlot])
 

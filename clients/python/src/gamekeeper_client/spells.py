@@ -23,7 +23,7 @@ class Spells:
         """List the spells that a player knows.
 
         Returns the spells with their slots.
-        Raises NoSuchPlayer, PermissionMissing.
+        Raises NoSuchPlayer, TooManyLongReads, PermissionMissing.
         """
         return Payload(list[KnownSpell])
 

@@ -289,7 +289,7 @@ class Users:
         """List the players of an account. Needs the role users.query.
 
         Returns the players, oldest first.
-        Raises NoSuchUser, RoleMissing.
+        Raises NoSuchUser, TooManyLongReads, RoleMissing.
         """
         return Payload(list[Player])
 

@@ -31,7 +31,7 @@ class Variables:
         """List a player's variables.
 
         Returns the variables with their values.
-        Raises NoSuchPlayer, PermissionMissing.
+        Raises NoSuchPlayer, TooManyLongReads, PermissionMissing.
         """
         return Payload(list[PlayerVariable])
 
