@@ -93,11 +93,6 @@ def test_forked_process_never_uses_the_refresh_token_of_its_parent(kind: str, se
     assert server.grants == ["password"] * 3 + ["refresh_token"]
 
 
-def test_given_httpx_client_works_when_first_used_after_the_fork(kind: str, server: KeepAliveServer) -> None:
-    run("use_given_client", kind, server)
-    assert server.ports["child"] != server.ports["after"]
-
-
 def test_given_httpx_client_that_was_used_before_the_fork_is_refused(kind: str, server: KeepAliveServer) -> None:
     run("use_given_client_before_and_after", kind, server)
     assert server.ports.keys() == {"before", "after"}

@@ -1,17 +1,14 @@
 """Methods of both clients are plain functions with typed signatures, and parameters named as in the API."""
 
 import inspect
-from collections.abc import AsyncIterator, Iterator
 from typing import Any, get_type_hints
 
 import msgspec
-import pytest
 from msgspec import Struct
 
 from client_calls import CALLED, METHODS, WRITES, build_call
 from gamekeeper_client import AsyncClient, Client
-from gamekeeper_client.players import Player
-from loops import collecting, over
+from loops import collecting
 
 NOWHERE = "http://127.0.0.1:1"  # valid server URL that is never contacted: these tests send no requests
 BOTH: list[Any] = [Client, AsyncClient]
@@ -52,36 +49,9 @@ def assert_typed(method: Any) -> None:
     assert returns == (type(None) if signature.return_annotation is None else signature.return_annotation)
 
 
-def test_iterators_and_answers_have_type_annotations() -> None:
-    assert get_type_hints(Client.get_player)["return"] is get_type_hints(AsyncClient.get_player)["return"] is Player
-    assert get_type_hints(Client.iterate_players)["return"] == Iterator[Player]
-    assert get_type_hints(AsyncClient.iterate_players)["return"] == AsyncIterator[Player]
-    assert inspect.iscoroutinefunction(AsyncClient.get_player)
-    assert not inspect.iscoroutinefunction(Client.get_player)
-
-
-@over("kind", BOTH)
-def test_client_rejects_unknown_option(kind: Any) -> None:
-    with pytest.raises(TypeError, match="read_onyl"):
-        kind(NOWHERE, token="gka_none", read_onyl=True)
-
-
-def test_penalty_sends_duration_and_reason_as_named() -> None:
-    for method in ("ban_user", "ban_player", "mute_user", "mute_player"):
-        call = build_call(method, duration=3, reason="shouting")
-        assert msgspec.json.decode(call.body or b"") == {"duration": 3, "reason": "shouting", "moderator": ""}
-        assert call.headers["X-Reason"] == "shouting"
-
-
 def test_only_named_powers_are_sent() -> None:
     call = build_call("change_powers", mute=True, users_query=False)
     assert msgspec.json.decode(call.body or b"") == {"mute": True, "usersquery": False}
-
-
-def test_history_filters_are_sent_as_named() -> None:
-    call = build_call("iterate_history", from_="2026-01-01T00:00:00Z", to="2026-02-01T00:00:00Z", request="r")
-    sent = {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z", "request": "r", "limit": "1000"}
-    assert call.query == sent
 
 
 def test_parameters_are_named_as_in_the_api() -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 import pytest
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct, UnsetType
 
 import gamekeeper_client
 from client_calls import CALLED, GUID, METHODS, OPERATIONS, WRITES, build_call
@@ -18,7 +18,6 @@ from gamekeeper.http import wire
 from gamekeeper.http.operation import WRITE
 from gamekeeper.http.routes import ROUTES
 from gamekeeper_client import activity, approvals, bulk, errors, feed, history, mails, paging, players, security, users
-from gamekeeper_client.link import PutPlayer
 from loops import collecting
 
 SYNONYMS = {route.path for route in ROUTES if route.path.startswith(("/api/oauth/tokens/", "/api/info/"))}
@@ -42,11 +41,6 @@ OTHER_NAMES: dict[Any, Any] = {
 OTHER_ERRORS = (wire.errors.QuotaError, wire.errors.HeldError)
 
 
-def test_every_route_has_a_method() -> None:
-    routes = {(route.method, route.path) for route in ROUTES if route.path not in SYNONYMS | HTML_PAGES}
-    assert {(CALLED[name].method, CALLED[name].path) for name in OPERATIONS} == routes
-
-
 def test_operation_ids_are_names_of_methods() -> None:
     ids = {route.name for route in ROUTES if route.path not in SYNONYMS | HTML_PAGES}
     assert ids == OPERATIONS.keys() - {"refresh_token"}  # the client method refresh_token uses the route of issue_token
@@ -55,6 +49,8 @@ def test_operation_ids_are_names_of_methods() -> None:
 def test_published_operations_are_those_of_the_routes() -> None:
     """`gamekeeper_client.OPERATIONS` has the HTTP method and path of each client method."""
     assert gamekeeper_client.OPERATIONS.keys() == OPERATIONS.keys()
+    routes = {(route.method, route.path) for route in ROUTES if route.path not in SYNONYMS | HTML_PAGES}
+    assert {(CALLED[name].method, CALLED[name].path) for name in OPERATIONS} == routes
     for name, (method, path) in gamekeeper_client.OPERATIONS.items():
         route = CALLED[name]
         assert (method, re.sub(r"\{\w+\}", "[]", path)) == (route.method, re.sub(r"\[\w+\]", "[]", route.path))
@@ -182,18 +178,10 @@ def test_unknown_code_gets_the_class_of_its_status() -> None:
     assert str(proxy) == "The server answered with status 502. (502)"
 
 
-def test_unset_fields_are_not_sent() -> None:
-    assert build_call("put_player").body == b'{"Level":2}'
-    assert PutPlayer().level is UNSET
-
-
 def test_empty_or_invalid_argument_is_value_error() -> None:
     for name, given in (
         ("get_player", {"player": ""}),
-        ("revoke_token", {"username": "Ann", "token_id": ""}),
         ("give_item", {"player": "Ann", "item_id": GUID, "idempotency_key": "two words"}),
-        ("give_item", {"player": "Ann", "item_id": GUID, "idempotency_key": ""}),
-        ("give_item", {"player": "Ann", "item_id": GUID, "reason": "two\nlines"}),
         ("give_item", {"player": "Ann", "item_id": GUID, "reason": "x" * 501}),
     ):
         with pytest.raises(ValueError, match=r"must not be empty|visible ASCII|printable"):

@@ -14,24 +14,19 @@ A path such as `Values/0/Name` selects a value; "" is the whole answer. `answers
 names of people.py can be used everywhere.
 """
 
-import asyncio
 import json
 import re
-import sys
 import tomllib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, NamedTuple
 
-import msgspec
 import pytest
 
 import game_server
 import guild_rows
 import guild_values
 import people
-from databases import Sqlite
 from gamekeeper.http import wire
 from gamekeeper.http.operation import Operation
 from gamekeeper.http.routes import ROUTES
@@ -195,91 +190,3 @@ def list_called() -> set[tuple[str, str]]:
 def test_every_operation_is_in_a_conversation() -> None:
     wanted = {(route.method, route.path) for route in ROUTES if not route.path.startswith(OURS)}
     assert wanted - list_called() == set()
-
-
-# --- check that the replay notices renamed fields ------------------------------------------------------------------
-
-
-def rename_field(shape: type[msgspec.Struct], field: str) -> type[msgspec.Struct]:
-    """Return the answer's struct type with one field renamed on the wire."""
-    fields = [
-        (each.name, each.type, each.default) if each.default is not msgspec.NODEFAULT else (each.name, each.type)
-        for each in msgspec.structs.fields(shape)
-    ]
-    spelt = {each.name: each.encode_name for each in msgspec.structs.fields(shape)} | {field: field.swapcase()}
-    return msgspec.defstruct(shape.__name__, fields, rename=spelt)
-
-
-@pytest.mark.parametrize(
-    ("file", "shape", "field"),
-    [
-        ("php_shop", wire.tokens.Token, "access_token"),
-        ("php_shop", wire.items.Quantity, "inventory"),
-        ("ranking_page", wire.players.OnlineCount, "onlineCount"),
-        ("registration_site", wire.users.Message, "Message"),
-    ],
-)
-def test_renamed_wire_field_fails_the_replay(
-    world: World, monkeypatch: pytest.MonkeyPatch, file: str, shape: type[msgspec.Struct], field: str
-) -> None:
-    monkeypatch.setattr(sys.modules[shape.__module__], shape.__name__, rename_field(shape, field))
-    with pytest.raises(Misread, match="is not there"):
-        replay(world, load(HERE / f"{file}.toml"))
-
-
-def shapes_in(kind: Any) -> set[type[msgspec.Struct]]:
-    """Return every struct type of an answer, including nested ones."""
-    inside = [shapes_in(each) for each in get_args(kind)]
-    origin = getattr(kind, "__origin__", kind)
-    if isinstance(origin, type) and issubclass(origin, msgspec.Struct):
-        fields = [shapes_in(each.type) for each in msgspec.structs.fields(kind)]
-        return {origin}.union(*inside, *fields)
-    return set[type[msgspec.Struct]]().union(*inside)
-
-
-def spelt_otherwise(value: Any, name: str) -> Any:
-    if isinstance(value, list):
-        return [spelt_otherwise(each, name) for each in cast("list[Any]", value)]
-    if isinstance(value, dict):
-        fields = cast("dict[str, Any]", value).items()
-        return {(key + "_" if key == name else key): spelt_otherwise(each, name) for key, each in fields}
-    return value
-
-
-def is_noticed(spoken: Iterable[Spoken], name: str) -> bool:
-    for each in spoken:
-        raw = json.dumps(spelt_otherwise(each.answer.json, name)).encode()
-        try:
-            read(each._replace(answer=Answer(each.answer.status, each.answer.headers, raw)))
-        except Misread:
-            return True
-    return False
-
-
-@pytest.fixture
-def everything_spoken(sqlite_databases: Sqlite, loop: asyncio.AbstractEventLoop) -> Mapping[str, list[Spoken]]:
-    """Replay all recorded conversations on SQLite, each in its own database; return the calls by answer type."""
-    by_shape: defaultdict[str, list[Spoken]] = defaultdict(list)
-    for file in FILES:
-        url = sqlite_databases.fresh()
-        world = World(url, sqlite_databases.tokens, loop)
-        for each in replay(world, load(file)):
-            by_shape[str(each.route.answer)].append(each)
-        world.close()
-        sqlite_databases.drop(url)
-    return by_shape
-
-
-def test_every_renamed_field_is_noticed(everything_spoken: Mapping[str, list[Spoken]]) -> None:
-    shapes = {str(route.answer): route.answer for route in ROUTES if not route.path.startswith(OURS)}
-    unnoticed = [
-        f"{shape}: {name}"
-        for shape, gives in shapes.items()
-        for name in names_in(gives) - ASIDE
-        if not is_noticed(everything_spoken[shape], name)
-    ]
-    assert unnoticed == []
-
-
-def names_in(kind: Any) -> set[str]:
-    return {field.encode_name for shape in shapes_in(kind) for field in msgspec.structs.fields(shape)}

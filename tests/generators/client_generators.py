@@ -11,7 +11,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "generators.md"
 TOOLS = ROOT / ".venv" / "generators"  # folder of the client generators, filled by scripts/install_generators.sh
-COLUMNS = ("generator", "version", "operations", "warnings", "compiled", "log in", "rank", "give")
 SECONDS = 300  # timeout of one generator or compiler run, long enough for a busy machine
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -18,10 +18,14 @@ REPORTS = shutil.ignore_patterns("report-*.jsonl")
 
 @pytest.fixture(scope="session")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Path]:
+    """Make databases of one Intersect version once: with some players, or with 0 of all that the version has."""
+
     @cache
     def made(era: str, players: int) -> Path:
         folder = tmp_path_factory.mktemp("intersect")
-        make_intersect.make(folder, era, players)
+        make_intersect.make(folder, era, players or intersect_extras.MIN_PLAYERS)
+        if not players:
+            intersect_extras.extend(folder, era)
         return folder
 
     return made
@@ -29,39 +33,21 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Path]
 
 @pytest.fixture
 def files(kept: Callable[[str, int], Path], tmp_path: Path) -> Make:
-    """Make copies of test databases of one Intersect version, with some players."""
+    """Make copies of test databases of one Intersect version."""
 
     def copied(era: str = "0.8", players: int = PLAYERS) -> IntersectFiles:
         folder = tmp_path / f"{era}-{players}"
         shutil.copytree(kept(era, players), folder, ignore=REPORTS)
-        return IntersectFiles(folder / "playerdata.db", folder / "gamedata.db", folder / "report.jsonl")
+        logs = None if players else folder / "logging.db"
+        return IntersectFiles(folder / "playerdata.db", folder / "gamedata.db", folder / "report.jsonl", logs)
 
     return copied
-
-
-@pytest.fixture(scope="session")
-def kept_whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    @cache
-    def made(era: str) -> Path:
-        folder = tmp_path_factory.mktemp("intersect")
-        make_intersect.make(folder, era, intersect_extras.MIN_PLAYERS)
-        intersect_extras.extend(folder, era)
-        return folder
-
-    return made
 
 
 @pytest.fixture
-def whole_files(kept_whole: Callable[[str], Path], tmp_path: Path) -> Make:
+def whole_files(files: Make) -> Make:
     """Make copies of databases with guilds, logs and everything else that one Intersect version has."""
-
-    def copied(era: str = "0.8") -> IntersectFiles:
-        folder = tmp_path / f"{era}-whole"
-        shutil.copytree(kept_whole(era), folder, ignore=REPORTS)
-        made = (folder / name for name in ("playerdata.db", "gamedata.db", "report.jsonl", "logging.db"))
-        return IntersectFiles(*made)
-
-    return copied
+    return partial(files, players=0)
 
 
 @pytest.fixture
@@ -79,14 +65,12 @@ def unmigrated(empty_database: str) -> CommandLine:
 
 
 @pytest.fixture(scope="session")
-def kept_imports(
-    kept: Callable[[str, int], Path], kept_whole: Callable[[str], Path]
-) -> Callable[[Any, str, int], Imported]:
+def kept_imports(kept: Callable[[str, int], Path]) -> Callable[[Any, str, int], Imported]:
     """Import a source once for each engine. Tests get copies of the database."""
 
     @cache
     def imported(databases: Any, era: str, players: int) -> Imported:
-        source = kept(era, players) if players else kept_whole(era)
+        source = kept(era, players)
         report = source / f"report-{type(databases).__name__}.jsonl"
         logs = None if players else source / "logging.db"
         made = IntersectFiles(source / "playerdata.db", source / "gamedata.db", report, logs)
@@ -98,7 +82,7 @@ def kept_imports(
 
 @pytest.fixture
 def imported(
-    databases: Any, kept_imports: Callable[[Any, str, int], Imported], files: Make, whole_files: Make
+    databases: Any, kept_imports: Callable[[Any, str, int], Imported], files: Make
 ) -> Generator[Callable[..., Imported]]:
     """Return a copy of an imported database, with a copy of its source, for a test that goes on from there.
 
@@ -109,7 +93,7 @@ def imported(
     def copied(era: str = "0.8", players: int = 0) -> Imported:
         kept = kept_imports(databases, era, players)
         copies.append(databases.copy(kept.database))
-        made = files(era, players) if players else whole_files(era)
+        made = files(era, players)
         shutil.copyfile(kept.files.report, made.report)
         return Imported(made, kept.told, copies[-1])
 

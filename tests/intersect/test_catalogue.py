@@ -1,6 +1,6 @@
 from gamekeeper.intersect import catalogue
 from gamekeeper.intersect.catalogue import GameData
-from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEntry
+from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable
 from loops import over
 
 ID = "00000000-0000-4000-8000-000000000001"
@@ -13,16 +13,6 @@ ID = "00000000-0000-4000-8000-000000000001"
 def test_item_type_decides_stacking(kind: int, flag: object, *, stacks: bool) -> None:
     found = catalogue.read_item((ID, "Thing", kind, flag, "thing.png", 8, 500, None, None))
     assert found == CatalogueItem(ID, "Thing", stacks, 500 if stacks else None, 8 if kind == 6 else 0, "thing.png")
-
-
-def test_item_of_old_version_without_cap_and_icon() -> None:
-    assert catalogue.read_item((ID, None, 0, 1, None, None, None, None, None)) == CatalogueItem(
-        ID, "", True, None, 0, None
-    )
-
-
-def test_bag_has_at_least_one_slot() -> None:
-    assert catalogue.read_item((ID, "Sack", 6, 0, None, 0, None, None, None)).bag_slots == 1
 
 
 def test_too_large_bag_is_limited_and_listed() -> None:
@@ -47,10 +37,3 @@ def test_types_of_variables() -> None:
     types = [entry.type for entry in game.entries["known_variables"].values() if isinstance(entry, CatalogueVariable)]
     assert types == ["Boolean", "Integer", "String", "Number", "Integer"]
     assert game.report_entries == []
-
-
-def test_invalid_and_duplicate_ids_are_listed() -> None:
-    game = GameData()
-    game.add("known_spells", "Spells", [(ID, "Strike"), (ID, "Strike"), (None, "Heal")])
-    assert game.entries["known_spells"] == {ID: NamedEntry(ID, "Strike")}
-    assert len(game.report_entries) == 2

@@ -1,10 +1,7 @@
 import re
-from dataclasses import replace
 from typing import Any
 
-from msgspec import structs
-
-from gamekeeper.game.inventory import NO_BUFFS, Stack
+from gamekeeper.game.inventory import Stack
 from gamekeeper.intersect import values
 from gamekeeper.intersect.players import PlayerReader, RawBag, RawPlayer
 from gamekeeper.intersect.vitals import ClassGrowth, ItemBonus, Vitals
@@ -66,16 +63,12 @@ def test_all_fields_of_a_player() -> None:
     [
         (slot(1, quantity=-5), None, "invalid values", False),
         (slot(-1), None, "invalid values", False),
-        (slot("one"), None, "invalid values", False),
         (slot(1, item="no guid"), None, "invalid values", False),
-        (slot(1, quantity=2**31), None, "invalid values", False),
-        (slot(3_000_000), None, "invalid values", False),
         (slot(1000), None, "invalid values", False),
         (slot(999), Stack(COIN, 1), "beyond the setting inventory_slots", True),
         (slot(0), None, "slot 0 is used by another row", False),
         (slot(1, quantity=0), Stack(COIN, 1), "its quantity is 0", True),
         (slot(1, item=STRIKE), Stack(STRIKE, 1), "is not in the game data", True),
-        (slot(40), Stack(COIN, 1), "beyond the setting inventory_slots", True),
         (slot(1, properties="?"), Stack(COIN, 1), "its stats cannot be read", True),
         (slot(1, bag=BAGS[0]), Stack(COIN, 1), "is missing: imported without it", True),
     ],
@@ -113,13 +106,6 @@ def test_invalid_bag_sizes_are_changed_and_listed(said: Any, size: int) -> None:
     assert read.counts["bag_slots"].left == 1
 
 
-def test_slots_up_to_the_settings_are_kept() -> None:
-    read = replace(reader(), settings=Settings(bank_slots=2000))
-    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET)], [slot(1500)]), PATTERN)
-    assert world.slots["bank", 1500] == Stack(COIN, 1)
-    assert read.entries == []
-
-
 def test_bag_inside_itself_is_read_once() -> None:
     read = reader(
         **{BAGS[0]: RawBag(8, [slot(0, SACK, bag=BAGS[1])]), BAGS[1]: RawBag(8, [slot(0, SACK, bag=BAGS[0])])}
@@ -129,22 +115,12 @@ def test_bag_inside_itself_is_read_once() -> None:
     assert "is in another slot or in itself" in reasons(read)[0][0]
 
 
-def test_bag_in_two_slots_is_imported_once() -> None:
-    read = reader(**{BAGS[0]: RawBag(8, [])})
-    _, world = read.read(RawPlayer(PLAYER, [slot(0, SACK, bag=BAGS[0]), slot(1, SACK, bag=BAGS[0])]), PATTERN)
-    assert [stack.bag_id for stack in world.slots.values()] == [BAGS[0], None]
-    assert len(read.entries) == 1
-
-
 @over(
     "place, value, said",
     [
         (10, 0, "its Level is 0: changed to 1"),
-        (11, -1, "its Exp is -1: changed to 0"),
         (13, 7, "its Gender is 7: changed to 0"),
         (15, "?", "its Vitals cannot be read"),
-        (16, None, "its BaseStats cannot be read"),
-        (18, "?", "its Equipment cannot be read"),
         (18, "[0,-1,-1,-1,-1,0]", "it has more than 5 equipped items"),
         (18, "[7,-1,-1,-1,-1]", "an equipped slot is empty"),
         (2, "", "replaced by the id"),
@@ -156,7 +132,7 @@ def test_invalid_player_fields_are_listed(place: int, value: Any, said: str) -> 
     ((reason, taken),) = reasons(read)
     assert said in reason
     assert taken
-    assert structs.replace(player, level=1).level == 1
+    assert player.level >= 1
 
 
 def test_invalid_spells_are_listed() -> None:
@@ -175,9 +151,6 @@ def test_invalid_spells_are_listed() -> None:
         (COIN, '{"Type":1,"Value":true}', None, "its value is a Boolean, but its variable is an Integer"),
         (SACK, '{"Type":2,"Value":1}', None, "its value is an Integer, but its variable is a Boolean"),
         (COIN, '{"Type":2,"Value":null}', None, "its value is missing"),
-        (COIN, None, None, "its value is missing"),
-        (COIN, "?", None, "its value is missing"),
-        (COIN, '{"Type":3,"Value":"words"}', None, "its value is a String, but its variable is an Integer"),
         (HELMET, '{"Type":2,"Value":3}', 3, "is not in the game data"),
     ],
 )
@@ -196,24 +169,17 @@ def test_invalid_variables_are_listed(variable: str, raw: Any, kept: int | None,
     [
         ('{"Type":2,"Value":5}', 5),
         ('{"Type":1,"Value": true}', True),
-        ('{"Type":1,"Value":0}', False),
         ('{"Type":3,"Value":"words"}', "words"),
         ('{"Type":3,"Value":null}', None),
-        ('{"Type":3,"Value":5}', None),
         ('{"Type":4,"Value":1.5}', 1.5),
-        ('{"Type":4,"Value":1}', 1.0),
         ('{"Type":0,"Value":null}', None),
         ('{"Type":2,"Value":1.5}', None),
         (f'{{"Type":2,"Value":{2**64}}}', None),
-        (f'{{"Type":2,"Value":{-(2**63)}}}', -(2**63)),
         (f'{{"Type":2,"Value":{-(2**63) - 1}}}', None),
         (-(2**63), -(2**63)),
         (f'{{"Type":4,"Value":{"9" * 400}}}', None),
-        (f'{{"Type":4,"Value":-{"9" * 400}}}', None),
-        (f'{{"Type":4,"Value":{10**300}}}', 1e300),
         ('{"Type":4,"Value":1e999}', None),
         (7, 7),
-        ("7", 7),
         ("?", None),
         (None, None),
     ],
@@ -222,11 +188,3 @@ def test_values_of_variables(raw: Any, expected: Any) -> None:
     found = values.parse_scalar(raw)
     assert found == expected
     assert type(found) is type(expected)
-
-
-def test_cached_stacks_keep_their_own_buffs() -> None:
-    read = reader()
-    _, world = read.read(
-        RawPlayer(PLAYER, [slot(0, HELMET), slot(1, properties='{"StatModifiers":[0,0,3,0,0]}')]), PATTERN
-    )
-    assert [stack.buffs for stack in world.slots.values()] == [NO_BUFFS, (0, 0, 3, 0, 0)]

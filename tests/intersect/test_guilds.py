@@ -26,7 +26,7 @@ def find_notes(made: Any, table: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("era", by_day("0.8", WITH_GUILDS))
-def test_guilds_with_members_and_ranks(era: str, whole_import: Callable[[str], OpenImport]) -> None:
+def test_guilds_with_members_ranks_and_banks(era: str, whole_import: Callable[[str], OpenImport]) -> None:
     made, told, world = whole_import(era)
     assert told["tables"]["Guilds"] == {"rows": 3, "empty": 0, "taken": 3, "there": 0, "left": 0}
     twin = "Blue Hand" if era == "0.8" else "red hand"
@@ -53,12 +53,6 @@ def test_guilds_with_members_and_ranks(era: str, whole_import: Callable[[str], O
     assert notes[str(intersect_extras.EMPTY)] == guilds.NO_OWNER
     names = [line["id"] for line in read_report(made) if line["reason"] == guilds.SAME_NAME]
     assert len(names) == (0 if era == "0.8" else 1)
-
-
-@pytest.mark.parametrize("era", by_day("0.8", WITH_GUILDS))
-def test_guild_banks_are_kept(era: str, whole_import: Callable[[str], OpenImport]) -> None:
-    _, told, world = whole_import(era)
-    assert told["tables"]["Guild_Bank"] == {"rows": 4, "empty": 1, "taken": 2, "there": 0, "left": 1}
     ((owner, kind, data),) = world.sql("SELECT guild_id, kind, data FROM guild_leftovers")
     assert (owner, kind) == (str(RED), "guild_bank")
     assert {(row["Slot"], row["ItemId"], row["Quantity"]) for row in json.loads(data)} == {
@@ -135,25 +129,6 @@ def test_text_and_fractions_of_players(era: str, whole_import: Callable[[str], O
         line["reason"] for line in read_report(made) if line["table"] == "Player_Variables" and not line["taken"]
     }
     assert "its value is a String, but its variable is an Integer" in reasons
-
-
-def test_another_source_adds_new_guilds(imported: Callable[..., Imported], opened: Callable[[str], World]) -> None:
-    """Existing guilds and variables keep their values; a new guild is added."""
-    first, _, database = imported("0.7.1")
-    made = first._replace(report=first.report.with_name("second.jsonl"))
-    change(
-        made.players,
-        "UPDATE Guilds SET Name = 'Renamed'",
-        "INSERT INTO Guilds SELECT randomblob(16), 'Newest', FoundingDate, 5, NULL FROM Guilds LIMIT 1",
-    )
-    told = run(CommandLine(database), made)
-    assert find_unaccounted(told) == []
-    assert (told["tables"]["Guilds"]["taken"], told["tables"]["Guilds"]["there"]) == (1, 3)
-    assert told["tables"]["Guild_Variables"]["there"] == 7
-    world = opened(database)
-    names = {row[0] for row in world.sql("SELECT name FROM guilds")}
-    assert names == {"Red Hand", "red hand", "Empty", "Newest"}
-    assert world.sql("SELECT COUNT(*) FROM guild_members") == [(4,)]
 
 
 def test_another_source_adds_what_existing_players_and_entries_lack(

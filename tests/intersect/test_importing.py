@@ -2,14 +2,11 @@
 
 import json
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
-import state
 
 import make_intersect
 import world as worlds
@@ -25,7 +22,6 @@ from intersect_files import (
     SPOILT,
     Imported,
     Make,
-    add,
     by_day,
     change,
     find_unaccounted,
@@ -104,35 +100,6 @@ def test_dry_run_reports_the_same_and_writes_nothing(
     assert tried["tables"] == done["tables"]
     assert made.report.read_bytes() == lines
     assert (tried["dry_run"], tried["changed"]) == (True, False)
-    again = run(command, made, "--dry-run")
-    assert again["tables"] == done["tables"]
-
-
-@pytest.mark.both_engines
-def test_dry_run_on_imported_database(
-    files: Make, imported: Callable[..., Imported], opened: Callable[[str], World]
-) -> None:
-    command = CommandLine(imported("0.8", PLAYERS).database)
-    world = opened(command.database)
-    before = state.fingerprint(world)
-    more = files("0.8", 5)
-    tried = run(command, more, "--dry-run")
-    assert state.list_changed(before, state.fingerprint(world)) == []
-    done = run(command, more)
-    assert tried["tables"] == done["tables"]
-    assert {name: (each["taken"], each["there"]) for name, each in done["tables"].items() if name in TAKEN} == TAKEN
-    assert find_unaccounted(done) == []
-    assert errors(world) == []
-
-
-TAKEN = {
-    "Users": (2, 3),
-    "Players": (2, 3),
-    "Player_Items": (6, 9),
-    "Bags": (2, 2),
-    "Bag_Items": (3, 3),
-    "Items": (0, 5),
-}
 
 
 def test_deleted_players_and_erased_accounts_are_not_imported_again(
@@ -185,33 +152,19 @@ def test_clashing_names_and_invalid_emails(files: Make, command: CommandLine, op
     assert json.loads(reached.document)["Name"] in ("Knight0", "KNIGHT0")
     folds = world.sql("SELECT fold FROM players WHERE id = $1", other)
     assert folds == [(make_clashing_fold("knight0", other),)]
-    lines = [(line["table"], line["taken"]) for line in read_report(made) if line["id"]]
-    assert lines.count(("Players", True)) == 1
-    # report entries: a name clash, two accounts without an email, a duplicate email, a reserved name
-    assert sum(taken for table, taken in lines if table == "Users") == 5
-
-
-def test_player_with_clashing_name_can_be_changed(
-    files: Make, command: CommandLine, opened: Callable[[str], World]
-) -> None:
-    """Changing the record of a player with a clashing name keeps the clash; a new name ends it."""
-    made = files()
-    change(made.players, "UPDATE Players SET Name = 'KNIGHT0' WHERE Name = 'Knight1'")
-    run(command, made)
-    world = opened(command.database)
-    (second,) = world.sql("SELECT id, fold FROM players WHERE fold LIKE 'knight0_%' AND fold <> 'knight0'")
-    token = _token(world)
-    path = f"/api/v1/players/{second[0]}/level"
-    assert world.post(path, {"level": 9}, token=token).status == 200
-    assert world.sql("SELECT fold FROM players WHERE id = $1", second[0]) == [(second[1],)]
-    assert world.post(f"/api/v1/players/{second[0]}/name", {"name": "Other"}, token=token).status == 200
-    assert world.sql("SELECT fold FROM players WHERE id = $1", second[0]) == [("other",)]
-    assert errors(world) == []
-
-
-def _token(world: World) -> str:
+    listed = [line["table"] for line in read_report(made) if line["id"] and line["taken"]]
+    # a name clash; two accounts without an email, a duplicate email and a reserved name
+    assert (listed.count("Players"), listed.count("Users")) == (1, 5)
+    # a change of the player keeps the clash; a new name ends it
     form = {"grant_type": "password", "username": "Hero0", "password": hash_for_wire(make_intersect.password(0))}
-    return world.call("POST", "/api/oauth/token", by=None, form=form).json["access_token"]
+    token = world.call("POST", "/api/oauth/token", by=None, form=form).json["access_token"]
+    for path, body, fold in (
+        ("level", {"level": 9}, make_clashing_fold("knight0", other)),
+        ("name", {"name": "Other"}, "other"),
+    ):
+        assert world.post(f"/api/v1/players/{other}/{path}", body, token=token).status == 200
+        assert world.sql("SELECT fold FROM players WHERE id = $1", other) == [(fold,)]
+    assert errors(world) == []
 
 
 @pytest.mark.both_engines
@@ -227,50 +180,3 @@ def test_skipped_rows_are_listed(files: Make, command: CommandLine, opened: Call
     world = opened(command.database)
     assert errors(world) == []
     assert run(command, made, "--dry-run")["tables"] == told["tables"]
-
-
-def test_mixed_guid_spellings_in_one_file(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
-    """A file can mix spellings of guids after an interrupted update of the game."""
-    made = files("0.7.1", 4)
-    with closing(apsw.Connection(str(made.players))) as db, db:
-        for number, form in ((1, str.upper), (2, str.lower)):
-            spelt = form(own("player", number)), make_intersect.guid("player", number).bytes_le
-            db.execute("UPDATE Players SET Id = ? WHERE Id = ?", spelt)
-            db.execute("UPDATE Player_Items SET PlayerId = ? WHERE PlayerId = ?", spelt)
-        twice = db.execute("SELECT * FROM Players WHERE Name = 'Knight3'").fetchone()
-    add(made.players, "Players", (own("player", 3).upper(), *twice[1:]))
-    told = run(command, made)
-    assert find_unaccounted(told) == []
-    assert (told["tables"]["Players"]["taken"], told["tables"]["Player_Items"]["taken"]) == (4, 12)
-    # all eight spells are imported, although those of players 1 and 2 name their owner in the old, binary spelling
-    assert told["tables"]["Player_Spells"]["taken"] == 8
-    doubled = [line["id"] for line in read_report(made) if line["table"] == "Players"]
-    assert doubled == [own("player", 3)]
-    assert errors(opened(command.database)) == []
-
-
-@pytest.mark.both_engines
-def test_import_beside_existing_accounts(files: Make, database: str, opened: Callable[[str], World]) -> None:
-    """Import into a database with accounts: the existing accounts keep their names."""
-    made = files()
-    change(made.players, "UPDATE Players SET Name = 'ann' WHERE Name = 'Knight0'")
-    told = run(CommandLine(database), made)
-    assert find_unaccounted(told) == []
-    world = opened(database)
-    found = world.run(players.find_record_by_fold(world.keeper.store, "ann"))
-    assert found
-    assert json.loads(found.document)["Id"] != own("player", 0)
-    assert world.run(players.count(world.keeper.store)) == 6
-    assert errors(world) == []
-
-
-def test_import_prints_a_table(files: Make, unmigrated: CommandLine) -> None:
-    made = files("0.7.0")
-    said = unmigrated.says("import", "intersect", *made.options).splitlines()
-    assert said[0] == "Intersect 0.7.0."
-    assert said[1].startswith("table             rows  empty slots  imported  existing  skipped")
-    assert ["Player_Items", "105", "96", "9", "0", "0"] in [line.split() for line in said]
-    assert said[-2:] == ["Imported.", f"Skipped and altered rows are listed in {made.report}."]
-    assert made.report.stat().st_mode & 0o077 == 0
-    again = unmigrated.says("import", "intersect", *made.options)
-    assert "nothing was changed. The table shows the counts of that import." in again

@@ -87,15 +87,3 @@ def test_leftovers_are_exported_and_erased_with_a_person(
     assert find_unaccounted(told) == []
     assert told["tables"]["Player_Hotbar"]["left"] == 1
     assert {owner for owner, _ in read_leftovers(world)} == {own("player", 0), own("player", 2)}
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_leftovers_survive_export_and_import(
-    imported: Callable[..., Imported], opened: Callable[[str], World], tmp_path: Path
-) -> None:
-    database = imported("0.8").database
-    CommandLine(database).says("export", str(tmp_path / "folder"))
-    copy = CommandLine(f"sqlite:///{tmp_path / 'copy.db'}")
-    copy.says("import", "gamekeeper", str(tmp_path / "folder"))
-    for owner in ("player", "user"):
-        assert read_leftovers(opened(copy.database), owner) == read_leftovers(opened(database), owner)

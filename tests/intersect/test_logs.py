@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 import intersect_logs
 import make_intersect
 from command_line import CommandLine
-from gamekeeper.intersect import import_run, logs, values
+from gamekeeper.intersect import import_run, logs
 from intersect_files import Make, OpenImport, by_day, change, find_unaccounted, own, read_report, run
 from loops import over
 from world import World
@@ -105,55 +104,14 @@ def test_failed_login_is_erased_with_the_named_account_and_stays_erased(
     assert world.sql(found) == [(None, None, None)]
 
 
-def test_entries_that_are_too_old_to_be_kept_are_announced(
-    whole_files: Make, command: CommandLine, opened: Callable[[str], World]
-) -> None:
-    made = whole_files("0.8")
-    assert made.logs
-    recent = datetime.now(UTC).replace(tzinfo=None).isoformat(sep=" ")
-    change(made.logs, f"UPDATE TradeHistory SET TimeStamp = '{recent}'")  # noqa: S608 - from here
-    tried = run(command, made, "--dry-run")
-    printed = command.run("import", "intersect", *made.options)
-    ((old,),) = opened(command.database).sql("SELECT COUNT(*) FROM activity_log")
-    assert tried["old_log_entries"] == old > 0
-    assert f"WARNING: {old} log entries are older than 90 days" in printed.stderr
-    assert "GAMEKEEPER_LOG_DAYS" in printed.stderr
-    change(made.logs, "DELETE FROM UserActivityHistory WHERE rowid = (SELECT MAX(rowid) FROM UserActivityHistory)")
-    second = made._replace(report=made.report.with_name("second.jsonl"))
-    printed = command.run("import", "intersect", *second.options, GAMEKEEPER_LOG_DAYS="0")
-    assert "WARNING" not in printed.stderr
-
-
-@over(
-    "changed, expected",
-    [
-        ({}, "SelectPlayer"),
-        ({1: "never"}, logs.BAD_TIME),
-        ({1: None}, logs.BAD_TIME),
-        ({4: None}, "its action None is unknown"),
-        ({4: -1}, "its action -1 is unknown"),
-        ({1: "2020-01-01 00:00:00"}, "Kill"),
-    ],
-)
-def test_unusual_activity(changed: dict[int, Any], expected: str) -> None:
-    row: list[Any] = [ROW_ID, "2021-01-01 00:00:00", USER, PLAYER, 19, 0, "", None]
-    for place, value in changed.items():
-        row[place] = value
-    found = logs.read_activity(values.parse_time("2019-01-01 00:00:00") if expected == "Kill" else None, tuple(row))
-    assert (found if isinstance(found, str) else found.action) == expected
-
-
 @over(
     "place, value, expected",
     [
         (2, "soon", logs.BAD_TIME),
         (1, "no guid", logs.BAD_PARTY),
-        (4, None, logs.BAD_PARTY),
         (5, str(make_intersect.ZERO), logs.BAD_PARTY),
-        (7, "{}", logs.BAD_ITEMS),
         (7, "[5]", logs.BAD_ITEMS),
         (8, '[{"ItemId":"x","Quantity":1}]', logs.BAD_ITEMS),
-        (8, "[", logs.BAD_ITEMS),
         (8, "[" * 100_000, logs.BAD_ITEMS),
         (7, f'[{{"ItemId":"{USER}","Quantity":true}}]', logs.BAD_ITEMS),
     ],
@@ -163,3 +121,9 @@ def test_unusual_trades_are_listed(place: int, value: Any, expected: str) -> Non
     assert not isinstance(logs.read_trade(tuple(row)), str)
     row[place] = value
     assert logs.read_trade(tuple(row)) == expected
+
+
+def test_activity_with_invalid_time_or_action_is_listed() -> None:
+    row = (ROW_ID, "2021-01-01 00:00:00", USER, PLAYER, 19, 0, "", None)
+    assert logs.read_activity(None, (ROW_ID, "never", *row[2:])) == logs.BAD_TIME
+    assert logs.read_activity(None, (*row[:4], -1, *row[5:])) == "its action -1 is unknown"

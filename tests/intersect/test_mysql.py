@@ -15,7 +15,7 @@ import pytest
 
 import make_intersect
 from command_line import CommandLine
-from intersect_files import SPOILT, IntersectFiles, Make, add, contents, read_left_rows, spoil
+from intersect_files import IntersectFiles, Make, contents
 from server import free_port
 from world import World
 
@@ -109,24 +109,6 @@ def test_mysql_import_equals_sqlite_import(
     assert told["tables"] == expected["tables"]
     again = command.json("import", "intersect", "--players", players, "--game", game, "--report", str(made.report))
     assert (told["changed"], again["changed"]) == (True, False)
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_skipped_rows_of_mysql_are_listed(
-    server: int, files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Rows that the import skips are listed in the report, also if they fill a whole batch."""
-    monkeypatch.setattr("gamekeeper.intersect.import_run.BATCH_SIZE", 1)
-    made = files("0.8", 5)
-    spoil(made)
-    add(made.game, "Spells", ("no guid", "Curse"))
-    players, game = both(server, "bad", made)
-    options = ["--players", players, "--game", game, "--report", str(made.report)]
-    told = command.json("import", "intersect", *options)
-    assert told["do_not_add_up"] == []
-    assert read_left_rows(made) >= SPOILT
-    assert told["tables"]["Users"]["taken"] == 5
-    assert told["tables"]["Spells"]["left"] == 1
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -1,6 +1,5 @@
 """The report file of an import: it never overwrites another file, and is needed until the import is complete."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,33 +40,6 @@ def test_other_file_is_not_overwritten_by_report(files: Make, unmigrated: Comman
             assert f"{path} exists and is not a report of this import. Choose another report file" in told
         assert path.read_bytes() == before
     assert not Path(unmigrated.database.removeprefix("sqlite:///")).exists()
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_report_to_empty_file_but_not_to_device(files: Make, command: CommandLine) -> None:
-    made = files()
-    assert "is not a regular file" in command.refuses(
-        "import", "intersect", *made._replace(report=Path("/dev/null")).options
-    )
-    made.report.touch()
-    run(command, made)
-    assert made.report.stat().st_size
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_each_source_has_its_own_report(
-    files: Make, command: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    first, second = files("0.8", 3), files("0.8", 4)
-    for each in (first, second):  # rename all players, so that the reports have entries
-        change(each.players, "UPDATE Players SET Name = Name || ' the Bold'")
-    command.says("import", "intersect", *first.options[:4], "--dry-run")
-    told = [command.json("import", "intersect", *each.options[:4]) for each in (first, second)]
-    reports = [Path(each["report"]) for each in told]
-    assert sorted(tmp_path.glob("*.jsonl")) == sorted(tmp_path / each for each in reports)
-    assert len({json.loads(each.read_text().splitlines()[0])["source"] for each in reports}) == 2
-    assert all(len(each.read_text().splitlines()) > 1 for each in reports)
 
 
 def test_resume_needs_the_same_report(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,8 @@ VITALS = Vitals(
 def test_vitals_grow_by_level() -> None:
     assert VITALS.compute_max("w", 1, []) == (100, 20)
     assert VITALS.compute_max("w", 5, []) == (140, 28)
-
-
-def test_vitals_grow_by_percent() -> None:
-    assert VITALS.compute_max("m", 3, []) == (55, 96)  # maximum vitals at level 3: 50 * 1.05², 80 * 1.1²
+    assert VITALS.compute_max("m", 3, []) == (55, 96)  # by percent: 50 * 1.05², 80 * 1.1²
+    assert VITALS.compute_max("?", 50, []) == (20, 20)  # of a deleted class
 
 
 def test_vitals_of_extreme_levels_are_limited() -> None:
@@ -27,14 +25,7 @@ def test_vitals_of_extreme_levels_are_limited() -> None:
 
 def test_equipment_adds_to_vitals() -> None:
     assert VITALS.compute_max("w", 5, ["helmet", "unknown"]) == (140 + 10 + 14, 28 + 2)
-
-
-def test_vitals_have_a_minimum() -> None:
     assert VITALS.compute_max("w", 1, ["curse"]) == (1, 0)
-
-
-def test_vitals_of_deleted_class() -> None:
-    assert VITALS.compute_max("?", 50, []) == (20, 20)
 
 
 def test_experience_to_next_level() -> None:

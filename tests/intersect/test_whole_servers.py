@@ -8,7 +8,6 @@ from functools import partialmethod
 from typing import Any
 
 import pytest
-import state
 
 import intersect_logs
 import make_intersect
@@ -19,7 +18,6 @@ from gamekeeper.intersect.import_run import ImportRun
 from gamekeeper.intersect.schemas import BadSource
 from gamekeeper.store.imports import DONE_STAGE
 from intersect_files import (
-    Imported,
     Make,
     OpenImport,
     by_day,
@@ -47,24 +45,6 @@ KILLS = [
         for point in ("after_commit:8", "before_commit:9", "before_commit:23", "after_commit:24")
     ),
 ]
-
-
-@pytest.mark.parametrize("era", by_day("0.8", make_intersect.ERAS))
-@pytest.mark.long_only
-def test_second_import_of_each_version_changes_nothing(
-    era: str, imported: Callable[..., Imported], command: CommandLine, opened: Callable[[str], World]
-) -> None:
-    made, told, database = imported(era)
-    assert (told["changed"], find_unaccounted(told)) == (True, [])
-    world = opened(database)
-    assert errors(world) == []
-    before, lines = state.fingerprint(world), made.report.read_bytes()
-    again = run(CommandLine(database), made)
-    assert (again["changed"], again["tables"]) == (False, told["tables"])
-    assert state.list_changed(before, state.fingerprint(world)) == []
-    assert made.report.read_bytes() == lines
-    tried = run(command, made._replace(report=made.report.with_name("tried.jsonl")), "--dry-run")
-    assert tried["tables"] == told["tables"]
 
 
 @pytest.mark.parametrize("era", by_day("0.8", make_intersect.ERAS))
@@ -135,7 +115,6 @@ def test_killed_import_is_resumed(
 
 
 @pytest.mark.long_only
-@pytest.mark.long_only
 def test_import_stopped_after_each_commit_reports_the_same(
     whole_files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World],
     monkeypatch: pytest.MonkeyPatch,
@@ -167,22 +146,3 @@ def test_import_stopped_after_each_commit_reports_the_same(
 async def _stop_after(run: ImportRun, commit: Callable[..., Awaitable[None]], *arguments: Any) -> None:
     await commit(run, *arguments)
     raise BadSource("stopped by the test")
-
-
-def test_logs_can_be_imported_later(whole_files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
-    """An import without logs, then one with them, gives the same data as one import with logs."""
-    made = whole_files("0.7.1")
-    run(command, made._replace(logs=None, report=made.report.with_name("first.jsonl")))
-    told = run(command, made)
-    assert told["changed"]
-    assert find_unaccounted(told) == []
-    assert told["tables"]["Players"]["there"] == told["tables"]["Players"]["rows"]
-    assert errors(opened(command.database)) == []
-
-
-def test_swapped_log_is_refused(whole_files: Make, command: CommandLine) -> None:
-    made = whole_files()
-    told = command.refuses("import", "intersect", *made._replace(logs=made.players).options)
-    assert "Were --players and --logs swapped?" in told
-    told = command.refuses("import", "intersect", *made._replace(logs=made.game).options)
-    assert "is not Intersect's logging database" in told
