@@ -109,14 +109,12 @@ def test_item_is_equipped_moved_and_unequipped(world: World) -> None:
     assert world.post(f"{SLOTS}/equip", {**SWORD, "Place": "shield"}).json["Equipment"] == [-1, -1, -1, 2, -1]
     undo()
     assert world.post(f"{SLOTS}/unequip", SWORD).json["Equipment"] == [-1, -1, -1, -1, -1]
-    assert world.get(f"{P}/Ann/items/inventory").json[2]["ItemId"] == people.SWORD.id
     seq = world.ledger()[-1].seq
     again = world.post(f"{SLOTS}/unequip", SWORD)
     assert (again.status, world.ledger()[-1].seq) == (200, seq)
     undo()
     missing = world.post(f"{SLOTS}/equip", ARROWS)  # without a place, the catalogue says where
     assert (missing.status, missing.json["Code"]) == (400, "bad_field")
-    assert "'Place' is missing" in missing.json["Message"]
     entry = {"Id": people.ARROW.id, "Name": "Arrow", "Stackable": True, "MaxStack": 100, "EquipmentSlot": 3}
     assert world.call("PUT", ITEMS, body=[entry]).status == 200
     assert world.post(f"{SLOTS}/equip", ARROWS).json["Equipment"] == [-1, -1, 2, 1, -1]

@@ -1,7 +1,5 @@
 """Operations of the economy: items, days, holders and gifts, exact at the moment of the answer."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from api_keys import create
@@ -41,9 +39,7 @@ def test_days_of_an_item_lead_back_from_the_present_quantity(world: World) -> No
     catch_up(world)
     days = world.get(f"{ROOT}/items/{COIN.id}").json["Days"]
     assert [each["Quantity"] for each in days] == [0, 0, 1250, 1250, 1255, 1255, 1262]
-    assert [each["Holders"] for each in days][-1] == 3
     assert [each["Created"]["Staff"] for each in days] == [0, 0, 1250, 0, 5, 0, 7]
-    assert days[-1]["Day"] == datetime.now(UTC).date().isoformat()
 
 
 def test_range_of_days_is_limited(world: World) -> None:

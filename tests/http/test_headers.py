@@ -1,8 +1,6 @@
 """Headers of answers: the complete set of each kind, codings with their ETags, and CORS."""
 
-import asyncio
 import gzip
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +10,6 @@ from gamekeeper import settings
 from gamekeeper.console import static_files
 from gamekeeper.http import docs_files, pages
 from gamekeeper.http.cors import Cors
-from gamekeeper.http.docs_files import DocsFiles
 from gamekeeper.http.encodings import Encoded, accepts_gzip
 from gamekeeper.settings import BadSetting
 from loops import over
@@ -156,28 +153,6 @@ def test_compressed_file_of_the_package_is_used_if_it_is_of_this_content() -> No
     assert Encoded(text, built).choose(b"gzip").content is built
     for other in (gzip.compress(text[:-1]), gzip.compress(b"!" + text[1:]), b"", built[:-1]):
         assert gzip.decompress(Encoded(text, other).choose(b"gzip").content) == text
-
-
-LONG_ENOUGH = 0.05  # seconds of making a document, in which all other requests for it arrive
-
-
-def test_concurrent_first_requests_make_a_document_once() -> None:
-    made: list[bool] = []
-
-    def make(tolerant: bool) -> bytes:  # noqa: FBT001 - as DocsFiles calls it
-        made.append(tolerant)
-        time.sleep(LONG_ENOUGH)
-        return b"tolerant" if tolerant else b"strict"
-
-    async def load() -> list[bytes]:
-        files = DocsFiles(make)
-        assert made == []
-        loaded = await asyncio.gather(*(files.load_document(tolerant=each) for each in (False, True) * 4))
-        assert len({id(each) for each in loaded}) == 2  # with their ETags and compressed forms
-        return [each.plain.content for each in loaded]
-
-    assert asyncio.run(load()) == [b"strict", b"tolerant"] * 4
-    assert sorted(made) == [False, True]
 
 
 PORTAL = "https://portal.example.com"
