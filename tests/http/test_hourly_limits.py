@@ -11,10 +11,8 @@ from command_line import CommandLine
 from expectations import everything
 from gamekeeper.game import registrations as rule
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.refusals import TooManyRegistrations
-from gamekeeper.store import clock
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
 from outbox import Make, age, ask, list_mails
@@ -67,14 +65,6 @@ def test_registrations_per_caller_and_sliding_hour_are_limited(three: World) -> 
     three.sql("UPDATE registrations SET at = at - $1", 60 * 60_000)
     assert register(three, 6, by="Clerk") == [200]
     assert three.sql("SELECT COUNT(*) FROM registrations WHERE caller_id = $1", people.USER_IDS["Clerk"]) == [(1,)]
-
-
-def test_registration_limit_is_a_thousand_by_default(world: World) -> None:
-    now = world.run(clock.now(world.keeper.store))
-    values = "INSERT INTO registrations (caller_id, at, user_id) VALUES ($1, $2, $3)"
-    for _ in range(999):
-        world.sql(values, people.USER_IDS["Clerk"], now, new_guid())
-    assert register(world, 1, 2, by="Clerk") == [200, 429]
 
 
 def test_refused_dry_and_replayed_registrations_and_the_command_line_are_not_counted(three: World) -> None:
@@ -146,17 +136,9 @@ def test_account_gets_three_reset_mails_in_a_sliding_hour(world: World) -> None:
     code = {"code": codes[-1], "new": "ab" * 32}
     assert world.post(f"{USERS}/Ann/password/reset", code).status == 200  # the code still works
     age(world, 20)
-    assert [reset(world).status for _ in range(2)] == [200, 429]
-
-
-def test_reset_mails_per_caller_are_limited(make_world: Make) -> None:
-    world = make_world(resets_per_caller=3)
-    for name in PEOPLE[:3]:
-        assert reset(world, name, by="Clerk").status == 200
-    refused(reset(world, "Shop", by="Clerk"), 429, "too_many_mails")
-    assert reset(world, "Shop", by="Root").status == 200
-    age(world, 60)
-    assert reset(world, "Shop", by="Clerk").status == 200
+    key = {"Idempotency-Key": "once"}
+    assert [reset(world, headers=key).status for _ in range(2)] == [200, 200]
+    assert reset(world).status == 429
 
 
 @pytest.mark.both_engines
@@ -181,14 +163,3 @@ def test_two_accounts_resetting_each_other_do_not_deadlock(make_world: Make) -> 
         for _ in range(5)
     ]
     assert {answer.status for answer in at_once(worlds[0], calls)} == {200}
-
-
-def test_replayed_reset_is_not_counted(world: World) -> None:
-    key = {"Idempotency-Key": "once"}
-    for _ in range(4):
-        assert reset(world, headers=key).status == 200
-    assert len(list_mails(world)) == 1
-    ask(world)
-    ask(world)
-    assert reset(world, headers=key).headers["idempotent-replay"] == "true"
-    assert reset(world).status == 429

@@ -104,16 +104,6 @@ def test_accounts_are_found_by_email(world: World) -> None:
         assert names(world, USERS, search=text) == sorted(wanted, key=fold), text
 
 
-def test_trigrams_in_another_order_do_not_match(world: World) -> None:
-    """A name with all trigrams of the text in another order must not be found."""
-    add(world, ["abacbabc", "abcdbcabcbca"])
-    add_users(world, [("abacbab", "c@example.test"), ("abcd", "bcabcbca@example.test")])
-    for text in ("abab", "BABC", "abcabcd"):
-        wanted = [name for name in ("abacbabc", "abcdbcabcbca") if fold(text) in name]
-        assert names(world, PLAYERS, search=text) == wanted
-        assert names(world, USERS, search=text) == []
-
-
 def test_search_follows_writes_and_hides_the_suffix_of_duplicate_names(world: World) -> None:
     new, body = game_server.newcomer(1, Name="Quillon")
     assert game_server.put_player(world, new, body).status == 200

@@ -49,27 +49,17 @@ def test_sign_in_has_the_exact_body(world: World) -> None:
     assert log_in(world, "Shop").status == 200
     [event] = events(world)
     [(token,)] = world.sql("SELECT id FROM tokens ORDER BY issued_at DESC LIMIT 1")
-    assert event == {
-        "Id": event["Id"],
-        "At": event["At"],
-        "Kind": "sign_in",
-        "UserId": SHOP,
-        "User": "Shop",
-        "ActorId": SHOP,
-        "By": "Shop",
-        "Address": "192.0.2.7",
-        "Browser": BROWSER["User-Agent"][:200],
-        "CredentialId": token,
-        "Details": {"Session": False, "ReadOnly": False, "SecondFactor": False},
-    }
+    user = {"UserId": SHOP, "User": "Shop", "ActorId": SHOP, "By": "Shop"}
+    origin = {"Address": "192.0.2.7", "Browser": BROWSER["User-Agent"][:200], "CredentialId": token}
+    details = {"Session": False, "ReadOnly": False, "SecondFactor": False}
+    assert event == {"Id": event["Id"], "At": event["At"], "Kind": "sign_in", **user, **origin, "Details": details}
 
 
 def test_failed_guesses_are_added_up_and_bounded(world: World) -> None:
     for _ in range(3):
         assert log_in(world, "Shop", "00" * 32).status == 400
     assert log_in(world, "Nobody", "00" * 32).status == 400
-    before = world.sql("SELECT COUNT(*) FROM security_events")
-    assert before == [(0,)]  # a failed guess writes nothing by itself
+    assert world.sql("SELECT COUNT(*) FROM security_events") == [(0,)]  # a failed guess writes nothing by itself
     found = {(each["User"], each["Address"]): each["Details"] for each in events(world, "?kind=guess_failed")}
     assert found == {("Shop", "192.0.2.7"): {"Count": 3}, (None, "192.0.2.7"): {"Count": 1}}
     for number in range(150):
@@ -96,8 +86,6 @@ def test_credentials_and_roles_are_recorded_with_their_actor(world: World) -> No
     given = [each["Details"] for each in found if each["Kind"] == "roles_changed"]
     assert {"Given": ["moderator"], "Taken": []} in given
     assert {"Given": ["game.editor"], "Taken": []} in given
-    [revoked] = [each for each in found if each["Kind"] == "token_revoked"]
-    assert revoked["Browser"] == BROWSER["User-Agent"][:200]
 
 
 def test_key_management_is_recorded_with_its_actor_and_the_key(world: World) -> None:
@@ -147,47 +135,38 @@ def test_addresses_of_a_key_in_a_web_page_are_bounded(world: World) -> None:
     assert world.sql("SELECT COUNT(*) FROM known_addresses WHERE address = '192.0.2.1'") == [(1000,)]
 
 
-def test_pages_filters_and_table(world: World) -> None:
+def test_events_are_filtered(world: World) -> None:
     for name in ("Shop", "Clerk", "Shop"):
         assert log_in(world, name).status == 200
-    first = world.get(f"{LOG}?limit=2").json
-    rest = world.get(f"{LOG}?limit=2&before={first['Next']}").json
-    assert (len(first["Events"]), len(rest["Events"]), rest["Next"]) == (2, 1, None)
-    assert len(events(world, f"?user={SHOP}")) == 2
-    assert len(events(world, f"?user={SHOP}&kind=sign_in")) == 2
-    assert events(world, "?kind=role_edited") == []
-    assert events(world, "?to=2020-01-01T00:00:00Z") == []
-    assert len(events(world, "?from=2020-01-01T00:00:00Z")) == 3
-    table = world.get(f"{LOG}?format=csv&limit=2")
-    rows = read_table(table)
-    assert [(row["User"], json.loads(row["Details"])["Session"]) for row in rows] == [
-        (each["User"], False) for each in first["Events"]
-    ]
-    assert table.headers["x-next"] == first["Next"]
-    assert [each["User"] for each in events(world, "?user=shop")] == ["Shop"] * 2
-    assert events(world, f"?user={lookup.new_guid()}") == []
+    for query, count in (
+        (f"user={SHOP}", 2),
+        ("user=shop&kind=sign_in", 2),
+        (f"user={lookup.new_guid()}", 0),
+        ("kind=role_edited", 0),
+        ("to=2020-01-01T00:00:00Z", 0),
+        ("from=2020-01-01T00:00:00Z", 3),
+    ):
+        assert len(events(world, f"?{query}")) == count, query
     refused(world.get(f"{LOG}?user=Nobody"), 404, "no_such_user")
     refused(world.get(f"{LOG}?kind=nonsense"), 400, "bad_field")
-    refused(world.get(f"{LOG}?before=nonsense"), 400, "bad_field")
 
 
-def test_table_has_more_events_than_a_page_and_says_where_it_ends(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_and_tables_have_every_event_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.game.security.PIECE_ROWS", 40)
     monkeypatch.setattr("gamekeeper.http.security.CSV_BATCH", 7)
     for number in range(90):
         world.keeper.failed_guesses.add("guess_failed", None, None, f"192.0.2.{number}")
-    world.run(world.keeper.failed_guesses.flush())
     seen = [each["Id"] for each in events(world, "?limit=90")]
     assert len(set(seen)) == 90
-    whole = world.get(f"{LOG}?format=csv")
-    assert "x-next" not in whole.headers
+    first = world.get(f"{LOG}?limit=80").json
+    rest = world.get(f"{LOG}?limit=80&before={first['Next']}").json
+    assert ([each["Id"] for each in first["Events"] + rest["Events"]], rest["Next"]) == (seen, None)
+    whole, head = (world.get(f"{LOG}?format=csv{limit}") for limit in ("", "&limit=80"))
+    tail = world.get(f"{LOG}?format=csv&limit=80&before={head.headers['x-next']}")
     assert [row["Id"] for row in read_table(whole)] == seen
-    first = world.get(f"{LOG}?format=csv&limit=80")
-    rest = world.get(f"{LOG}?format=csv&limit=80&before={first.headers['x-next']}")
-    assert [row["Id"] for row in read_table(first) + read_table(rest)] == seen
-    assert "x-next" not in rest.headers
+    assert [row["Id"] for row in read_table(head) + read_table(tail)] == seen
+    assert not {"x-next"} & {*whole.headers, *tail.headers}
+    assert json.loads(read_table(whole)[0]["Details"]) == {"Count": 1}
 
 
 def read_table(answer: Answer) -> list[dict[str, str]]:

@@ -97,6 +97,9 @@ def test_gain_below_a_hundredth_of_all_and_first_pieces_are_no_signal(make_world
     report(world, 9_000)
     assert list_rules(world, "?rule=gain") == []
     report(world, 11_000)
+    world.sql("UPDATE ledger SET at = at - $1", signals.MOST_AGE_MS + 1_000)  # old changes raise nothing
+    assert list_rules(world, "?rule=gain") == []
+    report(world, 22_000)
     assert list_rules(world, "?rule=gain") == ["gain"]
     assert all(each["ItemId"] == COIN.id for each in list_signals(world))
 
@@ -158,7 +161,7 @@ def test_signal_is_acknowledged_with_a_note_in_the_audit_log_and_the_feed(make_w
     assert [(each["Kind"], each["PlayerId"]) for each in told] == [(kind, None) for kind in kinds]
     subject = {"PlayerId": BOB.id, "ItemId": COIN.id, "Server": None}
     assert told[0]["After"] == {"SignalId": found["Id"], "Rule": "gain", **subject}
-    assert (list_rules(world, "?state=open"), list_rules(world, "?state=acknowledged")) == ([], ["gain"])
+    assert (list_rules(world, "?state=open"), list_rules(world, "?state=acknowledged&rule=gain")) == ([], ["gain"])
     assert world.sql("SELECT raised, opened FROM signal_counts") == [(1, 0)]
 
 
@@ -179,24 +182,10 @@ def test_signal_takes_in_what_goes_on_and_after_a_quiet_hour_there_is_a_new_one(
     give(world, "Bob", 4_000)
     catch_up(world)
     assert [(each["State"], each["Times"]) for each in list_signals(world)] == [("open", 1), (state, 2)]
+    page = world.get(f"{ROOT}?limit=1").json
+    assert [each["Id"] for each in world.get(f"{ROOT}?limit=1&before={page['Next']}").json["Signals"]] == [first]
     assert [each.kind for each in world.ledger()].count("signal_raised") == 2
     assert world.sql("SELECT raised, opened FROM signal_counts") == [(2, 2 if state == "open" else 1)]
-
-
-def test_signals_are_filtered_and_paged(make_world: MakeWorld) -> None:
-    world = make_world(signals="gift=10,gain=10,supply=off")
-    for name in ("Bob", "Ann", "Zoe"):
-        give(world, name, 50, ARROW.id, by="Root")
-        catch_up(world)
-    for player in (BOB, ZOE):
-        report(world, 500, player.id)
-    assert list_rules(world) == ["gain", "gain", "gift"]
-    assert list_rules(world, "?rule=gain") == ["gain", "gain"]
-    assert list_rules(world, "?rule=gift&state=open") == ["gift"]
-    page = world.get(f"{ROOT}?limit=2").json
-    assert len(page["Signals"]) == 2
-    rest = world.get(f"{ROOT}?limit=2&before={page['Next']}").json
-    assert ([each["Rule"] for each in rest["Signals"]], rest["Next"]) == (["gift"], None)
 
 
 def test_rule_that_finds_very_much_fills_one_more_signal(
@@ -215,13 +204,6 @@ def test_rule_that_finds_very_much_fills_one_more_signal(
     catch_up(world)
     assert [(each["Player"], each["Times"]) for each in list_signals(world)].count((None, 3)) == 1
     assert len(list_signals(world)) == 3
-
-
-def test_old_changes_raise_nothing(make_world: MakeWorld) -> None:
-    world = make_world(signals="gain=1000")
-    report(world, 5_000)
-    world.sql("UPDATE ledger SET at = at - $1", signals.MOST_AGE_MS + 1_000)
-    assert list_rules(world) == []
 
 
 def test_erased_person_is_in_no_signal(make_world: MakeWorld) -> None:
@@ -258,18 +240,11 @@ def test_person_who_was_erased_before_the_count_is_in_no_signal(make_world: Make
     assert {each.user_id for each in raised} == {None}
 
 
-def test_setting_changes_the_named_rules_and_a_wrong_one_is_refused_with_the_reason() -> None:
+def test_setting_changes_the_named_rules_and_a_wrong_one_is_refused() -> None:
     limits = parse_limits(" gain = 50000, bag=OFF ,")
     assert (limits.gain, limits.bag, limits.supply, limits.conservation) == (50_000, None, 3, 1)
-    for text, problem in (
-        ("nothing=3", "the rules are supply"),
-        ("gain=many", "must be a number from 1"),
-        ("supply=1", "must be a number from 2"),
-        ("bag=3", "on or off"),
-        ("gift=1,gift=2", "twice"),
-        ("gain", "must be a number"),
-    ):
-        with pytest.raises(settings.BadSetting, match=problem):
+    for text in ("nothing=3", "gain=many", "supply=1", "bag=3", "gift=1,gift=2", "gain"):
+        with pytest.raises(settings.BadSetting):
             parse_limits(text)
 
 
@@ -307,8 +282,12 @@ def wait(world: World, minutes: int) -> None:
 
 
 def test_silent_game_server_raises_a_signal_after_some_minutes(world: World, make_world: MakeWorld) -> None:
-    game_server.heartbeat(world, "one")
-    assert game_server.lapse(world, "one") == 1
+    game_server.heartbeat(world, "goodbye")
+    assert world.call("DELETE", f"{game_server.LINK}/servers/goodbye", by="Server").status == 200
+    for name in ("one", "back"):
+        game_server.heartbeat(world, name)
+        assert game_server.lapse(world, name) == 1
+    game_server.heartbeat(world, "back")
     wait(world, 4)
     assert check(world) == []
     wait(world, 1)
@@ -322,16 +301,6 @@ def test_silent_game_server_raises_a_signal_after_some_minutes(world: World, mak
     wait(world, 60)
     assert check(world) == [found]
     assert world.sql("SELECT COUNT(*) FROM signal_checks") == [(0,)]
-
-
-def test_game_server_that_came_back_or_said_goodbye_is_not_silent(world: World) -> None:
-    game_server.heartbeat(world, "one")
-    game_server.lapse(world, "one")
-    game_server.heartbeat(world, "one")
-    game_server.heartbeat(world, "two")
-    assert world.call("DELETE", f"{game_server.LINK}/servers/two", by="Server").status == 200
-    wait(world, 60)
-    assert check(world) == []
 
 
 def test_bag_of_another_player_raises_a_signal_if_it_stays_there(world: World) -> None:
@@ -469,12 +438,3 @@ def test_instances_that_examine_together_raise_one_signal(world: World) -> None:
     world.run(run_together())
     assert sorted(each["Rule"] for each in list_signals(world)) == ["refusals", "silent"]
     assert [each["Times"] for each in list_signals(world)] == [1, 1]
-
-
-def test_metrics_count_signals_by_rule(make_world: MakeWorld) -> None:
-    world = make_world(metrics_token="a" * 32, signals="gift=100,supply=off")
-    give(world, "Bob", 500)
-    catch_up(world)
-    text = world.get("/metrics", by=None, headers={"Authorization": f"Bearer {'a' * 32}"}).raw.decode()
-    assert 'gamekeeper_signals_open{rule="gift"} 1\n' in text
-    assert 'gamekeeper_signals_raised_total{rule="gift"} 1\n' in text

@@ -1,21 +1,25 @@
-"""Our own operations on single slots: take from a slot, set its quantity, move between slots."""
+"""Items are taken from slots; our own operations take from one slot, set its quantity, or move between slots."""
 
 from collections.abc import Callable
+from functools import partial
 
 import api_keys
 import game_server
+import item_slots
 import people
 from approving import make_strict
 from expectations import everything, refused
 from findings import errors
 from game_server import stack
 from gamekeeper.game.lookup import ZERO_GUID
+from item_slots import BAG, BOB, EMPTY, INVENTORY
 from people import ANNS_POUCH, ARROW, COIN, POUCH, SWORD
 from undos import undone
 from world import Answer, World
 
 ANN = "/api/keeper/v1/players/Ann/items/slots"
 SIDES = "/api/v1/players/Ann"
+ITEMS = f"{SIDES}/items"
 
 
 def change(
@@ -34,11 +38,8 @@ def move(
 def held(world: World, container: str) -> dict[int, tuple[str, int]]:
     """Return item and quantity of each occupied slot of a container."""
     inner = container in {"inventory", "bank"}
-    slots = (
-        world.get(f"{SIDES}/items/{container}").json
-        if inner
-        else world.get(f"/api/v1/players/bag/{container}").json["Slots"]
-    )
+    found = world.get(f"{SIDES}/items/{container}" if inner else f"/api/v1/players/bag/{container}").json
+    slots = found if inner else found["Slots"]
     return {each["Slot"]: (each["ItemId"], each["Quantity"]) for each in slots if each["ItemId"] != ZERO_GUID}
 
 
@@ -88,17 +89,19 @@ def test_change_that_does_not_fit_the_slot_is_a_conflict(shared_world: World) ->
         ("set", "inventory", 35, COIN.id, 1, "slot_out_of_range"),
         ("set", ANNS_POUCH, 8, COIN.id, 1, "slot_out_of_range"),
         ("set", "inventory", 9, people.guid(0xABC), 1, "no_such_item"),
-        *(
-            ("take", name, 0, COIN.id, 1, "no_such_container")
-            for name in ("pocket", "Inventory", "", people.guid(0xBA6))
-        ),
+        ("take", "pocket", 0, COIN.id, 1, "no_such_container"),
+        ("take", people.guid(0xBA6), 0, COIN.id, 1, "no_such_container"),
     ):
-        status = 404 if code.startswith("no_such") else 409
-        conflict(shared_world, lambda: change(shared_world, act, container, slot, item, quantity), code, status)  # noqa: B023 - called at once
+        send = partial(change, shared_world, act, container, slot, item, quantity)
+        conflict(shared_world, send, code, 404 if code.startswith("no_such") else 409)
     conflict(shared_world, lambda: change(shared_world, "set", "inventory", 0, COIN.id, 1, Held=249), "slot_changed")
-    conflict(shared_world, lambda: move(shared_world, "inventory", 0, ARROW.id, ("bank", 5)), "slot_changed")
-    conflict(shared_world, lambda: move(shared_world, "inventory", 0, COIN.id, ("bank", 5), 251), "slot_holds_less")
-    conflict(shared_world, lambda: move(shared_world, "inventory", 0, COIN.id, ("inventory", 0)), "bad_field", 400)
+    for item, to, quantity, code in (
+        (ARROW.id, ("bank", 5), None, "slot_changed"),
+        (COIN.id, ("bank", 5), 251, "slot_holds_less"),
+        (COIN.id, ("inventory", 0), None, "bad_field"),
+    ):
+        send = partial(move, shared_world, "inventory", 0, item, to, quantity)
+        conflict(shared_world, send, code, 400 if code == "bad_field" else 409)
     body = {"Container": ANNS_POUCH, "Slot": 1, "ItemId": ARROW.id, "Quantity": 1}
     refused(shared_world.post("/api/keeper/v1/players/Bob/items/slots/take", body), 404, "no_such_container")
     before = shared_world.ledger()
@@ -129,18 +132,12 @@ def test_set_gives_or_takes_the_difference(world: World) -> None:
     assert change(world, "set", "inventory", 0, COIN.id, 0).status == 200
     assert [each.kind for each in world.ledger()[-4:]] == ["items_given", "items_taken", "items_given", "items_taken"]
     assert held(world, "bank")[0] == (COIN.id, 1200)
-    assert {slot: held(world, "inventory").get(slot) for slot in (0, 1, 7)} == {
-        0: None,
-        1: (ARROW.id, 10),
-        7: (SWORD.id, 1),
-    }
+    assert [held(world, "inventory").get(slot) for slot in (0, 1, 7)] == [None, (ARROW.id, 10), (SWORD.id, 1)]
     assert errors(world) == []
 
 
 def test_set_of_a_bag_item_makes_an_empty_bag(world: World) -> None:
-    made = change(world, "set", "bank", 5, POUCH.id, 1).json["Slots"][0]["BagId"]
-    assert held(world, made) == {}
-    conflict(world, lambda: change(world, "set", "bank", 6, POUCH.id, 2), "stack_too_large")
+    assert held(world, change(world, "set", "bank", 5, POUCH.id, 1).json["Slots"][0]["BagId"]) == {}
     assert undone(world, world.ledger()[-1].seq).status == 200
     assert world.sql("SELECT count(*) FROM bags") == [(1,)]
     assert errors(world) == []
@@ -224,3 +221,51 @@ def test_bag_moves_with_its_content_but_not_into_itself(world: World) -> None:
     assert move(world, "inventory", 3, POUCH.id, ("bank", 9)).status == 200
     assert held(world, ANNS_POUCH)[1] == (ARROW.id, 7)
     assert errors(world) == []
+
+
+# --- the specification's take of items, from the lowest slots of the inventory -------------------------------------
+
+
+def test_take_uses_ascending_slots_of_the_inventory_only(world: World) -> None:
+    items = [stack(9, ARROW.id, 10), stack(4, ARROW.id, 20)]
+    game_server.put_player(world, people.ANN.id, {"Items": items, "Bank": [stack(1, ARROW.id, 30)]})
+    assert item_slots.take(world, ITEMS, ARROW.id, 85).json == {"ItemId": ARROW.id, "Quantity": 85}
+    assert {slot: left for slot, left in item_slots.read_slots(world, ITEMS).items() if left[0] == ARROW.id} == {
+        9: (ARROW.id, 5)
+    }
+    refused(item_slots.take(world, ITEMS, ARROW.id, 6), 409, "not_enough_items")
+    assert item_slots.read_slots(world, ITEMS, "bank")[1] == (ARROW.id, 30)
+    assert world.get(f"{BAG}/{ANNS_POUCH}").json["Slots"][1]["Quantity"] == 7
+
+
+def test_take_of_too_many_or_a_filled_bag_is_refused_and_changes_nothing(shared_world: World) -> None:
+    before = everything(shared_world)
+    for item_id, quantity in ((COIN.id, 251), (SWORD.id, 2), (POUCH.id, 2), (ARROW.id, 2_147_483_647)):
+        refused(item_slots.take(shared_world, ITEMS, item_id, quantity), 409, "not_enough_items")
+    refused(item_slots.take(shared_world, BOB, COIN.id, 1), 409, "not_enough_items", "has only 0 of this item")
+    refused(item_slots.take(shared_world, ITEMS, POUCH.id, 1), 409, "bag_not_empty")
+    assert everything(shared_world) == before
+
+
+def test_emptied_slot_is_unequipped_and_others_stay(world: World) -> None:
+    game_server.put_player(world, people.ANN.id, {"Equipment": [1, -1, 2, -1, -1]})
+    item_slots.take(world, ITEMS, ARROW.id, 59)
+    assert world.get("/api/v1/players/Ann").json["Equipment"] == [1, -1, 2, -1, -1]
+    item_slots.take(world, ITEMS, SWORD.id, 1)
+    assert world.get(f"{ITEMS}/inventory").json[2] == {"Slot": 2, **EMPTY}
+    assert world.get("/api/v1/players/Ann").json["Equipment"] == [1, -1, -1, -1, -1]
+    assert [row.kind for row in world.ledger()[-2:]] == ["items_taken", "player_changed"]
+
+
+def test_take_removes_empty_bag_skips_filled_one_and_records_its_size(world: World) -> None:
+    item_slots.give(world, ITEMS, POUCH.id, 1)
+    empty = world.get(f"{ITEMS}/inventory").json[4]["BagId"]
+    assert item_slots.take(world, ITEMS, POUCH.id, 1).json == {"ItemId": POUCH.id, "Quantity": 1}
+    refused(world.get(f"{BAG}/{empty}"), 404, "no_such_bag")
+    assert world.get(f"{BAG}/{ANNS_POUCH}").status == 200
+    assert world.get(f"{ITEMS}/inventory").json == INVENTORY
+    item_slots.give(world, BOB, POUCH.id, 1)
+    bag = world.get(f"{BOB}/inventory").json[0]["BagId"]
+    item_slots.take(world, BOB, POUCH.id, 1)
+    before = world.ledger()[-1].before
+    assert f'"Id":"{bag}","SlotCount":8' in str(before).replace(" ", "")

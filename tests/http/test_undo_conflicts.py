@@ -235,22 +235,13 @@ def test_undo_is_refused_after_another_resize_or_filling_of_the_bag_or_return_by
     conflict(world, dropped, f"again since, by change {dropped + 1}")
 
 
-def test_move_by_the_game_can_be_undone_and_redone(world: World) -> None:
-    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
-    dropped = last(world)
-    items(world, "give", ARROW.id, 1)  # arrows do not affect the undo of a change of coins
-    for _ in range(2):
-        assert undone(world, dropped).status == 200
-        assert undone(world, last(world)).status == 200
-    assert undone(world, dropped).status == 200
-    assert read_slot(world, "inventory", 0) == (COIN.id, 250)
-
-
 def test_undo_is_refused_when_too_many_changes_followed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(item_undo, "MOST_LATER", 2)
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
     dropped = last(world)
-    for _ in range(3):
+    items(world, "give", ARROW.id, 1)  # arrows do not affect the undo of a change of coins
+    assert undone(world, dropped, "?dryRun=true").status == 200
+    for _ in range(2):
         items(world, "give", ARROW.id, 1)
     conflict(world, dropped, "more than 2 times")
 

@@ -133,28 +133,21 @@ def put_bob(world: World, **more: object) -> None:
     assert put_player(world, BOB.id, body).status == 200
 
 
-def test_undo_of_an_earlier_deletion_is_refused(world: World) -> None:
+@pytest.mark.parametrize("by_undo", [False, True])
+def test_undo_of_an_earlier_deletion_is_refused(world: World, by_undo: bool) -> None:  # noqa: FBT001 - a case
     put_bob(world)
     first = delete_bob(world)
-    put_bob(world)
+    if by_undo:
+        again = undo_of(world, undo_of(world, first))
+        undo_of(world, first)
+    else:
+        again = first
+        put_bob(world)
     put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
     put_player(world, ANN.id, {"Items": [stack(9, SWORD.id)]})
-    second = delete_bob(world)
-    conflict(world, first, "undo its last deletion")
-    undo_of(world, second)
-    assert total(world, SWORD.id) == 0
-
-
-def test_undo_of_a_deletion_by_undo_is_refused_after_a_newer_one(world: World) -> None:
-    put_bob(world)
-    first = delete_bob(world)
-    again = undo_of(world, undo_of(world, first))
-    undo_of(world, first)
-    put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
-    put_player(world, ANN.id, {"Items": [stack(9, SWORD.id)]})
-    third = delete_bob(world)
+    newest = delete_bob(world)
     assert undone(world, again).status == 409
-    undo_of(world, third)
+    undo_of(world, newest)
     assert total(world, SWORD.id) == 0
 
 

@@ -19,10 +19,6 @@ def test_table_lists_every_write_to_players_and_over_the_link() -> None:
     assert sorted(case.route for case in CASES) == sorted(f"{route.method} {route.path}" for route in writes)
 
 
-def sides(before: bytes | str | None, after: bytes | str | None) -> tuple[object, object]:
-    return json.loads(before or "null"), json.loads(after or "null")
-
-
 @every_write
 def test_audit_log_records_actor_target_change_and_reason(ready: World, case: Case) -> None:
     pair, seen = token_of(ready, "Root"), len(ready.ledger())
@@ -31,7 +27,7 @@ def test_audit_log_records_actor_target_change_and_reason(ready: World, case: Ca
     rows = ready.ledger()[seen:]
     assert [row.kind for row in rows] == list(case.rows)
     for row in rows:
-        before, after = sides(row.before, row.after)
+        before, after = json.loads(row.before or "null"), json.loads(row.after or "null")
         expected_before, expected_after = case.rows[row.kind]
         assert before == expected_before or expected_before is ...
         assert after == expected_after
