@@ -250,10 +250,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(
         f"passed on SQLite: {counts['sqlite']}, on PostgreSQL: {counts['postgres']}, on neither: {neither}"
     )
-    unseen = [report for report in terminalreporter.getreports("skipped") if "tests/browser/" in report.nodeid]
-    if unseen:
-        terminalreporter.write_line(
-            f"NOBODY LOOKED AT THE CONSOLE: there is no Chromium, {len(unseen)} tests were skipped. Run: make chromium",
-            red=True,
-            bold=True,
-        )

@@ -2,10 +2,9 @@
 
 import copy
 import functools
-import inspect
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple, get_args
 
 import jsonschema_rs
@@ -14,6 +13,7 @@ from gamekeeper import settings
 from gamekeeper.http import openapi, operation, wire
 from gamekeeper.http.operation import UNLESS_RESET_CODES_SHOWN
 from gamekeeper.http.routes import ROUTES
+from loops import over
 from world import Answer, World
 
 SETTINGS = settings.Settings()
@@ -67,22 +67,7 @@ OPERATIONS = list(operations())
 BY_NAME = {each.name: each for each in OPERATIONS}
 
 
-def each_operation(test: Callable[..., None]) -> Callable[..., None]:
-    """Run a test for all operations, one after the other. As a test for each of them it takes longer."""
-
-    @functools.wraps(test)
-    def run(**fixtures: Any) -> None:
-        for each in OPERATIONS:
-            try:
-                test(operation=each, **fixtures)
-            except AssertionError as error:
-                error.add_note(f"Operation: {each.name}")
-                raise
-
-    signature = inspect.signature(test)
-    asked = [each for name, each in signature.parameters.items() if name != "operation"]
-    vars(run)["__signature__"] = signature.replace(parameters=asked)  # the fixtures that pytest passes
-    return run
+each_operation = over("operation", OPERATIONS)
 
 
 # entries of the catalogue, which have the further fields that a game published

@@ -3,48 +3,26 @@
 import socket
 import threading
 from contextlib import suppress
-from types import TracebackType
-from typing import Self
 
-CHUNK = 65_536
+from listener import CHUNK, Listener
 
 
-class FaultProxy:
+class FaultProxy(Listener):
     def __init__(self, port: int) -> None:
+        super().__init__()
         self._server = ("127.0.0.1", port)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._open: set[socket.socket] = set()
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.url = f"http://127.0.0.1:{self.port}"
         self.requests: list[bytes] = []  # request lines that the proxy has received
         self.lose = 0  # number of the server's answers to drop
         self.answers: list[bytes] = []  # answers that the proxy sends instead of the server's
         self.away = False
         self.cuts = 0  # number of connections that the proxy closes before it sends any byte
 
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._listener.close()
-        self.cut()
-
-    def cut(self) -> None:
-        for each in list(self._open):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-
     def count(self, start: bytes) -> int:
         return sum(each.startswith(start) for each in self.requests)
 
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                caller, _ = self._listener.accept()
-                threading.Thread(target=self._serve, args=(caller,), daemon=True).start()
-
-    def _serve(self, caller: socket.socket) -> None:
-        with caller, suppress(OSError), socket.create_connection(self._server) as server:
+    def serve(self, caller: socket.socket) -> None:
+        with socket.create_connection(self._server) as server:
             if self.away:
                 return
             if self.cuts:

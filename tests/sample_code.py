@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import click
 
@@ -42,7 +42,6 @@ class Sample(NamedTuple):
     language: str
     code: str
     shows: str | None = None
-    shows_language: str = ""
     reason: str = ""
 
     @property
@@ -55,23 +54,20 @@ class Wrong(Exception):
 
 
 def parse_samples(page: str, text: str) -> list[Sample]:
-    """Return the code blocks of a page. A text or JSON block that follows another block is its expected output."""
+    """Return the code blocks of a page. A text block that follows another block is its expected output."""
     samples: list[Sample] = []
     shown: str | None = None
     before = 0
     for block in _BLOCK.finditer(text):
         code = re.sub(rf"^{block[1]}", "", block[3], flags=re.MULTILINE)
-        expects = samples and block[2] in ("text", "json") and not text[before : block.start()].strip()
-        if expects and samples[-1].language not in ("text", "json"):
-            samples[-1] = samples[-1]._replace(shows=code, shows_language=block[2])
+        if block[2] == "text" and samples and not text[before : block.start()].strip():
+            samples[-1] = samples[-1]._replace(shows=code)
             shown = code
         else:
             reason = _REASON.search(text[before : block.start()])
-            same = _SAME.match(text, block.end())
+            same = shown if _SAME.match(text, block.end()) else None
             line = text.count("\n", 0, block.start()) + 2
-            samples.append(
-                Sample(page, line, block[2], code, shown if same else None, "text", reason[1] if reason else "")
-            )
+            samples.append(Sample(page, line, block[2], code, same, reason[1] if reason else ""))
         before = block.end()
     return samples
 
@@ -135,30 +131,6 @@ def compare(expected: str, printed: str) -> None:
         raise Wrong(f"printed:\n{printed}instead of:\n{expected}")
 
 
-def compare_json(expected: str, printed: str) -> None:
-    """Check that an answer has all fields of the documented JSON, with values of the same type."""
-    try:
-        shown, answer = json.loads(expected), json.loads(printed)
-    except ValueError as error:
-        raise Wrong(f"{error} in:\n{expected}or:\n{printed}") from error
-    _compare_shapes(shown, answer, "answer")
-
-
-def _compare_shapes(shown: Any, answer: Any, path: str) -> None:
-    if isinstance(shown, dict):
-        fields = cast("dict[str, Any]", shown)
-        if not isinstance(answer, dict) or not fields.keys() <= answer.keys():
-            raise Wrong(f"{path} has not the fields {list(fields)}: {answer}")
-        for name, value in fields.items():
-            _compare_shapes(value, answer[name], f"{path}.{name}")
-    elif isinstance(shown, list) and shown:
-        if not isinstance(answer, list) or not answer:
-            raise Wrong(f"{path} is no list with values: {answer}")
-        _compare_shapes(shown[0], answer[0], f"{path}[0]")
-    elif shown is not None and answer is not None and isinstance(shown, str) != isinstance(answer, str):
-        raise Wrong(f"{path} is {answer!r}, not like {shown!r}")
-
-
 class Workplace:
     """A folder in which samples run, one after the other. Variables that they export stay."""
 
@@ -195,9 +167,7 @@ class Workplace:
         else:
             raise Wrong(f"a {sample.language} sample without the name of its file in the first line is not run")
         if sample.shows is not None and printed is not None:
-            {"text": compare, "json": compare_json}[sample.shows_language](
-                sample.shows.replace(ADDRESS, self.url), printed
-            )
+            compare(sample.shows.replace(ADDRESS, self.url), printed)
 
     def _run_python(self, sample: Sample, code: str) -> str:
         with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.chdir(self.folder):

@@ -2,46 +2,26 @@
 
 import re
 import socket
-import threading
-from contextlib import suppress
-from types import TracebackType
-from typing import Self
 
-CHUNK = 65_536
+from listener import CHUNK, Listener
 
 
-class ScriptedServer:
+class ScriptedServer(Listener):
     """Sends prepared answers one after the other, and repeats the last one. None: disconnect without an answer."""
 
     def __init__(self, *answers: bytes | None) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        super().__init__()
+        self.url = f"http://127.0.0.1:{self.port}"
         self._answers = answers
         self.requests: list[str] = []  # received request lines, without the HTTP version
         self.reasons: list[str] = []
         self.keys: list[str] = []  # received Idempotency-Keys, in order
 
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # shutting the socket down wakes the accepting thread
-        self._listener.close()
-
     def say(self, *answers: bytes | None) -> None:
         """Replace the answers that the scripted server will send."""
         self._answers = answers
 
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                caller, _ = self._listener.accept()
-                with caller, suppress(OSError):
-                    self._serve(caller)
-
-    def _serve(self, caller: socket.socket) -> None:
+    def serve(self, caller: socket.socket) -> None:
         head = _read(caller)
         if not head:
             return

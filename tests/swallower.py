@@ -3,35 +3,24 @@
 import socket
 import threading
 from contextlib import suppress
-from types import TracebackType
-from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
-CHUNK = 65_536
+from listener import CHUNK, Listener
+
 CONNECT_SECONDS = 5  # shorter than in other tests, because connections that drop all bytes have to end
 
 
-class Swallower:
+class Swallower(Listener):
     def __init__(self, database: str) -> None:
+        super().__init__()
         parts = urlsplit(database)
         self._folder = parse_qs(parts.query).get("host", [""])[0]  # folder of PostgreSQL's Unix socket
         self._place = (parts.hostname or "", parts.port or 5432)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        port = self._listener.getsockname()[1]
         user = f"{parts.username}:{parts.password or ''}"
-        self.url = f"postgresql://{user}@127.0.0.1:{port}{parts.path}?sslmode=disable&connect_timeout={CONNECT_SECONDS}"
+        self.url = (
+            f"postgresql://{user}@127.0.0.1:{self.port}{parts.path}?sslmode=disable&connect_timeout={CONNECT_SECONDS}"
+        )
         self._hole = threading.Event()  # when set, the currently open connections drop all bytes
-        self._open: list[socket.socket] = []
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._listener.close()
-        for each in self._open:
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
 
     def swallow(self) -> None:
         self._hole.set()
@@ -40,16 +29,16 @@ class Swallower:
         """Let new connections through the proxy work; existing ones keep dropping bytes."""
         self._hole = threading.Event()
 
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                caller, _ = self._listener.accept()
-                hole, server = self._hole, self._server()
-                self._open += [caller, server]
-                for one, other in ((caller, server), (server, caller)):
-                    threading.Thread(target=_carry, args=(one, other, hole), daemon=True).start()
+    def serve(self, caller: socket.socket) -> None:
+        hole = self._hole
+        with self._connect() as server:
+            self._open |= {caller, server}
+            back = threading.Thread(target=_carry, args=(server, caller, hole), daemon=True)
+            back.start()
+            _carry(caller, server, hole)
+            back.join()
 
-    def _server(self) -> socket.socket:
+    def _connect(self) -> socket.socket:
         if not self._folder:
             return socket.create_connection(self._place)
         server = socket.socket(socket.AF_UNIX)

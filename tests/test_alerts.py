@@ -18,7 +18,6 @@ pytestmark = pytest.mark.long_only
 ROOT = Path(__file__).parent.parent
 RULES = ROOT / "deploy" / "prometheus-rules.yml"
 ALERTS = re.findall(r"- alert: (\w+)", RULES.read_text(encoding="utf-8"))
-TOKEN = "scrape-me"
 SECOND_NS = 1_000_000_000
 SLOW = "GamekeeperSlowRequests"
 UP = 'up{job="gamekeeper"}'
@@ -60,17 +59,6 @@ def fires(promtool: str, folder: Path, series: Mapping[str, str]) -> set[str]:
     return {*re.findall(r"alertname:\s*(\w+)", said)}
 
 
-def expose_buckets(world: World, route: str, seconds: float) -> dict[str, str]:
-    """Return our histogram buckets for requests of this duration, as counters that grow every minute."""
-    for _ in range(100):
-        world.asgi.services.metrics.count_request(
-            "GET", route, 200, time.perf_counter_ns() - round(seconds * SECOND_NS)
-        )
-    text = world.get("/metrics", token=TOKEN).raw.decode()
-    buckets = re.findall(r"^(gamekeeper_request_seconds_bucket\{.*\}) (\d+)$", text, re.MULTILINE)
-    return {name: f"0+{count}x600" for name, count in buckets if f'"GET {route}"' in name}
-
-
 def test_healthy_instance_raises_no_alert(promtool: str, tmp_path: Path) -> None:
     assert fires(promtool, tmp_path, FINE) == set()
 
@@ -106,6 +94,12 @@ def test_slow_requests_raise_an_alert_but_long_polls_do_not(
         ("/api/link/v1/changes", 8, set[str]()),
         ("/console/events", 8, set[str]()),
     ):
-        series = expose_buckets(make_world(metrics_token=TOKEN), route, seconds)
+        world = make_world(metrics_token="scrape")
+        for _ in range(100):
+            began = time.perf_counter_ns() - round(seconds * SECOND_NS)
+            world.asgi.services.metrics.count_request("GET", route, 200, began)
+        text = world.get("/metrics", token="scrape").raw.decode()
+        found = re.findall(r"^(gamekeeper_request_seconds_bucket\{.*\}) (\d+)$", text, re.MULTILINE)
+        series = {name: f"0+{count}x600" for name, count in found if f'"GET {route}"' in name}
         assert series
         assert fires(promtool, tmp_path, FINE | series) == expected, (route, seconds)

@@ -207,11 +207,3 @@ def test_recount_fails_while_bulk_loads_continue(world: World) -> None:
 
     store: Any = Interrupted(world, load)
     assert not world.run(Lists(store).rebuild())
-
-
-def test_unknown_schema_is_not_fixed(world: World) -> None:
-    lose_a_change(world)
-    before = world.sql("SELECT number FROM lists")
-    world.sql("UPDATE migrations SET checksum = 'x' WHERE number = 18")
-    assert "Recounted" not in CommandLine(world.url).says("doctor", "--fix", code=1)
-    assert world.sql("SELECT number FROM lists") == before

@@ -26,7 +26,7 @@ from gamekeeper.backup.filling import NotEmpty
 from gamekeeper.backup.folder import MANIFEST, NESTED_NAMES, BadExport, ExportFolder, ExportManifest
 from gamekeeper.backup.lines import BadCopy
 from gamekeeper.store.migrate import SchemaMismatch
-from people import ANN, COIN, PASSWORD, USER_IDS, ZOE
+from people import ANN, PASSWORD, USER_IDS, ZOE
 from world import SENT, World
 
 LEFT_OUT = exporting.LEFT_OUT - {"migrations"}
@@ -162,23 +162,11 @@ def test_failed_export_leaves_no_folder(world: World, folder: Path) -> None:
 BROKEN: dict[str, tuple[str, Callable[[list[Any]], object], str]] = {
     "no JSON": ("players", lambda rows: rows.__setitem__(1, "{"), r"players\.jsonl, line 2: .*truncated"),
     "a field gone": ("players", lambda rows: rows[2].pop("level"), r"players\.jsonl, line 3: .*`level`"),
-    "a strange field": ("users", lambda rows: rows[0].update(x=1), r"users\.jsonl, line 1: .*`x`"),
-    "a wrong type": ("players", lambda rows: rows[0].update(level=1.5), r"players\.jsonl, line 1: .*level"),
     "a wrong time": ("users", lambda rows: rows[0].update(created_at="soon"), r"users\.jsonl, line 1: .*soon"),
-    "a time without its zone": (
-        "users",
-        lambda rows: rows[0].update(created_at="2026-01-31T12:00:00.000"),
-        r"users\.jsonl, line 1: '2026-01-31T12:00:00\.000' .* 2026-01-31T12:00:00\.000Z",
-    ),
     "an id in upper case": (
         "maps",
         lambda rows: rows[0].update(id=rows[0]["id"].replace("0", "A").upper()),
         r"maps\.jsonl, line 1: 'A.*' is not an id",
-    ),
-    "an id without hyphens": (
-        "players",
-        lambda rows: rows[0]["items"][0].update(item_id=COIN.id.replace("-", "")),
-        r"players\.jsonl, line 1: .* is not an id",
     ),
     "a name twice": ("users", lambda rows: rows[1].update(fold=rows[0]["fold"]), r"does not accept the table users"),
     "an orphan": ("players", lambda rows: rows[0].update(user_id=ANN.id), r"does not accept the table players"),
@@ -216,8 +204,6 @@ def test_incomplete_export_is_refused(world: World, folder: Path, empty_database
         (lambda: users.write_bytes(whole[:-300]), r"users\.jsonl was changed after the export: it has 6 lines"),
         (users.unlink, r"users\.jsonl cannot be read: No such file"),
         (lambda: manifest.write_text(listed[:99]), r"is a damaged export: manifest\.json"),
-        (lambda: manifest.write_text('{"format":' + "[" * 100_000), r"is a damaged export: manifest\.json"),
-        (lambda: manifest.write_text(re.sub('"made_at": "[^"]*"', '"made_at": "soon"', listed)), "is a damaged export"),
         (lambda: manifest.write_text(re.sub('"trimmed": 0', f'"trimmed": {2**63}', listed)), "is a damaged export"),
         (lambda: manifest.write_text(listed.replace('"users"', '"us\\u0000ers"', 1)), "cannot be read: embedded null"),
         (lambda: manifest.write_text(listed.replace('"format": 1', '"format": 2')), "has the format 2, .* a newer one"),

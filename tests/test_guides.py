@@ -1,6 +1,6 @@
 """The code samples of the guides run as written, on one demo server, and print the documented text.
 
-Rules for a guide: a `sh` block is run by a shell, a `python` block in the process of the test, and the `text` or `json`
+Rules for a guide: a `sh` block is run by a shell, a `python` block in the process of the test, and the `text`
 block after it is what it must print; … in a text stands for anything. A block whose first line names a file
 (`# bot.py`, `// shop.mts`, `<?php // shop.php`) is saved under that name for the following commands, and only compiled
 if none of them runs it. A block whose first line names a file of our sources (`# src/…`) is added at the end of a copy.
@@ -8,13 +8,12 @@ The line `<!-- not run: the reason -->` before a block leaves it out; its gameke
 """
 
 import dataclasses
-import json
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Generator
 from pathlib import Path
 
@@ -22,52 +21,30 @@ import httpx
 import pytest
 
 import sample_code
-import sample_pages as pages
+from gamekeeper.http.routes import ROUTES
 from gamekeeper.settings import Settings
 from loops import over
-from sample_code import Sample, Workplace, Wrong
+from remote import wait_until
+from sample_code import Sample, Workplace
 from server import Server
 
 ROOT = Path(__file__).parents[1]
-GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 TOOLS = ROOT / ".venv" / "samples"  # npm's packages, see scripts/install_node_packages.sh
 PROGRAMS = Path(sys.executable).parent
 PASSWORD = "moss"
+INSTALLS_BY_NAME = re.compile(r"\b(?:pipx?|uv)\b[^\n`]* install\b[^\n`]*[ '\"]gamekeeper(?:-client)?(?![\w./-])")
+OTHER_VARIABLES = {"GAMEKEEPER_TOKEN", "GAMEKEEPER_TEST_POSTGRES", "GAMEKEEPER_CHROMIUM"}  # no settings of the server
+OPERATIONS = re.compile("|".join(re.sub(r"\[\w+\]", "[^/]+", each.path) for each in ROUTES))
 BOARD = "/api/public/v1/boards/highest-level"
-TSCONFIG = {
-    "compilerOptions": {
-        "strict": True,
-        "noEmit": True,
-        "target": "es2022",
-        "module": "nodenext",
-        "lib": ["es2022"],
-        "types": ["node"],
-        "skipLibCheck": True,
-    },
-    "include": ["*.mts"],
-}
 
 
 class Demo(Server):
     """Runs `gamekeeper demo` as the guides do. Its data is in the folder demo-data of the workplace."""
 
     def _command(self) -> list[str]:
-        folder = str(Path(self.database) / "demo-data")
-        return [
-            str(PROGRAMS / "gamekeeper"),
-            "demo",
-            "--password",
-            PASSWORD,
-            "--port",
-            str(self.port),
-            "--data",
-            folder,
-        ]
-
-    def wait_for_boards(self) -> None:
-        """Wait until the boards are counted, which takes a few seconds after the first start."""
-        while not httpx.get(self.url + BOARD).json()["Season"]["Complete"]:
-            time.sleep(0.1)
+        options = ["--password", PASSWORD, "--port", str(self.port), "--data", f"{self.database}/demo-data"]
+        return [str(PROGRAMS / "gamekeeper"), "demo", *options]
 
 
 @pytest.fixture
@@ -87,7 +64,7 @@ def workplace(tmp_path: Path) -> Generator[Workplace]:
         "npm_config_loglevel": "error",
     }
     with Demo(str(tmp_path), public_boards=True) as server:
-        server.wait_for_boards()
+        wait_until(lambda: httpx.get(server.url + BOARD).json()["Season"]["Complete"])  # some seconds at first
         yield Workplace(tmp_path, server.url, environment)
 
 
@@ -102,14 +79,6 @@ def find_missing_tool(sample: Sample) -> str:
     if sample.code.startswith("php ") and not shutil.which("php", path=f"{PROGRAMS}:{os.environ['PATH']}"):
         return "PHP"
     return ""
-
-
-def check_types(folder: Path) -> list[str]:
-    """Check the saved TypeScript files with `strict`; return the compiler's errors."""
-    (folder / "tsconfig.json").write_text(json.dumps(TSCONFIG), "utf-8")
-    compiler = [folder / "node_modules" / ".bin" / "tsc", "--project", folder]
-    done = subprocess.run(compiler, capture_output=True, encoding="utf-8", check=False)
-    return done.stdout.splitlines()
 
 
 def run_page(workplace: Workplace, samples: list[Sample]) -> tuple[list[str], list[str]]:
@@ -130,47 +99,49 @@ def run_page(workplace: Workplace, samples: list[Sample]) -> tuple[list[str], li
 
 
 @pytest.mark.long_only
-def test_samples_of_guides_print_the_documented_text_and_curl_commands_of_other_pages_succeed(
-    workplace: Workplace,
-) -> None:
+def test_samples_of_the_readme_and_of_guides_print_the_documented_text(workplace: Workplace) -> None:
+    form = {"grant_type": "password", "username": "keeper", "password": hashlib.sha256(PASSWORD.encode()).hexdigest()}
+    answer = httpx.post(f"{workplace.url}/api/oauth/token", data=form).raise_for_status()
     faults: list[str] = []
     left_out: list[str] = []
     for path in GUIDES:
+        for file in workplace.folder.glob("gamekeeper.db*"):  # of the page before
+            file.unlink()
+        workplace.environment["TOKEN"] = answer.json()["access_token"]
         failed, missing = run_page(workplace, read_samples(path))
         faults += failed
         left_out += missing
-    if (TOOLS / "ready").exists():
-        faults += check_types(workplace.folder)
-    faults += run_curl_commands_of_other_pages(workplace)
     assert not faults, "\n\n".join(faults)
     if left_out:
         pytest.skip("All other samples passed. " + " ".join(left_out))
 
 
-def run_curl_commands_of_other_pages(workplace: Workplace) -> list[str]:
-    keeper = pages.Keeper(workplace.url)
-    faults: list[str] = []
-    for page, values in pages.list_values(keeper).items():
-        samples = [each for each in read_samples(ROOT / page) if each.language == "sh" and "curl " in each.code]
-        assert samples, page
-        for sample in samples:
-            try:
-                workplace.run(pages.prepare(sample, values))
-            except Wrong as wrong:
-                faults.append(f"{sample.place}: {wrong}")
-    return faults
+@pytest.mark.long_only
+def test_site_builds_without_dead_links(tmp_path: Path) -> None:
+    command = [PROGRAMS / "mkdocs", "build", "--strict", "--config-file", ROOT / "mkdocs.yml", "--site-dir", tmp_path]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
-def test_pages_with_samples_are_run_or_listed_with_a_reason() -> None:
-    with_samples = {path for path in pages.list_paths() if any(each.language for each in read_samples(ROOT / path))}
-    assert with_samples == pages.RUN_HERE | pages.RUN_ELSEWHERE.keys() | pages.NOT_RUN.keys()
-
-
-@over("path", sorted(pages.list_paths()))
-def test_commands_and_settings_of_page_exist(path: str) -> None:
-    known = {f"GAMEKEEPER_{each.name.upper()}" for each in dataclasses.fields(Settings)}
-    for sample in read_samples(ROOT / path):
+@over("path", [path for folder in ("", "docs/", "docs/guides/", "examples/") for path in ROOT.glob(f"{folder}*.md")])
+def test_commands_settings_and_operations_of_page_exist(path: Path) -> None:
+    known = {f"GAMEKEEPER_{each.name.upper()}" for each in dataclasses.fields(Settings)} | OTHER_VARIABLES
+    for sample in read_samples(path):
         if sample.language in ("sh", "") and sample.page != "ARCHITECTURE.md":
-            assert set(re.findall(r"\bGAMEKEEPER_[A-Z_]+", sample.code)) <= known | pages.OTHER_VARIABLES
+            assert set(re.findall(r"\bGAMEKEEPER_[A-Z_]+", sample.code)) <= known
             for command in sample_code.split_commands(sample.code) if sample.language else ():
                 sample_code.check_command(command)
+        if sample.language == "sh" and "curl " in sample.code:
+            for called in re.findall(r"(?<=\w)(/api/(?:v1|keeper|link|public)/[^\s?'\"]+)", sample.code):
+                assert OPERATIONS.fullmatch(called), called
+
+
+def test_no_document_or_message_installs_an_unpublished_package_by_name() -> None:
+    named = {
+        path.relative_to(ROOT).as_posix(): found
+        for folder in ("*.md", "docs/**/*.md", "examples/*.md", "clients/**/*.md", "src/**/*.py", "deploy/*")
+        for path in ROOT.glob(folder)
+        if path.is_file() and (found := INSTALLS_BY_NAME.findall(path.read_text("utf-8")))
+    }
+    assert named == {}

@@ -13,19 +13,18 @@ from typing import Any, TypeVar
 
 import catalogues
 import pytest
-from msgspec.structs import replace
 
 import world as worlds
 from findings import faults
 from gamekeeper import app, settings
-from gamekeeper.demo import loader, names, sample_players, world
+from gamekeeper.demo import loader, sample_players, world
 from gamekeeper.game import lists
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import PlayerCreated, PlayerState, UserRegistered
+from gamekeeper.game.effects import PlayerCreated, UserRegistered
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import NAMES, RANK, USERS
 from gamekeeper.http.caller import Callers
-from gamekeeper.store import players, users
+from gamekeeper.store import players
 from gamekeeper.store.engine import LockTimeout, Reading, Row
 from gamekeeper.store.statements import Statement
 from server import free_port
@@ -109,49 +108,10 @@ def test_bulk_load_writes_the_same_rows_as_the_write_path(empty_database: str, a
     assert [len(ours[table]) for table in LOADED] == [20, 20, 60, 20, 20]
 
 
-def test_bulk_load_restores_schema_and_lists(engine: str, demo_database: str, database: str) -> None:
-    totals = at_work(demo_database, lambda keeper: count_lists(keeper, 300))
-    assert totals == [NAMED + 300, NAMED + 300, ACCOUNTS + 300]
-    assert catalogues.differences(schema(engine, demo_database), schema(engine, database)) == []
-
-
 async def count_lists(keeper: Keeper, wanted: int) -> list[int]:
     await loader.load_players(keeper, wanted, no_advance)
     assert await keeper.store.read(lists.load_view)
     return [await keeper.lists.count(each) for each in (RANK, NAMES, USERS)]
-
-
-# --- load beside existing accounts and players ---------------------------------------------------------------------
-
-
-@pytest.mark.long_only
-@pytest.mark.parametrize("whose", ["a character", "an account", "an email"])
-def test_taken_name_ends_the_load_with_an_error(
-    empty_database: str, whose: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(loader, "BATCH_SIZE", 10)
-    taken = names.make_numbered_name(14)
-    stranger = sample_players.build_account(names.make_stable_id("user", "stranger"), "Stranger", "!", world.NO_POWERS)
-    owned = replace(
-        sample_players.build_named_players()[0][0], id=names.make_stable_id("player", "stranger"), user_id=stranger.id
-    )
-    there = {
-        "a character": [UserRegistered(stranger), PlayerCreated(replace(owned, name=taken.upper()), PlayerState())],
-        "an account": [UserRegistered(stranger._replace(name=taken.upper()))],
-        "an email": [UserRegistered(stranger._replace(email=f"{taken.upper()}@example.test"))],
-    }
-
-    async def work(keeper: Keeper) -> int:
-        async def decide(_: Reading) -> Decision[None]:
-            return Decision(there[whose], None)
-
-        await keeper.changes.apply(loader.DEMO_INTENT, decide, lambda _: b"")
-        before = await users.count(keeper.store)
-        with pytest.raises(loader.NotADemo, match=f"^Cannot load the player {taken}: .* run the same command again"):
-            await loader.load_players(keeper, 30, no_advance)
-        return await users.count(keeper.store) - before
-
-    assert at_work(empty_database, work) == 10  # the batch before the failing one was committed
 
 
 # --- a load killed with kill -9 ------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """A moved database continues with the same epoch on another engine; no acknowledged change is lost."""
 
 import asyncio
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +21,6 @@ from findings import errors, unseen
 from gamekeeper import app, settings
 from gamekeeper.backup import filling, moving
 from gamekeeper.backup.lines import BadCopy, TableChecksum
-from gamekeeper.store import closing
 from gamekeeper.store.migrate import ClosedDatabase, migrate
 from people import ANN, BOB, USER_IDS
 from remote import wait_until
@@ -39,28 +37,10 @@ def loaded(url: str) -> settings.Settings:
     return settings.load({}, database=url)
 
 
-class Interrupt:
-    """Cancels a database move once, like Ctrl-C."""
-
-    def __init__(self) -> None:
-        self.pressed = False
-        self.task: asyncio.Task[Any] | None = None
-
-    def press(self) -> None:
-        if self.task and not self.pressed:
-            self.pressed = True
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            wait_until(lambda: bool(self.task and self.task.cancelling()))
-
-
-def move(
-    source: str, target: str, moved: Moved = unseen, interrupt: Interrupt | None = None
-) -> dict[str, TableChecksum]:
+def move(source: str, target: str, moved: Moved = unseen) -> dict[str, TableChecksum]:
     """Move a database like the command does, without its output."""
 
     async def run() -> dict[str, TableChecksum]:
-        if interrupt:
-            interrupt.task = asyncio.current_task()
         there = loaded(target)
         sums = await app.run_with_keeper(loaded(source), lambda keeper: moving.move(keeper, there, moved), final=True)
         await app.run_with_keeper(there, moving.finish, final=True)
@@ -82,14 +62,6 @@ def other_target(engine: str, request: pytest.FixtureRequest) -> Iterator[str]:
     url = databases.empty()
     yield url
     databases.drop(url)
-
-
-@pytest.fixture(autouse=True)
-def listening() -> Iterator[None]:
-    """Restore the SIGINT handler: processes started in the background ignore Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 # --- data copied by a move -----------------------------------------------------------------------------------------
@@ -176,6 +148,15 @@ def test_move_includes_all_acknowledged_writes_of_a_running_server(
     assert errors(copy) == []
 
 
+def test_target_is_closed_until_source_is_closed(world: World, empty_database: str) -> None:
+    """If the move dies between closing the source and opening the target, the two are never in use at once."""
+    world.run(moving.move(world.keeper, loaded(empty_database), unseen))
+    with pytest.raises(ClosedDatabase, match="did not finish"):
+        started(empty_database)
+    asyncio.run(app.run_with_keeper(loaded(empty_database), moving.finish))
+    started(empty_database)
+
+
 # --- a move is complete or changes nothing -------------------------------------------------------------------------
 
 
@@ -195,48 +176,6 @@ def test_failed_move_changes_neither_database(world: World, other_target: str, m
     assert is_untouched(other_target)
     started(world.url)
     give(world)
-
-
-def test_move_interrupted_before_closing_leaves_source_open(
-    world: World, other_target: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupt, mark = Interrupt(), closing.mark_closed
-
-    async def interrupted(tx: Any, why: str) -> None:
-        await mark(tx, why)
-        interrupt.press()
-
-    # press Ctrl-C in the transaction that marks the target as closed, just before it commits
-    monkeypatch.setattr(closing, "mark_closed", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        move(world.url, other_target, interrupt=interrupt)
-    started(world.url)
-    give(world)
-    with pytest.raises(ClosedDatabase, match="did not finish"):
-        started(other_target)
-
-
-@pytest.mark.long_only
-def test_late_interrupt_does_not_stop_the_move(
-    world: World, other_target: str, monkeypatch: pytest.MonkeyPatch, opened: Callable[[str], World]
-) -> None:
-    """An interrupt in the last step does not stop the move, so that source and target are never both closed."""
-    interrupt, guard = Interrupt(), closing.create_write_guards
-
-    async def interrupted(tx: Any) -> None:
-        interrupt.press()
-        await guard(tx)
-
-    # interrupt the last step of the move on the source
-    monkeypatch.setattr(closing, "create_write_guards", interrupted)
-    try:
-        move(world.url, other_target, interrupt=interrupt)
-    except KeyboardInterrupt:
-        pytest.fail("given up")
-    assert interrupt.pressed
-    with pytest.raises(ClosedDatabase, match="was moved to"):
-        started(world.url)
-    give(opened(other_target))
 
 
 def test_move_into_used_database_is_refused(world: World, databases: Any) -> None:

@@ -43,11 +43,6 @@ class Worker:
         await asyncio.sleep(MOMENT)
 
 
-def between(worker: Worker) -> None:
-    os.kill(os.getpid(), signal.SIGTERM)
-    worker.serve()
-
-
 def while_it_serves(worker: Worker) -> None:
     worker.later(signal.SIGTERM)
     worker.serve()
@@ -67,7 +62,7 @@ def run(kind: str, told: Callable[[Worker], None]) -> None:
         raise AssertionError(worker.words)
 
 
-@over("told", [between, while_it_serves, twice_and_with_ctrl_c])
+@over("told", [while_it_serves, twice_and_with_ctrl_c])
 @over("kind", KINDS)
 def test_shutdown_signal_is_forwarded_once(kind: str, told: Callable[[Worker], None]) -> None:
     worker = multiprocessing.get_context("spawn").Process(target=run, args=(kind, told))

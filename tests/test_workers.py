@@ -12,7 +12,6 @@ import httpx
 import psutil
 import pytest
 
-from gamekeeper.http.workers import WorkerSamples
 from remote import wait_until
 from server import Server
 
@@ -69,19 +68,3 @@ def test_replacement_of_a_dead_worker_waits_for_the_database(
             wait_until(lambda: serving(server))
             assert httpx.get(f"{server.url}/api/v1/players/Ann", headers=headers).status_code == 200
             assert server.stop() == 0
-
-
-def test_metrics_survive_the_loss_of_their_shared_folder(
-    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    del engine
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    one = WorkerSamples(2)
-    one.claim_number()
-    one.publish([("a", "1")])
-    [folder] = tmp_path.iterdir()
-    for file in folder.iterdir():
-        file.unlink()
-    folder.rmdir()
-    one.publish([("a", "2")])
-    assert one.read_all() == [("a", "2")]

@@ -19,6 +19,9 @@ from world import Answer, World
 
 PLAYERS = "/api/v1/players"
 NEW = people.guid(0x900)
+OTHER_ID = people.guid(0x901)
+OTHERS = {"Ann": "Zoe", "Bob": "Zoe", "one": "three", "two": "three", "spells": "maps"}
+KEY = re.compile(r"(?<=/players/)[A-Z]\w+|(?<=/servers/)\w+|(?<=/catalogue/)\w+|[0-9a-f-]{36}")
 
 
 @dataclass(frozen=True)
@@ -29,11 +32,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Case:
-    """One write operation: a valid call, a different call for key reuse, and a call that a rule refuses."""
+    """One write operation: a valid call, and a call that a rule refuses."""
 
     route: str  # method and path of the operation in its route, with placeholders like [lookupKey]
     good: Call
-    other: Call
     bad: Call
     rows: Mapping[str, tuple[object, object]] = field(default_factory=dict[str, tuple[object, object]])
     player: str | None = None
@@ -42,6 +44,12 @@ class Case:
     @property
     def method(self) -> str:
         return self.route.partition(" ")[0]
+
+    @property
+    def other(self) -> Call:
+        """The call for another player, guild, server, item or kind, or with other entries."""
+        path = KEY.sub(lambda found: OTHERS.get(found[0], OTHER_ID), self.good.path)
+        return Call(path, {"Entries": list[object]()} if path == self.good.path else self.good.body)
 
 
 def slot(number: int, item_id: str = ZERO_GUID, quantity: int = 0, **more: object) -> dict[str, object]:
@@ -90,7 +98,6 @@ CASES = (
     Case(
         f"POST {PLAYERS}/[lookupKey]/variables/[variableId]",
         Call(f"{PLAYERS}/Ann/variables/{KILLS.id}", {"value": 8}),
-        Call(f"{PLAYERS}/Ann/variables/{KILLS.id}", {"value": 9}),
         Call(f"{PLAYERS}/Ann/variables/{KILLS.id}", {"value": True}),
         {
             "variables_set": (
@@ -103,7 +110,6 @@ CASES = (
     Case(
         f"POST {PLAYERS}/[lookupKey]/items/give",
         Call(GIVE, items(ARROW.id, 45)),
-        Call(GIVE, items(ARROW.id, 46)),
         Call(GIVE, items(SWORD.id, 100)),
         {
             "items_given": (
@@ -116,7 +122,6 @@ CASES = (
     Case(
         f"POST {PLAYERS}/[lookupKey]/items/take",
         Call(TAKE, items(SWORD.id, 1)),
-        Call(f"{PLAYERS}/Bob/items/take", items(SWORD.id, 1)),
         Call(TAKE, items(POUCH.id, 1)),
         {
             "items_taken": (
@@ -130,7 +135,6 @@ CASES = (
     Case(
         f"POST {SLOTS}/take",
         Call(f"{ANNS_SLOTS}/take", in_slot(0, COIN.id, 50)),
-        Call(f"{ANNS_SLOTS}/take", in_slot(0, COIN.id, 60)),
         Call(f"{ANNS_SLOTS}/take", in_slot(0, COIN.id, 251)),
         {"items_taken": ({"Items": [slot(0, COIN.id, 250)]}, {"Items": [slot(0, COIN.id, 200)]})},
         ANN.id,
@@ -138,7 +142,6 @@ CASES = (
     Case(
         f"POST {SLOTS}/set",
         Call(f"{ANNS_SLOTS}/set", in_slot(1, ARROW.id, 90)),
-        Call(f"{ANNS_SLOTS}/set", in_slot(1, ARROW.id, 91)),
         Call(f"{ANNS_SLOTS}/set", in_slot(1, ARROW.id, 101)),
         {"items_given": ({"Items": [slot(1, ARROW.id, 60)]}, {"Items": [slot(1, ARROW.id, 90)]})},
         ANN.id,
@@ -146,7 +149,6 @@ CASES = (
     Case(
         f"POST {SLOTS}/equip",
         Call(f"{ANNS_SLOTS}/equip", {"Slot": 1, "ItemId": ARROW.id, "Place": "weapon"}),
-        Call(f"{ANNS_SLOTS}/equip", {"Slot": 1, "ItemId": ARROW.id, "Place": "shield"}),
         Call(f"{ANNS_SLOTS}/equip", {"Slot": 9, "ItemId": ARROW.id, "Place": "weapon"}),
         {"player_changed": ({"Equipment": [-1, -1, 2, -1, -1]}, {"Equipment": [-1, -1, 1, -1, -1]})},
         ANN.id,
@@ -154,7 +156,6 @@ CASES = (
     Case(
         f"POST {SLOTS}/unequip",
         Call(f"{ANNS_SLOTS}/unequip", {"Slot": 2, "ItemId": SWORD.id}),
-        Call(f"{ANNS_SLOTS}/unequip", {"Slot": 2, "ItemId": ARROW.id}),
         Call(f"{ANNS_SLOTS}/unequip", {"Slot": 9, "ItemId": SWORD.id}),
         {"player_changed": ({"Equipment": [-1, -1, 2, -1, -1]}, {"Equipment": [-1, -1, -1, -1, -1]})},
         ANN.id,
@@ -162,7 +163,6 @@ CASES = (
     Case(
         f"POST {SLOTS}/move",
         Call(f"{ANNS_SLOTS}/move", in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=0)),
-        Call(f"{ANNS_SLOTS}/move", in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=1)),
         Call(f"{ANNS_SLOTS}/move", in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=35)),
         {
             "items_set": (
@@ -177,7 +177,6 @@ CASES = (
         f"POST {PLAYERS}/[lookupKey]/spells/teach",
         Call(TEACH, {"spellid": HEAL.id}),
         Call(TEACH, {"spellid": FIREBALL.id}),
-        Call(TEACH, {"spellid": FIREBALL.id}),
         {
             "spell_taught": (
                 {"Spells": [{"Slot": 1, "SpellId": ZERO_GUID}]},
@@ -190,7 +189,6 @@ CASES = (
         f"POST {PLAYERS}/[lookupKey]/spells/forget",
         Call(FORGET, {"spellid": FIREBALL.id}),
         Call(FORGET, {"spellid": HEAL.id}),
-        Call(FORGET, {"spellid": HEAL.id}),
         {
             "spell_forgotten": (
                 {"Spells": [{"Slot": 0, "SpellId": FIREBALL.id}]},
@@ -202,7 +200,6 @@ CASES = (
     Case(
         f"POST {PLAYERS}/[lookupKey]/name",
         Call(f"{PLAYERS}/Ann/name", {"name": "Annie"}),
-        Call(f"{PLAYERS}/Ann/name", {"name": "Anna"}),
         Call(f"{PLAYERS}/Ann/name", {"name": "Bob"}),
         {"player_changed": ({"Name": "Ann"}, {"Name": "Annie"})},
         ANN.id,
@@ -210,7 +207,6 @@ CASES = (
     Case(
         f"POST {PLAYERS}/[lookupKey]/level",
         Call(f"{PLAYERS}/Ann/level", {"level": 13}),
-        Call(f"{PLAYERS}/Ann/level", {"level": 14}),
         Call(f"{PLAYERS}/Ann/level", {"level": 101}),
         {"player_changed": ({"Level": 12, "Exp": 345}, {"Level": 13, "Exp": 0})},
         ANN.id,
@@ -218,7 +214,6 @@ CASES = (
     Case(
         f"POST {PLAYERS}/[lookupKey]/class",
         Call(f"{PLAYERS}/Bob/class", {"classid": people.WARRIOR.id}),
-        Call(f"{PLAYERS}/Ann/class", {"classid": people.WARRIOR.id}),
         Call(f"{PLAYERS}/Bob/class", {"classid": NEW}),
         {"player_changed": ({"ClassId": BOB.class_id}, {"ClassId": people.WARRIOR.id})},
         BOB.id,
@@ -226,7 +221,6 @@ CASES = (
     Case(
         f"DELETE {PLAYERS}/[lookupKey]",
         Call(f"{PLAYERS}/Bob"),
-        Call(f"{PLAYERS}/Ann"),
         Call(f"{PLAYERS}/Zoe"),
         {"player_deleted": (..., None)},
         BOB.id,
@@ -235,21 +229,18 @@ CASES = (
     Case(
         f"PUT {LINK}/guilds/[guildId]",
         Call(f"{LINK}/guilds/{NEW}", GUILD),
-        Call(f"{LINK}/guilds/{NEW}", GUILD | {"Name": "Blue Hand"}),
         Call(f"{LINK}/guilds/{NEW}", GUILD | {"Members": [{"PlayerId": NEW, "Rank": 0}]}),
         {"guild_saved": (None, GUILD | {"GuildId": NEW, "BankSlotsCount": 0, "InstanceId": None})},
     ),
     Case(
         f"DELETE {LINK}/guilds/[guildId]",
         Call(f"{LINK}/guilds/{GUILD_ID}"),
-        Call(f"{LINK}/guilds/{people.guid(72)}"),
         Call(f"{LINK}/guilds/{NEW}"),
         {"guild_deleted": (..., None)},
     ),
     Case(
         f"PUT {LINK}/catalogue/[kind]",
         Call(f"{LINK}/catalogue/spells", [FROST, {"Id": HEAL.id, "Name": "Cure"}]),
-        Call(f"{LINK}/catalogue/maps", [FROST, {"Id": HEAL.id, "Name": "Cure"}]),
         Call(f"{LINK}/catalogue/swords", [FROST]),
         {
             "catalogue_put": (
@@ -261,7 +252,6 @@ CASES = (
     Case(
         f"PUT {LINK}/items/[itemId]/picture",
         Call(f"{LINK}/items/{COIN.id}/picture", {"Picture": samples.PICTURE}),
-        Call(f"{LINK}/items/{SWORD.id}/picture", {"Picture": samples.PICTURE}),
         Call(f"{LINK}/items/{NEW}/picture", {"Picture": samples.PICTURE}),
         {
             "item_picture_put": (
@@ -273,14 +263,12 @@ CASES = (
     Case(
         f"DELETE {LINK}/items/[itemId]/picture",
         Call(f"{LINK}/items/{SWORD.id}/picture"),
-        Call(f"{LINK}/items/{COIN.id}/picture"),
         Call(f"{LINK}/items/{NEW}/picture"),
         {"item_picture_put": ({"ItemId": SWORD.id, "Hash": "00ff"}, {"ItemId": SWORD.id, "Hash": None})},
     ),
     Case(
         f"PUT {LINK}/players/[id]",
         Call(f"{LINK}/players/{BOB.id}", {"Level": 4, "Items": [POUCHED], "Bags": [EMPTY_BAG]}),
-        Call(f"{LINK}/players/{BOB.id}", {"Level": 5}),
         Call(f"{LINK}/players/{BOB.id}", {"Name": "Ann"}),
         {
             "player_changed": ({"Level": 3}, {"Level": 4}),
@@ -294,7 +282,6 @@ CASES = (
     Case(
         f"DELETE {LINK}/players/[id]",
         Call(f"{LINK}/players/{BOB.id}"),
-        Call(f"{LINK}/players/{ANN.id}"),
         Call(f"{LINK}/players/{ZOE.id}"),
         {"player_deleted": (..., None)},
         BOB.id,
@@ -303,43 +290,36 @@ CASES = (
     Case(
         f"PUT {LINK}/servers/[server]",
         Call(f"{LINK}/servers/two", {"Lease": 60}),
-        Call(f"{LINK}/servers/two", {"Lease": 61}),
         Call(f"{LINK}/servers/a%20b", {"Lease": 60}),
     ),
     Case(
         f"POST {LINK}/servers/[server]/joined",
         Call(f"{LINK}/servers/one/joined", {"Players": [ANN.id]}),
-        Call(f"{LINK}/servers/one/joined", {"Players": [BOB.id]}),
         Call(f"{LINK}/servers/nowhere/joined", {"Players": [ANN.id]}),
     ),
     Case(
         f"POST {LINK}/servers/[server]/left",
         Call(f"{LINK}/servers/one/left", {"Players": [ZOE.id]}),
-        Call(f"{LINK}/servers/one/left", {"Players": []}),
         Call(f"{LINK}/servers/nowhere/left", {"Players": [ZOE.id]}),
     ),
     Case(
         f"DELETE {LINK}/servers/[server]",
         Call(f"{LINK}/servers/one"),
-        Call(f"{LINK}/servers/three"),
         Call(f"{LINK}/servers/nowhere"),
     ),
     Case(
         f"POST {LINK}/servers/[server]/acks",
         Call(f"{LINK}/servers/one/acks", {"Acks": [{"Seq": 4711, "State": "applied"}]}),
-        Call(f"{LINK}/servers/two/acks", {"Acks": []}),
         Call(f"{LINK}/servers/one/acks", {"Acks": [{"Seq": 1, "State": "applied"}]}),
     ),
     Case(
         f"POST {LINK}/logs/activity",
         Call(f"{LINK}/logs/activity", {"Entries": [ACTIVITY]}),
-        Call(f"{LINK}/logs/activity", {"Entries": []}),
         Call(f"{LINK}/logs/activity", {"Entries": [ACTIVITY | {"TimeStamp": "9999-01-01T00:00:00Z"}]}),
     ),
     Case(
         f"POST {LINK}/logs/trades",
         Call(f"{LINK}/logs/trades", {"Entries": [TRADE]}),
-        Call(f"{LINK}/logs/trades", {"Entries": []}),
         Call(f"{LINK}/logs/trades", {"Entries": [TRADE | {"TimeStamp": "9999-01-01T00:00:00Z"}]}),
     ),
 )
