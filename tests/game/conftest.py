@@ -61,10 +61,10 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def repeat_killed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], None], Callable[[int], int]], int]:
-    """Return a function that kills work at a crash point and repeats it, until it comes to its end.
+def repeat_killed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Return a function that kills work at a crash point and repeats it until its end. It returns the number of kills.
 
-    Its third argument tells how often a run passes the point before it is killed there, by the number of earlier runs.
+    Each run passes the point once more than the run before it, at most `most_passes` times, and is killed there.
     """
 
     class Killed(BaseException):
@@ -72,7 +72,7 @@ def repeat_killed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[]
 
     passes = {"left": 0}
 
-    def repeat(point: str, work: Callable[[], None], allow: Callable[[int], int]) -> int:
+    def repeat(point: str, work: Callable[[], None], most_passes: int = 60) -> int:
         def kill(name: str) -> None:
             if name == point:
                 passes["left"] -= 1
@@ -81,7 +81,7 @@ def repeat_killed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[]
 
         monkeypatch.setattr(crash, "crash_at", kill)
         for kills in range(60):
-            passes["left"] = allow(kills)
+            passes["left"] = min(kills, most_passes)
             try:
                 work()
             except (Killed, asyncio.CancelledError):

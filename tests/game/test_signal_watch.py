@@ -62,7 +62,7 @@ def test_killed_follower_raises_the_same_signals_when_repeated(
     catch_up(world)
     play(world)
     monkeypatch.setattr(economy, "BATCH_CHANGES", 3)
-    kills = repeat_killed(point, lambda: catch_up(world), lambda kills: min(kills, 1))
+    kills = repeat_killed(point, lambda: catch_up(world), most_passes=1)
     assert kills > 3
     killed, _ = read_signals(world)
     rules = sorted(row.split("'")[1] for row in killed)
