@@ -198,3 +198,15 @@ def test_game_publishes_variables_and_keeps_set_values(world: World) -> None:
 def test_wrong_published_variable_is_refused(shared_world: World, wrong: dict[str, object]) -> None:
     answer = put_catalogue(shared_world, "servervariables", [{**PUBLISHED, **wrong}])
     assert (answer.status, answer.code in {"bad_field", "unknown_field"}) == (400, True)
+
+
+def test_published_variables_are_game_objects(world: World) -> None:
+    guild = {"Id": guid(0x91), "Name": "Fame", "Type": "Number", "TextId": "fame", "Folder": "F", "TimeCreated": 4}
+    assert put_catalogue(world, "guildvariables", [guild]).status == 200
+    assert put_catalogue(world, "guildvariables", [{**guild, "Value": 1}]).code == "unknown_field"
+    assert world.get(f"/api/v1/gameobjects/GuildVariable/{guid(0x91)}").json == {**guild, "Type": 4}
+    assert world.get(f"/api/v1/gameobjects/servervariable/{DOUBLE_XP.id}").json == RECORD
+    assert world.get("/api/link/v1/catalogue/guildvariables").json["Values"] == [guild]
+    entry = world.get("/api/link/v1/catalogue/servervariables").json["Values"][0]
+    assert entry == {**RECORD, "Type": "Integer"}
+    assert put_catalogue(world, "servervariables", [entry]).status == 200
