@@ -1,6 +1,5 @@
 """GET info: information about the server, which sites and tools request first; and its request rate."""
 
-import time
 from dataclasses import fields
 from typing import Any
 
@@ -24,12 +23,9 @@ def test_bare_lists_and_the_active_token_are_answered(shared_world: World) -> No
     answer = shared_world.get("/api/info/versions", by=None)
     assert (answer.status, answer.json) == (200, ["v1"])
     assert shared_world.get(f"{INFO}/authorized").json == {"authorized": True}
-    first = shared_world.get(f"{INFO}/stats")
-    time.sleep(0.02)
-    second = shared_world.get(f"{INFO}/stats")
-    assert 0 <= first.json["uptime"] <= second.json["uptime"] - 20
-    assert list(first.json) == ["uptime", "cps", "connectedClients", "onlineCount"]
-    assert (first.headers["cache-control"], "etag" in first.headers) == ("no-store", False)
+    answer = shared_world.get(f"{INFO}/stats")
+    assert list(answer.json) == ["uptime", "cps", "connectedClients", "onlineCount"]
+    assert (answer.headers["cache-control"], "etag" in answer.headers) == ("no-store", False)
 
 
 def test_info_and_config_have_the_limits_from_the_settings(make_world: Any) -> None:
@@ -66,7 +62,6 @@ def test_metrics_and_stats_count_game_servers_and_online_players(world: World) -
         assert {tuple(each) for each in measures} == {("Min", "Max", "Count", "Sum", "Mean")}
     assert sections["Game"]["Players"] == {"Min": 2, "Max": 2, "Count": 1, "Sum": 2, "Mean": 2.0}
     assert sections["Network"]["Clients"]["Sum"] == 2
-    assert sections["Application"]["Memory"]["Sum"] > 10**6
     lapse(world, "one")
     assert read_counts(world) == (1, 0)
 

@@ -71,10 +71,8 @@ def test_unknown_bag_or_item_is_refused(shared_world: World) -> None:
 
 def test_give_fills_stacks_in_slot_order_then_free_slots(world: World) -> None:
     assert give(world, ANN, COIN.id, 2).json == give_answer(COIN.id, 252, 1000)
-    assert world.get(ANN).json["inventory"][0] == INVENTORY[0] | {"Quantity": 252}
     assert give(world, ANN, SWORD.id, 3).json == give_answer(SWORD.id, 4)
     assert {slot for slot, (item, _) in read_slots(world, ANN).items() if item == SWORD.id} == {2, 4, 5, 6}
-    assert world.get(ANN).json["inventory"][2] == INVENTORY[2]
     items = [stack(9, ARROW.id, 98), stack(5, ARROW.id, 99), stack(2, ARROW.id, 100), stack(0, SWORD.id)]
     game_server.put_player(world, people.BOB.id, {"Items": items})
     assert give(world, BOB, ARROW.id, 105).json == give_answer(ARROW.id, 402)

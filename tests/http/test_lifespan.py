@@ -1,5 +1,4 @@
 import asyncio
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -45,12 +44,3 @@ def test_missing_indexes_are_created_before_serving(world: World) -> None:
     sent = world.run(live(app.build(keeper), "lifespan.startup", "lifespan.shutdown"))
     assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert world.run(indexes.find_missing(world.keeper.store, world.keeper.store.engine)) == []
-
-
-def test_complete_indexes_need_no_transaction(world: World) -> None:
-    store = world.keeper.store
-    unwritable: Any = SimpleNamespace(engine=store.engine, all=store.all, one=store.one)
-    assert world.run(indexes.create_missing(unwritable)) == []
-    world.sql("DROP INDEX players_by_rank")
-    with pytest.raises(AttributeError, match="execute_alone"):
-        world.run(indexes.create_missing(unwritable))

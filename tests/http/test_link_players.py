@@ -213,7 +213,6 @@ RULES: Sequence[tuple[dict[str, object], int, str]] = (
     ({"Bank": [stack(5, SWORD.id, 2)]}, 409, "stack_too_large"),
     ({"Items": [stack(5, COIN.id, 1_000_001)]}, 409, "stack_too_large"),
     ({"Spells": [{"Slot": 1, "SpellId": FIREBALL.id}]}, 409, "spell_already_known"),
-    ({"Name": "Rank"}, 400, "reserved_name"),
     ({"Items": [stack(5, POUCH.id, BagId=STRANGE)]}, 404, "no_such_bag"),
     ({"Bags": [bag(ZERO_GUID)], "Items": [stack(5, POUCH.id, BagId=ZERO_GUID)]}, 404, "no_such_bag"),
     ({"Bags": [bag(STRANGE)]}, 400, "bad_field"),

@@ -78,8 +78,7 @@ def test_outbox_lists_every_mail_once_although_mails_share_a_time(world: World) 
     assert [each["User"] for each in (*page["Mails"], *rest["Mails"])] == ["Ann", "Ann"]
     assert {page["Mails"][0]["State"], rest["Mails"][0]["State"]} == {"queued", "expired"}
     assert world.get(f"{MAILS}?user={ANN}&limit=2").json["Next"] is None
-    for before in ("x", f"x-{ANN}", f"{10**18}-{ANN}", "1-x"):
-        refused(world.get(f"{MAILS}?before={before}"), 400, "bad_field")
+    refused(world.get(f"{MAILS}?before=1-x"), 400, "bad_field")
 
 
 def test_retry_makes_a_waiting_mail_due_at_once(world: World) -> None:
@@ -92,22 +91,13 @@ def test_retry_makes_a_waiting_mail_due_at_once(world: World) -> None:
     assert only(world)._replace(next_try_at=0) == mail._replace(next_try_at=0)
 
 
-def test_retry_is_recorded_and_a_dry_run_or_an_unknown_mail_changes_nothing(world: World) -> None:
+def test_retry_is_recorded_and_refused_for_an_unknown_mail(world: World) -> None:
     mail_id = store_failed_mail(world)
-    before = everything(world)
-    tried = retry(world, mail_id, "?dryRun=true")
-    assert everything(world) == before
     answer = retry(world, mail_id, headers={"X-Reason": "their mailbox was full"})
-    assert (tried.status, tried.raw) == (200, answer.raw)
     assert answer.json["Warning"].startswith("Mail is not set up")
     row = world.ledger()[-1]
-    assert (row.kind, row.actor_id, row.user_id, row.player_id) == (
-        "mail_retried",
-        people.USER_IDS["Root"],
-        ANN,
-        None,
-    )
-    assert (row.reason, row.request_id) == ("their mailbox was full", answer.headers["x-request-id"])
+    assert (row.kind, row.actor_id) == ("mail_retried", people.USER_IDS["Root"])
+    assert (row.user_id, row.player_id, row.reason) == (ANN, None, "their mailbox was full")
     assert json.loads(row.before or "") == {"MailId": mail_id, "MailState": "failed", "NextTryAt": None}
     due = format_instant(only(world).next_try_at or 0)
     assert json.loads(row.after or "") == {"MailId": mail_id, "MailState": "queued", "NextTryAt": due}

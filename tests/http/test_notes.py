@@ -63,7 +63,6 @@ def test_note_is_deleted_and_both_are_in_the_audit_log_but_not_in_the_feed(world
 
 def test_unusable_note_is_malformed(shared_world: World) -> None:
     for body in (
-        {"Text": "x"},
         {"Text": "x", "Player": "Ann", "User": "Ann"},
         {"Text": " ", "Player": "Ann"},
         {"Text": "x" * 1001, "Player": "Ann"},

@@ -19,7 +19,7 @@ from gamekeeper.demo import loader
 from gamekeeper.game import tokens
 from gamekeeper.http import dispatcher, samples, wire
 from gamekeeper.http.dry_runs import SPELLINGS
-from gamekeeper.http.operation import NO_STORE, NO_TOKEN, UNLESS_RESET_CODES_SHOWN, WRITE
+from gamekeeper.http.operation import NO_TOKEN, WRITE
 from gamekeeper.http.request import parse_query
 from gamekeeper.store import copies, users
 from loops import over
@@ -207,19 +207,3 @@ def test_body_is_described_as_required_where_an_empty_one_is_refused(demo: World
 def test_broken_rule_is_refused_as_described(demo: World, name: str, body: object, status: int) -> None:
     operation = BY_NAME[name]
     hold(operation, demo.call(operation.route.method, operation.dry_run_path(), body=body), status)
-
-
-def test_feed_refuses_as_described(demo: World) -> None:
-    operation = BY_NAME["list_changes"]
-    for query in ("after=999999999", f"epoch={samples.EPOCH}"):
-        hold(operation, demo.get(f"{operation.path()}?{query}"), 409)
-
-
-@each_operation
-def test_cacheable_read_documents_its_etag(demo: World, operation: Operation) -> None:
-    kept = operation.route.cache is not NO_STORE
-    assert (IGNORED in operation.parameters("header")) == ("304" in operation.about["responses"]) == kept
-    assert ("ETag" in operation.about["responses"]["200"]["headers"]) == kept
-    if operation.route.method == "GET":
-        answer = demo.get(operation.path(), headers={IGNORED: "*"})
-        assert answer.status == (304 if kept and operation.route.cache is not UNLESS_RESET_CODES_SHOWN else 200)
