@@ -55,6 +55,8 @@ def test_round_trip(visit: Visit, console: DemoServer, provider: tuple[RealProvi
     sign_in_at_provider(me, "Dora")
     me.page.wait_for_url("**/console/characters")
     me.page.locator("summary", has_text="Dora").wait_for()
+    me.go("/console/me/sign-ins")
+    check_page(me)
 
     stranger = visit(console, "", others=(started.issuer,))
     stranger.expected.add(403)

@@ -12,6 +12,7 @@ import staff
 from gamekeeper.console import sessions
 from gamekeeper.game import tokens
 from gamekeeper.game.lookup import new_guid
+from gamekeeper.http.caller import Callers
 from gamekeeper.http.operation import Route
 from gamekeeper.store import tokens as stored
 from gamekeeper.store.engine import Writing
@@ -20,6 +21,8 @@ from world import Answer, World
 ACT = "/console/act"
 FORM = "application/x-www-form-urlencoded"
 JSON = {"accept": "application/json"}
+SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
+SOMEBODY = "/console/done/none"  # path of a console page that always exists
 
 
 MakeWorld = Callable[..., World]  # of the fixture `make_world`
@@ -128,6 +131,15 @@ def open_staff(world: World, role: str | list[str], name: str = "Staff") -> Keep
     given = role if isinstance(role, str) else staff.save_role(world, f"role of {name.lower()}", role)
     staff.add_account(world, name, given)
     return open_session(world, name, world.get(f"/api/v1/users/{name}").json["Id"])
+
+
+def is_sent_to_sign_in(answer: Answer) -> bool:
+    assert answer.status in {200, 303}, answer.raw
+    return answer.status == 303 and answer.headers["location"].startswith(SIGN_IN)
+
+
+def get_callers(world: World) -> Callers:
+    return world.asgi.services.callers
 
 
 def read_text(answer: Answer) -> str:

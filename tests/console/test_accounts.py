@@ -45,8 +45,8 @@ def press(keeper: Keeper, page: Page, button: str, **typed: str) -> None:
 
 
 def test_list_is_filtered_by_role_and_sign_in_with_permission(world: World, root: Keeper) -> None:
-    staff.add_account(world, "Mod", "moderator")
-    staff.add_account(world, "Late", "moderator")
+    for name in ("Mod", "Late"):
+        staff.add_account(world, name, "moderator")
     event = (
         "INSERT INTO security_events (id, at, kind, user_id) SELECT $1, $2, 'sign_in', id FROM users WHERE name = $3"
     )
@@ -55,8 +55,6 @@ def test_list_is_filtered_by_role_and_sign_in_with_permission(world: World, root
     assert list_names(root, f"{PAGE}?role=moderator") == ["Late", "Mod"]
     page = root.page(f"{PAGE}?role=moderator&signedinto=1970-01-05")
     assert {"Late", "Mod"} & page.links.keys() == {"Mod"}
-    assert page.form(PAGE, "Search").fields["signedinto"] == "1970-01-05"
-    assert page.links["Last sign-in until 1970-01-05 ✕ : remove this condition"] == f"{PAGE}?role=moderator"
     assert list_names(root, f"{PAGE}?signedinfrom=1970-01-03")[-2:] == ["Ann", "Late"]  # newest first
     reader = open_staff(world, ["users.query"], "Reader")
     assert "Last sign-in" not in reader.page(PAGE).text

@@ -44,12 +44,9 @@ def test_names_in_dialogs_are_escaped_and_need_permission(world: World, root: Ke
 BUTTONS = """
 POST {player}/items/give itemid={coin} quantity=1500 | Give 1,500 x Gold Coin to Ann | take back 1,500 x Gold Coin
 POST {player}/items/take itemid={sword} quantity=1 | Take 1 x Sword from Ann | give back 1 x Sword to Ann
-POST {player}/spells/teach spellid={heal} | Teach Heal to Ann | remove Heal from Ann
 POST {player}/variables/{unset} value=9 | Set Never set of Ann to 9 | clear Never set of Ann
-POST {player}/level level=9 | Set Ann to level 9 | set Ann back to level 12
 DELETE {player} | Delete Ann | restore Ann
 POST {account}/admin/ban duration=1 | Ban Ann for 1 day | end the ban of Ann
-POST {account}/admin/mute duration=0 | Mute Ann permanently |
 POST {account}/admin/mute until=2030-01-31T18:00:00+02:00 | Mute Ann until 2030-01-31 16:00:00 UTC |
 POST {account}/manage/password/change ask=new | Set a new password for Ann |
 DELETE {account} | Erase Ann |

@@ -1,24 +1,16 @@
-"""The home page: players of each game server, charts, the latest changes; and the page Activity."""
+"""The home page with its charts and their time ranges, and the page Activity."""
 
-from keepers import Keeper, MakeWorld, open_session, open_staff
+from datetime import UTC, datetime
 
-from game_server import heartbeat, join
-from gamekeeper.console import chart, latest
+import pytest
+from keepers import Keeper, open_staff
+
+from gamekeeper.console import chart, ticks, time_range
 from gamekeeper.console.ticks import DAY_MS, HOUR_MS
-from people import ANN, BOB, COIN
+from gamekeeper.game.refusals import BadField
+from people import ANN, BOB
 from playing import find_midnight, play, roll_up
 from world import World
-
-
-def test_players_of_each_game_server_need_permission(make_world: MakeWorld) -> None:
-    world = make_world()
-    for name in ("two", "one"):
-        heartbeat(world, name)
-    join(world, ANN.id, BOB.id, server="two")
-    page = open_session(world, "Root").page("/console")
-    assert "Players by game server one 0 two 2 " in page.text
-    assert page.links["two"] == "/console/online?server=two"
-    assert "Players by game server" not in open_staff(world, ["audit.read"], "Auditor").page("/console").text
 
 
 def test_past_players_are_shown_with_permission(world: World, root: Keeper) -> None:
@@ -33,25 +25,6 @@ def test_past_players_are_shown_with_permission(world: World, root: Keeper) -> N
     assert "Latest changes" in page.text
 
 
-def give(world: World) -> int:
-    answer = world.post("/api/v1/players/Ann/items/give", {"itemid": COIN.id, "quantity": 5})
-    assert answer.status == 200, answer.raw
-    return world.ledger()[-1].seq
-
-
-def test_single_change_has_an_undo_button_for_those_who_may(world: World, root: Keeper) -> None:
-    undo = f"/api/keeper/v1/changes/{give(world)}/undo"
-    page = open_staff(world, ["players.read", "audit.read"], "Reader").page("/console")
-    assert "Gold Coin" in page.text
-    assert "/undo" not in page.html
-    form = root.page("/console").form("/console/act", "Undo")
-    assert f'value="{undo}"' in root.page("/console").html
-    shown = root.post("/console/act", {**form.fields, "path": undo})
-    assert root.confirm(shown, "a mistake").status == 303
-    lines = world.run(latest.load(world.keeper, accounts=True)).lines
-    assert [each.can_undo for each in lines[:2]] == [True, False]
-
-
 def test_activity_page_has_retention(world: World, root: Keeper) -> None:
     assert "No new players in this time range." in root.page("/console/activity?range=24h").text
     start = find_midnight(world, 10)
@@ -62,3 +35,23 @@ def test_activity_page_has_retention(world: World, root: Keeper) -> None:
     (cohort,) = world.get("/api/keeper/v1/activity/retention").json["Cohorts"]
     page = root.page("/console/activity")
     page.assert_shown("Active players by day", "Sign-ins", f"{cohort['Day']} 2 1 (50 %) 0 (0 %) \u2014")
+
+
+NOW = ticks.to_milliseconds(datetime(2026, 11, 17, 17, 5, tzinfo=UTC))
+
+
+def test_range_is_a_preset_or_whole_days_until_now() -> None:
+    for query, days, step in (
+        ({}, 7, "hour"),
+        ({"range": "24h"}, 1, "hour"),
+        ({"range": "90d", "from": ""}, 90, "day"),
+    ):
+        found = time_range.read_range(query, NOW)
+        assert (found.end, found.end - found.start, found.fine_step) == (NOW, days * DAY_MS, step)
+    found = time_range.read_range({"from": "2026-11-01", "to": "2026-11-03", "range": "24h"}, NOW)
+    assert (found.end - found.start, found.days) == (3 * DAY_MS, ("2026-11-01", "2026-11-03"))
+    assert time_range.read_range({"from": "2026-11-10", "to": "2027-01-01"}, NOW).end == NOW
+    assert time_range.read_range({"to": "2026-11-10"}, NOW).days == ("2026-11-04", "2026-11-10")
+    for name, value in (("range", "8d"), ("from", "2026-02-30"), ("to", "0001-01-01"), ("from", "2026-11-18")):
+        with pytest.raises(BadField):
+            time_range.read_range({name: value}, NOW)

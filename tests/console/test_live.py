@@ -1,7 +1,6 @@
 """The version of a player's page, which an open page asks for: what changes it, and who sees whom."""
 
-from keepers import Keeper, open_staff
-from test_sessions import get_callers
+from keepers import Keeper, get_callers, open_staff
 
 import game_server
 import people

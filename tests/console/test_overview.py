@@ -6,13 +6,12 @@ from collections.abc import Callable, Generator
 
 import httpx
 import pytest
-from keepers import Keeper, MakeWorld, open_session
+from keepers import Keeper, MakeWorld, get_callers, open_session
 from watching import EVENTS, Watch
 
 from game_server import heartbeat, join
 from gamekeeper.console import events, monitor, sessions
 from gamekeeper.console.differences import TIMES_SIGN
-from gamekeeper.http.caller import Callers
 from people import ANN, BOB, COIN
 from server import Server
 from world import SENT, World
@@ -44,10 +43,6 @@ def give(world: World, name: str = "Bob", quantity: int = 5) -> int:
     """Give coins to a player; return the number of the change."""
     assert world.post(f"/api/v1/players/{name}/items/give", {"itemid": COIN.id, "quantity": quantity}).status == 200
     return world.ledger()[-1].seq
-
-
-def get_callers(world: World) -> Callers:
-    return world.asgi.services.callers
 
 
 def test_page_shows_totals_and_links_of_latest_changes(world: World, root: Keeper) -> None:

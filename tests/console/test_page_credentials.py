@@ -1,9 +1,8 @@
 """Which credentials open a page of the console."""
 
 import pytest
-from keepers import ACT, Keeper, MakeWorld, fill_path, open_session
+from keepers import ACT, SIGN_IN, SOMEBODY, Keeper, MakeWorld, fill_path, is_sent_to_sign_in, open_session
 from markup import Page
-from sign_in_pages import SIGN_IN, SOMEBODY, is_sent_to_sign_in
 
 from gamekeeper.console.routes import PAGES
 from gamekeeper.http.operation import NO_TOKEN

@@ -4,16 +4,14 @@ from functools import partial
 from urllib.parse import quote
 
 import pytest
-from keepers import ACT, Keeper, MakeWorld, open_session
+from keepers import ACT, SIGN_IN, SIGN_OUT, SOMEBODY, Keeper, MakeWorld, get_callers, is_sent_to_sign_in, open_session
 from markup import Page
-from sign_in_pages import SIGN_IN, SIGN_OUT, SOMEBODY, is_sent_to_sign_in
 
 import people
 from gamekeeper import app
 from gamekeeper.game import accounts
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.http.caller import Callers
 from loops import over
 from world import Answer, World
 
@@ -33,10 +31,6 @@ def read_problem(answer: Answer) -> str:
 
 def list_titles(keeper: Keeper) -> list[str]:
     return [name for name, path in keeper.page(SOMEBODY).links.items() if path.startswith("/console")]
-
-
-def get_callers(world: World) -> Callers:
-    return world.asgi.services.callers
 
 
 def drop_cached_tokens(world: World) -> None:

@@ -14,7 +14,6 @@ PAGE = "/console/signals"
 def test_signal_is_listed_shown_with_its_evidence_and_acknowledged(make_world: MakeWorld) -> None:
     world = make_world(signals="gain=1000,supply=off")
     root = open_session(world, "Root")
-    assert "Nothing unusual." in root.page(PAGE).text
     catch_up(world)
     report(world, 5_000)
     catch_up(world)
@@ -29,7 +28,6 @@ def test_signal_is_listed_shown_with_its_evidence_and_acknowledged(make_world: M
     assert shown[str(seq)] == f"/console/changes/{seq}"
     assert root.act("POST", f"/api/keeper/v1/signals/{signal}/acknowledge", {"Note": "An event."}).status == 303
     assert "Nothing unusual." in root.page(PAGE).text
-    assert "Bob got 5,000" in root.page(f"{PAGE}?state=acknowledged&rule=gain").text
     root.page(f"{PAGE}/{signal}").assert_shown("Acknowledged by Root", ": An event.")
 
 

@@ -1,4 +1,4 @@
-"""The text catalogue and its translations are complete and up to date. Untranslated text: test_untranslated.py."""
+"""The text catalogue and its translations are complete and up to date."""
 
 import re
 from collections.abc import Iterator

@@ -6,7 +6,6 @@ import pytest
 from keepers import Keeper, open_staff
 from markup import Page
 
-import game_server
 import people
 from gamekeeper.console import timeline
 from world import World
@@ -114,15 +113,3 @@ def test_readers_see_only_the_kinds_that_they_may(world: World) -> None:
         page = reader.page(path)
         assert list_entries(page)[:2] == ["Sign-in", "Account banned"]
         page.assert_hidden("Sells", "streamer")
-
-
-def test_notice_for_the_game_is_struck_through_with_its_sanction(root: Keeper, world: World) -> None:
-    """A ban of an account with a player online has two changes: of the account, and the notice for the game."""
-    game_server.heartbeat(world)
-    game_server.join(world, people.ANN.id)
-    assert world.post(BAN, {"duration": 3, "reason": "spam"}).status == 200
-    sanction, notice = (each.seq for each in world.ledger()[-2:])
-    assert world.post(f"/api/keeper/v1/changes/{sanction}/undo").status == 200
-    for page in (ANN, "/console/changes"):
-        undone = re.findall(r'<article class="change undone" id="change-(\d+)"', root.page(page).html)
-        assert undone == [str(notice), str(sanction)], page

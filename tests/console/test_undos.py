@@ -36,10 +36,6 @@ SUPERSEDED = {
     ),
     "level": (Step("POST", f"{PLAYERS}/Bob/level", {"level": 9}), Step("POST", f"{PLAYERS}/Bob/level", {"level": 10})),
     "ban": (Step("POST", f"{USERS}/Ann/admin/ban", BAN), Step("POST", f"{USERS}/Ann/admin/unban")),
-    "permissions": (
-        Step("POST", "/api/keeper/v1/users/Shop/powers", {"mute": True}),
-        Step("POST", "/api/keeper/v1/users/Shop/powers", {"kick": True}),
-    ),
     "gift to a deleted player": (Step("POST", f"{PLAYERS}/Bob/items/give", COINS), Step("DELETE", f"{PLAYERS}/Bob")),
 }
 
@@ -95,7 +91,6 @@ def test_take_of_an_equipped_item_has_one_undo(world: World, root: Keeper) -> No
     ):
         page = root.page(address).html
         assert (f"changes/{taken}/undo" in page, f"changes/{off}/undo" in page) == (True, False), address
-    # pages without the take follow the same rule
     assert f"changes/{off}/undo" not in root.page("/console/changes?kind=player_changed").html
     refused = root.preview("POST", f"/api/keeper/v1/changes/{off}/undo")
     assert refused.status == 409
