@@ -6,13 +6,10 @@ from typing import Any, NamedTuple
 
 import good_requests
 import msgspec
-import pytest
 
 from gamekeeper.game.permissions import ALL, API, BUILTIN_ROLES
 from gamekeeper.http import wire
 from gamekeeper.http.caller import POWERS
-from gamekeeper.http.operation import NO_STORE, READ, DeclarationError, Group, OperationParts
-from gamekeeper.http.request import Request
 from gamekeeper.http.routes import ROUTES
 from loops import over
 from world import World
@@ -147,42 +144,3 @@ def test_answers_have_the_specs_fields(unchanged: World, row: Row) -> None:
         assert list(record)[:4] == PLAYER
     if row.number in POWER_SETS:
         assert list(record["Power"]) == flags_in(ROWS[POWER_SETS[row.number] - 1])
-
-
-# --- declarations of operations ------------------------------------------------------------------------------------
-
-DECLARED: OperationParts = {
-    "name": "quests",
-    "permissions": frozenset[str](),
-    "access": READ,
-    "cache": NO_STORE,
-    "body": wire.lists.LegacyPage,
-    "example_body": wire.lists.LegacyPage(),
-    "answer": wire.users.Message,
-    "example_answer": wire.users.Message("Done."),
-    "refusals": (),
-}
-
-
-def declare(parts: Any, summary: str | None = "Show the quests of a player.") -> None:
-    async def quests(_: Request, body: wire.lists.LegacyPage) -> bytes:
-        return wire.encode(body)
-
-    quests.__doc__ = summary
-    Group("Quests", "What players have to do.").operation("GET /api/v1/quests", **parts)(quests)
-
-
-def test_incomplete_declaration_of_an_operation_is_refused() -> None:
-    declare(DECLARED)
-    for part in DECLARED.keys() - {"body"}:
-        with pytest.raises(DeclarationError, match=f"does not declare {part}."):
-            declare({name: value for name, value in DECLARED.items() if name != part})
-    with pytest.raises(DeclarationError, match="does not declare a docstring"):
-        declare(DECLARED, summary=None)
-    for wrong, problem in (
-        ({"permision": frozenset[str]()}, "declares permision, which no operation has"),
-        ({"query": wire.lists.PageQuery}, "The operation declares"),
-        ({"answer": list[str], "example_answer": list[str]()}, "does not declare rows"),
-    ):
-        with pytest.raises(DeclarationError, match=problem):
-            declare({**DECLARED, **wrong})

@@ -138,11 +138,6 @@ def test_paths_are_accepted_in_any_case_and_with_a_slash_at_the_end(unchanged: W
     assert faults(unchanged, EXAMPLES, rewritten) == {}
 
 
-def test_content_type_without_a_body_is_ignored_by_every_operation(unchanged: World) -> None:
-    gets = [each for each in EXAMPLES if each.route.body is None]
-    assert faults(unchanged, gets, lambda _: {"headers": {"Content-Type": "multipart/form-data"}}) == {}
-
-
 def test_log_in_ignores_the_authorization_header_of_a_php_shop(unchanged: World) -> None:
     open_to_all = [each for each in EXAMPLES if each.route.permissions is NO_TOKEN]
     assert "tokens.log_in" in {handler_of(each.route) for each in open_to_all}

@@ -118,12 +118,6 @@ def test_server_closes_the_connection_on_request(server: SocketServer) -> None:
         assert b"\r\nconnection: close\r\n" in answer.lower()
 
 
-def test_path_without_a_slash_is_the_root(server: SocketServer, line: Connection) -> None:
-    line.send(sockets.request(server, "OPTIONS", b"*", {}))
-    assert (answer := line.answer()).status == 405
-    assert answer.headers["allow"] == "GET"
-
-
 @over("chunked", [False, True])
 def test_body_of_64_kib_is_accepted_and_one_byte_more_refused(
     server: SocketServer, line: Connection, look: World, *, chunked: bool
@@ -235,25 +229,3 @@ def test_pipelined_requests_get_two_answers(server: SocketServer, line: Connecti
     one = sockets.request(server, "GET", b"/api/v1/players/Ann", {})
     line.send(one + one.replace(b"Ann", b"Bob"))
     assert [line.answer().json["Name"] for _ in range(2)] == ["Ann", "Bob"]
-
-
-@over(
-    "raw",
-    [
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # start of a TLS handshake instead of HTTP
-        b"GET\r\n\r\n",
-        b"GET /api/v1/players\r\n\r\n",
-        b"GET http:// HTTP/1.1\r\nhost: x\r\n\r\n",
-        b"GET /a b HTTP/1.1\r\nhost: x\r\n\r\n",
-        b"\x00" * 100,
-        b"GET / HTTP/9.9\r\nhost: x\r\n\r\n",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    ],
-)
-@pytest.mark.long_only
-def test_garbage_bytes_do_not_disturb_the_server(server: SocketServer, line: Connection, raw: bytes) -> None:
-    line.send(raw)
-    answer = line.more()
-    assert not answer.startswith(b"HTTP/1.1 5")
-    line.close()
-    assert get(server, line, b"/health/live").status == 200
