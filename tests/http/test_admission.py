@@ -62,14 +62,28 @@ def test_request_above_the_limit_is_rejected(make_world: MAKES) -> None:
 
 
 def test_rejected_request_reads_no_body_and_no_database(make_world: MAKES) -> None:
-    world = make_world(requests_in_flight=2)
+    world = make_world(requests_in_flight=2, metrics_token="look")
     fill(world)
     assert world.run(ask(world, GIVE, unread)) == 503
     refused(world.get("/api/v1/players/Ann", token="gka_nobodys"), 503, "overloaded")
     refused(world.get("/nowhere"), 503, "overloaded")
-    assert world.get("/health/ready", by=None).status == 200  # health checks take no place
+    for path in ("/health/live", "/health/ready", "/metrics"):  # these take no place
+        assert world.get(path, token="look").status == 200
     world.asgi.services.admission.in_flight -= 1
     refused(world.get("/nowhere"), 404, "no_such_route")
+
+
+def test_body_that_arrives_when_all_places_are_taken_is_rejected(make_world: MAKES) -> None:
+    world = make_world(requests_in_flight=2)
+    before = len(world.ledger())
+
+    async def receive() -> MutableMapping[str, Any]:
+        fill(world)
+        return {"type": "http.request", "body": b'{"itemid": "x"}', "more_body": False}
+
+    assert world.run(ask(world, GIVE, receive)) == 503
+    assert world.asgi.services.admission.in_flight == 2
+    assert len(world.ledger()) == before
 
 
 def test_place_is_freed_after_an_exception_and_a_cancellation(make_world: MAKES) -> None:

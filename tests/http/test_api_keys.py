@@ -9,12 +9,14 @@ import staff
 from api_keys import KEYS, create, use
 from gamekeeper import app
 from gamekeeper.game import api_keys as rules
+from gamekeeper.game import lookup
 from gamekeeper.http import key_guard
 from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import idempotency_keys as stored_answers
 from gamekeeper.store import users as user_rows
 from gamekeeper.store.engine import Row, Value, Writing
 from gamekeeper.store.statements import Statement
+from loops import over
 from world import Answer, World
 
 GIVE = "/api/v1/players/Ann/items/give"
@@ -76,6 +78,25 @@ def test_key_loses_what_its_owner_loses_and_the_change_lists_it(world: World) ->
     expect(use(world, key["Key"]), 401, "denied")
     assert world.get(f"{KEYS}?owner=Seller").json["Keys"][0]["Effective"] == []
 
+    key = create(world, Permissions=["users.query", "players.read"], Owner="Clerk")
+    path, losing = "/api/keeper/v1/users/Clerk/powers", [{"Id": key["Id"], "Name": "web shop", "Lost": ["users.query"]}]
+    for query, weakened in (("?dryRun=true", losing), ("", losing), ("", [])):
+        assert world.post(path + query, {"usersquery": False}).json["WeakenedKeys"] == weakened
+
+
+@pytest.mark.long_only
+def test_suspension_lists_all_working_keys_of_the_owner(world: World) -> None:
+    """Not only the newest: 1,001 newer keys, which lose nothing, are in front of them."""
+    staff.add_account(world, "Seller", "shop")
+    made = [create(world, Name=name, Role="shop", Owner="Seller") for name in ("a", "b", "revoked")]
+    world.call("DELETE", f"{KEYS}/{made[2]['Id']}")
+    later = ((lookup.new_guid(), made[0]["OwnerId"]) for _ in range(1001))
+    values = ", ".join(f"('{key}', '{owner}', '{key}', 'later', '[]', 4000000000000)" for key, owner in later)
+    world.sql(f"INSERT INTO api_keys (id, user_id, scope_id, name, permissions, created_at) VALUES {values}")  # noqa: S608 - ours
+    answer = world.post("/api/keeper/v1/users/Seller/suspend", {}).json
+    listed = [(each["Id"], ["items.give", "players.read"]) for each in made[:2]]
+    assert [(each["Id"], each["Lost"]) for each in answer["WeakenedKeys"]] == listed
+
 
 # --- limits --------------------------------------------------------------------------------------------------------
 
@@ -99,6 +120,9 @@ def test_key_works_only_from_its_addresses_for_its_servers_and_until_it_expires(
     link, lease = "/api/link/v1/servers", {"Lease": 60}
     assert world.call("PUT", f"{link}/realm-1", body=lease, token=text).status == 200
     expect(world.call("PUT", f"{link}/realm-2", body=lease, token=text), 403, "server_not_allowed")
+    for act in ("joined", "left"):
+        expect(world.post(f"{link}/realm-2/{act}", {"Players": []}, token=text), 403, "server_not_allowed")
+    expect(world.call("DELETE", f"{link}/realm-2", token=text), 403, "server_not_allowed")
 
 
 def test_key_sends_only_its_number_of_requests_per_minute(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,6 +164,7 @@ def test_key_is_suspended_rotated_and_revoked(world: World) -> None:
     assert world.call("DELETE", path).json["RevokedAt"]
     expect(use(world, second["Key"]), 401, "denied")
     assert world.call("DELETE", path).status == 200
+    expect(world.post(f"{path}/rotate", {}), 409, "key_revoked")
 
 
 class LockRecorder:
@@ -196,6 +221,22 @@ def test_caller_creates_only_keys_with_permissions_it_has(world: World) -> None:
     staff.save_role(world, "seller", ["items.give"])
     create(world, Role="seller")
     expect(world.call("DELETE", "/api/keeper/v1/roles/seller"), 409, "role_in_use")
+
+
+@over(
+    "fields, code, named",
+    [
+        ({"Role": "shop", "Addresses": ["192.0.2.0/33"]}, "bad_address_range", "192.0.2.0/33"),
+        ({"Role": "shop", "Permissions": ["items.give"]}, "bad_field", "Permissions"),
+        ({}, "bad_field", "Permissions"),
+        ({"Role": "shop", "ExpiresAt": "2020-01-01T00:00:00Z"}, "bad_field", "ExpiresAt"),
+        ({"Role": "shop", "Replaces": "nobody"}, "bad_field", "Replaces"),
+    ],
+)
+def test_malformed_key_is_refused_by_name(shared_world: World, fields: dict[str, Any], code: str, named: str) -> None:
+    answer = shared_world.post(KEYS, {"Name": "k"} | fields)
+    expect(answer, 400, code)
+    assert named in answer.message
 
 
 # --- what is stored ------------------------------------------------------------------------------------------------

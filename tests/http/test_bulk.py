@@ -12,7 +12,11 @@ import people
 from bulking import GIVE, ROOT, act, count_coins, create, get, list_results, list_targets, run, start, work
 from expectations import refused
 from gamekeeper.game import player_filters
-from gamekeeper.http import bulk_filters
+from gamekeeper.game.changes import ChangeApplier
+from gamekeeper.http import bulk_filters, gate
+from gamekeeper.http.gate import Gate
+from gamekeeper.store import bulk_jobs as rows
+from gamekeeper.store.migrate import load_migrations, split_script
 from loops import over
 from people import BOB, COIN, KILLS, NOBODY_ID, SWORD, WARRIOR, ZOE, guid
 from world import World
@@ -124,6 +128,27 @@ def test_ten_thousand_names_fit_into_a_job_and_no_more_than_its_limit(
     refused(world.post(ROOT, bulking.GIVE | {"Players": ["Ann", "Bob", "Zoe"]}), 400, "too_many_players")
 
 
+def test_names_are_looked_up_before_the_transaction(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand look-ups in it would make all other changes wait. They are made in parts, through the gate."""
+    steps = list[str]()
+
+    def note(owner: object, name: str) -> None:
+        real = getattr(owner, name)
+
+        def noting(*given: Any, **more: Any) -> object:
+            steps.append(name)
+            return real(*given, **more)
+
+        monkeypatch.setattr(owner, name, noting)
+
+    monkeypatch.setattr(gate, "FREE_SECONDS", 0.0)
+    for owner, name in ((rows, "find_players_by_name"), (ChangeApplier, "apply"), (Gate, "wait_for_next")):
+        note(owner, name)
+    job = create(world, *(f"Nobody{number}" for number in range(498)), "Ann", "Bob")
+    assert (job["Players"], job["NotFound"]) == (2, 498)
+    assert steps == ["find_players_by_name", "wait_for_next"] * 2 + ["apply"]
+
+
 def test_few_jobs_of_an_account_wait_for_their_start(make_world: Callable[..., World]) -> None:
     """So creating jobs cannot fill the disk. A cancelled job that was never started keeps no players."""
     world = make_world(bulk_previews=2)
@@ -228,6 +253,45 @@ def test_job_that_is_wholly_undone_is_not_undone_again(world: World) -> None:
     world.sql("UPDATE bulk_targets SET undone_at = NULL, undone_by = NULL")  # as if an older version had undone them
     refused(act(world, job, "undo"), 409, "job_undone")
     assert len(world.get(ROOT).json["Jobs"]) == 2
+
+
+def test_undone_changes_of_a_job_are_counted_however_they_were_undone(world: World) -> None:
+    """By undoing one change or a whole job, and undoing that; the migration of databases in use counts the same."""
+
+    def undo_change(seq: int) -> int:
+        assert world.post(f"/api/keeper/v1/changes/{seq}/undo").status == 200
+        return world.ledger()[-1].seq
+
+    def undo_job(job: str) -> str:
+        undoing = act(world, job, "undo").json["Id"]
+        start(world, undoing)
+        work(world)
+        return undoing
+
+    def count(job: str) -> tuple[int, int, str | None, bool]:
+        found = world.run(rows.count_undone(world.keeper.store, job))
+        return found.open, found.undone, found.by, world.run(rows.is_undone(world.keeper.store, job))
+
+    job = run(world, "Ann", "Bob", "Zoe")["Id"]
+    ann = list_targets(world, job)[0]["Seq"]
+    assert world.post(f"/api/keeper/v1/changes/{ann}/undo?dryRun=true").status == 200
+    assert count(job) == (3, 0, None, False)
+    for counted in ((2, 1, None, False), (3, 0, None, False), (2, 1, None, False)):
+        ann = undo_change(ann)
+        assert count(job) == counted
+    second = undo_job(job)
+    assert (count(job), count(second)) == ((0, 3, second, True), (2, 0, None, False))
+    undo_change(list_targets(world, second)[0]["Seq"])
+    third = undo_job(second)
+    assert (count(job), count(second)) == ((2, 1, None, False), (0, 2, third, True))
+
+    stored = "SELECT job_id, number, undone_at IS NULL, undone_by FROM bulk_targets ORDER BY job_id, number"
+    before = world.sql(stored)
+    world.sql("UPDATE bulk_targets SET undone_at = NULL, undone_by = NULL")
+    [migration] = [each for each in load_migrations() if each.name == "undone_changes"]
+    for statement in split_script(migration.text, world.keeper.store.engine):
+        world.sql(statement)
+    assert world.sql(stored) == before
 
 
 def test_act_needs_its_permission_and_start_its_creator(world: World) -> None:

@@ -280,6 +280,29 @@ def test_erased_people_leave_neither_name_nor_reason_in_a_job(world: World) -> N
     assert (found["Creator"], found["Reason"], found["State"]) == (None, None, "paused")
 
 
+def test_jobs_take_turns(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gamekeeper.http.bulk_runner.BATCH_TARGETS", 1)
+    jobs = [create(world, "Ann", "Bob", "Zoe")["Id"] for _ in range(2)]
+    for each in jobs:
+        start(world, each)
+    work(world)
+    changes = world.get("/api/keeper/v1/changes?kind=items_given&limit=6").json["Changes"]
+    order = [each["RequestId"] for each in changes]
+    assert order[:2] == order[2:4] == order[4:]
+    assert set(order) == {f"bulk-{each}" for each in jobs}
+
+
+def test_old_jobs_are_deleted_unless_they_run(world: World) -> None:
+    old, running, recent = (create(world, "Ann", "Bob")["Id"] for _ in range(3))
+    start(world, running)
+    world.sql("UPDATE bulk_jobs SET created_at = 1 WHERE id <> $1", recent)
+    ((now,),) = world.sql("SELECT created_at FROM bulk_jobs WHERE id = $1", recent)
+    world.run(retention.delete_old(world.keeper, now))
+    assert {each["Id"] for each in world.get(ROOT).json["Jobs"]} == {running, recent}
+    assert world.sql("SELECT COUNT(*) FROM bulk_targets WHERE job_id = $1", old) == [(0,)]
+    assert world.sql("SELECT COUNT(*) FROM bulk_targets") == [(4,)]
+
+
 def test_previews_are_deleted_after_a_day_unless_an_approval_of_their_start_waits(
     make_world: Callable[..., World],
 ) -> None:

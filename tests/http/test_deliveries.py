@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import api_keys
 import game_server
 import people
 from commanding import CHANGES, ack, acknowledge, read_feed, read_last, stored
@@ -45,6 +46,19 @@ def test_first_acknowledgement_stands_except_unknown(world: World, kick: int) ->
         world.sql("UPDATE deliveries SET state = 'waiting', reason = NULL, acked_at = NULL")
         assert acknowledge(world, ack(kick, first)).json == {"Acks": [{"Seq": kick, "State": first}]}
         assert acknowledge(world, ack(kick, second)).json == {"Acks": [{"Seq": kick, "State": stands}]}
+
+
+def test_acknowledgements_beyond_the_limits_and_of_another_game_server_are_refused(world: World, kick: int) -> None:
+    refused(acknowledge(world, ack(kick, "waiting")), 400, "bad_field")
+    refused(acknowledge(world, ack(kick, reason="x" * 256)), 400, "bad_field")
+    refused(acknowledge(world, *([ack(kick)] * 1001)), 400, "bad_field")
+    key = api_keys.create(world, Permissions=["game.link"], Owner="Server", Servers=["one"])["Key"]
+    for server, status in (("one", 200), ("two", 403)):
+        path = f"{game_server.LINK}/servers/{server}/acks"
+        assert world.post(path, {"Acks": []}, token=key).status == status
+        assert world.get(f"{CHANGES}?after={kick}&server={server}", token=key).status == status
+    acks = [ack(kick, reason="x" * 255), *([ack(kick)] * 999)]
+    assert acknowledge(world, *acks).status == 200
 
 
 def test_late_acknowledgement_is_taken(world: World, kick: int) -> None:
