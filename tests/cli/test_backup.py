@@ -59,15 +59,11 @@ def test_restore_says_what_happens_to_tokens_and_api_keys(
     command: CommandLine, first_command: CommandLine, file: Path, *, kept: bool
 ) -> None:
     command.says("keys", "create", "shop", "--owner", "Root", "--role", "shop")
-    made = command.json("backup", str(file))
-    back = first_command.run("restore", str(file), *["--keep-tokens"] * kept).stdout.splitlines()
-    tokens = "Tokens that were active at the time of the backup are active again" if kept else "All tokens are revoked."
-    keys = "API keys have the state that they had at" if kept else "All API keys are suspended. Find them with: gamek"
-    assert back[1].startswith(tokens)
-    assert back[2].startswith(keys)
+    command.says("backup", str(file))
+    back = first_command.says("restore", str(file), *["--keep-tokens"] * kept)
+    assert ("All tokens are revoked." in back, "All API keys are suspended." in back) == (not kept, not kept)
     assert first_command.says("keys", "list").splitlines()[1].endswith("active" if kept else "suspended")
     assert ("revoked" in first_command.says("tokens", "list")) != kept
-    assert made["rows"] > 0
 
 
 def test_backup_overwrites_only_with_force(command: CommandLine, file: Path, tmp_path: Path) -> None:
@@ -89,7 +85,6 @@ def test_backup_overwrites_only_with_force(command: CommandLine, file: Path, tmp
 
 def test_problems_of_the_database_are_reported_at_backup_and_at_restore(
     command: CommandLine,
-    first_command: CommandLine,
     file: Path,
     world: World,
     monkeypatch: pytest.MonkeyPatch,
@@ -99,13 +94,6 @@ def test_problems_of_the_database_are_reported_at_backup_and_at_restore(
     async def broken(_: object) -> list[str]:
         return ["page 7 is torn"]
 
-    world.sql("INSERT INTO imports VALUES ('x', 'users', '', 'r.jsonl', 0, '{}', 0, NULL)")
-    warned = command.run("backup", str(file), "--json")
-    assert warned.stderr.startswith("WARNING: The import with the report r.jsonl was interrupted in the stage users")
-    assert json.loads(warned.stdout)["problems"] == []
-    restored = first_command.run("restore", str(file))
-    assert restored.stderr.startswith("WARNING: The import with the report r.jsonl was interrupted in the stage users")
-    assert "doctor found no errors" in restored.stdout
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     with monkeypatch.context() as torn:
         torn.setattr(f"gamekeeper.store.{engine}.{engine.capitalize()}Store.check_integrity", broken)

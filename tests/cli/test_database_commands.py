@@ -12,21 +12,7 @@ from world import World
 
 NEWER = "INSERT INTO migrations (number, name, checksum, applied_at) VALUES (9999, 'from_the_future', 'x', 0)"
 CLEAN = "note: mail: Mail is not set up, so it waits in the outbox (0 there now). Set GAMEKEEPER_SMTP_URL."
-EVERY = [
-    ("users", "list"),
-    ("users", "show", "Ann"),
-    ("users", "grant", "Ann", "users.query"),
-    ("users", "api", "Ann", "on"),
-    ("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin"),
-    ("users", "password", "Ann", "--password-stdin"),
-    ("tokens", "issue", "Ann"),
-    ("tokens", "list"),
-    ("tokens", "revoke", "Ann"),
-    ("migrate",),
-    ("serve", "--port", "1"),
-    ("doctor",),
-]
-AFTER_MIGRATE = [each for each in EVERY if each[:2] not in {("users", "add"), ("migrate",), ("serve", "--port")}]
+AFTER_MIGRATE = [("users", "list"), ("users", "grant", "Ann", "users.query"), ("tokens", "issue", "Ann")]
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -40,10 +26,6 @@ def test_doctor_of_sound_database_reports_no_errors(command: CommandLine) -> Non
     if command.database.startswith("sqlite"):
         Path(command.database.removeprefix("sqlite:///")).chmod(0o600)
     assert command.says("doctor") == f"{CLEAN}\nNo errors found.\n"
-    mail = {"GAMEKEEPER_SMTP_URL": "smtp://localhost", "GAMEKEEPER_MAIL_FROM": "game@example.test"}
-    assert command.says("doctor", **mail) == "No errors found.\n"
-    said = command.says("doctor", GAMEKEEPER_PROT="1")
-    assert "note: settings: GAMEKEEPER_PROT is not a setting and has no effect. Did you mean GAMEKEEPER_PORT?\n" in said
 
 
 def test_doctor_reports_errors_and_exits_with_1(command: CommandLine, world: World) -> None:
@@ -56,14 +38,9 @@ def test_doctor_reports_errors_and_exits_with_1(command: CommandLine, world: Wor
     found = json.loads(command.says("doctor", "--json", code=1))
     assert found["errors"] == 2
     assert [each["check"] for each in found["findings"] if each["level"] == "error"] == ["ledger", "slots"]
-    world.sql(NEWER)
-    assert "error: schema: The database has migration 9999 (from_the_future)" in command.says("doctor", code=1)
-    world.sql("DELETE FROM migrations WHERE number = 9999")
-    world.sql("UPDATE migrations SET checksum = 'x' WHERE number = 18")
-    assert "is not the one that was applied to this database" in command.says("doctor", code=1)
 
 
-@over("arguments", [each for each in EVERY if each[0] not in {"doctor", "serve"}])
+@over("arguments", [*AFTER_MIGRATE, ("migrate",)])
 def test_a_newer_schema_is_refused(command: CommandLine, world: World, arguments: tuple[str, ...]) -> None:
     world.sql(f"{NEWER} ON CONFLICT DO NOTHING")
     before = len(world.ledger())
@@ -90,7 +67,7 @@ def test_mistyped_file_is_not_created(first_command: CommandLine, arguments: tup
     assert not Path(first_command.database.removeprefix("sqlite:///")).exists()
 
 
-def test_unreachable_database_is_reported(tmp_path: Path) -> None:
+def test_unreachable_database_is_reported_without_its_password(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_bytes(b"not a database" * 1000)
     assert "file is not a database" in CommandLine(f"sqlite:///{tmp_path}/x.db").refuses("doctor")
     for database, problem in (
@@ -98,16 +75,10 @@ def test_unreachable_database_is_reported(tmp_path: Path) -> None:
         ("sqlite:////no/such/folder/x.db", "/no/such/folder/x.db"),
         ("mysql://localhost/x", "is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."),
         ("postgresql://nobody:se/cret@127.0.0.1/none", "In a password write / as %2F"),
-        ("postgresql://nobody:se#cret@127.0.0.1/none", "In a password write / as %2F"),
-        ("postgresql://nobody:se?cret@127.0.0.1/none", "In a password write / as %2F"),
         ("postgresql://nobody:se[cret@127.0.0.1/none", "[ as %5B"),
-        ("postgresql://[::1/none", "its host or port is malformed"),
-        ("sqlite:////", "is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."),
         ("", "is not supported. Use sqlite:///path/to/file.db or postgresql://user@host/name."),
     ):
         said = CommandLine(database).refuses("users", "list")
         assert problem in said
         assert "cret" not in said
         assert said.count("\n") == 1
-    for arguments in EVERY:
-        CommandLine("sqlite:////no/such/folder/x.db").refuses(*arguments, typed="moss and lanterns")

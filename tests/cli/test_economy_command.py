@@ -10,15 +10,12 @@ from world import World
 def test_items_days_holders_and_gifts_are_shown(command: CommandLine, world: World) -> None:
     give(world, "Bob", 5)
     shown = command.says("economy").splitlines()
-    assert shown[0].split() == ["ITEM", "IN", "CIRCULATION", "HOLDERS", "CREATED", "DESTROYED"]
     assert shown[2].split() == ["Gold", "Coin", "1255", "2", "1255", "0"]
-    assert shown[-1].startswith(f"Counted up to change {world.ledger()[-1].seq} of ")
     days = command.json("economy", "Gold Coin")
     assert (days["ItemId"], days["Quantity"], len(days["Days"])) == (COIN.id, 1255, 7)
     assert "Gold Coin: 1255 in circulation, 2 holders." in command.says("economy", COIN.id)
     holders = command.says("economy", "Gold Coin", "--holders").splitlines()
     assert holders[1].split() == ["1", "Ann", ANN.id, "1250"]
-    assert "at most 100" in holders[-2]
     gifts = command.says("economy", "Gold Coin", "--staff").splitlines()
     assert [line.split("  ")[0] for line in gifts[1:3]] == ["(command line)", "Shop"]
     assert [each["Given"] for each in command.json("economy", "--staff", "--giver", "shop")["Values"]] == [5]
@@ -44,10 +41,6 @@ def test_recount_repairs_wrong_totals(command: CommandLine, world: World) -> Non
 def test_wrong_arguments_are_refused(command: CommandLine) -> None:
     assert "needs an ITEM" in command.refuses("economy", "--holders", code=2)
     assert "only one of" in command.refuses("economy", "Arrow", "--holders", "--staff", code=2)
-    assert "needs --staff" in command.refuses("economy", "--giver", "Shop", code=2)
     assert "no item 'Nothing'" in command.refuses("economy", "Nothing", code=2)
     assert "is not a day" in command.refuses("economy", "--from", "tomorrow", code=2)
-    assert "less than 92 days" in command.refuses("economy", "--from", "2020-01-01")
-    many = ",".join(["item:Arrow"] * 21)
-    assert "at most 20" in command.refuses("economy", GAMEKEEPER_RANKED=many)
     assert "item:NAME or variable:NAME" in command.refuses("economy", GAMEKEEPER_RANKED="Arrow")

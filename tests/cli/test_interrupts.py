@@ -3,8 +3,6 @@
 import asyncio
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,24 +16,9 @@ from gamekeeper.cli import terminal
 from gamekeeper.game.keeper import Keeper
 from interrupted import CLOSING, INDEXES, WRITTEN, outcomes
 from long_forms import choose
-from loops import over
 from server import free_port
 
 ABORTED = "\nAborted!\n"
-# Program that sends itself SIGINT when it imports the module of its first argument
-IMPORTING = """
-import os, runpy, signal, sys
-pressed = sys.argv.pop(1)
-
-class Press:
-    def find_spec(self, name, path=None, target=None):
-        if name == pressed:
-            os.kill(os.getpid(), signal.SIGINT)
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.meta_path.insert(0, Press())
-runpy.run_module("gamekeeper", run_name="__main__")
-"""
 
 
 @pytest.mark.long_form
@@ -151,11 +134,3 @@ def test_interrupt_before_reopening_moved_database_is_reported(
     assert "error: closed: Interrupted before the new database was opened for use." in said
     assert "is open again" in first_command.says("move", "--reopen")
     assert first_command.json("users", "show", "Ann")["name"] == "Ann"
-
-
-@pytest.mark.long_only
-@over("module, arguments", [("commands", ["--version"]), ("serve", ["serve", "--help"]), ("serve", ["--help"])])
-def test_interrupt_before_command_starts(module: str, arguments: list[str]) -> None:
-    command = [sys.executable, "-c", IMPORTING, f"gamekeeper.cli.{module}", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", ABORTED)

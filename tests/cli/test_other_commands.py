@@ -8,7 +8,6 @@ import pytest
 
 from blocks import parse_commands
 from command_line import CommandLine
-from gamekeeper.cli import progress
 from gamekeeper.http.routes import ROUTES
 from people import ANN
 from playing import find_midnight, play, roll_up
@@ -29,10 +28,6 @@ def test_operations_are_listed() -> None:
     assert [(each["method"], each["path"]) for each in listed] == [(each.method, each.path) for each in ROUTES]
     give = next(each for each in listed if each["name"] == "give_item")
     assert (give["number"], give["access"], give["permissions"]) == ("14", "writes", "items.give")
-    assert {each["permissions"] for each in listed} >= {"no token", "users.manage, users.query", "game.link"}
-    heading, *rows = COMMAND.run("operations").stdout.splitlines()
-    assert heading.split() == ["NUMBER", "METHOD", "PATH", "NAME", "ACCESS", "PERMISSIONS", "SUMMARY"]
-    assert len(rows) == len(ROUTES)
 
 
 def test_deploy_writes_every_file_or_none(tmp_path: Path) -> None:
@@ -52,31 +47,6 @@ def test_deploy_writes_every_file_or_none(tmp_path: Path) -> None:
         "Move them, or name another folder.\n"
     )
     assert {path.name: path.read_text() for path in used.iterdir()} == mine
-    file = used / "other.cfg"
-    assert "is a file" in COMMAND.refuses("deploy", str(file), code=2)
-    assert COMMAND.refuses("deploy", str(file / "below")) == (
-        f"Error: {file / 'below'} cannot be written to: Not a directory. Only the files that are listed were written.\n"
-    )
-
-
-def test_progress_of_a_load_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def load() -> str:
-        with progress.load_progress(3000) as advance:
-            advance(1000)
-            advance(2000)
-        return capsys.readouterr().err
-
-    with progress.load_progress(3000) as advance:
-        advance(1000)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(progress, "PRINT_SECONDS", 0.0)
-    first, last = load().splitlines()
-    assert first.startswith("Loading players: 1,000 of 3,000, ")
-    assert first.endswith(" s left")
-    assert last.startswith("Loaded 3,000 players, ")
-    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
-    monkeypatch.setenv("COLUMNS", "120")
-    assert {each for each in ("Building indexes", "3000/3000", "players/s") if each not in load()} == set()
 
 
 def test_commands_load_neither_http_nor_the_console_and_plain_ones_not_the_doctor() -> None:
@@ -96,17 +66,12 @@ def test_activity_and_retention_are_those_of_the_api(command: CommandLine, world
     play(world, [(ANN.id, start, start + 60_000)])
     roll_up(world)
     points = world.get("/api/keeper/v1/activity?step=week").json["Points"]
-    shown = command.says("activity", "--step", "week").splitlines()
-    assert shown[0].split()[:3] == ["FROM", "(UTC)", "ONLINE"]
-    assert [line.split()[0] for line in shown[1:]] == [each["At"][:16] for each in points]
     active = [each["Active"] for each in command.json("activity", "--step", "week")["Points"]]
     assert active == [each["Active"] for each in points]
     assert 1 in active
     retention = world.get("/api/keeper/v1/activity/retention").json
     assert command.json("activity", "--retention") == retention
-    assert "3,000 points" in command.refuses("activity", "--step", "minute", "--from", "2020-01-01", code=2)
-    for words in (["activity"], ["activity", "--retention"], ["economy"]):
-        assert "after the end" in command.refuses(*words, "--from", "2020-01-02", "--to", "2020-01-01")
+    assert "after the end" in command.refuses("activity", "--from", "2020-01-02", "--to", "2020-01-01")
 
 
 @pytest.mark.long_only
