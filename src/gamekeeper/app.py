@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from gamekeeper import doctor, log, shutdown
-from gamekeeper.console import monitor, template_compiler
+from gamekeeper.console import monitor
 from gamekeeper.console.doctor_run import DoctorRun, Progress
 from gamekeeper.console.monitor import Monitor
 from gamekeeper.console.pages import render_refusal
@@ -80,7 +80,6 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
         upkeep.provider = live.provider
         pages = ConsoleRoutes(ROOT.encode(), PAGES, render_refusal, live)
         upkeep.jobs.append((monitor.SAMPLE_SECONDS, live.monitor.sample))
-        upkeep.after_start = template_compiler.compile_all
     services = build_services(keeper, callers, pages)
     upkeep.save_requests = partial(_save_requests, keeper, services.metrics.request_rates)
     upkeep.jobs.append((activity.SAVE_REQUESTS_SECONDS, upkeep.save_requests))
@@ -162,7 +161,6 @@ class BackgroundJobs:
         self._give_back: Callable[[], None] = lambda: None
         self.health: HealthListener | None = None
         self.provider: Provider | None = None
-        self.after_start: Callable[[], Awaitable[object]] | None = None  # runs once, beside the first requests
         self.save_requests: Callable[[], Awaitable[None]] | None = None
 
     async def start(self) -> None:
@@ -174,8 +172,6 @@ class BackgroundJobs:
         if self.health:
             await self.health.start()
         self._tasks = [asyncio.create_task(_repeat(seconds, work)) for seconds, work in self.jobs]
-        if self.after_start:
-            self._tasks.append(asyncio.create_task(_run_job(self.after_start)))
         gc.collect()
         # exempt the objects made at start from garbage collection: scanning them would delay requests
         gc.freeze()
