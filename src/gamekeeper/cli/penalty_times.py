@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 import click
 
-from gamekeeper.console.typed_times import list_understood, parse_time
 from gamekeeper.game import moderation
 from gamekeeper.http.instants import parse_instant
 
@@ -22,6 +21,8 @@ class TimeType(click.ParamType[Body]):
         self.begin = begin
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Body:
+        from gamekeeper.console.typed_times import list_understood, parse_time  # noqa: PLC0415 - loads the console, which few commands need
+
         typed = parse_time(f"{self.begin}{value}", datetime.now(UTC))
         if typed is None:
             self.fail(f"'{value}' is not understood. {list_understood()}", param, ctx)
