@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.penalty_times import Body, add_time_options, choose_time, read_time
+from gamekeeper.cli.penalty_times import Body, add_time_options, choose_time, describe_time, read_time
 from gamekeeper.cli.users import apply_change, print_losses
-from gamekeeper.console import durations
 from gamekeeper.game import key_losses, lookup, moderation
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.moderation import ModerationRequest
@@ -42,7 +41,7 @@ def ban(
         losses[:] = await key_losses.find_of_ban(tx, await lookup.find_user(tx, name))
         return await moderation.ban(tx, order)
 
-    click.echo(f"Banned {_apply(database, decide, _make_order(name, body, reason))} {durations.describe(body)}.")
+    click.echo(f"Banned {_apply(database, decide, _make_order(name, body, reason))} {describe_time(body)}.")
     print_losses(losses)
 
 
@@ -64,7 +63,7 @@ def mute(
     """Mute an account, permanently without --for, --until or --days. The game server is informed over the game link."""
     body = choose_time(length, until, days) or PERMANENT
     muted = _apply(database, moderation.mute, _make_order(name, body, reason))
-    click.echo(f"Muted {muted} {durations.describe(body)}.")
+    click.echo(f"Muted {muted} {describe_time(body)}.")
 
 
 @click.command(epilog="Example: gamekeeper users unmute Mallory")

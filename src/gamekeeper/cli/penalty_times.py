@@ -54,6 +54,13 @@ def choose_time(length: Body | None, until: Body | None, days: int | None) -> Bo
     return given[0] if given else None
 
 
+def describe_time(body: Body) -> str:
+    """Describe a duration or an end, such as "for 2 hours"."""
+    from gamekeeper.console import durations  # noqa: PLC0415 - as above
+
+    return durations.describe(body)
+
+
 def read_time(body: Body) -> tuple[int, int | None]:
     """Return a duration in minutes (0: permanent), and an end in milliseconds."""
     if until := body.get("until"):
