@@ -9,13 +9,16 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
+from keepers import open_session
 
 import bulking
 import people
+from gamekeeper.console import sessions
 from gamekeeper.game.refusals import TooManyLongReads
 from gamekeeper.http import bodies, gate, large_bodies
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.gate import Gate, Pause
+from gamekeeper.store import watch
 from proof import refused
 from world import Answer, World
 
@@ -61,7 +64,7 @@ def test_other_requests_are_answered_during_a_long_read(long_world: World, monke
 
 
 def test_other_requests_are_answered_during_the_results_of_a_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The results are read and encoded in parts: in the list, and in the table."""
+    """The results are read and encoded in parts: in the list, in the table, and in the console's file."""
     monkeypatch.setattr(gate, "FREE_SECONDS", 0.0)
     names = [f"Nobody{number}" for number in range(ROWS)]
     job = bulking.create(world, *names, "Ann")["Id"]
@@ -71,9 +74,11 @@ def test_other_requests_are_answered_during_the_results_of_a_job(world: World, m
         read = asyncio.ensure_future(send())
         return await ask_until(world, read, "/api/v1/players/Ann"), await read
 
+    cookie = {"cookie": f"{sessions.PLAIN_COOKIE}={open_session(world, 'Root').cookie}"}
     for send in (
         lambda: world.send("GET", path, by="Shop"),
         lambda: world.send("GET", f"{path}&format=csv", by="Shop"),
+        lambda: world.send("GET", f"/console/bulk/{job}/file", by=None, headers=cookie),
     ):
         count, answer = world.run(at_once(send))
         assert (answer.status, count >= 2) == (200, True), (answer.headers["content-type"], count)
@@ -112,6 +117,55 @@ def test_too_many_long_reads_of_one_account_do_not_block_another(long_world: Wor
             refused(answer, 429, "too_many_long_reads")
             assert answer.headers["retry-after"] == str(gate.RETRY_SECONDS)
     assert other.status == 200
+
+
+@pytest.mark.both_engines
+def test_long_read_survives_its_pauses(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL closes a connection that is idle inside a transaction: pauses must be shorter than that."""
+    assert gate.PAUSE_SECONDS <= watch.SLOW_SECONDS / 2
+    # with this small share of the time, only the limit PAUSE_SECONDS keeps pauses of the long read short
+    monkeypatch.setattr(gate, "LONG_READ_SHARE", 0.0001)
+    monkeypatch.setattr(gate, "PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr(gate, "CREDIT_SECONDS", 3600.0)
+
+    async def at_once() -> Answer:
+        await long_world.keeper.store.limit_statements(30)  # the statement timeout that `serve` sets
+        read = asyncio.ensure_future(long_world.send("GET", "/api/keeper/v1/changes?limit=251", by="Shop"))
+        await ask_until(long_world, read, "/api/v1/players/Ann")
+        return await read
+
+    assert long_world.run(at_once()).status == 200
+
+
+def test_few_long_reads_run_at_once() -> None:
+    running = most = 0
+
+    async def work(_: Pause) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(gate.POLL_SECONDS)
+        running -= 1
+
+    async def at_once() -> None:
+        one, accounts = Gate(Admission(1)), range(2 * gate.MAX_LONG_READS)
+        await asyncio.gather(*(one.run(f"account {number}", work, long=True) for number in accounts))
+
+    asyncio.run(at_once())
+    assert most == gate.MAX_LONG_READS
+
+
+def test_short_read_runs_beside_an_export_of_its_account() -> None:
+    async def at_once() -> None:
+        one, over = Gate(Admission(1)), asyncio.Event()
+        export = asyncio.ensure_future(one.run("Ann", lambda _: over.wait(), long=True))
+        await asyncio.sleep(0)
+        await asyncio.wait_for(one.run("Ann", lambda rest: rest()), 30)
+        assert not export.done()
+        over.set()
+        await export
+
+    asyncio.run(at_once())
 
 
 def test_export_ends_when_its_caller_disconnects(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:

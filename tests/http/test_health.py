@@ -21,6 +21,7 @@ from server import Server, free_port
 from world import World
 
 ASKERS = 30
+LONG_ONLY = pytest.mark.long_only
 
 
 def ready_soon(world: World) -> int:
@@ -62,6 +63,31 @@ def test_read_only_database_is_not_ready(world: World) -> None:
         world.sql("SELECT set_config('default_transaction_read_only', 'on', false)")
     assert ready_soon(world) == 503
     assert world.get("/health/live", by=None).status == 200
+
+
+def test_readiness_is_checked_again_after_a_failure(world: World) -> None:
+    world.run(world.keeper.store.close())
+    closed = ready_soon(world)
+    world.run(world.keeper.store.open())
+    assert world.get("/health/ready", by=None).status == 200
+    # PostgreSQL is ready, because its connection pool reconnects
+    assert closed == {"sqlite": 503, "postgres": 200}[world.keeper.store.engine]
+
+
+def test_hanging_write_is_not_awaited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 0.1)
+    over = asyncio.Event()
+
+    async def hang(_: Any, **__: Any) -> None:
+        await over.wait()
+
+    async def ask() -> int:
+        answer = await asyncio.wait_for(world.send("GET", "/health/ready", by=None), 30)
+        over.set()
+        return answer.status
+
+    monkeypatch.setattr(world.keeper.store, "write", hang)
+    assert world.run(ask()) == 503
 
 
 def test_silent_database_is_reported_within_the_timeout_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +142,8 @@ def lesser_role(world: World) -> Iterator[str]:
     ("revoked", "fault"),
     [
         ("INSERT ON ledger", "lacks privileges on: ledger. Grant the privilege"),
+        pytest.param("ALL ON SEQUENCE ledger_seq", "lacks privileges on: ledger_seq.", marks=LONG_ONLY),
+        pytest.param("EXECUTE ON FUNCTION search_parts", "lacks privileges on: search_parts.", marks=LONG_ONLY),
         ("USAGE ON SCHEMA public", "finds no schema to use. Check that the database user has USAGE on the schema"),
     ],
 )
@@ -154,7 +182,7 @@ def hold(port: int, lines: ExitStack) -> None:
 
 
 @ON_SQLITE
-@pytest.mark.long_only
+@LONG_ONLY
 def test_health_port_answers_while_all_connections_are_held(database: str) -> None:
     health = free_port()
     server = Server(database, health_port=health, open_connections=CONNECTIONS, head_seconds=60)
