@@ -1,5 +1,6 @@
 """Activity over time: play sessions, series of numbers, and retention."""
 
+from collections.abc import Callable
 from typing import Any
 
 from expectations import refused
@@ -8,6 +9,7 @@ from game_server import heartbeat, join, leave
 from gamekeeper.game import activity
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS, find_first_day
 from gamekeeper.http.instants import format_instant, parse_instant
+from gamekeeper.store import clock
 from people import ANN, BOB, ZOE, guid
 from playing import find_midnight, invent_sessions, play, play_rows, read_sessions, roll_up
 from tidying import tidy
@@ -154,6 +156,34 @@ def test_old_sessions_are_deleted_after_they_were_counted_and_numbers_stay(world
     assert columns(points(world, "day", start, start), "Active", "PlaySeconds") == [(1, 3600)]
     assert world.sql("SELECT play_ms FROM player_activity WHERE player_id = $1", ANN.id) == [(ONE_HOUR,)]
     assert findings(world, "activity") == []
+
+
+def test_doctor_accepts_sessions_that_were_deleted_before_their_minutes(make_world: Callable[..., World]) -> None:
+    world = make_world(session_days=1)
+    now = world.run(clock.now(world.keeper.store))
+    hours = [(ANN.id, 100, 30), (BOB.id, 30, 29), (ZOE.id, 30, 2)]  # start and end, in hours before now
+    play(world, [(player_id, now - start * HOUR_MS, now - end * HOUR_MS) for player_id, start, end in hours])
+    roll_up(world)
+    tidy(world)
+    assert len(read_sessions(world)) == 1
+    assert findings(world, "activity") == []
+    world.sql("UPDATE activity_minutes SET ended = ended + 1 WHERE minute = $1", now // MINUTE_MS - 120)
+    assert findings(world, "activity") != []
+
+
+def test_player_who_joins_again_repairs_a_wrong_session(world: World) -> None:
+    heartbeat(world)
+    for fault in (
+        "INSERT INTO play_sessions (player_id, server, started_at) VALUES ($1, 'one', 5)",
+        "DELETE FROM play_sessions WHERE player_id = $1 AND ended_at IS NULL",
+        "UPDATE play_sessions SET server = 'other' WHERE player_id = $1 AND ended_at IS NULL",
+    ):
+        world.sql(fault, ANN.id)
+        assert findings(world, "activity") != []
+        join(world, ANN.id)
+        leave(world, ANN.id)
+        assert findings(world, "activity") == []
+        join(world, ANN.id)
 
 
 def test_doctor_finds_wrong_rollups(world: World) -> None:

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
+import staff
 from boarding import BOARDS, catch_up, create, end_now, hide, now, pass_time, put, read, standings
 from economics import give, load_players
 from expectations import refused
-from game_server import put_player
-from gamekeeper.game import board_follower, board_seasons, erasure_jobs, ranked_buckets
+from game_server import heartbeat, join, put_player
+from gamekeeper.game import board_follower, board_seasons, boards, erasure_jobs, ranked_buckets
 from gamekeeper.game import standings as standing_rules
 from gamekeeper.game.board_follower import BoardFollower
 from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
@@ -184,6 +185,18 @@ def test_play_time_of_a_session_across_the_end_is_cut(world: World) -> None:
     assert read(world, "played")["Season"]["State"] == "final"
 
 
+def test_play_time_counts_players_who_are_online_at_the_end_of_a_season(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    world.sql("UPDATE play_sessions SET started_at = started_at - $1", 3 * HOUR)
+    create(world, "played", "play_time", StartsAt=now(world, -8 * HOUR), EndsAt=now(world, -HOUR))
+    for follow in (catch_up, roll_up, roll_up, catch_up):
+        follow(world)
+    ((name, seconds),) = standings(world, "played")
+    assert (name, abs(seconds - 7200) <= 10) == ("Ann", True)
+    assert read(world, "played")["Season"]["State"] == "final"
+
+
 def test_hidden_account_is_on_no_board_until_it_is_shown(world: World) -> None:
     create(world)
     catch_up(world)
@@ -306,3 +319,16 @@ def test_board_is_created_renamed_deleted_and_created_again(world: World) -> Non
     kinds = [each.kind for each in world.ledger() if "board" in each.kind or "season" in each.kind]
     expected = ["board_saved", "season_saved", "board_saved", "board_deleted", "board_saved", "season_saved"]
     assert kinds == expected
+
+
+def test_boards_and_hidden_accounts_are_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boards, "MAX_BOARDS", 1)
+    monkeypatch.setattr(boards, "MAX_HIDDEN", 1)
+    create(world)
+    refused(world.post(BOARDS, {"Name": "a", "Title": "x", "Ranks": "level"}), 409, "too_many_boards")
+    assert hide(world, "Ann").status == 200
+    refused(hide(world, "Bob"), 409, "too_many_hidden")
+    # only those who may see accounts are told which are hidden
+    reader = staff.add_account(world, "Reader", staff.save_role(world, "reader", ["players.read"]))
+    assert world.get(BOARDS, token=reader).json["Hidden"] == []
+    assert [each["User"] for each in world.get(BOARDS).json["Hidden"]] == ["Ann"]

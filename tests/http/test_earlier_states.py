@@ -118,6 +118,15 @@ def test_state_behind_too_many_changes_is_refused(world: World, monkeypatch: pyt
     refused(world.get(f"{THEN}/Bob/items?at=2001-01-01"), 409, "history_too_long")
 
 
+def test_changes_without_items_are_skipped_for_items(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "MAX_REWOUND", 2)
+    start = give(world)
+    for level in range(3, 20):
+        world.post("/api/v1/players/Bob/level", {"level": level})
+    give(world)
+    assert occupied_slots(items(world, start, "Bob")["inventory"]) == {0: (COIN.id, 1)}
+
+
 def test_imported_player_did_not_exist_before_its_import(world: World) -> None:
     """Imported players have no change of their own: one change describes the whole batch."""
     world.sql("DELETE FROM ledger WHERE player_id = $1", BOB.id)

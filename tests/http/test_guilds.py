@@ -326,7 +326,7 @@ def test_reports_at_the_same_time_count_right(world: World) -> None:
 
 @pytest.mark.both_engines
 def test_members_are_counted_after_each_kind_of_change(world: World) -> None:
-    """The triggers count after an insertion, another rank, a move, a removal, and deletions of players and guilds."""
+    """The triggers count after an insertion, another rank, a move, a removal, and ends of players, guilds, accounts."""
     guild_rows.insert(world, {ANN.id: 0, ZOE.id: 1})
     guild_rows.insert(world, {BOB.id: 0}, OTHER_ID, "Blue Hand")
     assert count_members(world) == {GUILD_ID: 2, OTHER_ID: 1}
@@ -342,6 +342,8 @@ def test_members_are_counted_after_each_kind_of_change(world: World) -> None:
     world.sql("DELETE FROM guilds WHERE id = $1", OTHER_ID)
     assert count_members(world) == {GUILD_ID: 1}
     assert world.sql("SELECT COUNT(*) FROM guild_members") == [(1,)]
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    assert (count_members(world), world.sql("SELECT COUNT(*) FROM guild_members")) == ({GUILD_ID: 0}, [(0,)])
 
 
 def test_doctor_finds_and_fixes_miscounted_members(world: World) -> None:

@@ -11,6 +11,7 @@ from audit_log import BEYOND, FAR, LONG_AGO, give, last
 from expectations import refused
 from game_server import put_player
 from gamekeeper.game import history
+from gamekeeper.http.wire.history import LIMITS
 from people import ANN, ARROW, BOB, COIN, USER_IDS
 from undos import CHANGES, items, undone
 from world import World
@@ -232,6 +233,13 @@ def test_csv_has_the_changes_of_the_json_page_and_no_formula(world: World) -> No
     ]:
         items(world, "give", COIN.id, headers={"X-Reason": reason})
         assert table(world, "limit=1")[0]["Reason"] == cell
+
+
+def test_csv_is_longer_than_a_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LIMITS, "json", (3, 5))
+    monkeypatch.setitem(LIMITS, "csv", (5, 12))
+    assert (len(numbers(world)), len(numbers(world, "limit=500"))) == (3, 5)
+    assert (len(table(world, "")), len(table(world, "limit=2")), len(table(world, "limit=500"))) == (5, 2, 12)
 
 
 def test_account_names_in_history_need_the_role(world: World) -> None:
