@@ -10,6 +10,7 @@ import people
 from approving import count_coins, decide, give, hold, make_strict
 from gamekeeper.demo.names import make_numbered_id
 from gamekeeper.game import approvals
+from gamekeeper.http import operation_refusals
 from gamekeeper.store.table import as_table
 from proof import refused
 from world import Answer, World
@@ -92,3 +93,12 @@ def test_few_changes_of_an_account_wait(make_world: Callable[..., World]) -> Non
     refused(give(strict, by="Root"), 409, "approval_required")
     assert decide(strict, first, "deny").status == 200
     hold(strict, "w1")
+
+
+@described.each_operation
+def test_documents_say_which_operations_can_be_held(operation: described.Operation) -> None:
+    about, holdable = operation.about["responses"], operation_refusals.can_be_held(operation.route)
+    refused = "approval_required" in str(about.get("409", {}).get("description"))
+    is_keepers = not operation.route.path.startswith("/api/v1/")
+    assert ("202" in about, refused) == (holdable and is_keepers, holdable and not is_keepers)
+    assert ("X-Approval-Required" in about["200"]["headers"]) == holdable

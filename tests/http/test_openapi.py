@@ -15,6 +15,7 @@ from described import (
     OPERATIONS,
     RAW,
     TOLERANT,
+    TOLERANT_RAW,
     Operation,
     each_operation,
     examples_of,
@@ -23,7 +24,7 @@ from described import (
     response_of,
 )
 from gamekeeper.game.refusals import Refusal
-from gamekeeper.http import errors, operation_refusals, wire
+from gamekeeper.http import errors, operation_refusals, samples, wire
 from gamekeeper.http.bodies import list_optional_names
 from gamekeeper.http.operation import NO_TOKEN, WRITE
 from gamekeeper.http.routes import ROUTES
@@ -216,6 +217,13 @@ def test_choices_have_a_discriminator() -> None:
             variant = SCHEMAS[reference.rpartition("/")[2]]
             assert variant["properties"][by["propertyName"]]["enum"] == [value]
             assert by["propertyName"] in variant["required"]
+
+
+def test_document_contains_no_secret() -> None:
+    text = RAW.decode() + TOLERANT_RAW.decode()
+    assert "$argon2" not in text
+    assert set(re.findall(r"gka_[\w-]*", text)) == {samples.ACCESS}
+    assert set(re.findall(r"\b[0-9a-f]{64}\b", text)) == {samples.HASH, samples.PICTURE_HASH}
 
 
 def test_every_kind_of_change_has_before_and_after_schemas() -> None:

@@ -42,7 +42,7 @@ def _set_width(schema: Schema) -> Schema:
     bounds = [schema[each] for each in ("minimum", "maximum") if each in schema] or schema.get("enum", [])
     name = schema.get("format") or _find_width(bounds)
     if name is None:
-        return schema  # unknown width, so no format: test_openapi_strict.py reports such integers
+        return schema  # unknown width, so no format: test_openapi.py reports such integers
     least, most = RANGES[name]
     said: dict[str, Any] = {"minimum": least, "maximum": most}
     return {key: value for key, value in schema.items() if key not in said or value != said[key]} | {"format": name}
