@@ -5,6 +5,7 @@ import io
 import json
 import random
 import struct
+import threading
 import zlib
 
 from PIL import Image, PngImagePlugin
@@ -15,6 +16,7 @@ from gamekeeper.game import pictures
 from gamekeeper.game.refusals import BadField
 from loops import over
 from people import ARROW, SWORD
+from proof import at_once
 from world import Answer, World
 
 RED, BLUE = (200, 30, 40, 255), (20, 60, 210, 255)
@@ -77,6 +79,15 @@ def test_picture_is_stored_as_png_without_metadata(world: World) -> None:
     image = read_stored(world)
     assert (image.format, image.size, image.getpixel((0, 0)), image.getpixel((9, 9))) == ("PNG", (64, 32), BLUE, RED)
     assert put(world, PNG + bytes(65_536 - len(PNG))).status == 200
+
+
+def test_pictures_are_converted_one_at_a_time(world: World) -> None:
+    """More threads would convert no more pictures, but use all processors, and every other request would wait."""
+    body = {"Picture": base64.b64encode(write(make_image(200, 60))).decode()}
+    path = f"{LINK}/items/{ARROW.id}/picture"
+    answers = at_once(world, [world.send("PUT", path, body=body, by="Server") for _ in range(8)])
+    assert {each.status for each in answers} == {200}
+    assert [each.name for each in threading.enumerate() if each.name.startswith("pictures")] == ["pictures_0"]
 
 
 def test_picture_is_unchanged_by_repetition_and_deleted_with_its_item(world: World) -> None:

@@ -14,7 +14,7 @@ from gamekeeper.http.instants import format_instant
 from gamekeeper.store import mails
 from gamekeeper.store.engine import Writing
 from outbox import ask, list_mails, only
-from proof import refused, spelt
+from proof import at_once, refused, spelt
 from world import Answer, World
 
 MAILS = "/api/keeper/v1/mails"
@@ -104,6 +104,18 @@ def test_retry_is_recorded_and_refused_for_an_unknown_mail(world: World) -> None
     refused(retry(world, people.NOBODY_ID), 404, "no_such_mail", f"No mail with id '{people.NOBODY_ID}'.")
     world.call("DELETE", "/api/v1/users/Ann")
     refused(retry(world, mail_id), 404, "no_such_mail")
+
+
+@pytest.mark.both_engines
+def test_concurrent_retries_with_one_key_retry_once(make_world: Callable[..., World]) -> None:
+    first, second = make_world(), make_world()
+    mail_id, key = store_failed_mail(first), {"Idempotency-Key": "k1"}
+    calls = [world.send("POST", f"{MAILS}/{mail_id}/retry", headers=key) for world in (first, second) * 4]
+    answers = at_once(first, calls)
+    assert {(answer.status, answer.raw) for answer in answers} == {(200, answers[0].raw)}
+    assert sum("idempotent-replay" in answer.headers for answer in answers) == 7
+    assert [row.kind for row in first.ledger()].count("mail_retried") == 1
+    refused(retry(first, people.NOBODY_ID, headers=key), 422, "idempotency_key_reused")
 
 
 def test_mail_that_cannot_be_retried_is_409(world: World) -> None:

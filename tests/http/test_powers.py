@@ -7,6 +7,7 @@ import pytest
 
 import api_keys
 import people
+from command_line import CommandLine
 from expectations import everything
 from gamekeeper.game import lookup, tokens
 from gamekeeper.game.security import Origin
@@ -104,6 +105,15 @@ def test_caller_grants_and_revokes_only_own_permissions(
         assert everything(world) == before
 
 
+def test_users_manage_can_set_any_password(world: World) -> None:
+    """By the spec users.manage may reset any password, so it amounts to every permission and is documented so."""
+    empower(world, "Clerk", "users_query", "users_manage")
+    new = "ab" * 32
+    assert world.post("/api/v1/users/Root/manage/password/change", {"new": new}, by="Clerk").status == 200
+    signed_in = world.post(TOKEN, {**BY_PASSWORD, "username": "Root", "password": new}, by=None)
+    assert change(world, "Clerk", {"ban": True}, token=signed_in.json["access_token"]).status == 200
+
+
 def test_key_and_undo_follow_the_same_permission_rules(world: World) -> None:
     change(world, "Shop", {"ban": True})
     number = world.ledger()[-1].seq
@@ -145,13 +155,18 @@ def takes_by_undo(world: World) -> None:
     assert world.post(f"/api/keeper/v1/changes/{given}/undo").status == 200
 
 
+def takes_by_command_line(world: World) -> None:
+    assert CommandLine(world.url).says("users", "api", "Shop", "off") == "Permissions of Shop: none.\n"
+    world.call("DELETE", "/api/oauth/token/Ann")  # as in empower
+
+
 def takes_by_sql(world: World) -> None:
     world.sql("UPDATE users SET api = (1 = 0) WHERE name = 'Shop'")
     world.call("DELETE", "/api/oauth/token/Ann")
 
 
 def test_restored_api_access_does_not_restore_tokens(world: World) -> None:
-    for take in (takes_by_api, takes_by_undo, takes_by_sql):
+    for take in (takes_by_api, takes_by_undo, takes_by_command_line, takes_by_sql):
         takes_by_sql(world)
         assert change(world, "Shop", {"api": True}).status == 200
         shop = world.run(lookup.find_user(world.keeper.store, "Shop"))
