@@ -120,8 +120,9 @@ def test_open_session_is_counted_as_active_after_midnight_and_once(world: World)
 def test_sign_ins_requests_and_errors_are_counted(world: World) -> None:
     hour = find_midnight(world, 1) + 5 * HOUR_MS
     play(world, [], days=3)
-    world.run(activity.save_requests(world.keeper.store, 30, 2))
-    world.run(activity.save_requests(world.keeper.store, 4, 0))
+    world.run(activity.save_requests(world.keeper.store, 30, 2, 3))
+    world.run(activity.save_requests(world.keeper.store, 4, 0, 4))
+    assert world.sql("SELECT SUM(refused) FROM activity_minutes") == [(7,)]
     for step in ("minute", "hour", "day", "week", "month"):
         found = columns(points(world, step), "Requests", "Errors")
         assert [sum(each[number] or 0 for each in found) for number in (0, 1)] == [34, 2], step

@@ -3,17 +3,20 @@
 import asyncio
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import game_server
 import people
+from gamekeeper import log
 from gamekeeper.http.health import FRESH_SECONDS
 from gamekeeper.http.prometheus import FAMILIES
 from gamekeeper.http.workers import WorkerSamples
+from server import Server
 from world import World
 
 Make = Callable[..., World]
@@ -80,6 +83,13 @@ def test_requests_are_counted_by_route_and_status_in_a_cumulative_histogram(make
     assert 0 < samples[name.format("sum", "")] < 60
 
 
+def test_access_log_names_the_declared_path(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = list[tuple[Any, ...]]()
+    monkeypatch.setattr(log, "access", lambda *line: lines.append(line))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType] - as log.access
+    assert make_world(access_log=True).get("/API/V1/Players/BOB").status == 200
+    assert [line[2] for line in lines] == ["GET /api/v1/players/[lookupKey]"]
+
+
 def test_database_gauges_show_its_contents(make_world: Make) -> None:
     world = make_world(metrics_token=TOKEN)
     before = scrape(world)
@@ -138,3 +148,34 @@ def test_read_only_database_is_reported_as_not_writable(make_world: Make) -> Non
     time.sleep(FRESH_SECONDS)
     samples = scrape(world)
     assert (samples["gamekeeper_database_up"], samples["gamekeeper_database_writable"]) == (1, 0)
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+@pytest.mark.long_only
+def test_workers_of_a_server_report_all_and_counters_never_fall(
+    database: str, known_tokens: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each request uses a new connection, so that both workers get some. They exchange their counts now and then."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    asked = {"Authorization": f"Bearer {known_tokens['Root']}"}
+    number, before, give_up = 0, Samples(), time.monotonic() + 60
+
+    def scrape_server() -> Samples:
+        assert time.monotonic() < give_up
+        text = httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
+        found = parse_metrics(text)
+        counts = {name: value for name, value in before.items() if "_total" in name or "_bucket" in name}
+        assert [name for name, value in counts.items() if found[name] < value] == [], number
+        return found
+
+    with Server(database, workers=2, metrics_token=TOKEN) as server:
+        lines = [f'gamekeeper_requests_total{{{PLAYER},status="200",worker="{each}"}}' for each in (1, 2)]
+        while number < 12 or not all(before.get(each) for each in lines):
+            number += 1
+            httpx.get(f"{server.url}/api/v1/players/Ann", headers=asked).raise_for_status()
+            before = scrape_server()
+        while requests(before, PLAYER, 200) < number:
+            before = scrape_server()
+        assert requests(before, PLAYER, 200) == number
+        assert server.stop() == 0
+    assert list(tmp_path.iterdir()) == []  # after the shutdown no files of the workers' counts are left

@@ -11,6 +11,7 @@ import time
 from collections.abc import Generator
 from typing import Any
 
+import httpx
 import pytest
 
 import people
@@ -21,6 +22,7 @@ from server import Server
 SECONDS = 1  # seconds: the server's deadline for receiving a request
 # seconds, less than the default deadline of 10: a server that ignores its setting is later in every attempt
 SOON, ATTEMPTS = 8, 5
+CONNECTIONS = 60  # open connections that the server accepts
 LATE = 60  # seconds until a late answer counts as a failure, also on a busy machine
 GIVE = json.dumps({"itemid": people.COIN.id, "quantity": 1}).encode()
 LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
@@ -29,7 +31,7 @@ LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
 @pytest.fixture(scope="module")
 def served(sqlite_databases: Sqlite) -> Generator[tuple[Server, str]]:
     """Start a server with a short receive deadline, and return it with a token."""
-    yield from serving(sqlite_databases, SECONDS)
+    yield from serving(sqlite_databases, SECONDS, open_connections=CONNECTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +134,15 @@ def test_body_in_time_and_head_of_16_kib_or_90_headers_are_accepted_and_more_ref
         with connect(server) as line:
             line.sendall(start + more + b"\r\n")
             assert line.recv(4096).split()[1] == status
+
+
+@pytest.mark.long_only
+def test_flood_of_idle_connections_blocks_requests_only_briefly(server: Server) -> None:
+    """Each time its deadline passes, the server closes at most CONNECTIONS idle connections and accepts more."""
+    began = time.monotonic()
+    with contextlib.ExitStack() as idle:
+        for _ in range(3 * CONNECTIONS):
+            idle.enter_context(connect(server))
+        httpx.get(f"{server.url}/health/live", timeout=LATE).raise_for_status()
+        assert time.monotonic() - began < 4 * LATE
+    assert httpx.get(f"{server.url}/health/live", timeout=LATE).is_success

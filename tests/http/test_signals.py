@@ -383,6 +383,16 @@ def test_more_refusals_than_usual_raise_a_signal_when_a_day_is_recorded(world: W
         assert world.sql("SELECT position, value FROM rollups WHERE name = 'refusals'") == [(slot + 1, expected)]
 
 
+def test_refusals_of_the_public_side_are_not_counted(make_world: MakeWorld) -> None:
+    world = make_world(public_boards=True)
+    rates = world.asgi.services.metrics.request_rates
+    for path in ("/api/public/v1/boards/nothing", "/api/public/v1/nothing", "/api/v1/nothing"):
+        assert world.get(path, by=None).status in {401, 404}
+    world.run(asyncio.sleep(1.01))  # until the present second is over
+    counts = rates.take_unsaved()
+    assert (counts.requests, counts.refused) == (3, 1)
+
+
 def spoil_yesterday(world: World, quantity: int) -> int:
     """Give coins yesterday and today, and change the total of yesterday; return yesterday's number."""
     give(world, "Bob", 5)
