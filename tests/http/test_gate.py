@@ -156,11 +156,14 @@ def test_few_long_reads_run_at_once() -> None:
 
 
 def test_short_read_runs_beside_an_export_of_its_account() -> None:
+    async def read(rest: Pause) -> None:
+        await rest()
+
     async def at_once() -> None:
         one, over = Gate(Admission(1)), asyncio.Event()
         export = asyncio.ensure_future(one.run("Ann", lambda _: over.wait(), long=True))
         await asyncio.sleep(0)
-        await asyncio.wait_for(one.run("Ann", lambda rest: rest()), 30)
+        await asyncio.wait_for(one.run("Ann", read), 30)
         assert not export.done()
         over.set()
         await export

@@ -16,7 +16,7 @@ from gamekeeper import log
 from gamekeeper.http.health import FRESH_SECONDS
 from gamekeeper.http.prometheus import FAMILIES
 from gamekeeper.http.workers import WorkerSamples
-from server import Server
+from server import Server, free_port
 from world import World
 
 Make = Callable[..., World]
@@ -152,7 +152,7 @@ def test_read_only_database_is_reported_as_not_writable(make_world: Make) -> Non
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 @pytest.mark.long_only
-def test_workers_of_a_server_report_all_and_counters_never_fall(
+def test_workers_share_the_health_port_and_report_all_and_counters_never_fall(
     database: str, known_tokens: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each request uses a new connection, so that both workers get some. They exchange their counts now and then."""
@@ -168,7 +168,10 @@ def test_workers_of_a_server_report_all_and_counters_never_fall(
         assert [name for name, value in counts.items() if found[name] < value] == [], number
         return found
 
-    with Server(database, workers=2, metrics_token=TOKEN) as server:
+    health = free_port()
+    with Server(database, workers=2, metrics_token=TOKEN, health_port=health) as server:
+        ready = [httpx.get(f"http://127.0.0.1:{health}/health/ready", timeout=30).status_code for _ in range(10)]
+        assert ready == [200] * 10
         lines = [f'gamekeeper_requests_total{{{PLAYER},status="200",worker="{each}"}}' for each in (1, 2)]
         while number < 12 or not all(before.get(each) for each in lines):
             number += 1
