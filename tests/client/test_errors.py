@@ -17,11 +17,15 @@ def find_classes(kind: type[errors.GamekeeperError] = errors.GamekeeperError) ->
         yield from find_classes(each)
 
 
+def make(kind: type[errors.GamekeeperError]) -> errors.GamekeeperError:
+    if issubclass(kind, errors.Refused):
+        return kind(409, errors.Error("No room.", "a_code", "request-1", [CHANGE]), 3.5)
+    return errors.Unreachable("No answer.", permanent=True) if kind is errors.Unreachable else kind("What happened.")
+
+
 @over("kind", list(find_classes()))
 def test_copied_error_keeps_all_attributes(kind: type[errors.GamekeeperError]) -> None:
-    error = kind("What happened.")
-    if issubclass(kind, errors.Refused):
-        error = kind(409, errors.Error("No room.", "a_code", "request-1", [CHANGE]), 3.5)
+    error = make(kind)
     error.idempotency_key = "order-4711"
     for again in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):  # noqa: S301 - data of this test
         assert type(again) is kind
