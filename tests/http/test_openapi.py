@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import openapi_spec_validator
 import pytest
-from msgspec import Struct
 
 from described import (
     DOCUMENT,
@@ -25,7 +23,6 @@ from described import (
 )
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, operation_refusals, samples, wire
-from gamekeeper.http.bodies import list_optional_names
 from gamekeeper.http.operation import NO_TOKEN, WRITE
 from gamekeeper.http.routes import ROUTES
 from person import erase, finish, live
@@ -102,20 +99,6 @@ def test_examples_fit_their_own_schemas(operation: Operation) -> None:
             assert [each for each in found if each] == []
 
 
-@each_operation
-def test_null_and_empty_form_field_are_described_where_accepted(operation: Operation) -> None:
-    shape = operation.route.body
-    # Not of the log-in: its schema describes required fields differently
-    if shape is None or not issubclass(shape, Struct) or shape is wire.tokens.LogIn:
-        return
-    optional = list_optional_names(shape)
-    for kind, each in operation.tolerant["requestBody"]["content"].items():
-        nothing = None if kind == JSON else ""
-        assert faults(each["schema"], each["example"] | dict.fromkeys(optional, nothing), TOLERANT) == []
-        for field in set(shape.__struct_fields__) & {"duration", "quantity"}:
-            assert faults(each["schema"], each["example"] | {field: nothing}, TOLERANT)
-
-
 def kinds(kind: type[Refusal]) -> Iterator[type[Refusal]]:
     """Yield the refusals of the API, without those that only the console shows."""
     found = [each for each in kind.__subclasses__() if each.__module__.startswith("gamekeeper.")]
@@ -144,79 +127,6 @@ def test_documented_statuses_are_those_of_the_refusals(operation: Operation) -> 
 # --- plain types and named objects, as all client generators need ----------------------------------------------------
 
 SCHEMAS = DOCUMENT["components"]["schemas"]
-# JSON fields whose values a game sets and that can be beyond 2^53, where JavaScript loses digits
-BEYOND = {"Exp", "ExperienceToNextLevel", "PlayTimeSeconds", "TimeCreated", "Value", "value"}
-
-
-def list_parts(value: Any) -> list[Any]:
-    """Return all JSON objects within a JSON value, also the value itself."""
-    if isinstance(value, list):
-        return [part for each in cast("list[Any]", value) for part in list_parts(each)]
-    if not isinstance(value, dict):
-        return []
-    fields = cast("dict[str, Any]", value)
-    return [fields, *list_parts([*fields.values()])]
-
-
-def test_number_has_a_width_and_no_value_has_two_types() -> None:
-    for name, schema in SCHEMAS.items():
-        for part in list_parts(schema):
-            given: Any = part.get("type", [])
-            types: list[str] = [given] if isinstance(given, str) else [*given]
-            if not isinstance(given, dict):  # a map of properties, of which one is called `type`
-                assert len({*types} - {"null"}) <= 1, name
-                assert "integer" not in types or part.get("format") in {"int32", "int64"}, name
-                assert "number" not in types or part.get("format") == "double", name
-
-
-def test_every_object_is_a_component_and_every_component_is_used() -> None:
-    """Generators invent names for inline objects."""
-    for name, schema in SCHEMAS.items():
-        inline = [part for part in list_parts(schema) if "properties" in part and part is not schema]
-        assert inline == [], name
-    used = {name for name in SCHEMAS if f'"#/components/schemas/{name}"'.encode() in RAW}
-    # ApiError is not used by a schema: it documents the fields of all errors
-    assert SCHEMAS.keys() - used == {"ApiError"}
-
-
-def test_documents_name_every_value_beyond_2_to_the_53() -> None:
-    """JavaScript loses digits of such values, so docs/openapi.md and the description name them."""
-    fields = [field for schema in SCHEMAS.values() for field in schema.get("properties", {}).items()]
-    large = {name for name, each in fields if any(part.get("format") == "int64" for part in list_parts(each))}
-    page = (Path(__file__).parents[2] / "docs/openapi.md").read_text("utf-8").partition("## Numbers beyond 2^53")[2]
-    beyond, below = (
-        set(re.findall(r"`(\w+)`", part)) for part in page.partition("JSON.parse")[0].split("All other numbers")
-    )
-    assert (beyond, below) == (BEYOND, large - BEYOND)
-    (line,) = re.findall(r"\* \*\*Numbers beyond.*?All other", DOCUMENT["info"]["description"], re.DOTALL)
-    assert set(re.findall(r"`(\w+)`", line)) == BEYOND
-
-
-@each_operation
-def test_errors_name_the_codes_of_the_operation(operation: Operation) -> None:
-    expected = {
-        operation_refusals.get_code(kind)
-        for kinds in operation_refusals.list_refusals(operation.route).values()
-        for kind in kinds
-    }
-    refused = {status: each for status, each in operation.about["responses"].items() if status >= "400"}
-    names = {each["content"][JSON]["schema"]["$ref"].rpartition("/")[2] for each in refused.values()}
-    assert names == {f"{operation.name.title().replace('_', '')}Error"}
-    error = SCHEMAS[names.pop()]
-    assert set(error["properties"]["Code"]["enum"]) == expected
-    assert error["properties"].keys() >= SCHEMAS["ApiError"]["properties"].keys()
-    assert error["required"] == SCHEMAS["ApiError"]["required"]
-
-
-def test_choices_have_a_discriminator() -> None:
-    known = {name: each["discriminator"] for name, each in SCHEMAS.items() if "discriminator" in each}
-    assert known.keys() == {"FeedChange", "ToldChange", "DoneChange", "PreviewedChange", "LogIn"}
-    for name, by in known.items():
-        assert [each["$ref"] for each in SCHEMAS[name]["oneOf"]] == list(by["mapping"].values())
-        for value, reference in by["mapping"].items():
-            variant = SCHEMAS[reference.rpartition("/")[2]]
-            assert variant["properties"][by["propertyName"]]["enum"] == [value]
-            assert by["propertyName"] in variant["required"]
 
 
 def test_document_contains_no_secret() -> None:

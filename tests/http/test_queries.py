@@ -7,21 +7,13 @@ from urllib.parse import parse_qsl
 
 import pytest
 from good_requests import EXAMPLES
-from msgspec import Struct
 
 from expectations import everything, refused
-from gamekeeper.game.history import PointInTime
 from gamekeeper.game.refusals import RepeatedField
-from gamekeeper.http import mail_cursor, queries
 from gamekeeper.http.request import parse_query
-from gamekeeper.http.wire.history import HistoryQuery, ThenQuery
 from gamekeeper.http.wire.lists import EngineQuery, LegacyQuery
-from gamekeeper.http.wire.mails import MailsQuery
-from gamekeeper.http.wire.players import PlayersQuery
 from gamekeeper.http.wire.scalars import PRINTABLE
-from gamekeeper.store.history import NEVER
 from loops import over
-from people import ANN
 from world import World
 
 KEEPER, LINK = "/api/keeper/v1", "/api/link/v1"
@@ -41,13 +33,6 @@ def test_unknown_query_parameter_is_named_by_our_own_operations_only(shared_worl
     for path in ("/api/v1/players?playr=x", "/api/v1/info?zzz=1", "/api/v1/gameobjects/item?x=1"):
         assert shared_world.get(path).status == 200
     assert everything(shared_world) == before
-
-
-def test_unknown_query_parameter_suggests_the_nearest(shared_world: World) -> None:
-    answer = shared_world.get(f"{KEEPER}/changes?playr=x")
-    refused(answer, 400, "unknown_parameter", "Unknown query parameter 'playr'. Did you mean 'player'?")
-    answer = shared_world.get(f"{LINK}/changes?zzz=9")
-    refused(answer, 400, "unknown_parameter", "Accepted: after, wait, limit, own, epoch, server.")
 
 
 def bad_values(schema: Mapping[str, Any]) -> dict[str, str]:
@@ -79,39 +64,6 @@ def test_documented_limit_equals_that_of_the_refusal(shared_world: World) -> Non
                 answer = shared_world.call(example.route.method, f"{example.path}?{each['name']}={value}")
                 refused(answer, 400, "bad_field", f"The field '{each['name']}' ")
                 assert answer.message.endswith(problem), example.name
-
-
-@over(
-    "query, found",
-    [
-        ({}, PlayersQuery()),
-        ({"page": "007", "pagesize": "2147483647", "limit": "1"}, PlayersQuery(7, 2**31 - 1, 1)),
-        ({"sortby": "LEVEL", "sortdirection": "dESCENDING"}, PlayersQuery(sortBy="level", sortDirection="Descending")),
-        ({"kind": " items_given ", "reason": " x ", "request": "  "}, HistoryQuery(kind="items_given", reason="x")),
-        ({"player": ANN.id.upper(), "user": "", "item": ""}, HistoryQuery(player=ANN.id)),
-        ({"from": "1970-01-01 00:00:01 UTC", "to": "1970-01-01T00:00:01Z"}, HistoryQuery(since=1000, to=1999)),
-        ({"from": "", "to": "", "before": "5"}, HistoryQuery(since=0, to=NEVER, before=5)),
-        ({"at": "12"}, ThenQuery(PointInTime(seq=12))),
-        ({"at": "1970-01-01T00:00:01.5"}, ThenQuery(PointInTime(at=1500))),
-        ({"before": f"5-{ANN.id}", "limit": "1001"}, MailsQuery(before=mail_cursor.MailCursor(5, ANN.id), limit=1000)),
-    ],
-)
-def test_query_is_decoded(query: Mapping[str, str], found: Struct) -> None:
-    assert queries.decode(type(found), query) == found
-
-
-def test_empty_value_is_a_400_under_the_specification_and_as_a_dry_run(world: World) -> None:
-    for path in (
-        f"{LINK}/changes?after=&wait=&limit=&own=&epoch=&server=",
-        f"{KEEPER}/economy/staff?item=&giver=&from=&to=&page=",
-        "/api/v1/players?search=&sortBy=",
-    ):
-        assert world.get(path).status == 200, path
-    refused(world.get("/api/v1/players?page="), 400, "bad_field", "The field 'page' must be a whole number")
-    refused(world.get("/api/v1/players/rank?sortDirection="), 400, "bad_field", "must be Ascending or Descending")
-    for path in (f"{KEEPER}/changes/1/undo?dryRun=", f"{LINK}/servers/realm-1?dryRun="):
-        answer = world.call("PUT" if "link" in path else "POST", path, body={})
-        refused(answer, 400, "bad_field", "The field 'dryRun' must be true or false")
 
 
 RANGES = [
