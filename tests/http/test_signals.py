@@ -12,14 +12,11 @@ import staff
 from economics import catch_up, give, load_players
 from expectations import refused
 from game_server import put_player, stack
-from gamekeeper import settings
-from gamekeeper.game import signal_checks, signals
+from gamekeeper.game import signal_checks
 from gamekeeper.game.signal_checks import BAG_MINUTES, DAY_SLOTS, MINUTE_MS, SLOT_MINUTES
-from gamekeeper.game.signal_rules import parse_limits
-from gamekeeper.store import clock, signal_sums
-from gamekeeper.store.engine import DatabaseUnavailable
+from gamekeeper.store import clock
 from listings import MakeWorld
-from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, USER_IDS, ZOE
+from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, USER_IDS
 from reports import bag
 from signalling import ROOT, age_ledger, list_rules, list_signals, report
 from world import World
@@ -46,24 +43,6 @@ def test_player_who_gains_more_than_the_limit_in_an_hour_raises_one_signal(make_
     assert details["MoreChanges"] == 0
 
 
-def test_evidence_has_the_largest_changes_of_the_hour_and_the_number_of_others(make_world: MakeWorld) -> None:
-    """A change of 5 is below a hundredth of the limit and is not added up. A loss is."""
-    world = make_world(signals="gain=1000,gift=off,supply=off")
-    catch_up(world)
-    quantity = 0
-    for gain in (5, 400, -300, *[40] * 18, 70, 60, 50, 3_000, 20):
-        quantity += gain
-        report(world, quantity)
-    catch_up(world)
-    (found,) = list_signals(world)
-    details = world.get(f"{ROOT}/{found['Id']}").json
-    expected = [400, -300, *[40] * 14, 70, 60, 50, 3_000]
-    assert ([each["Amount"] for each in details["Changes"]], details["MoreChanges"]) == (expected, 5)
-    assert details["Evidence"]["Amount"] == 4_020
-    numbers = [each["Seq"] for each in details["Changes"]]
-    assert numbers == sorted(numbers)
-
-
 AGE = -1  # instead of a quantity: what was reported gets two hours old
 STEPS: dict[str, tuple[str, list[tuple[int, list[str]]]]] = {
     "gain within an hour": (
@@ -87,21 +66,6 @@ def test_rule_finds_what_passes_its_limit_within_an_hour(make_world: MakeWorld, 
             report(world, quantity)
         assert list_rules(world) == found
     assert all((each["ItemId"], each["PlayerId"]) == (COIN.id, None) for each in list_signals(world, "?rule=supply"))
-
-
-def test_gain_below_a_hundredth_of_all_and_first_pieces_are_no_signal(make_world: MakeWorld) -> None:
-    world = make_world(signals="gain=1000,gift=off,supply=3")
-    give(world, "Zoe", 1_000_000)
-    catch_up(world)
-    report(world, 80, item_id=ARROW.id, slot=21)
-    report(world, 9_000)
-    assert list_rules(world, "?rule=gain") == []
-    report(world, 11_000)
-    world.sql("UPDATE ledger SET at = at - $1", signals.MOST_AGE_MS + 1_000)  # old changes raise nothing
-    assert list_rules(world, "?rule=gain") == []
-    report(world, 22_000)
-    assert list_rules(world, "?rule=gain") == ["gain"]
-    assert all(each["ItemId"] == COIN.id for each in list_signals(world))
 
 
 def test_gift_above_the_limit_names_its_giver(make_world: MakeWorld) -> None:
@@ -188,24 +152,6 @@ def test_signal_takes_in_what_goes_on_and_after_a_quiet_hour_there_is_a_new_one(
     assert world.sql("SELECT raised, opened FROM signal_counts") == [(2, 2 if state == "open" else 1)]
 
 
-def test_rule_that_finds_very_much_fills_one_more_signal(
-    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(signals, "MOST_OPEN", 2)
-    world = make_world(signals="gain=10,supply=off")
-    for player in (BOB, ZOE, ANN):
-        report(world, 500, player.id)
-    report(world, 90, ANN.id, ARROW.id, slot=21)
-    catch_up(world)
-    assert [(each["Player"], each["Times"]) for each in list_signals(world)].count((None, 2)) == 1
-    assert len(list_signals(world)) == 3
-    age_ledger(world)
-    report(world, 1_000, ANN.id)  # while it is open, it takes in everything
-    catch_up(world)
-    assert [(each["Player"], each["Times"]) for each in list_signals(world)].count((None, 3)) == 1
-    assert len(list_signals(world)) == 3
-
-
 def test_erased_person_is_in_no_signal(make_world: MakeWorld) -> None:
     world = make_world(signals="gain=1000,gift=1000,supply=off")
     report(world, 5_000)
@@ -238,14 +184,6 @@ def test_person_who_was_erased_before_the_count_is_in_no_signal(make_world: Make
         assert erased not in repr(world.sql("SELECT * FROM signals"))
         assert erased not in repr([(each.user_id, each.after) for each in raised])
     assert {each.user_id for each in raised} == {None}
-
-
-def test_setting_changes_the_named_rules_and_a_wrong_one_is_refused() -> None:
-    limits = parse_limits(" gain = 50000, bag=OFF ,")
-    assert (limits.gain, limits.bag, limits.supply, limits.conservation) == (50_000, None, 3, 1)
-    for text in ("nothing=3", "gain=many", "supply=1", "bag=3", "gift=1,gift=2", "gain"):
-        with pytest.raises(settings.BadSetting):
-            parse_limits(text)
 
 
 def test_names_of_accounts_need_their_permission(make_world: MakeWorld) -> None:
@@ -312,21 +250,6 @@ def test_bag_of_another_player_raises_a_signal_if_it_stays_there(world: World) -
         (found,) = check(world)
         assert (found["Rule"], found["BagId"], found["Player"]) == ("bag", ANNS_POUCH, "Bob")
         world.sql("DELETE FROM signals")
-
-
-def test_bag_is_saved_later_if_the_write_fails(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def fail(*_: object) -> None:
-        raise DatabaseUnavailable
-
-    body = {"Items": [stack(5, POUCH.id, BagId=ANNS_POUCH)]}
-    assert put_player(world, BOB.id, body).status in (400, 404)
-    with monkeypatch.context() as patch:
-        patch.setattr(signal_sums, "add_check", fail)
-        with pytest.raises(DatabaseUnavailable):
-            check(world)
-    check(world)
-    assert world.sql("SELECT subject FROM signal_checks") == [(ANNS_POUCH,)]
-    assert vars(world.keeper.signal_checks)["_bags"] == {}
 
 
 def test_bag_that_was_traded_raises_nothing(world: World) -> None:

@@ -12,7 +12,7 @@ from expectations import everything, refused
 from findings import errors
 from game_server import stack
 from gamekeeper.game.lookup import ZERO_GUID
-from item_slots import BAG, BOB, EMPTY, INVENTORY
+from item_slots import BAG, BOB, INVENTORY
 from people import ANNS_POUCH, ARROW, COIN, POUCH, SWORD
 from undos import undone
 from world import Answer, World
@@ -118,13 +118,6 @@ def test_bag_with_content_stays_and_an_empty_one_goes(world: World) -> None:
     assert errors(world) == []
 
 
-def test_item_that_the_catalogue_lacks_can_be_taken_and_moved(world: World) -> None:
-    world.sql("DELETE FROM items WHERE id = $1", COIN.id)
-    assert change(world, "take", "inventory", 0, COIN.id, 50).status == 200
-    assert move(world, "inventory", 0, COIN.id, ("bank", 9)).status == 200
-    conflict(world, lambda: change(world, "set", "bank", 9, COIN.id, 201), "no_such_item", 404)
-
-
 def test_set_gives_or_takes_the_difference(world: World) -> None:
     assert change(world, "set", "bank", 0, COIN.id, 1200, Held=1000).status == 200
     assert change(world, "set", "inventory", 1, ARROW.id, 10).status == 200
@@ -134,21 +127,6 @@ def test_set_gives_or_takes_the_difference(world: World) -> None:
     assert held(world, "bank")[0] == (COIN.id, 1200)
     assert [held(world, "inventory").get(slot) for slot in (0, 1, 7)] == [None, (ARROW.id, 10), (SWORD.id, 1)]
     assert errors(world) == []
-
-
-def test_set_of_a_bag_item_makes_an_empty_bag(world: World) -> None:
-    assert held(world, change(world, "set", "bank", 5, POUCH.id, 1).json["Slots"][0]["BagId"]) == {}
-    assert undone(world, world.ledger()[-1].seq).status == 200
-    assert world.sql("SELECT count(*) FROM bags") == [(1,)]
-    assert errors(world) == []
-
-
-def test_slot_beyond_a_reduced_size_can_be_emptied_but_not_filled(make_world: Callable[..., World]) -> None:
-    world = make_world(inventory_slots=2)
-    conflict(world, lambda: move(world, "inventory", 0, COIN.id, ("inventory", 3)), "slot_out_of_range")
-    conflict(world, lambda: move(world, "inventory", 3, POUCH.id, ("inventory", 0)), "slot_out_of_range")
-    assert move(world, "inventory", 2, SWORD.id, ("bank", 1)).status == 200
-    assert change(world, "set", "bank", 1, SWORD.id, 0).status == 200
 
 
 def test_set_counts_against_the_limits_of_gifts(world: World) -> None:
@@ -174,15 +152,6 @@ def test_set_beyond_a_rule_waits_for_approval_and_a_move_does_not(make_world: Ca
     assert held(world, "bank") == before
     target = {"ToContainer": "inventory", "ToSlot": 9, "Quantity": 1000}
     assert world.post(f"{ANN}/move", body | target, by="Shop").status == 200
-
-
-def test_move_to_an_empty_slot_whole_or_in_part(world: World) -> None:
-    assert move(world, "inventory", 0, COIN.id, ("bank", 7), 50).status == 200
-    assert move(world, "inventory", 0, COIN.id, (ANNS_POUCH, 4)).status == 200
-    assert 0 not in held(world, "inventory")
-    assert (held(world, "bank")[7], held(world, ANNS_POUCH)[4]) == ((COIN.id, 50), (COIN.id, 200))
-    assert world.ledger()[-1].kind == "items_set"
-    assert errors(world) == []
 
 
 def test_move_to_an_empty_slot_a_like_stack_or_another_item(world: World) -> None:
@@ -245,16 +214,6 @@ def test_take_of_too_many_or_a_filled_bag_is_refused_and_changes_nothing(shared_
     refused(item_slots.take(shared_world, BOB, COIN.id, 1), 409, "not_enough_items", "has only 0 of this item")
     refused(item_slots.take(shared_world, ITEMS, POUCH.id, 1), 409, "bag_not_empty")
     assert everything(shared_world) == before
-
-
-def test_emptied_slot_is_unequipped_and_others_stay(world: World) -> None:
-    game_server.put_player(world, people.ANN.id, {"Equipment": [1, -1, 2, -1, -1]})
-    item_slots.take(world, ITEMS, ARROW.id, 59)
-    assert world.get("/api/v1/players/Ann").json["Equipment"] == [1, -1, 2, -1, -1]
-    item_slots.take(world, ITEMS, SWORD.id, 1)
-    assert world.get(f"{ITEMS}/inventory").json[2] == {"Slot": 2, **EMPTY}
-    assert world.get("/api/v1/players/Ann").json["Equipment"] == [1, -1, -1, -1, -1]
-    assert [row.kind for row in world.ledger()[-2:]] == ["items_taken", "player_changed"]
 
 
 def test_take_removes_empty_bag_skips_filled_one_and_records_its_size(world: World) -> None:

@@ -246,18 +246,6 @@ def test_undo_is_refused_when_too_many_changes_followed(world: World, monkeypatc
     conflict(world, dropped, "more than 2 times")
 
 
-def test_undo_does_not_give_an_item_missing_from_the_catalogue(world: World) -> None:
-    items(world, "take", ARROW.id, 6)
-    taken = last(world)
-    items(world, "give", ARROW.id, 6)
-    given_ = last(world)
-    items(world, "take", ARROW.id, 1)
-    world.sql("DELETE FROM items WHERE id = $1", ARROW.id)
-    conflict(world, taken, "the catalogue")
-    # undoing a gift takes the item away, which is possible although the catalogue lacks it
-    assert undone(world, given_, "?dryRun=true").status == 200
-
-
 def test_undo_is_refused_when_the_slot_no_longer_exists(make_world: Callable[..., World]) -> None:
     world = make_world()
     put_player(world, BOB.id, {"Items": [stack(30, COIN.id, 5), stack(31, COIN.id, 5)]})
@@ -290,26 +278,6 @@ def test_undo_does_not_equip_another_item_in_the_slot(world: World) -> None:
     assert undone(world, seq).status == 200
     assert read_slot(world, "inventory", 2) == (SWORD.id, 1)
     assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, -1, -1, -1]
-
-
-def test_undo_does_not_lift_a_newer_identical_penalty_or_restore_one_of_unknown_end(world: World) -> None:
-    path = "/api/v1/users/Bob/admin"
-    for act, back, reason in (("ban", "unban", "BanReason"), ("mute", "unmute", "MuteReason")):
-        world.post(f"{path}/{act}", {"reason": "rude", "moderator": "Root"})
-        first = last(world)
-        world.post(f"{path}/{back}", {})
-        world.post(f"{path}/{act}", {"reason": "rude", "moderator": "Root"})
-        second = last(world)
-        conflict(world, first, "replaced by another")
-        world.sql(f"UPDATE {act}s SET moderator = 'Mona'")  # noqa: S608 - a name of the test's own
-        conflict(world, second, "replaced by another")
-        world.sql(f"UPDATE {act}s SET moderator = ''")  # noqa: S608 - a name of the test's own
-        for _ in range(2):  # undo the ban or mute and undo that undo, twice
-            assert undone(world, second).status == 200
-            assert undone(world, last(world)).status == 200
-        moderate(world, back)
-        world.sql("UPDATE ledger SET before = $1 WHERE seq = $2", f'{{"{reason}":"rude"}}', last(world))
-        conflict(world, last(world), "does not have the former value")
 
 
 def test_undo_does_not_restore_an_erased_moderator_or_invalid_email(world: World) -> None:
