@@ -171,17 +171,6 @@ def test_caller_cannot_ban_the_own_account(world: World) -> None:
     assert everything(world) == before
 
 
-def test_expired_ban_gives_records_a_new_etag(world: World) -> None:
-    act(world, "ban", body={"duration": 1})
-    held = {path: world.get(path, by="Clerk").headers["etag"] for path in (f"{USERS}/Ann", USERS)}
-    for path, tag in held.items():
-        assert world.get(path, by="Clerk", headers={"if-none-match": tag}).status == 304
-    world.sql("UPDATE bans SET ends_at = 1")
-    for path, tag in held.items():
-        assert world.get(path, by="Clerk", headers={"if-none-match": tag}).status == 200
-    assert user(world)["IsBanned"] is False
-
-
 def test_ban_or_mute_expires_after_its_days(world: World) -> None:
     for what, flag in (("ban", "IsBanned"), ("mute", "IsMuted")):
         for days in ({"duration": 0}, {}):
@@ -203,33 +192,6 @@ def test_ban_or_mute_expires_after_its_days(world: World) -> None:
 def read_times(world: World, what: str) -> Any:
     """Return when the ban or mute of Ann's account started and when it ends."""
     return world.sql(f"SELECT started_at, ends_at FROM {what}s WHERE user_id = $1", people.USER_IDS["Ann"])[0]  # noqa: S608 - ours
-
-
-def test_account_record_has_ban_and_limited_play_time(world: World) -> None:
-    world.sql("UPDATE users SET created_at = 1700000000123")
-    act(world, "ban", body={"reason": "spam"})
-    world.call("PUT", f"{LINK}/players/{people.ZOE.id}", body={"PlayTimeSeconds": 42})
-    more = {"IsBanned": True, "RegistrationDate": "2023-11-14T22:13:20.123Z", "PlayTimeSeconds": 3642}
-    email = {"new": "ann@new.test", "authorization": SENT}
-    for record in (user(world), world.post(f"{USERS}/Ann/email/change", email).json):
-        assert list(record.items())[7:] == list(more.items())
-    for each in (people.ANN, people.ZOE):
-        world.call("PUT", f"{LINK}/players/{each.id}", body={"PlayTimeSeconds": 2**63 - 1})
-    assert user(world)["PlayTimeSeconds"] == 2**63 - 1
-
-
-def test_audit_log_has_acts(world: World) -> None:
-    act(world, "ban", body={"reason": "spam", "moderator": "Marshal"}, headers={"x-reason": "ticket 7"})
-    entry = world.ledger()[-1]
-    banned = {"BanReason": "spam", "Moderator": "Marshal", "EndsAt": None}
-    assert (entry.kind, entry.player_id, entry.user_id) == ("user_banned", None, people.USER_IDS["Ann"])
-    assert (entry.actor_id, entry.reason) == (people.USER_IDS["Root"], "ticket 7")
-    assert [json.loads(side or "") for side in (entry.before, entry.after)] == [{"BanReason": None}, banned]
-    act(world, "unban", body={"reason": "sorry"})
-    entry = world.ledger()[-1]
-    lifted = {"BanReason": None, "Reason": "sorry", "Moderator": "Root"}
-    assert entry.kind == "user_unbanned"
-    assert [json.loads(side or "") for side in (entry.before, entry.after)] == [banned, lifted]
 
 
 def test_feed_has_acts_on_online_players(world: World) -> None:

@@ -61,15 +61,6 @@ def test_note_is_deleted_and_both_are_in_the_audit_log_but_not_in_the_feed(world
     assert told == []
 
 
-def test_unusable_note_is_malformed(shared_world: World) -> None:
-    for body in (
-        {"Text": "x", "Player": "Ann", "User": "Ann"},
-        {"Text": " ", "Player": "Ann"},
-        {"Text": "x" * 1001, "Player": "Ann"},
-    ):
-        refused(shared_world.post(NOTES, body), 400, "bad_field")
-
-
 def test_tags_are_short_words_that_find_players(world: World) -> None:
     assert world.post(TAGS, {"Tags": ["Streamer", "  two   words "], "Player": "Ann"}).json == {
         "Tags": ["streamer", "two words"]

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-import boarding
 import people
 from gamekeeper.backup.person import export_person
-from gamekeeper.game.board_values import describe_value
 from gamekeeper.game.calendar_steps import DAY_MS, format_day
 from gamekeeper.http import person
 from gamekeeper.http.instants import format_instant
@@ -34,20 +32,6 @@ def test_export_equals_the_file_of_the_command_line_and_is_in_the_security_log(w
     assert answer.headers["content-disposition"] == f'attachment; filename="person-{ANN}.json"'
     [event] = exports(world)
     assert (event["UserId"], event["ActorId"]) == (ANN, ROOT)
-
-
-def test_export_has_readable_values_of_boards(world: World) -> None:
-    boarding.create(world)
-    boarding.create(world, "hours", "play_time")
-    boarding.catch_up(world)
-    start = find_midnight(world, 3)
-    play(world, [(people.ZOE.id, start, start + 90_000)])
-    roll_up(world)
-    found = [each for each in world.get(PATH.format("Ann")).json["standings"] if each["player"] == "Zoe"]
-    values = {each["ranks"]: (each["value"], each.get("experience"), each.get("unit")) for each in found}
-    assert values["level"] == (people.ZOE.level, people.ZOE.exp, None)
-    assert values.get("play_time", (0, None, "seconds"))[1:] == (None, "seconds")
-    assert describe_value("play_time", gain=False, value=90_000) == {"value": 90, "unit": "seconds"}
 
 
 def test_export_has_sessions_and_play_time_of_deleted_players_too(world: World) -> None:

@@ -64,20 +64,6 @@ def test_every_name_of_a_permission_is_accepted(world: World) -> None:
     refused(change(world, "Ann", {"users.query": False, "users.manage": True}), 400, "bad_field")
 
 
-def test_unchanged_or_refused_permissions_change_nothing(shared_world: World) -> None:
-    before = everything(shared_world)
-    assert change(shared_world, "Clerk", {"users.query": True, "ban": False}).status == 200
-    held = change(shared_world, "Clerk", {}).json
-    assert change(shared_world, "Clerk", held).json == held
-    message = "Unknown field 'users_query'. Did you mean 'usersquery'?"
-    refused(change(shared_world, "Clerk", {"kick": True, "users_query": False}), 400, "unknown_field", message)
-    assert change(shared_world, "Clerk", None, form={"bann": "False"}).code == "unknown_field"
-    refused(change(shared_world, "Clerk", {"usersquery": False, "users.query": True}), 400, "repeated_field")
-    for body in ({"ban": False}, {"ban": True}, {}):
-        refused(change(shared_world, "Root", body), 409, "own_powers")
-    assert everything(shared_world) == before
-
-
 @over(
     "own, theirs, body, fine",
     [

@@ -1,9 +1,8 @@
 """Tokens: read-only ones, refresh, expiry, sessions of the console, the record of their use, and what is stored."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import NamedTuple
 
 import pytest
 
@@ -11,12 +10,11 @@ import people
 from expectations import everything
 from gamekeeper import app
 from gamekeeper.game import tokens
-from gamekeeper.game.security import CredentialUse, Origin
+from gamekeeper.game.security import Origin
 from gamekeeper.game.tokens import TokenPair
 from gamekeeper.http import caller
 from gamekeeper.http.caller import Callers
 from gamekeeper.store import tokens as stored
-from gamekeeper.store.engine import Store
 from proof import at_once, refused
 from token_pairs import (
     BY_PASSWORD,
@@ -70,20 +68,6 @@ def test_access_token_expires_in_time_also_in_the_cache(world: World, monkeypatc
     world.sql("UPDATE tokens SET access_expires = 0")
     clock.monotonic = lambda: 1001.1
     assert not works(world, pair)
-
-
-class Client(NamedTuple):
-    address: str
-
-
-def test_token_cache_is_keyed_by_digest(world: World) -> None:
-    """The cache has one entry per token in any spelling of the header, and no token text in memory."""
-    callers, token = caller.Callers(world.keeper.store), world.tokens["Shop"]
-    client = Client("192.0.2.1")
-    for header in (f"Bearer {token}", f"bearer {token}", f"BEARER   {token}", f" Bearer {token} "):
-        assert world.run(callers.find_caller(header.encode(), client)).name == "Shop"
-    assert callers.cached_tokens == 1
-    assert token not in repr(vars(callers))
 
 
 def test_database_contains_no_token_text_and_a_stolen_hash_is_no_token(world: World) -> None:
@@ -245,34 +229,6 @@ def test_token_use_is_stored_later_also_of_a_refused_request(world: World, monke
         assert world.get("/api/v1/players").status == 200
         write_down(world)
         assert (last_use(world, "Root") != before) is again
-
-
-def test_token_is_looked_up_and_its_use_collected_once_in_a_few_seconds(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(caller, "time", SimpleNamespace(monotonic=lambda: 1000.0))
-    callers = callers_of(world)
-    for _ in range(5):
-        assert world.get("/api/v1/players").status == 200
-    assert len(callers.take_uses()) == 1
-    assert world.get("/api/v1/players").status == 200
-    assert callers.take_uses() == []  # no use was collected: the request was answered from the token cache
-    assert caller.CACHE_SECONDS < app.NOTE_USE_SECONDS
-
-
-@pytest.mark.both_engines
-def test_two_instances_store_uses_concurrently(make_world: Callable[..., World]) -> None:
-    worlds = [make_world() for _ in range(2)]
-    for name in ("Root", "Shop", "Clerk"):
-        for world in worlds:
-            assert world.get("/api/v1/players", by=name).status == 200
-
-    async def both(stores: Sequence[Store], uses: Sequence[list[CredentialUse]]) -> None:
-        await asyncio.gather(*(tokens.note_use(store, each) for store, each in zip(stores, uses, strict=True)))
-
-    worlds[0].run(both([each.keeper.store for each in worlds], [callers_of(each).take_uses() for each in worlds]))
-    used = {name for name in ("Root", "Shop", "Clerk", "Server") if last_use(worlds[0], name) is not None}
-    assert used == {"Root", "Shop", "Clerk"}
 
 
 def test_shutdown_stores_collected_uses(world: World, loop: asyncio.AbstractEventLoop) -> None:

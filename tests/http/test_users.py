@@ -38,19 +38,6 @@ def test_record_by_name_or_id_in_any_form(shared_world: World) -> None:
         assert shared_world.get(f"{USERS}/{key}").json == record(shared_world, "Ann"), key
 
 
-@over(
-    "key, message",
-    [
-        (people.NOBODY_ID.upper(), f"No user with id '{people.NOBODY_ID}'."),
-        ("Zoe", "No user with name 'Zoe'."),  # this name is a player's, not an account's
-        ("a%2Fb", "No user with name 'a/b'."),
-    ],
-)
-def test_unknown_key_is_404_with_the_specs_message(shared_world: World, key: str, message: str) -> None:
-    for path in (key, f"{key}/players", f"{key}/players/0"):
-        refused(shared_world.get(f"{USERS}/{path}"), 404, "no_such_user", message)
-
-
 def codes(world: World, by: str, token: str | None = None) -> set[str | None]:
     """Return Ann's reset code from every operation that shows her record to this caller."""
     one = world.get(f"{USERS}/Ann", by=by, token=token).json
@@ -91,10 +78,3 @@ def test_player_of_an_account_is_found_by_name_id_or_index(shared_world: World) 
         refused(shared_world.get(f"{USERS}/Ann/players/{key}"), 404, "no_such_player", f"No player with name '{key}'.")
     answer = shared_world.get(f"{USERS}/Ann/players/{people.BOB.id}")
     refused(answer, 404, "no_such_player", f"No player with id '{people.BOB.id}'.")
-
-
-def test_player_name_wins_over_an_index(world: World) -> None:
-    body = {"Name": "00", "UserId": people.USER_IDS["Ann"], "CreationDate": "2026-01-01T00:00:00Z"}
-    assert world.call("PUT", f"/api/link/v1/players/{people.guid(99)}", body=body).status == 200
-    assert world.get(f"{USERS}/Ann/players/00").json["Name"] == "00"
-    assert world.get(f"{USERS}/Ann/players/0").json["Name"] == "Ann"

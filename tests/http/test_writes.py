@@ -38,14 +38,6 @@ def test_audit_log_records_actor_target_change_and_reason(ready: World, case: Ca
         assert row.at > 1_700_000_000_000
 
 
-def test_change_numbers_ascend_and_reason_is_optional(world: World) -> None:
-    world.post(GIVE, COINS)
-    world.post(GIVE, COINS, headers={"X-Reason": ""})
-    rows = world.ledger()
-    assert [row.reason for row in rows[-2:]] == [None, None]
-    assert [row.seq for row in rows] == sorted({row.seq for row in rows})
-
-
 def test_reason_is_stored_from_utf_8_and_latin_1_up_to_500_characters(world: World) -> None:
     async def receive() -> Any:
         return {"type": "http.request", "body": json.dumps(COINS).encode(), "more_body": False}
