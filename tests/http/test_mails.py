@@ -158,15 +158,3 @@ def test_sender_does_not_take_a_mail_during_its_retry(make_world: Callable[..., 
 
     assert world.run(world.keeper.store.write(take_meanwhile)) is None
     assert world.run(other.keeper.store.write(partial(mails.lease, lease_ms=1000)))
-
-
-def test_failed_mails_are_counted_among_the_newest_only(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("Ann", "Bob", "Root"):
-        world.sql(
-            "INSERT INTO mails (id, user_id, kind, address, queued_at, expires_at, tries, failed_at) "
-            "VALUES ($1, $1, 'password_reset', '', {now}, 0, 1, 1)",
-            people.USER_IDS[name],
-        )
-    assert world.run(mails.count_open(world.keeper.store, 60_000)) == (0, 3)
-    monkeypatch.setattr(mails, "NEWEST_MAILS", 2)
-    assert world.run(mails.count_open(world.keeper.store, 60_000)) == (0, 2)

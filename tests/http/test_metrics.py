@@ -13,7 +13,6 @@ import pytest
 import game_server
 import people
 from gamekeeper import log
-from gamekeeper.http.health import FRESH_SECONDS
 from gamekeeper.http.prometheus import FAMILIES
 from gamekeeper.http.workers import WorkerSamples
 from server import Server, free_port
@@ -135,19 +134,6 @@ def test_every_worker_reports_the_samples_of_all(tmp_path: Path, monkeypatch: py
             each.publish([(f"requests of {each.number}", value)])
         told = [("requests of 1", value), ("requests of 2", value)]
         assert [sorted(each.read_all()) for each in workers] == [told, told]
-
-
-# SQLite only: a moved file cannot be written, while this process still reads it
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_read_only_database_is_reported_as_not_writable(make_world: Make) -> None:
-    world = make_world(metrics_token=TOKEN)
-    assert scrape(world)["gamekeeper_database_writable"] == 1
-    file = world.keeper.store.path
-    assert file
-    file.rename(file.with_suffix(".moved"))
-    time.sleep(FRESH_SECONDS)
-    samples = scrape(world)
-    assert (samples["gamekeeper_database_up"], samples["gamekeeper_database_writable"]) == (1, 0)
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Generator, Mapping
 from itertools import product
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
@@ -13,7 +12,6 @@ from expectations import refused
 from gamekeeper.game import player_filters
 from gamekeeper.game.player_filters import Cursor, Order
 from gamekeeper.http import player_cursor
-from gamekeeper.store import indexes
 from loops import over
 from people import COIN, MEADOW, WARRIOR, guid
 from world import World, open_world
@@ -143,30 +141,6 @@ def test_filters_find_the_same_as_a_comparison_of_all_players(
     assert not faults
 
 
-def test_small_lists_have_totals_and_numbered_pages(shared: World, crowd: list[dict[str, Any]]) -> None:
-    warriors = f"classId={WARRIOR.id}"
-    for conditions in ((), (warriors,)):
-        page = shared.get(f"{PATH}?{'&'.join(conditions)}&pageSize=5&page=1").json
-        expected = expect(crowd, conditions, "name", descending=False)
-        assert page["Total"] == len(expected)
-        assert [each["Name"] for each in page["Values"]] == expected[5:10]
-        assert (page["SortBy"], page["SortDirection"]) == ("name", "Ascending")
-        if not conditions:
-            assert walk(shared, f"cursor={page['Next']}")[:2] == expected[10:12]
-
-
-@pytest.mark.both_engines
-def test_default_order_suits_the_filter(
-    shared: World, crowd: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    holders = shared.get(f"{PATH}?itemId={COIN.id}").json
-    assert (holders["SortBy"], holders["SortDirection"]) == ("quantity", "Descending")
-    assert shared.get(f"{PATH}?banned=true").json["SortBy"] == "name"
-    lower_limits(monkeypatch)
-    assert shared.get(f"{PATH}?banned=true").json["SortBy"] == "account"
-    assert sorted(walk(shared, "banned=true", 2)) == sorted(expect(crowd, ("banned=true",), "name", descending=False))
-
-
 def test_page_stops_at_the_limit_and_says_so(
     shared: World, crowd: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,13 +172,3 @@ def test_bans_need_users_query(shared: World) -> None:
 )
 def test_malformed_filter_is_rejected(shared: World, query: str) -> None:
     refused(shared.get(f"{PATH}?{query}"), 400, "bad_field")
-
-
-def test_filter_waits_for_the_indexes(world: World) -> None:
-    """During an import and right after an upgrade there is no index: a filter would read all players."""
-    world.sql("DROP INDEX players_by_seen")
-    answer = world.get(f"{PATH}?{urlencode({'classId': WARRIOR.id})}")
-    refused(answer, 503, "search_not_ready")
-    assert world.get(PATH).status == 200
-    assert world.run(indexes.create_missing(world.keeper.store)) == ["players_by_seen"]
-    assert world.get(f"{PATH}?classId={WARRIOR.id}").status == 200

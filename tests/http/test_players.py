@@ -1,6 +1,6 @@
 """Operations 1 to 5 and 19 of docs/operations.md: list, rank and read players; and the pages of all lists."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -8,7 +8,6 @@ import pytest
 import game_server
 import people
 from expectations import refused
-from gamekeeper.game.lookup import ZERO_GUID
 from loops import over
 from world import Answer, World, open_world
 
@@ -82,28 +81,6 @@ def test_record_is_found_by_name_and_id_in_every_form(shared_world: World) -> No
         assert list(answer.json.items()) == list(ANNS_RECORD.items())
 
 
-def test_unset_fields_have_defaults_and_unknown_classes_no_name(shared_world: World) -> None:
-    record = shared_world.get(f"{PLAYERS}/Bob").json
-    assert list(record) == list(ANNS_RECORD)
-    found = {name: record[name] for name in ("ClassId", "ClassName", "MapId", "MapName")}
-    assert found == {"ClassId": ZERO_GUID, "ClassName": "", "MapId": ZERO_GUID, "MapName": ""}
-    assert (record["Equipment"], record["MaxVitals"], record["Vitals"]) == ([-1] * 5, [0, 0], [0, 0])
-
-
-def test_unknown_key_is_404_with_the_specs_message(shared_world: World) -> None:
-    for key, message in (
-        ("nObOdY", "No player with name 'nObOdY'."),
-        (people.NOBODY_ID.replace("-", "").upper(), f"No player with id '{people.NOBODY_ID}'."),
-        (ZERO_GUID, f"No player with id '{ZERO_GUID}'."),
-        (people.ANN.id[:-1], f"No player with name '{people.ANN.id[:-1]}'."),
-        ("a%2Fb", "No player with name 'a/b'."),
-        ("x" * 8000, f"No player with name '{'x' * 8000}'."),
-    ):
-        answer = shared_world.get(f"{PLAYERS}/{key}")
-        refused(answer, 404, "no_such_player")
-        assert answer.message == message
-
-
 def test_literal_paths_in_any_case_win_over_names_and_routes_are_checked_first(shared_world: World) -> None:
     for path in ("rank", "online", "online/count"):
         plain = shared_world.get(f"{PLAYERS}/{path}").raw
@@ -139,13 +116,6 @@ def test_pages_follow_the_decided_rules(crowded: World) -> None:
             answer = crowded.get(f"{path}?{query}")
             assert names(answer) == expected, query
             assert (answer.json["Total"], answer.json["PageSize"], answer.json["Count"]) == (9, size, len(expected))
-
-
-def test_largest_page_size_is_a_setting(make_world: Callable[..., World]) -> None:
-    world = make_world(max_page_size=2)
-    page = world.get(f"{PLAYERS}?pageSize=3&page=1").json
-    assert (page["PageSize"], [record["Name"] for record in page["Values"]]) == (2, ["Zoe"])
-    assert names(world.post(PLAYERS, {"count": 3})) == ["Ann", "Bob"]
 
 
 def test_lists_are_sorted_by_name_ignoring_case_and_ranks_by_level_exp_and_id(crowded: World) -> None:

@@ -3,8 +3,6 @@
 from typing import Any
 
 import game_server
-import people
-from expectations import refused
 from world import World
 
 PLAYERS = "/api/v1/players"
@@ -23,16 +21,6 @@ def test_answer_has_each_players_record_and_rank(shared_world: World) -> None:
     assert shared_world.get(f"{PLAYERS}/Ann/rank", by="Shop").raw == expected
 
 
-def test_unknown_player_is_404_before_its_rank(shared_world: World) -> None:
-    assert rank(shared_world, people.ANN.id.upper(), 5) == rank(shared_world, "Ann", 5)
-    for key in ("Nobody", people.NOBODY_ID):
-        answer = shared_world.get(f"{PLAYERS}/{key}/rank")
-        refused(answer, 404, "no_such_player")
-        assert answer.message == shared_world.get(f"{PLAYERS}/{key}").message
-    refused(shared_world.get(f"{PLAYERS}/Nobody/rank?around=51"), 400, "bad_field", "from 0 to 50")
-    refused(shared_world.get(f"{PLAYERS}/rank/rank"), 404, "no_such_route")
-
-
 def test_answer_has_up_to_fifty_neighbours_and_five_by_default(world: World) -> None:
     for number in range(9):
         game_server.put_player(world, *game_server.newcomer(number, Level=number // 2 + 20))
@@ -48,12 +36,3 @@ def test_answer_has_up_to_fifty_neighbours_and_five_by_default(world: World) -> 
         found = world.get(f"{PLAYERS}/{ranking[place - 1]['Name']}/rank{query}").json
         assert (found["Rank"], found["Of"], found["Player"]) == (place, 12, ranking[place - 1])
         assert found["Around"] == [{"Rank": each, **ranking[each - 1]} for each in around]
-
-
-def test_created_and_deleted_players_count_at_once(world: World) -> None:
-    player_id, body = game_server.newcomer(1, Level=5)
-    game_server.put_player(world, player_id, body)
-    assert (rank(world, "New1")["Rank"], rank(world, "Bob")["Rank"], rank(world, "Bob")["Of"]) == (3, 4, 4)
-    assert world.call("DELETE", f"/api/link/v1/players/{player_id}", by="Server").status == 200
-    refused(world.get(f"{PLAYERS}/New1/rank"), 404, "no_such_player")
-    assert (rank(world, "Bob")["Rank"], rank(world, "Bob")["Of"]) == (3, 3)

@@ -56,13 +56,6 @@ def test_lists_have_all_variables_on_pages(shared_world: World) -> None:
     assert shared_world.get(f"{NEWEST}?page=0pageSize=25").json["PageSize"] == 10
 
 
-def test_variable_is_read_at_both_paths(shared_world: World) -> None:
-    for root, name in ((GLOBAL, "value"), (NEWEST, "Value")):
-        assert shared_world.get(f"{root}/{DOUBLE_XP.id}").json == RECORD
-        assert shared_world.get(f"{root}/{DOUBLE_XP.id}/value").json == {name: 10}
-        assert shared_world.get(f"{root}/{MOTD.id}/value").json == {name: None}
-
-
 @over("method, tail", [("GET", ""), ("GET", "/value"), ("POST", "")])
 def test_unknown_ids_have_the_texts_of_the_engine(shared_world: World, method: str, tail: str) -> None:
     body = {"value": 1} if method == "POST" else None
@@ -120,29 +113,6 @@ def test_value_of_another_type_is_refused(shared_world: World, variable_id: str,
     assert everything(shared_world) == before
 
 
-@over(
-    "variable_id, value",
-    [
-        (DOUBLE_XP.id, b"9223372036854775808"),
-        (DOUBLE_XP.id, b'"-9223372036854775809"'),
-        (TAX.id, b"1e999"),
-        (MOTD.id, b'"%s"' % (b"x" * 10_001)),
-        (MOTD.id, b'"\\u0000"'),
-    ],
-)
-def test_value_out_of_range_is_refused(shared_world: World, variable_id: str, value: bytes) -> None:
-    json = {"content-type": "application/json"}
-    answer = shared_world.call("POST", f"{GLOBAL}/{variable_id}", raw=b'{"value":%b}' % value, headers=json)
-    refused(answer, 400, "bad_field")
-
-
-def test_form_has_texts_for_every_type(world: World) -> None:
-    for variable_id, sent, value in ((HARBOUR.id, "0", False), (DOUBLE_XP.id, "3", 3), (TAX.id, "1", 1.0)):
-        assert world.call("POST", f"{GLOBAL}/{variable_id}", form={"value": sent}).status == 200
-        assert read_value(world, variable_id) == value
-    refused(world.call("POST", f"{GLOBAL}/{HARBOUR.id}", form={"value": "2"}), 400, "wrong_value_type")
-
-
 def test_change_is_told_to_all_game_servers_and_has_delivery_states(world: World) -> None:
     for server in ("one", "two"):
         game_server.heartbeat(world, server)
@@ -192,12 +162,6 @@ def test_game_publishes_variables_and_keeps_set_values(world: World) -> None:
     assert read_value(world, MOTD.id) is None
     assert put_catalogue(world, "servervariables", [{**entry, "Value": ""}]).status == 200
     assert read_value(world, MOTD.id) == ""
-
-
-@over("wrong", [{"Value": 5}, {"Type": "Text"}, {"Colour": "red"}, {"Value": "x" * 10_001}, {"TimeCreated": 2**63}])
-def test_wrong_published_variable_is_refused(shared_world: World, wrong: dict[str, object]) -> None:
-    answer = put_catalogue(shared_world, "servervariables", [{**PUBLISHED, **wrong}])
-    assert (answer.status, answer.code in {"bad_field", "unknown_field"}) == (400, True)
 
 
 def test_published_variables_are_game_objects(world: World) -> None:

@@ -6,7 +6,6 @@ import game_server
 import people
 from expectations import everything, refused
 from gamekeeper.game.lookup import ZERO_GUID
-from loops import over
 from people import KILLS, TUTORIAL, UNSET, UNSET_FLAG
 from world import Answer, World
 
@@ -69,13 +68,6 @@ def test_value_of_the_other_type_or_malformed_is_refused(shared_world: World) ->
     assert everything(shared_world) == before
 
 
-@over("variable_id", [STRANGE, ZERO_GUID, people.COIN.id])
-def test_unknown_variable_is_404(shared_world: World, variable_id: str) -> None:
-    for path in (variable_id, f"{variable_id}/value"):
-        refused(shared_world.get(f"{ANN}/{path}"), 404, "no_such_variable", "Invalid variable id.")
-    refused(assign(shared_world, variable_id, 1), 404, "no_such_variable", "Invalid variable id.")
-
-
 def test_without_a_catalogue_the_first_value_sets_the_type(world: World) -> None:
     world.sql("DELETE FROM variables")
     refused(world.get(f"{ANN}/{STRANGE}"), 404, "no_such_variable")
@@ -85,16 +77,6 @@ def test_without_a_catalogue_the_first_value_sets_the_type(world: World) -> None
     refused(assign(world, KILLS.id, True), 400, "wrong_variable_type", "Integer")
     refused(assign(world, ZERO_GUID, 1), 404, "no_such_variable")
     assert world.get(f"{ANN}/{STRANGE}/value").json == {"value": True}
-
-
-def test_redeclared_variable_accepts_values_of_its_new_type(world: World) -> None:
-    assign(world, KILLS.id, 1)
-    game_server.put_catalogue(world, "variables", [{"Id": KILLS.id, "Name": "Kills", "Type": "Boolean"}])
-    body = {"Variables": [{"VariableId": KILLS.id, "Value": True}]}
-    assert game_server.put_player(world, people.ANN.id, body).status == 200
-    assert world.get(f"{ANN}/{KILLS.id}/value").json["value"] is True
-    assert assign(world, KILLS.id, value=False).status == 200
-    assert world.get(f"{ANN}/{KILLS.id}/value").json["value"] is False
 
 
 TITLE, RATE, UNSET_TITLE, UNSET_RATE = (people.guid(0xD00 + number) for number in range(4))
@@ -132,15 +114,3 @@ def test_text_or_decimal_cannot_be_set(texts: World) -> None:
         )
         refused(assign(texts, variable_id, "text"), 400, "bad_field")
     assert everything(texts) == before
-
-
-def test_number_cannot_replace_a_text_but_wins_once_it_is_there(texts: World) -> None:
-    texts.sql("DELETE FROM variables")
-    refused(assign(texts, TITLE, 5), 400, "read_only_variable")
-    assert texts.get(f"{ANN}/{TITLE}/value").json == {"value": 'Z\u00fcri "x"'}
-    # The catalogue declared the variable as a text before, and as an integer now
-    entry = {"Id": TITLE, "Name": "Title", "Type": "Integer"}
-    assert game_server.put_catalogue(texts, "variables", [entry]).status == 200
-    texts.sql("INSERT INTO player_variables VALUES ($1, $2, 'Integer', 9)", people.ANN.id, TITLE)
-    assert [each["Value"] for each in texts.get(ANN).json if each["VariableId"] == TITLE] == [9]
-    assert texts.get(f"{ANN}/{TITLE}/value").json == {"value": 9}

@@ -13,7 +13,7 @@ from gamekeeper.mail import messages
 from gamekeeper.mail.messages import BadAddress, InvitationMail, MailTemplates, ResetMail
 from gamekeeper.settings import BadSetting
 from loops import over
-from outbox import FROM, Make
+from outbox import FROM
 
 ANN = ResetMail("3f2c8a4e-0000-4000-8000-000000000001", "Ann", "ann@example.test", "c0de_-X", 1_700_000_000_123)
 EVIL = '<b>Eve</b> & "co"\r\nBcc: eve@example.test\x00\u2028.'
@@ -99,12 +99,6 @@ def test_valid_addresses_are_used_and_invalid_ones_refused(address: str, envelop
             letters().build_reset(ANN._replace(address=invalid))
 
 
-@over("url", ["example.org/{code}", "https://example.org/", "https://x.org/{kode}", "https://x.org/ {code}", "{code}"])
-def test_invalid_reset_url_is_refused(url: str) -> None:
-    with pytest.raises(BadSetting, match=r"^GAMEKEEPER_RESET_URL is "):
-        letters(reset_url=url)
-
-
 @over(
     "name, text",
     [
@@ -120,16 +114,3 @@ def test_invalid_templates_are_refused(tmp_path: Path, name: str, text: bytes) -
     (folder / name).write_bytes(text)
     with pytest.raises(BadSetting, match=f"^The mail template {folder / name} "):
         letters(mail_templates=str(folder))
-
-
-@over(
-    "given, problem",
-    [
-        ({"mail_from": ""}, "^GAMEKEEPER_SMTP_URL is set but GAMEKEEPER_MAIL_FROM is not. Set it to"),
-        ({"mail_from": "nobody"}, "^GAMEKEEPER_MAIL_FROM is 'nobody'; it must be an address"),
-        ({"mail_templates": "/nowhere"}, "^GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; this folder does not exist"),
-    ],
-)
-def test_invalid_mail_settings_are_refused_at_start(make_world: Make, given: dict[str, str], problem: str) -> None:
-    with pytest.raises(BadSetting, match=problem):
-        make_world(**{"smtp_url": "smtp://mail.test", "mail_from": FROM, **given})

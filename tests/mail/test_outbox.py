@@ -219,17 +219,6 @@ def test_mail_with_invalid_code_is_not_sent(make_world: Make, end: Callable[[Wor
         assert world.sql("SELECT next_try_at FROM mails") == [(None,)]
 
 
-def test_invalid_address_of_an_imported_account_fails_permanently(make_world: Make) -> None:
-    with Sink().running() as sink:
-        world = sending_to(make_world, sink.port)
-        injection = "ann@example.test\r\nBcc: eve@example.test"
-        world.sql("UPDATE users SET email = $1 WHERE id = $2", injection, people.USER_IDS["Ann"])
-        ask(world)
-        send(world)
-        assert sink.received == []
-    assert (only(world).state, (only(world).last_error or "")[:29]) == ("failed", "The mail address is not valid")
-
-
 def test_only_the_newest_code_is_sent(make_world: Make) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
