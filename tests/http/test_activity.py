@@ -7,7 +7,7 @@ from expectations import refused
 from findings import findings
 from game_server import heartbeat, join, leave
 from gamekeeper.game import activity
-from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS, find_first_day
+from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS
 from gamekeeper.http.instants import format_instant, parse_instant
 from gamekeeper.store import clock
 from people import ANN, BOB, ZOE, guid
@@ -62,21 +62,6 @@ def test_days_have_active_new_and_returning_players_and_play_time(world: World) 
     assert findings(world, "activity") == []
     cohorts = world.get(f"{ACTIVITY}/retention?from={format_instant(day[0])}").json["Cohorts"]
     assert [tuple(each.values())[1:] for each in cohorts] == [(1, 1, 0, None), (1, 0, 1, None)]
-
-
-def test_weeks_and_months_count_each_player_once(world: World) -> None:
-    today = find_midnight(world) // DAY_MS
-    monday = find_first_day("week", today) - 21
-    world.sql("UPDATE players SET created_at = 1")
-    at = [(monday + days) * DAY_MS for days in (0, 2, 14)]
-    play(world, [(ANN.id, each, each + 1000) for each in at] + [(BOB.id, at[1], at[1] + 1)], days=40)
-    roll_up(world)
-    weeks = points(world, "week", at[0])
-    assert columns(weeks, "Active", "Returning", "New") == [(2, 0, 0), (0, 0, 0), (1, 1, 0), (0, 0, 0)]
-    months = points(world, "month")
-    assert len(months) == 12
-    assert max(each["Active"] or 0 for each in months.values()) == 2
-    assert findings(world, "activity") == []
 
 
 def test_players_online_are_counted_per_minute_and_hour(world: World) -> None:

@@ -118,15 +118,3 @@ def test_item_is_equipped_moved_and_unequipped(world: World) -> None:
     entry = {"Id": people.ARROW.id, "Name": "Arrow", "Stackable": True, "MaxStack": 100, "EquipmentSlot": 3}
     assert world.call("PUT", ITEMS, body=[entry]).status == 200
     assert world.post(f"{SLOTS}/equip", ARROWS).json["Equipment"] == [-1, -1, 2, 1, -1]
-
-
-@over("act", ["equip", "unequip"])
-def test_other_item_in_the_slot_is_refused(shared_world: World, act: str) -> None:
-    before = equipment(shared_world)
-    for slot in (0, 9, 4_000):
-        refused = shared_world.post(
-            f"{SLOTS}/{act}", {**SWORD, "Slot": slot, **({"Place": "weapon"} if act == "equip" else {})}
-        )
-        assert (refused.status, refused.json["Code"]) == (409, "slot_changed")
-    assert shared_world.post(f"{SLOTS}/equip?dryRun=true", {**ARROWS, "Place": "boots"}).status == 200
-    assert equipment(shared_world) == before

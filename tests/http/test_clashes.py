@@ -6,13 +6,10 @@ from typing import Any
 import pytest
 
 import people
-from findings import errors
-from game_server import heartbeat, join
 from gamekeeper.game import imported_hashes
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Change, PlayersLoaded, UsersLoaded
 from gamekeeper.game.effects import PlayerState as Belongings
-from gamekeeper.game.lookup import make_clashing_fold
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.players import Player
 from gamekeeper.store.engine import Reading
@@ -86,28 +83,6 @@ def test_both_accounts_log_in_with_their_old_passwords(clashing: World) -> None:
     assert log_in(clashing, "ZED", old_password("Zed")).json["error"] == "invalid_grant"
 
 
-@pytest.mark.both_engines
-def test_exact_name_wins_over_folded_name(world: World) -> None:
-    """The first name has a long s (U+017F), which case folding turns into the S of the second name."""
-    accounts = [make_user(FIRST, "\u017fharp"), make_user(SECOND, "SHARP")]
-    knights = [Player(KNIGHT, FIRST, "\u017fharp"), Player(OTHER, SECOND, "SHARP")]
-    load(
-        world,
-        UsersLoaded(accounts, taken_name_ids={SECOND}, bad_email_ids={SECOND}),
-        PlayersLoaded([(each, Belongings()) for each in knights], taken_name_ids={OTHER}),
-    )
-    for name, user_id, knight in (
-        ("SHARP", SECOND, OTHER),
-        *((name, FIRST, KNIGHT) for name in ("%C5%BFharp", "Sharp", "\u017fHARP")),
-    ):
-        assert world.get(f"{USERS}/{name}").json["Id"] == user_id
-        assert world.get(f"{PLAYERS}/{name}").json["Id"] == knight
-        assert world.get(f"{USERS}/{name}/players/{name}").json["Id"] == knight
-        assert world.post(f"{PLAYERS}/{name}/items/give", {"itemid": people.COIN.id, "quantity": 1}).status == 200
-        assert world.ledger()[-1].player_id == knight
-    refused(world.get(f"{USERS}/sharpe"), 404, "no_such_user")
-
-
 def test_failed_log_ins_by_id_are_limited(make_world: Callable[..., World]) -> None:
     """Log-in attempts by id and by name share one limit; unknown ids are answered like unknown names."""
     world = make_world(guesses_per_caller=2)
@@ -156,25 +131,3 @@ def test_account_claims_name_and_address_after_the_other_gave_them_up(clashing: 
     assert [row.kind for row in clashing.ledger()[before:]] == ["email_changed"]
     thief = {"username": "Thief", "email": ADDRESS, "password": hash_for_wire("x")}
     refused(clashing.post(f"{USERS}/register", thief), 409, "email_taken")
-
-
-@pytest.mark.both_engines
-def test_player_claims_its_name_after_the_other_is_renamed(clashing: World) -> None:
-    """After the claim, lists show the player's name again; a save of the game server does not undo this."""
-    heartbeat(clashing)
-    join(clashing, OTHER)
-    path, body = f"{PLAYERS}/{OTHER}/name", {"name": "KNIGHT"}
-    refused(clashing.post(path, body), 409, "name_taken")
-    assert clashing.post(f"{PLAYERS}/knight/name", {"name": "Page"}).status == 200
-    assert clashing.post(f"{PLAYERS}/{OTHER}/level", {"level": 9}).status == 200
-    assert folds(clashing, "players", OTHER) == (make_clashing_fold("knight", OTHER),)
-    before = len(clashing.ledger())
-    assert clashing.post(path, body).status == 200
-    assert folds(clashing, "players", OTHER) == ("knight",)
-    assert clashing.sql("SELECT fold FROM presence") == [("knight",)]
-    assert clashing.get(f"{PLAYERS}/knight").json["Id"] == OTHER
-    (row,) = clashing.ledger()[before:]
-    assert (row.kind, row.player_id) == ("player_changed", OTHER)
-    assert clashing.post(path, body).status == 200
-    assert len(clashing.ledger()) == before + 1
-    assert errors(clashing) == []

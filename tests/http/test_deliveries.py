@@ -15,21 +15,6 @@ from tidying import trim_older
 from world import World
 
 
-def test_kick_is_told_to_the_game_server_of_the_player(world: World, kick: int) -> None:
-    told = read_feed(world, kick - 1)
-    assert [(each["Seq"], each["Server"], each["ExpiresAt"], each["Expired"]) for each in told] == [
-        (kick, "one", None, False)
-    ]
-    assert read_feed(world, kick - 1, "two") == []
-    # a gift has no delivery and is told to all; a command that is told once is not in the feed without a server
-    world.post("/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 1})
-    assert stored(world) == [("one", "waiting", None)]
-    assert [each["Kind"] for each in read_feed(world, kick)] == ["items_given"]
-    assert world.post("/api/v1/players/Zoe/admin/kill", {}).status == 200
-    told = world.get(f"{CHANGES}?after={kick - 1}&limit=9", by="Server").json["Changes"]
-    assert [each["Kind"] for each in told] == ["user_kicked", "items_given"]
-
-
 def test_first_acknowledgement_stands_except_unknown(world: World, kick: int) -> None:
     refused(acknowledge(world, ack(kick), ack(kick + 1)), 409, "not_told")  # the whole batch
     refused(acknowledge(world, ack(kick), server="two"), 409, "not_told")
@@ -165,19 +150,6 @@ def kick(world: World, online: None) -> int:  # noqa: ARG001 - the players must 
     return read_last(world)
 
 
-def test_command_waits_until_the_cursor_of_its_game_server_has_passed_it(world: World, kick: int) -> None:
-    assert list_deliveries(world, kick) == [{"Server": "one", "State": "waiting", "Reason": None, "At": None}]
-    for seq, state in ((kick - 1, "waiting"), (kick, "sent")):  # the stored cursor of another process
-        world.sql("UPDATE servers SET sent_seq = $1 WHERE name = 'one'", seq)
-        assert list_states(world, kick) == [("one", state)]
-    world.sql("UPDATE servers SET sent_seq = NULL WHERE name = 'one'")
-    read_feed(world, kick - 1)
-    read_feed(world, kick, "two")
-    assert list_states(world, kick) == [("one", "waiting")]
-    read_feed(world, kick)
-    assert list_states(world, kick) == [("one", "sent")]
-
-
 def list_overdue(world: World) -> list[int]:
     return [each.seq for each in world.run(deliveries.read_overdue(world.keeper.store, -60_000, 10))]
 
@@ -251,36 +223,3 @@ def test_report_of_the_player_is_a_receipt_of_its_own(world: World) -> None:
         assert tuple(row) == (level, gift)
         assert list_states(world, gift) == [("one", "applied")]
     assert list_states(world, give(world)) == [("one", "waiting")]
-
-
-@pytest.mark.usefixtures("online")
-def test_receipt_of_a_player_ends_when_it_moves_to_another_game_server(world: World) -> None:
-    gift = give(world)
-    game_server.put_player(world, people.ZOE.id, {"AppliedSeq": gift})
-    game_server.join(world, people.ZOE.id)
-    assert list_states(world, gift) == [("one", "applied")]
-    game_server.join(world, people.ZOE.id, server="two")
-    assert list_states(world, gift) == [("two", "waiting")]
-    game_server.heartbeat(world, "two", AppliedSeq=gift)
-    assert list_states(world, gift) == [("two", "applied")]
-    game_server.leave(world, people.ZOE.id, server="two")
-    gift = give(world)  # the report of a player who is offline leaves no receipt
-    assert game_server.put_player(world, people.ZOE.id, {"AppliedSeq": gift}).status == 200
-    game_server.join(world, people.ZOE.id)
-    assert list_states(world, gift) == [("one", "waiting")]
-
-
-@pytest.mark.usefixtures("online")
-def test_change_that_no_game_server_needs_has_no_deliveries(world: World) -> None:
-    gift = give(world, "Bob")
-    game_server.leave(world, people.BOB.id, server="two")
-    assert list_deliveries(world, gift) == []
-    game_server.put_player(world, people.ZOE.id, {"Level": 9})
-    report = read_last(world)
-    assert list_deliveries(world, report) == []
-    assert list_deliveries(world, add_change(world, "role_saved")) == []
-    ban = {"duration": 1, "reason": "x", "moderator": "Root"}
-    assert world.post("/api/v1/players/Zoe/admin/ban", ban).status == 200
-    last = read_last(world)
-    assert list_deliveries(world, last - 1) == []  # the change of the account, before the notice to the game server
-    assert list_states(world, last) == [("one", "waiting")]

@@ -4,10 +4,9 @@ import pytest
 
 from api_keys import create
 from economics import catch_up, give, load_players
-from expectations import refused
 from gamekeeper.game import ranked_buckets
 from listings import MakeWorld
-from people import ANN, COIN, KILLS, SWORD
+from people import COIN, KILLS, SWORD
 from world import World
 
 ROOT = "/api/keeper/v1/economy"
@@ -42,15 +41,6 @@ def test_days_of_an_item_lead_back_from_the_present_quantity(world: World) -> No
     assert [each["Created"]["Staff"] for each in days] == [0, 0, 1250, 0, 5, 0, 7]
 
 
-def test_range_of_days_is_limited(world: World) -> None:
-    item = f"{ROOT}/items/{COIN.id}"
-    refused(world.get(f"{ROOT}?from=2020-01-01&to=2021-01-01"), 400, "bad_field")
-    assert world.get(f"{ROOT}?from=2020-01-01&to=2020-03-01").json["From"] == "2020-01-01"
-    assert len(world.get(f"{item}?from=2020-01-01&to=2020-03-01").json["Days"]) == 61
-    days = world.get(f"{item}?from=1970-01-01T00:00:00Z&to=1970-01-03").json["Days"]
-    assert [each["Day"] for each in days] == ["1970-01-01", "1970-01-02", "1970-01-03"]
-
-
 def test_any_page_of_holders_is_exact(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 4)
     monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
@@ -77,17 +67,6 @@ def test_any_page_of_holders_is_exact(make_world: MakeWorld, monkeypatch: pytest
                 assert [each["Rank"] for each in page["Values"]] == [*range(first, first + page["Count"])]
             assert found == wanted
     assert world.sql("SELECT MAX(entries) FROM ranked_buckets")[0][0] < 8
-
-
-def test_unranked_item_has_its_first_hundred_holders(world: World) -> None:
-    load_players(world, 120)
-    catch_up(world)
-    first = world.get(f"{ROOT}/items/{COIN.id}/holders?pageSize=100").json
-    assert (first["Total"], first["Holders"], first["Count"], first["Ranked"]) == (100, 121, 100, False)
-    assert first["Values"][0] == {"Rank": 1, "PlayerId": ANN.id, "Name": "Ann", "Quantity": 1250}
-    assert world.get(f"{ROOT}/items/{COIN.id}/holders?page=1&pageSize=100").json["Values"] == []
-    unranked = world.get(f"{ROOT}/variables/{KILLS.id}/holders").json
-    assert (unranked["Ranked"], unranked["Values"]) == (False, [])
 
 
 def test_gifts_of_staff_and_keys_are_listed_by_quantity(world: World) -> None:

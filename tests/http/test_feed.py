@@ -1,6 +1,5 @@
 """GET /api/link/v1/changes and AppliedSeq: how a game server receives the changes of its players."""
 
-import asyncio
 import time
 from typing import Any
 
@@ -163,28 +162,6 @@ def test_long_poll_ends_with_a_change_its_timeout_or_a_revoked_token(world: Worl
 
     told, _ = at_once(world, [world.send("GET", f"{CHANGES}?after={after}&wait=60", by="Server"), revoke_and_give()])
     refused(told, 401, "denied")
-
-
-def test_excluded_change_moves_the_cursor(world: World) -> None:
-    after = now(world)
-
-    async def meanwhile() -> Any:
-        """Report and give during two polls: the poll with own=true gets the report, the other waits for the gift."""
-        await until_they_wait(world.keeper.feed)
-        await world.send("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 9}, by="Server")
-        seen = await world.send("GET", f"{CHANGES}?after={after}&wait=60&own=true", by="Server")
-        await asyncio.sleep(0.2)
-        await send_gift(world)
-        return seen
-
-    polls = [world.send("GET", f"{CHANGES}?after={after}&wait=60", by="Server"), meanwhile()]
-    assert [kinds(told.json) for told in at_once(world, polls)] == [["items_given"], ["player_changed"]]
-    after = now(world)
-    put_player(world, BOB.id, {"Level": 10})
-    began = time.monotonic()
-    told = ask(world, f"after={after}&wait=1")
-    assert time.monotonic() - began >= 1
-    assert (told["Changes"], told["Next"]) == ([], after + 1)
 
 
 def test_wrong_epoch_is_409_and_a_lost_one_503(world: World) -> None:

@@ -50,24 +50,6 @@ def test_every_list_operation_has_the_whole_catalogue(shared_world: World) -> No
             assert shared_world.get(f"{OBJECTS}/{kind}/{each['Id']}").json == each
 
 
-def test_unknown_type_or_id_is_404_and_any_spelling_is_accepted(shared_world: World) -> None:
-    for method, rest in (("GET", ""), ("POST", ""), ("GET", "/names"), ("POST", "/names"), ("GET", f"/{COIN.id}")):
-        answer = shared_world.call(method, f"{OBJECTS}/items{rest}")
-        refused(answer, 404, "no_such_object_type", "; use item, spell, class, map, ")
-    refused(shared_world.get(f"{OBJECTS}/item/{FIREBALL.id}"), 404, "no_such_object")
-    plain = shared_world.get(f"{OBJECTS}/item/{COIN.id}").raw
-    assert shared_world.get(f"{OBJECTS}/ITEM/%7B{COIN.id.replace('-', '').upper()}%7D").raw == plain
-
-
-def test_new_entry_and_new_stack_limit_show_at_once(make_world: Any) -> None:
-    world = make_world(stack_cap=500)
-    kept = world.get(f"{OBJECTS}/item")
-    assert kept.json["Values"][1]["MaxInventoryStack"] == 500
-    put_catalogue(world, "items", [{"Id": COIN.id, "Name": "Gold Coin", "Stackable": True, "MaxStack": 7}])
-    answer = world.get(f"{OBJECTS}/item", headers={"If-None-Match": kept.headers["etag"]})
-    assert (answer.status, answer.json["Values"][1]["MaxInventoryStack"]) == (200, 7)
-
-
 WHITE = {"A": 255, "R": 255, "G": 255, "B": 255}
 DEFAULT_TIME = {"DaylightHues": [WHITE, WHITE], "Id": ZERO_GUID, "RangeInterval": 720, "Rate": 1.0, "SyncTime": True}
 DUSK = {"A": 204, "R": 0, "G": 0, "B": 64}
@@ -124,16 +106,6 @@ def test_further_fields_are_given_back_as_published(world: World, kind: str) -> 
     legacy = world.post(f"{OBJECTS}/{TYPES[kind]}", {"count": 100}).json["entries"]
     assert {"Key": NEW, "Value": shown.json} in legacy
     assert shown.json in world.get(f"{OBJECTS}/{TYPES[kind]}?pageSize=100").json["Values"]
-
-
-def test_own_fields_win_over_details(world: World) -> None:
-    engine = {"MaxInventoryStack": 77, "MaxBankStack": 88, "slotcount": 9, "Rarity": 1}
-    entry = {"id": NEW, "NAME": "Axe", "stackable": True, "maxstack": 5, "icon": "axe.png", **engine}
-    put_catalogue(world, "items", [entry])
-    own = {"Id": NEW, "Name": "Axe", "Stackable": True, "Icon": "axe.png"}
-    assert find(world, "items") == {**own, "MaxStack": 5, "BagSlots": 0, **engine}
-    limits = {"MaxInventoryStack": 5, "MaxBankStack": 5, "SlotCount": 0, "Rarity": 1}
-    assert world.get(f"{OBJECTS}/item/{NEW}").json == own | limits
 
 
 def test_details_are_limited_and_must_be_storable(world: World) -> None:

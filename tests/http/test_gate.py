@@ -3,8 +3,6 @@
 import asyncio
 import csv
 import io
-import json
-import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -14,8 +12,7 @@ from keepers import open_session
 import bulking
 import people
 from gamekeeper.console import sessions
-from gamekeeper.game.refusals import TooManyLongReads
-from gamekeeper.http import bodies, gate, large_bodies
+from gamekeeper.http import gate
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.gate import Gate, Pause
 from gamekeeper.store import watch
@@ -29,8 +26,6 @@ COPY = """INSERT INTO ledger (at, kind, actor_id, over_link, player_id, before, 
           FROM ledger a CROSS JOIN ledger b CROSS JOIN ledger c CROSS JOIN ledger d
           WHERE a.kind = 'items_given' LIMIT """
 GIVE, COIN = "/api/v1/players/Ann/items/give", {"itemid": people.COIN.id, "quantity": 1}
-PIECES = 5
-COMPUTED = 0.02  # seconds of CPU time that each piece of the tests' long work takes
 
 
 @pytest.fixture
@@ -193,76 +188,3 @@ def test_export_ends_when_its_caller_disconnects(long_world: World, monkeypatch:
     long_world.run(asyncio.wait_for(long_world.asgi(scope, hang_up, ignore), 30))
     monkeypatch.undo()
     assert long_world.get(EXPORT, by="Shop").status == 200
-
-
-def compute(seconds: float) -> None:
-    began = time.thread_time()
-    while time.thread_time() - began < seconds:
-        pass
-
-
-@pytest.fixture
-def others_stay_active(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count other requests as active for a minute, in case a busy machine delays them."""
-    monkeypatch.setattr(gate, "ACTIVE_SECONDS", 60.0)
-
-
-async def enter_until(admission: Admission, over: asyncio.Event) -> None:
-    """Count another active request every 10 ms until the event `over` is set."""
-    while not over.is_set():
-        admission.total += 1
-        await asyncio.sleep(0.01)
-
-
-@pytest.mark.usefixtures("others_stay_active")
-def test_long_work_gets_its_share_while_others_ask() -> None:
-    """Each piece of long work counts another request itself, so the result does not depend on scheduling."""
-    admission = Admission(1)
-
-    async def work(rest: Pause) -> None:
-        for _ in range(PIECES):
-            admission.total += 1
-            compute(COMPUTED)
-            await rest()
-
-    async def measure() -> float:
-        admission.total += 1  # count the long work's own request as active
-        began = time.monotonic()
-        await Gate(admission).run("Ann", work)
-        return time.monotonic() - began
-
-    assert asyncio.run(measure()) >= PIECES * COMPUTED / gate.LONG_READ_SHARE
-
-
-def test_failed_work_frees_its_place() -> None:
-    async def fail(rest: Pause) -> None:
-        await rest()
-        raise TooManyLongReads(1)
-
-    async def twice() -> None:
-        one = Gate(Admission(1))
-        for _ in range(2):
-            with pytest.raises(TooManyLongReads):
-                await one.run("Ann", fail, long=True)
-
-    asyncio.run(twice())
-
-
-@pytest.mark.usefixtures("others_stay_active")
-def test_large_body_is_read_in_pieces_while_others_ask() -> None:
-    raw = json.dumps([{"Id": f"{number:032x}", "Name": "x" * 20} for number in range(8_000)]).encode()
-    assert len(raw) > large_bodies.LARGE_BYTES
-
-    async def beside_others() -> tuple[float, float]:
-        admission, over = Admission(1), asyncio.Event()
-        others = asyncio.ensure_future(enter_until(admission, over))
-        await asyncio.sleep(0)
-        admission.total += 1  # the request with the body itself: without it, the other one would not count at first
-        began, computed = time.monotonic(), time.process_time()
-        await large_bodies.decode_body(raw, lambda: bodies._parse_json(raw), Gate(admission), "Game")  # noqa: SLF001 - what all shapes have in common  # pyright: ignore[reportPrivateUsage] - the same
-        over.set()
-        await others
-        return time.monotonic() - began, time.process_time() - computed
-
-    elapsed, computed = asyncio.run(beside_others())
-    assert elapsed >= 2 * computed

@@ -149,19 +149,6 @@ def test_variables_are_set_listed_and_told_to_all_game_servers(guild: World) -> 
     assert [(each["Server"], each["State"]) for each in told["Deliveries"]] == [("one", "waiting"), ("two", "waiting")]
 
 
-def test_unknown_ids_and_wrong_types_are_refused_and_undeclared_values_kept(guild: World) -> None:
-    answer = guild.get(f"{GUILD}/{NOBODY_ID}")
-    assert (answer.status, answer.message) == (400, f"Invalid variable id ${NOBODY_ID}.")
-    answer = guild.get(f"/api/v1/guilds/{NOBODY_ID}/variables")
-    assert (answer.status, answer.message) == (400, "Guild does not exist.")
-    answer = assign(guild, FAME.id, "many")
-    refused(answer, 400, "wrong_value_type", "Invalid value for variable of type Integer. Received: String")
-    guild.sql(f"INSERT INTO guild_values VALUES ('{GUILD_ID}', '{NOBODY_ID}', 'Number', '0.5')")  # noqa: S608 - ours
-    assert guild.get(GUILD).json == [{"VariableId": NOBODY_ID, "VariableName": "", "Value": 0.5}]
-    refused(assign(guild, NOBODY_ID, "half"), 400, "wrong_value_type")
-    assert assign(guild, NOBODY_ID, 1).json["Value"] == 1.0
-
-
 def test_undo_restores_the_value_unless_it_was_changed_since(guild: World) -> None:
     assign(guild, MOTTO.id, "Never late")
     first = last(guild)
@@ -281,15 +268,6 @@ def test_bad_report_is_refused_and_nothing_is_taken(world: World) -> None:
         refused(answer, 400, "bad_field", field)
         assert (list_members(world), len(world.ledger())) == (["Zoe"], before)
         assert world.get(f"{GUILDS}/{GUILD_ID}").json["Name"] == "Red Hand"
-
-
-def test_guild_is_neither_in_the_feed_nor_undoable(world: World) -> None:
-    report(world, make_report(member(ANN.id)))
-    changes = world.get("/api/link/v1/changes?after=0").json["Changes"]
-    assert not [each for each in changes if each["Kind"].startswith("guild_")]
-    report(world, make_report(member(ANN.id)))
-    answer = world.post(f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo", {})
-    refused(answer, 409, "not_undoable")
 
 
 @pytest.mark.both_engines

@@ -10,7 +10,6 @@ from gamekeeper import settings
 from gamekeeper.console import static_files
 from gamekeeper.http import docs_files, pages
 from gamekeeper.http.cors import Cors
-from gamekeeper.http.encodings import Encoded, accepts_gzip
 from gamekeeper.settings import BadSetting
 from loops import over
 from world import Answer, World
@@ -59,34 +58,6 @@ def test_hsts_header_is_sent_over_tls_only(make_world: Callable[..., World]) -> 
     assert world.get("/health/live").headers["strict-transport-security"] == "max-age=31536000"
 
 
-def test_no_header_is_repeated(make_world: Callable[..., World]) -> None:
-    """The raw list is compared, because the mapping `Answer.headers` hides duplicates."""
-    origin = "https://portal.example.com"
-    world = make_world(cors_origins=origin, receive_seconds=1)
-    sent = [(b"connection", b"close"), (b"origin", origin.encode()), (b"authorization", b"Bearer nothing")]
-    for method, path in (("GET", b"/api/v1/players"), ("POST", b"/api/oauth/token"), ("OPTIONS", b"/api/docs")):
-        names = [name for name, _ in world.run(_headers(world, method, path, sent))]
-        assert len(names) == len(set(names))
-        assert names.count(b"connection") == 1
-
-
-async def _headers(
-    world: World, method: str, path: bytes, sent: list[tuple[bytes, bytes]]
-) -> list[tuple[bytes, bytes]]:
-    """Return the headers of the answer to a request whose body never arrives."""
-    scope = {"type": "http", "method": method, "raw_path": path, "query_string": b"", "headers": sent}
-    found: list[Any] = []
-
-    async def receive() -> Any:
-        await world.loop.create_future()
-
-    async def send(message: Any) -> None:
-        found.append(message)
-
-    await world.asgi(scope, receive, send)
-    return found[0]["headers"]
-
-
 PATHS = (
     "/api/openapi.json",
     "/api/docs",
@@ -121,40 +92,6 @@ def test_unchanging_answer_has_a_form_and_an_etag_per_coding(shared_world: World
             assert (again.raw == b"") == known
 
 
-def test_origins_vary_beside_codings(make_world: Callable[..., World]) -> None:
-    world = make_world(cors_origins="https://portal.example.com")
-    for path in PATHS:
-        assert fetch(world, path).headers["vary"] == "accept-encoding, origin"
-
-
-def test_accepted_codings_are_read_as_rfc_9110_says() -> None:
-    accepted = (
-        "GZIP",
-        "br;q=1.0, gzip;q=0.8, *;q=0.1",
-        "*;q=0.5",
-        "gzip ; q=0.001",
-    )
-    refused = (
-        "",
-        "br",
-        "gzip;q=0.000",
-        "*;q=0",
-        "gzip;q=0, *",
-        "gzipped",
-        "gzip;q=x",
-    )
-    assert [each for each in accepted if not accepts_gzip(each.encode())] == []
-    assert [each for each in refused if accepts_gzip(each.encode())] == []
-
-
-def test_compressed_file_of_the_package_is_used_if_it_is_of_this_content() -> None:
-    text = b"many words, " * 1000
-    built = gzip.compress(text, 1)
-    assert Encoded(text, built).choose(b"gzip").content is built
-    for other in (gzip.compress(text[:-1]), gzip.compress(b"!" + text[1:]), b"", built[:-1]):
-        assert gzip.decompress(Encoded(text, other).choose(b"gzip").content) == text
-
-
 PORTAL = "https://portal.example.com"
 GIVE = "/api/v1/players/Ann/items/give"
 
@@ -165,13 +102,6 @@ def preflight(world: World, origin: str, path: str = GIVE) -> Answer:
 
 def of_cors(answer: Answer) -> dict[str, str]:
     return {name: value for name, value in answer.headers.items() if name.startswith("access-control-")}
-
-
-def test_cors_is_off_by_default(shared_world: World) -> None:
-    refused = preflight(shared_world, PORTAL)
-    assert (refused.status, refused.headers["allow"], of_cors(refused)) == (405, "POST", {})
-    answer = shared_world.get("/api/v1/players/Ann", headers={"Origin": PORTAL})
-    assert (answer.status, of_cors(answer), answer.headers["vary"]) == (200, {}, "authorization")
 
 
 def test_allowed_origins_get_cors_headers_and_others_none(make_world: Callable[..., World]) -> None:
@@ -199,20 +129,6 @@ def test_allowed_origins_get_cors_headers_and_others_none(make_world: Callable[.
         assert (refused.status, of_cors(refused), refused.headers["vary"]) == (405, {}, "origin")
         answer = world.get("/api/v1/players/Ann", headers={"Origin": origin})
         assert (answer.status, of_cors(answer)) == (200, {})
-
-
-@over(
-    "value, found",
-    [
-        ("HTTPS://Portal.Example.com", {b"https://portal.example.com"}),
-        ("https://a.test:443,http://a.test:80", {b"https://a.test", b"http://a.test"}),
-        ("http://a.test:443 , http://localhost:3000", {b"http://a.test:443", b"http://localhost:3000"}),
-        ("http://[::1]:3000", {b"http://[::1]:3000"}),
-        (" ", set[bytes]()),
-    ],
-)
-def test_setting_accepts_origins_as_browsers_spell_them(value: str, found: set[bytes]) -> None:
-    assert Cors(settings.load({}, cors_origins=value)).origins == found
 
 
 @over("value", ["*", "portal.example.com", "https://a.test/", "https://a.test/x", "https://*.a.test"])

@@ -15,8 +15,6 @@ import pytest
 import people
 from findings import errors
 from gamekeeper.http import health, shared_query
-from gamekeeper.http.shared_query import SharedQuery
-from gamekeeper.store.engine import DatabaseUnavailable
 from server import Server, free_port
 from world import World
 
@@ -88,25 +86,6 @@ def test_hanging_write_is_not_awaited(world: World, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(world.keeper.store, "write", hang)
     assert world.run(ask()) == 503
-
-
-def test_silent_database_is_reported_within_the_timeout_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 0.1)
-    asked = 0
-
-    async def silent() -> None:
-        nonlocal asked
-        asked += 1
-        await asyncio.sleep(60)
-
-    async def ask() -> None:
-        silence = SharedQuery(silent, 0)
-        for _ in range(2):
-            with pytest.raises(DatabaseUnavailable):
-                await asyncio.wait_for(silence.get(), 30)
-
-    asyncio.run(ask())
-    assert asked == 1
 
 
 def as_superuser(world: World, commands: str) -> None:

@@ -42,11 +42,6 @@ def test_info_and_config_have_the_limits_from_the_settings(make_world: Any) -> N
     assert answer.json["Bank"] == {"MaxSlots": 101}
 
 
-def test_config_says_whether_mail_is_set_up(make_world: Any) -> None:
-    mailing = make_world(smtp_url="smtp://mail.example.test", mail_from="keeper@example.test")
-    assert [each.get(f"{INFO}/config").json["SmtpValid"] for each in (make_world(), mailing)] == [False, True]
-
-
 def test_metrics_and_stats_count_game_servers_and_online_players(world: World) -> None:
     assert read_counts(world) == (0, 0)
     heartbeat(world, "one")
@@ -113,22 +108,6 @@ def test_rate_is_that_of_the_last_complete_second(clock: Clock) -> None:
     measured.count()
     clock.now += 60 * SECOND
     assert measured.last_second == 0
-
-
-def test_second_stays_in_its_bucket_for_five_minutes(clock: Clock) -> None:
-    measured = RequestRates()
-    clock.now += 12 * SECOND
-    measured.count(fault=True)
-    assert measured.sum_last(5) == (0, 0, 0)  # the current second is not counted, because it is incomplete
-    seen: list[list[int]] = []
-    for _ in range(8):
-        clock.now += SECOND
-        seen.append([each.requests for each in measured.sum_buckets(5, 3)])
-    assert seen == [[0, 0, 0]] * 2 + [[0, 0, 1]] * 5 + [[0, 1, 0]]
-    clock.now += 292 * SECOND
-    assert measured.sum_last(request_rates.KEPT_SECONDS) == (1, 1, 0)
-    clock.now += 300 * SECOND
-    assert measured.sum_last(request_rates.KEPT_SECONDS).requests == 0
 
 
 def test_counts_for_the_database_are_taken_once_and_can_be_put_back(clock: Clock) -> None:

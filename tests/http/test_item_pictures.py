@@ -147,12 +147,6 @@ def test_large_picture_is_scaled_down_in_proportion(size: tuple[int, int], expec
     assert stored.size == expected
 
 
-def test_all_modes_of_at_most_8_bits_are_read() -> None:
-    for colour_type, depths in {0: (1, 2, 4, 8), 2: (8,), 3: (1, 2, 4, 8), 4: (8,), 6: (8,)}.items():
-        for depth in depths:
-            assert pictures.convert(write_png(depth, colour_type)).content, (colour_type, depth)
-
-
 ANIMATION = {"save_all": True, "append_images": [make_image(colour=BLUE)], "duration": 100}
 PNG = write(make_image())
 WEBP = write(make_image(), "WEBP")

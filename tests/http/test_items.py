@@ -34,13 +34,6 @@ def test_inventory_bank_and_bags_are_listed_with_their_empty_slots(shared_world:
         assert shared_world.get(f"{BAG}/{spelling}").json == bag
 
 
-def test_sizes_are_settings_and_occupied_slots_beyond_are_listed(make_world: Callable[..., World]) -> None:
-    world = make_world(inventory_slots=5, bank_slots=3)
-    assert world.get(f"{ANN}/inventory").json == INVENTORY[:5]
-    assert world.get(f"{ANN}/bank").json == BANK[:3]
-    assert make_world(inventory_slots=2).get(f"{ANN}/inventory").json == INVENTORY[:4]
-
-
 def test_item_name_follows_the_catalogue_and_is_not_recorded(world: World) -> None:
     give(world, ANN, COIN.id, 5)
     game_server.put_player(world, people.ANN.id, {"Items": [stack(0, COIN.id, 7, ItemName="Fake")]})

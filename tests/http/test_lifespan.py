@@ -6,8 +6,6 @@ import pytest
 from gamekeeper import app, settings
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.caller import Callers
-from gamekeeper.store import indexes
-from world import World
 
 
 async def live(asgi: Asgi, *messages: str) -> list[str]:
@@ -35,12 +33,3 @@ def test_failed_startup_does_not_serve(tmp_path: Any, capsys: pytest.CaptureFixt
     sent = asyncio.run(live(Asgi(services, fail, nothing), "lifespan.startup", "lifespan.shutdown"))
     assert sent[0] == "lifespan.startup.failed"
     assert "no luck" in capsys.readouterr().err
-
-
-def test_missing_indexes_are_created_before_serving(world: World) -> None:
-    world.sql("DROP INDEX players_by_rank")
-    world.sql("DROP INDEX players_by_user")
-    keeper = app.build_keeper(settings.load({}, database=world.url))
-    sent = world.run(live(app.build(keeper), "lifespan.startup", "lifespan.shutdown"))
-    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
-    assert world.run(indexes.find_missing(world.keeper.store, world.keeper.store.engine)) == []

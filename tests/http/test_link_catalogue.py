@@ -121,22 +121,6 @@ def test_large_body_does_not_block_other_requests_and_is_read_like_a_small_one(w
     assert (answer.status, answer.json) == (200, was | {"X": 7})
 
 
-def test_disconnect_while_a_large_body_is_read_changes_nothing(world: World) -> None:
-    async def send_and_cancel() -> None:
-        asked = asyncio.create_task(world.send("PUT", REPORT, raw=b'{"X":7,"Rank":[' + b"[]," * 100_000 + b"[]]}"))
-        await asyncio.sleep(0)  # the caller's token is cached, so the request now reads its body
-        assert (asked.done(), world.asgi.services.admission.in_flight) == (False, 1)
-        asked.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asked
-
-    record(world, "Bob")
-    before = everything(world)
-    world.run(send_and_cancel())
-    assert everything(world) == before
-    assert world.asgi.services.admission.in_flight == 0
-
-
 async def turns_during(world: World, path: str, body: bytes) -> int:
     """Count how often another task runs between the last byte of the request and the first of the answer."""
     turns, marks, sent = itertools.count(), list[int](), list[Any]()
@@ -161,9 +145,3 @@ async def turns_during(world: World, path: str, body: bytes) -> int:
     other.cancel()
     assert sent[0]["status"] == 400, sent
     return marks[1] - marks[0] - 1
-
-
-def test_link_refuses_a_form(shared_world: World) -> None:
-    for path in (REPORT, f"{LINK}/servers/one"):
-        answer = shared_world.call("PUT", path, form={"Lease": "60"})
-        refused(answer, 415, "unsupported_media_type", "Send the body as application/json.")

@@ -7,7 +7,7 @@ import pytest
 
 import game_server
 import people
-from api_keys import KEYS, create
+from api_keys import create
 from expectations import everything, refused
 from game_server import LINK, heartbeat, join, lapse, leave, newcomer, online
 from gamekeeper.game.lookup import ZERO_GUID
@@ -167,20 +167,3 @@ def test_limited_key_speaks_only_for_players_of_its_servers(world: World) -> Non
     assert world.post(f"{OTHER}/left", ONLY_ANN).status == 200
     assert world.post(f"{OWN}/joined", ONLY_ANN, token=text).status == 200
     assert put(world, people.ANN.id, text, Level=9).status == 200
-
-
-def test_key_for_both_servers_and_callers_without_a_limit_move_players(world: World) -> None:
-    start(world)
-    both = create(world, Role="game server", Owner="Root", Servers=["realm-1", "realm-2"])["Key"]
-    unlimited = create(world, Role="game server", Owner="Root")["Key"]
-    for token, server in ((both, OWN), (unlimited, OTHER), (world.tokens["Root"], OWN)):
-        assert world.post(f"{server}/joined", ONLY_ANN, token=token).status == 200
-        assert put(world, people.ANN.id, token, Level=9).status == 200
-
-
-def test_key_without_servers_speaks_for_none(world: World) -> None:
-    start(world)
-    none = create(world, Role="game server", Owner="Root", Servers=[])
-    assert world.get(KEYS).json["Keys"][0]["Servers"] == []
-    assert world.call("PUT", OWN, body={"Lease": 60}, token=none["Key"]).code == "server_not_allowed"
-    expect_refused(put(world, people.ANN.id, none["Key"], Level=9), "realm-2")
