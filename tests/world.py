@@ -248,16 +248,16 @@ async def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) ->
     return await app.run_with_keeper(settings.load({}, database=url, access_log=False), migrate_and_work)
 
 
-async def prepare(url: str, known_tokens: Mapping[str, str]) -> dict[str, str]:
+async def prepare(url: str, known_tokens: Mapping[str, str] | None = None) -> dict[str, str]:
     """Migrate the database and create the accounts and players of people.py; return their tokens, the known ones."""
 
     async def fill(keeper: Keeper) -> dict[str, str]:
         made = await populate(keeper)
-        for name, text in known_tokens.items():
+        for name, text in (known_tokens or {}).items():
             hashes = [tokens.hash_token(each) for each in (text, made[name])]
             await keeper.store.write(lambda tx, hashes=hashes: tx.returning(KEEP_TOKEN, *hashes))
         await keeper.lists.rebuild()
-        return made | dict(known_tokens)
+        return made | dict(known_tokens or {})
 
     return await at_work(url, fill)
 
