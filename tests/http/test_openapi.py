@@ -1,4 +1,4 @@
-"""The OpenAPI document: complete, with valid examples, and of what all client generators support."""
+"""The OpenAPI document: complete, with valid examples, and without secrets."""
 
 import re
 from collections.abc import Iterator
@@ -123,8 +123,6 @@ def test_documented_statuses_are_those_of_the_refusals(operation: Operation) -> 
         assert {errors.find_status(each, operation.route.path) for each in some} == {status}
         assert ("Retry-After" in described["headers"]) == (status in {429, 503} or "idempotency_in_progress" in codes)
 
-
-# --- plain types and named objects, as all client generators need ----------------------------------------------------
 
 SCHEMAS = DOCUMENT["components"]["schemas"]
 

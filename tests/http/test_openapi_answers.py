@@ -142,13 +142,3 @@ def test_answer_about_an_unknown_key_is_described(demo: World, operation: Operat
     for name, other in product(operation.parameters("path"), (samples.EPOCH, "nothing")):
         answer = demo.call(operation.route.method, operation.dry_run_path(**{name: other}), body=body)
         hold(operation, answer, answer.status)
-
-
-@each_operation
-def test_body_is_described_as_required_where_an_empty_one_is_refused(demo: World, operation: Operation) -> None:
-    if operation.bodies():
-        empty = demo.call(operation.route.method, operation.dry_run_path(), raw=b"{}", headers={"content-type": JSON})
-        assert (empty.status == 400) == operation.about["requestBody"]["required"], empty.raw
-        hold(operation, empty, empty.status)
-    else:
-        assert not {"413", "415"} & operation.about["responses"].keys()

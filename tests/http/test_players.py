@@ -150,9 +150,6 @@ def test_legacy_page_is_accepted_in_every_form(crowded: World, path: str) -> Non
         assert (answer.json["total"], answer.json["count"]) == (9, len(expected))
 
 
-# --- largest page number of every list, and legacy lists -------------------------------------------------------------
-
-
 @over("path", ["/api/v1/players", "/api/v1/users", "/api/v1/gameobjects/item"])
 def test_legacy_list_takes_from_the_query_what_its_body_leaves_out(shared_world: World, path: str) -> None:
     everything = shared_world.post(path, {"count": 100}).json["entries"]

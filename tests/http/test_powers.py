@@ -7,7 +7,6 @@ import pytest
 
 import api_keys
 import people
-from command_line import CommandLine
 from expectations import everything
 from gamekeeper.game import lookup, tokens
 from gamekeeper.game.security import Origin
@@ -141,18 +140,13 @@ def takes_by_undo(world: World) -> None:
     assert world.post(f"/api/keeper/v1/changes/{given}/undo").status == 200
 
 
-def takes_by_command_line(world: World) -> None:
-    assert CommandLine(world.url).says("users", "api", "Shop", "off") == "Permissions of Shop: none.\n"
-    world.call("DELETE", "/api/oauth/token/Ann")  # as in empower
-
-
 def takes_by_sql(world: World) -> None:
     world.sql("UPDATE users SET api = (1 = 0) WHERE name = 'Shop'")
     world.call("DELETE", "/api/oauth/token/Ann")
 
 
 def test_restored_api_access_does_not_restore_tokens(world: World) -> None:
-    for take in (takes_by_api, takes_by_undo, takes_by_command_line, takes_by_sql):
+    for take in (takes_by_api, takes_by_undo, takes_by_sql):
         takes_by_sql(world)
         assert change(world, "Shop", {"api": True}).status == 200
         shop = world.run(lookup.find_user(world.keeper.store, "Shop"))

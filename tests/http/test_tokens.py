@@ -1,7 +1,7 @@
 """Tokens: read-only ones, refresh, expiry, sessions of the console, the record of their use, and what is stored."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -10,11 +10,12 @@ import people
 from expectations import everything
 from gamekeeper import app
 from gamekeeper.game import tokens
-from gamekeeper.game.security import Origin
+from gamekeeper.game.security import CredentialUse, Origin
 from gamekeeper.game.tokens import TokenPair
 from gamekeeper.http import caller
 from gamekeeper.http.caller import Callers
 from gamekeeper.store import tokens as stored
+from gamekeeper.store.engine import Store
 from proof import at_once, refused
 from token_pairs import (
     BY_PASSWORD,
@@ -231,10 +232,16 @@ def test_token_use_is_stored_later_also_of_a_refused_request(world: World, monke
         assert (last_use(world, "Root") != before) is again
 
 
-def test_shutdown_stores_collected_uses(world: World, loop: asyncio.AbstractEventLoop) -> None:
-    assert world.get("/api/v1/players").status == 200
-    keeper = app.build_keeper(world.keeper.settings)
-    upkeep = app.BackgroundJobs(keeper, callers_of(world), [])
-    loop.run_until_complete(upkeep.start())
-    loop.run_until_complete(upkeep.stop())
-    assert last_use(world, "Root") is not None
+@pytest.mark.both_engines
+def test_two_instances_store_uses_concurrently(make_world: Callable[..., World]) -> None:
+    worlds = [make_world() for _ in range(2)]
+    for name in ("Root", "Shop", "Clerk"):
+        for world in worlds:
+            assert world.get("/api/v1/players", by=name).status == 200
+
+    async def both(stores: Sequence[Store], uses: Sequence[list[CredentialUse]]) -> None:
+        await asyncio.gather(*(tokens.note_use(store, each) for store, each in zip(stores, uses, strict=True)))
+
+    worlds[0].run(both([each.keeper.store for each in worlds], [callers_of(each).take_uses() for each in worlds]))
+    used = {name for name in ("Root", "Shop", "Clerk", "Server") if last_use(worlds[0], name) is not None}
+    assert used == {"Root", "Shop", "Clerk"}

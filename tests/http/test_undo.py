@@ -1,4 +1,4 @@
-"""Undo of every kind of change: results, permissions, and changes that cannot be undone."""
+"""Undo of every kind of change: results, permissions, keys and chains of undos."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -32,12 +32,6 @@ def test_record_has_the_exact_body(shared_world: World, name: str, differing: di
     assert shared_world.get(f"{USERS}/{name}").raw == spelt(record(shared_world, name, **differing))
 
 
-def test_record_by_name_or_id_in_any_form(shared_world: World) -> None:
-    plain = people.USER_IDS["Ann"].replace("-", "")
-    for key in ("aNN", "%41nn", people.USER_IDS["Ann"].upper(), plain, f"%7B{people.USER_IDS['Ann']}%7D"):
-        assert shared_world.get(f"{USERS}/{key}").json == record(shared_world, "Ann"), key
-
-
 def codes(world: World, by: str, token: str | None = None) -> set[str | None]:
     """Return Ann's reset code from every operation that shows her record to this caller."""
     one = world.get(f"{USERS}/Ann", by=by, token=token).json

@@ -5,12 +5,10 @@ import pytest
 import game_server
 import people
 from expectations import everything, refused
-from gamekeeper.game.lookup import ZERO_GUID
 from people import KILLS, TUTORIAL, UNSET, UNSET_FLAG
 from world import Answer, World
 
 ANN, BOB = "/api/v1/players/Ann/variables", "/api/v1/players/Bob/variables"
-STRANGE = people.guid(0xABC)  # a variable id that the catalogue does not have
 LARGEST, SMALLEST = 2**63 - 1, -(2**63)
 
 
@@ -66,17 +64,6 @@ def test_value_of_the_other_type_or_malformed_is_refused(shared_world: World) ->
         answer = shared_world.call("POST", f"{ANN}/{KILLS.id}", raw=raw, headers=json)
         refused(answer, 400, "bad_field", "'value'")
     assert everything(shared_world) == before
-
-
-def test_without_a_catalogue_the_first_value_sets_the_type(world: World) -> None:
-    world.sql("DELETE FROM variables")
-    refused(world.get(f"{ANN}/{STRANGE}"), 404, "no_such_variable")
-    assert assign(world, STRANGE, False).json == {"VariableId": STRANGE, "Value": False}
-    refused(assign(world, STRANGE, 1), 400, "wrong_variable_type", "Boolean")
-    assert assign(world, STRANGE, True).json["Value"] is True
-    refused(assign(world, KILLS.id, True), 400, "wrong_variable_type", "Integer")
-    refused(assign(world, ZERO_GUID, 1), 404, "no_such_variable")
-    assert world.get(f"{ANN}/{STRANGE}/value").json == {"value": True}
 
 
 TITLE, RATE, UNSET_TITLE, UNSET_RATE = (people.guid(0xD00 + number) for number in range(4))
