@@ -39,22 +39,6 @@ def now(world: World) -> int:
 # --- leasing a mail for delivery -----------------------------------------------------------------------------------
 
 
-def test_mail_due_longest_is_leased_by_one_sender(world: World) -> None:
-    ask(world, "Bob")
-    code = ask(world)
-    world.sql("UPDATE mails SET next_try_at = 1 WHERE user_id = $1", people.USER_IDS["Ann"])
-    taken = take(world)
-    assert taken
-    assert (taken.name, taken.address, taken.code, taken.tries) == ("Ann", "ann@example.test", code, 1)
-    assert 0 < taken.left_ms <= 30 * 60_000
-    assert sorted(mail.state for mail in list_mails(world)) == ["queued", "sending"]
-    following = take(world)
-    assert following
-    assert following.name == "Bob"
-    assert take(world) is None
-    assert not world.run(mails.has_due(world.keeper.store))
-
-
 def test_mail_of_dead_sender_is_sent_after_lease(world: World) -> None:
     ask(world)
     first = take(world, lease_ms=1)
@@ -217,17 +201,6 @@ def test_mail_with_invalid_code_is_not_sent(make_world: Make, end: Callable[[Wor
         assert (only(world).state, only(world).tries, only(world).code) == ("expired", 0, None)
         tidy(world)
         assert world.sql("SELECT next_try_at FROM mails") == [(None,)]
-
-
-def test_only_the_newest_code_is_sent(make_world: Make) -> None:
-    with Sink().running() as sink:
-        world = sending_to(make_world, sink.port)
-        old, new = ask(world), ask(world)
-        send(world)
-        [mail] = sink.received
-        assert new in str(mail.message)
-        assert old not in str(mail.message)
-    assert sorted((mail.state, mail.tries) for mail in list_mails(world)) == [("expired", 0), ("sent", 1)]
 
 
 def test_code_that_is_used_or_expires_during_delivery_is_not_sent(make_world: Make) -> None:

@@ -1,4 +1,4 @@
-"""The outbox of a serving process: kill -9, shutdown, settings and the doctor."""
+"""The outbox of a serving process: kill -9 and shutdown."""
 
 import json
 import time
@@ -6,17 +6,12 @@ import time
 import httpx
 import pytest
 
-from findings import findings
-from gamekeeper.doctor import ERROR, NOTE
 from outbox import FROM, Make, ask, make_due, only, send, sending_to
 from server import Server
 from smtp_sink import HERE, Rude, Sink
 from world import World
 
 USERS = "/api/v1/users"
-
-
-# --- the outbox of a serving process -------------------------------------------------------------------------------
 
 
 def until_sent(world: World) -> None:
@@ -89,28 +84,3 @@ def test_hanging_smtp_server_does_not_delay_shutdown(database: str, make_world: 
             started = time.monotonic()
             assert server.stop() == 0
             assert time.monotonic() - started < 60
-
-
-# --- mail settings, and what the doctor reports about them ----------------------------------------------------------
-
-
-def test_doctor_reports_waiting_mails(make_world: Make) -> None:
-    def told() -> list[tuple[str, str]]:
-        return [(each.level, each.message) for each in findings(world, "mail")]
-
-    with Sink().running() as sink:
-        world = sending_to(make_world, sink.port)
-        assert told() == []
-        ask(world)
-        see = "See: gamekeeper mail list"
-        assert told() == [(NOTE, f"1 mails wait to be sent; not tried yet. {see}")]
-        for refusal, note in (
-            ("450 later", "1 mails wait to be sent; the last try failed with: 450 later."),
-            ("550 never", "1 mails failed permanently."),
-        ):
-            sink.handler.refusal = refusal
-            make_due(world)
-            send(world)
-            assert told() == [(NOTE, f"{note} {see}")]
-    object.__setattr__(world.keeper.settings, "mail_from", "")
-    assert [each.level for each in findings(world) if "GAMEKEEPER_MAIL_FROM is not" in each.message] == [ERROR]
