@@ -12,7 +12,6 @@ from world import World
 PAGE = "/console/accounts"
 ANN, ROOT = people.USER_IDS["Ann"], people.USER_IDS["Root"]
 HOME = f"{PAGE}/{ANN}"
-POWERS = f"/api/keeper/v1/users/{ANN}/powers"
 MANAGING = {
     "Rename the account",
     "Change the email",
@@ -111,18 +110,3 @@ def test_form_grants_and_revokes_permissions(root: Keeper) -> None:
     assert read_permission_fields(root.page(HOME)) == {"body.ban": "true"} | managing
     press(root, root.page(HOME), "Change permissions", **{"body.ban": "false"})
     assert read_permission_fields(root.page(HOME)) == managing
-
-
-def test_permission_that_the_caller_lacks_cannot_be_granted(world: World, keeper: OpenKeeper) -> None:
-    grant(world, "users.manage")
-    # Clerk has the permission mute, besides its roles, and so can grant it
-    grant(world, "mute")
-    assert world.post(POWERS, {"editor": True, "api": True}).status == 200
-    clerk = keeper("Clerk")
-    page = clerk.page(HOME)
-    boxes = {each["name"]: each for tag, each in page.tags if tag == "input" and each.get("type") == "checkbox"}
-    given = {"body.api", "body.users.query", "body.users.manage", "body.mute"}
-    assert {name for name, each in boxes.items() if "disabled" not in each} - {"body.flag.Warning"} == given
-    assert "checked" in boxes["body.editor"]
-    press(clerk, page, "Change permissions", **{"body.editor": "", "body.users.query": "true"})
-    assert clerk.preview("POST", POWERS, {"ban": "true"}).status == 403

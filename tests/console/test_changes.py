@@ -1,21 +1,18 @@
 """The console's pages of changes: filter, pages, undo and exports."""
 
-import asyncio
 import codecs
 import csv
 import io
 import json
-from collections.abc import Iterator
 
 import pytest
 from keepers import ACT, Keeper, OpenKeeper
 from markup import Page
 
-import api_keys
 import people
 from gamekeeper.console import changes
 from gamekeeper.console.differences import TIMES_SIGN
-from gamekeeper.game import account_effects, effects, history, undo
+from gamekeeper.game import history
 from loops import over
 from world import World
 
@@ -71,17 +68,6 @@ def test_filter_accepts_names_and_ids(world: World, root: Keeper, sought: str, f
     assert page.form(CHANGES).fields["from"] == "2020-01-01T00:00"
 
 
-def test_change_page_shows_all_details_and_the_api_key(world: World, root: Keeper) -> None:
-    seq = give(world, by="Shop", reason="<i>why</i>")
-    page = root.page(f"{CHANGES}/{seq}")
-    request = world.ledger()[-1].request_id
-    page.assert_shown(f"Change {seq}: Items given", "Ann", "Shop", "<i>why</i>", request, '"Quantity": 255')
-    key = api_keys.create(world)
-    assert world.post(GIVE, {"itemid": people.COIN.id, "quantity": 5}, token=key["Key"]).status == 200
-    assert "by Shop (API key web shop)" in root.page(CHANGES).text
-    assert f"API key web shop {key['Id']}" in root.page(f"{CHANGES}/{world.ledger()[-1].seq}").text
-
-
 def test_accounts_are_named_with_users_query_only(world: World, root: Keeper, keeper: OpenKeeper) -> None:
     shop, one = keeper("Shop"), f"{CHANGES}/{give(world, by='Clerk')}"
     ann = f"/console/players/{people.ANN.id}?tab=history"
@@ -123,34 +109,3 @@ def test_empty_batches_do_not_end_an_export(world: World, root: Keeper, monkeypa
     table, found = (root.get(f"{CHANGES}/file?format={form}&reason=sought").raw.decode() for form in ("csv", "json"))
     assert [int(row[0]) for row in list(csv.reader(io.StringIO(table)))[1:-1]] == [sought[4], sought[1], sought[0]]
     assert [each["Seq"] for each in json.loads(found)["Changes"]] == [sought[4], sought[1], sought[0]]
-
-
-def test_export_without_matches_does_not_block_other_requests(
-    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(changes, "BATCHES", 20)
-    monkeypatch.setattr(history, "WINDOW_ROWS", 1)
-    monkeypatch.setattr(history, "MAX_WINDOWS", 1)
-    path = f"{CHANGES}/file?format=csv&reason=nobody+said+this"
-    cookie = {"cookie": f"gamekeeper={root.cookie}"}
-
-    async def turns() -> int:
-        """Count iterations of the event loop until the export is complete."""
-        asked, count = asyncio.ensure_future(world.send("GET", path, headers=cookie)), 0
-        while not asked.done():
-            await asyncio.sleep(0)
-            count += 1
-        return count
-
-    assert world.run(turns()) >= changes.BATCHES
-
-
-def list_kinds() -> Iterator[str]:
-    yield from undo.RULES
-    yield from undo.WHY_NOT
-    for module in (effects, account_effects):
-        yield from (each.kind for each in vars(module).values() if isinstance(getattr(each, "kind", None), str))
-
-
-def test_filter_offers_every_kind_of_change() -> None:
-    assert sorted(each for group in changes.KINDS().values() for each in group) == sorted(set(list_kinds()))

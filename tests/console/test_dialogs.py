@@ -1,4 +1,4 @@
-"""Dialogs: their buttons name the action and its object, forms take names, and an erasure needs the typed name."""
+"""Dialogs: names in them are text, unknown names are refused, and an erasure needs the typed name."""
 
 from keepers import ACT, Keeper, OpenKeeper, open_session, read_text
 from markup import Page
@@ -6,14 +6,11 @@ from markup import Page
 import people
 from expectations import everything
 from gamekeeper.console import kinds
-from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.game import history
-from loops import over
 from world import Answer, World
 
 PLAYER, ACCOUNT = f"/api/v1/players/{people.ANN.id}", f"/api/v1/users/{people.USER_IDS['Ann']}"
 HOME = f"/console/accounts/{people.USER_IDS['Ann']}"
-IDS = ("COIN", "SWORD", "HEAL", "UNSET", "BOB", "ZOE")
 
 
 def read_button(shown: Answer) -> str:
@@ -40,57 +37,7 @@ def test_names_in_dialogs_are_escaped_and_need_permission(world: World, root: Ke
     assert "Secret" not in (ban.raw + deletion.raw).decode()
 
 
-# An operation with its body | the button of its dialog | the button that undoes it, after "Undo: "
-BUTTONS = """
-POST {player}/items/give itemid={coin} quantity=1500 | Give 1,500 x Gold Coin to Ann | take back 1,500 x Gold Coin
-POST {player}/items/take itemid={sword} quantity=1 | Take 1 x Sword from Ann | give back 1 x Sword to Ann
-POST {player}/variables/{unset} value=9 | Set Never set of Ann to 9 | clear Never set of Ann
-DELETE {player} | Delete Ann | restore Ann
-POST {account}/admin/ban duration=1 | Ban Ann for 1 day | end the ban of Ann
-POST {account}/admin/mute until=2030-01-31T18:00:00+02:00 | Mute Ann until 2030-01-31 16:00:00 UTC |
-POST {account}/manage/password/change ask=new | Set a new password for Ann |
-DELETE {account} | Erase Ann |
-DELETE /api/link/v1/players/{bob} | Run DELETE /api/link/v1/players/{bob} |
-"""
-
-
-def test_button_names_the_action_its_object_and_its_undo(world: World, root: Keeper) -> None:
-    ids = {name.lower(): getattr(people, name).id for name in IDS}
-    for line in BUTTONS.strip().format(player=PLAYER, account=ACCOUNT, **ids).splitlines():
-        call, button, undo = (each.strip().replace(" x ", f" {TIMES_SIGN} ") for each in line.split("|"))
-        method, path, *fields = call.split()
-        body = dict(each.split("=") for each in fields)
-        shown = root.preview(method, path, body, ask=body.pop("ask", ""))
-        assert read_button(shown) == button, line
-        if undo:
-            known = len(world.ledger())
-            assert root.confirm(shown, "a test").status == 303, line
-            first = world.ledger()[known].seq
-            shown = root.preview("POST", f"/api/keeper/v1/changes/{first}/undo")
-            assert f"<h1>Undo change {first} of Ann</h1>" in shown.raw.decode(), line
-            assert read_button(shown).startswith(f"Undo: {undo}"), line
-            assert root.confirm(shown, "by mistake").status == 303, line
-
-
 GIVE = f"{PLAYER}/items/give"
-TEACH = f"/api/v1/players/{people.BOB.id}/spells/teach"
-SET_SLOT = f"/api/keeper/v1/players/{people.ANN.id}/items/slots/set"
-NAMED = {"container": "inventory", "slot": "7", "held": "0", "ItemId": "gold coin", "Quantity": "3"}
-
-
-@over(
-    "path, body, said",
-    [
-        (GIVE, {"itemid": " gold COIN ", "quantity": 5}, "Give 5 × Gold Coin to Ann"),  # noqa: RUF001 - the text of the page
-        (SET_SLOT, NAMED, "Set Inventory, slot 7 of Ann to 3 × Gold Coin"),  # noqa: RUF001 - the text of the page
-        (TEACH, {"spellid": "heal"}, "Teach Heal to Bob"),
-    ],
-)
-def test_form_takes_the_name_of_an_item_or_spell(root: Keeper, path: str, body: dict[str, object], said: str) -> None:
-    shown = root.preview("POST", path, body)
-    assert shown.status == 200, shown.raw
-    assert said in read_text(shown)
-    assert root.confirm(shown, "a gift").status == 303
 
 
 def test_unknown_name_is_refused_with_similar_ones(world: World, root: Keeper) -> None:

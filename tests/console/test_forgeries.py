@@ -4,14 +4,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from keepers import ACT, JSON, SIGN_IN, Keeper, fill_path, open_session
+from keepers import ACT, SIGN_IN, Keeper, fill_path, open_session
 from markup import Page
 
 import people
 from expectations import everything
-from gamekeeper.console import static_files
 from gamekeeper.console.routes import PAGES
-from gamekeeper.http import docs_files
 from gamekeeper.http.operation import Route
 from loops import over
 from world import Answer, World
@@ -96,25 +94,6 @@ def list_forms(root: Keeper, route: Route) -> list[Any]:
     return [each for each in Page(html).forms if each.attributes.get("method") == "post"]
 
 
-def require_refusal(answer: Answer, status: int, told: str, back: str = "/console") -> None:
-    assert answer.status == status
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert "unsafe" not in answer.headers["content-security-policy"]
-    page = Page(answer.raw.decode())
-    assert told in page.text
-    # the link Back of an error page leads to a page that works, not to the rejected address
-    assert page.links["Back"] == back
-
-
-def test_unknown_page_is_not_found(root: Keeper) -> None:
-    require_refusal(root.get("/console/nothing/here"), 404, "There is nothing at this address.")
-    require_refusal(root.get(ACT), 405, "The method is not allowed here. Allowed: POST.")
-    twice = root.get("/console/changes?kind=a&kind=b")
-    require_refusal(twice, 400, "The field 'kind' occurs more than once; send it once.", back="/console/changes")
-    told = root.get("/console/nothing", headers=JSON)
-    assert (told.status, told.code) == (404, "no_such_route")
-
-
 def test_every_page_has_the_security_headers(root: Keeper) -> None:
     for route in PAGES:
         if route.method != "GET" or route.path == EVENTS:
@@ -152,26 +131,6 @@ def test_only_static_files_are_served(world: World) -> None:
         assert answer.headers["content-type"] == f"text/{kind}; charset=utf-8"
     for name in ("..%2Fpages.py", "%2Fetc%2Fpasswd", "missing.css", ".."):
         assert anybody.get(f"/console/static/{name}").status == 404, name
-
-
-FOREVER = "public, max-age=31536000, immutable"
-STYLE = f"/console/static/{static_files.VERSION}/console.css"
-
-
-def test_files_of_this_version_are_immutable(shared_root: Keeper, world: World) -> None:
-    tags = shared_root.page("/console/characters").tags
-    used = {each.get("src") or each.get("href", "") for tag, each in tags if tag in {"script", "link", "img"}}
-    ours = {each for each in used if each.startswith(static_files.ROOT)}
-    assert STYLE in ours
-    assert {each for each in ours if not each.startswith(f"{static_files.ROOT}{static_files.VERSION}/")} == set()
-    answer = Keeper(world).get(STYLE)
-    assert (answer.status, answer.headers["cache-control"]) == (200, FOREVER)
-    assert answer.headers["content-type"] == "text/css; charset=utf-8"
-    assert "authorization" not in answer.headers.get("vary", "")
-    files = {"a.js": b"1", "b.js": b"2"}
-    versions = {docs_files.hash_files(each) for each in (files, {"a.js": b"2", "b.js": b"1"}, {"c.js": b"1"}, {})}
-    assert len(versions) == 4
-    assert docs_files.hash_files(dict(reversed(files.items()))) == docs_files.hash_files(files)
 
 
 @over("path", ["/console/static/console.css", "/console/static/0123456789abcdef/console.css"])

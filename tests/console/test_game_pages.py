@@ -14,7 +14,7 @@ from economics import catch_up, give
 from game_server import LINK
 from gamekeeper.http import samples
 from guild_rows import GUILD_ID
-from people import ANN, ARROW, BOB, COIN, DOUBLE_XP, HARBOUR, MOTD, ZOE, guid
+from people import ANN, ARROW, BOB, COIN, DOUBLE_XP, ZOE, guid
 from world import World
 
 BOARD_PAGE, LEVELS = "/console/boards", "/console/boards/levels"
@@ -82,20 +82,6 @@ def test_server_variable_is_previewed_set_and_undone(world: World, root: Keeper)
     root.page(f"/console/changes/{seq}").assert_shown("Server variables set", "Double XP 10 1,500")
     assert root.act("POST", f"/api/keeper/v1/changes/{seq}/undo").status == 303
     assert read_value(world, DOUBLE_XP.id) == 10
-
-
-def test_flags_and_texts_are_sent_as_such_by_those_who_may(world: World, root: Keeper) -> None:
-    assert f"{SET}/{DOUBLE_XP.id}" in root.page(VARIABLES).html
-    viewer = open_staff(world, "viewer", "Viewer").page(VARIABLES)
-    assert "Double XP" in viewer.text
-    assert f"{SET}/{DOUBLE_XP.id}" not in viewer.html
-    for variable, field, typed, value in (
-        (HARBOUR, "flag.value", "false", False),
-        (MOTD, "text.value", "", ""),
-        (MOTD, "text.value", "two\r\nlines", "two\nlines"),
-    ):
-        assert root.act("POST", f"{SET}/{variable.id}", {field: typed}).status == 303
-        assert read_value(world, variable.id) == value
 
 
 def test_picture_is_shown_and_served_to_staff_until_it_is_removed(world: World, root: Keeper) -> None:

@@ -1,6 +1,5 @@
 """The language of the console: chosen per request, for pages, refusals, numbers and live data."""
 
-import asyncio
 import re
 from collections.abc import Generator
 
@@ -8,7 +7,7 @@ import pytest
 from keepers import Keeper
 from markup import Page
 
-from gamekeeper.console import formats, language_choice
+from gamekeeper.console import language_choice
 from gamekeeper.console.server_texts import translate_message
 from gamekeeper.console.texts import ENGLISH, GERMAN, LANGUAGE
 from loops import over
@@ -108,16 +107,3 @@ def test_cached_texts_are_not_shared_with_viewers_of_another_language(root: Keep
     for headers, shown, hidden in (({}, english, german), (GERMAN_BROWSER, german, english), ({}, english, german)):
         text = Page(root.get("/console/health", headers=headers).raw.decode()).text
         assert (shown in text, hidden in text) == (True, False)
-
-
-def test_language_of_one_task_is_not_that_of_another() -> None:
-    async def name_language(language: str, ready: asyncio.Barrier) -> str:
-        LANGUAGE.set(language)
-        await ready.wait()
-        return formats.format_number(1000)
-
-    async def run() -> list[str]:
-        ready = asyncio.Barrier(2)
-        return list(await asyncio.gather(name_language(ENGLISH, ready), name_language(GERMAN, ready)))
-
-    assert asyncio.run(run()) == ["1,000", "1.000"]

@@ -1,10 +1,9 @@
 """The version of a player's page, which an open page asks for: what changes it, and who sees whom."""
 
-from keepers import Keeper, get_callers, open_staff
+from keepers import Keeper, open_staff
 
 import game_server
 import people
-from gamekeeper import app
 from gamekeeper.console import pages
 from world import World
 
@@ -53,10 +52,3 @@ def test_change_is_told_to_those_who_may_see_it(root: Keeper, world: World) -> N
     assert read_version(reader) == version
     assert world.call("DELETE", f"/api/v1/players/{people.ANN.id}").status == 200
     assert root.get(PATH).json == {"version": "", "text": "This player was deleted."}
-
-
-def test_page_that_updates_itself_does_not_delay_the_idle_timeout(root: Keeper, world: World) -> None:
-    for headers, path, used in (({UPDATE: "yes"}, HOME, False), ({UPDATE: "yes"}, PATH, False), ({}, HOME, True)):
-        assert root.get(path, headers).status == 200
-        world.run(app.BackgroundJobs(world.keeper, get_callers(world), []).note_use())
-        assert bool(world.sql("SELECT 1 FROM tokens WHERE idle_ms IS NOT NULL AND last_used IS NOT NULL")) == used

@@ -9,7 +9,6 @@ from keepers import Keeper
 from markup import Page
 from oidc_browser import SIGN_IN, START, Browser, MakeWorld, find_user, read, read_events, sign_in
 
-from gamekeeper.oidc import fetching
 from loops import over
 from providers import CALLBACK, ScriptedProvider, make_key
 
@@ -140,25 +139,3 @@ def test_refusals_of_the_provider_are_shown(open_to: MakeWorld) -> None:
     assert "sign in with your password" in read(refused)
     assert SIGN_IN in [each.action for each in Page(refused.raw.decode()).forms]
     assert Keeper(world).sign_in("Shop").status == 303
-
-
-@over(
-    "discovery, problem",
-    [
-        ({"issuer": "https://id.example"}, "its issuer is"),
-        ({"token_endpoint": "http://id.example/token"}, "not https://"),
-        ({"jwks_uri": 5}, "cannot be read"),
-    ],
-)
-def test_bad_discovery_document_is_refused(
-    open_to: MakeWorld, provider: ScriptedProvider, discovery: dict[str, Any], problem: str
-) -> None:
-    provider.discovery = discovery
-    refused = Browser(open_to()).get(START)
-    assert refused.status == 503
-    assert problem in read(refused)
-
-
-def test_too_large_answer_is_refused(open_to: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "MAX_BYTES", 100)
-    assert "too large" in read(Browser(open_to()).get(START))

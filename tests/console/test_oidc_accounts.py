@@ -9,8 +9,6 @@ from markup import Page
 from oidc_browser import (
     HOME,
     SECOND,
-    SIGN_IN,
-    START,
     Browser,
     MakeWorld,
     find_link,
@@ -34,8 +32,7 @@ from gamekeeper.game.refusals import UnauthorizedClient
 from gamekeeper.game.tokens import TokenPair
 from gamekeeper.store import clock
 from people import COIN
-from providers import CALLBACK, ScriptedProvider
-from world import World
+from providers import ScriptedProvider
 
 ROOT, SHOP = people.USER_IDS["Root"], people.USER_IDS["Shop"]
 
@@ -260,24 +257,6 @@ def test_reset_of_second_factors_removes_links_but_makes_no_second_account(
     assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
 
 
-def test_password_is_hashed_only_for_a_new_account(
-    open_to: MakeWorld, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world, hashed = open_to(), list[str]()
-    hash_password = world.keeper.passwords.hash_password
-
-    async def count(password: str) -> str:
-        hashed.append(password)
-        return await hash_password(password)
-
-    monkeypatch.setattr(world.keeper.passwords, "hash_password", count)
-    assert sign_in(world, provider, groups=["visitors"])[1].status == 403
-    assert hashed == []
-    for _ in range(2):
-        assert sign_in(world, provider, groups=["support"])[1].status == 303
-        assert len(hashed) == 1
-
-
 def test_link_needs_the_accounts_own_fresh_session(open_to: MakeWorld, provider: ScriptedProvider) -> None:
     world = open_to()
     shop, root = Browser(world, open_session(world, "Shop").cookie), Browser(world, open_session(world, "Root").cookie)
@@ -293,11 +272,3 @@ def test_link_needs_the_accounts_own_fresh_session(open_to: MakeWorld, provider:
     world.sql("UPDATE tokens SET issued_at = issued_at - 1000000, last_used = issued_at")
     assert shop.get(ours).status == 403
     assert "sign in again first" in read(shop.get(HOME))
-
-
-def test_pages_do_not_exist_without_a_provider(world: World, root: Keeper) -> None:
-    for path in (START, CALLBACK):
-        assert Keeper(world).get(path).status == 404
-    assert root.get(HOME).status == 404
-    assert START not in Keeper(world).get(SIGN_IN).raw.decode()
-    assert "Linked sign-ins" not in root.page("/console").text

@@ -1,22 +1,14 @@
-"""Sign-ins with OpenID Connect while the provider is slow, overloaded or sends unusual answers."""
+"""Sign-ins with OpenID Connect while the provider is overloaded or sends unusual answers."""
 
 import asyncio
-import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from queue import Queue
 
 import pytest
 from oidc_browser import START, Browser, MakeWorld, read, read_events, sign_in
 
-from gamekeeper.oidc import configuration, fetching
-from gamekeeper.oidc import provider as providers
-from gamekeeper.oidc.fetching import Busy, Fetcher, Unreachable
-from gamekeeper.oidc.provider import Provider
-from gamekeeper.settings import Settings
+from gamekeeper.oidc import fetching
+from gamekeeper.oidc.fetching import Busy, Fetcher
 from loops import over
-from providers import PUBLIC_URL, ScriptedProvider, make_settings
+from providers import ScriptedProvider
 
 DISCOVERY = "/.well-known/openid-configuration"
 DEEP = b"[" * 100_000
@@ -44,90 +36,6 @@ def test_requests_beyond_the_limit_are_refused_at_once(
         fetcher.close()
 
     asyncio.run(fetch_many())
-
-
-def test_too_many_sign_ins_are_explained_and_not_remembered(
-    open_to: MakeWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    browser = Browser(open_to())
-    with monkeypatch.context() as limited:
-        limited.setattr(fetching, "MAX_WAITING", 0)
-        refused = browser.get(START)
-    assert refused.status == 503
-    assert "too many people" in read(refused)
-    assert browser.get(START).status == 303
-
-
-def test_failed_discovery_is_remembered_for_a_while(
-    open_to: MakeWorld, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(providers, "FAILURE_SECONDS", 3600.0)
-    provider.answers[DISCOVERY] = 500, {}
-    browser = Browser(open_to())
-    assert [browser.get(START).status for _ in range(3)] == [503] * 3
-    assert provider.requests == [DISCOVERY]
-    monkeypatch.setattr(providers, "FAILURE_SECONDS", 0.0)
-    browser = Browser(open_to())
-    assert browser.get(START).status == 503
-    del provider.answers[DISCOVERY]
-    assert browser.get(START).status == 303
-
-
-def make_slow_server(ends: Queue[str]) -> ThreadingHTTPServer:
-    """Return a server that sends its answer byte by byte, and puts into the queue who ended that."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("content-length", str(DRIPS))
-            self.end_headers()
-            try:
-                for _ in range(DRIPS):
-                    self.wfile.write(b" ")
-                    time.sleep(DRIP_SECONDS)
-            except OSError:
-                ends.put("client")
-            else:
-                ends.put("server")
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - named so by the base class
-            """Write no log."""
-
-    return ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-
-
-def test_timeout_ends_the_connection_of_a_slow_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "SECONDS", 1.0)
-    ends = Queue[str]()
-
-    async def fetch(address: str) -> None:
-        fetcher = Fetcher()
-        with pytest.raises(Unreachable):
-            await fetcher.fetch(address)
-        fetcher.close()
-
-    with make_slow_server(ends) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        asyncio.run(fetch(f"http://127.0.0.1:{server.server_port}/"))
-        assert ends.get(timeout=120) == "client"
-        server.shutdown()
-
-
-def test_closing_cancels_waiting_requests(provider: ScriptedProvider, tmp_path: Path) -> None:
-    chosen = configuration.read(Settings(public_url=PUBLIC_URL, **make_settings(provider.issuer, tmp_path)))
-    assert chosen
-
-    async def close() -> None:
-        closed = Provider(chosen)
-        provider.open.clear()
-        waiting = [asyncio.create_task(closed.discover()) for _ in range(16)]
-        await asyncio.sleep(0)
-        closed.close()
-        provider.open.set()
-        done = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 60)
-        assert [type(each) for each in done].count(asyncio.CancelledError) == 12
-
-    asyncio.run(close())
 
 
 def test_odd_key_and_outage_do_not_stop_sign_ins(open_to: MakeWorld, provider: ScriptedProvider) -> None:

@@ -1,18 +1,15 @@
 """The pages Health and Mail, and the state of commands to game servers."""
 
-import threading
 import time
 from typing import Any
 
-import pytest
-from keepers import ACT, Keeper, MakeWorld, OpenKeeper, open_session
+from keepers import ACT, Keeper, OpenKeeper
 
 import game_server
 import people
 from commanding import ack, acknowledge, read_feed, read_last
-from gamekeeper.console import health, monitor
-from gamekeeper.console.doctor_run import DoctorRun, Progress
-from gamekeeper.settings import Settings
+from gamekeeper.console import health
+from gamekeeper.console.doctor_run import DoctorRun
 from people import ANN
 from proof import reset_code
 from world import World
@@ -25,26 +22,6 @@ def wait_for_end(checkup: DoctorRun, seconds: float = 60) -> None:
     while checkup.is_running:
         assert time.monotonic() < deadline
         time.sleep(0.02)
-
-
-def test_read_only_database_is_a_problem(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(monitor, "CHECKS_SECONDS", 0.0)
-    world = make_world()
-    root, clerk = open_session(world, "Root"), open_session(world, "Clerk")
-    live: Any = world.asgi.services.live
-    if world.keeper.store.engine == "sqlite":
-        world.sql("PRAGMA query_only = ON")
-    else:
-        name = world.sql("SELECT CAST(current_database() AS text)")[0][0]
-        world.sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
-        world.sql("SELECT set_config('default_transaction_read_only', 'on', false)")
-    checks = world.run(live.monitor.read_checks())
-    assert [(each.subject, each.status) for each in checks] == [("Database", monitor.DOWN)]
-    cause = " ".join(checks[0].cause.split())
-    assert cause
-    root.page(health.PAGE).assert_shown("State: Down", cause)
-    clerk.page(health.PAGE).assert_hidden(cause)
-    clerk.page(health.PAGE).assert_shown("Not accepting writes. The log has the reason.")
 
 
 def test_doctor_runs_on_request_of_those_who_manage_users(world: World, keeper: OpenKeeper, root: Keeper) -> None:
@@ -61,54 +38,6 @@ def test_doctor_runs_on_request_of_those_who_manage_users(world: World, keeper: 
     assert answer.status == 303
     wait_for_end(live.doctor)
     assert "error ledger The slots hold 1251 of item Gold Coin" in root.page(answer.headers["location"]).text
-
-
-class Doctor:
-    """A stand-in for the doctor that runs until the test releases it."""
-
-    def __init__(self) -> None:
-        self.begun, self.go = 0, threading.Event()
-
-    def examine(self, progress: Progress) -> list[Any]:
-        self.begun += 1
-        progress("ledger", 500, 2_000)
-        assert self.go.wait(60)
-        progress("ledger", 2_000, 2_000)
-        return []
-
-
-def test_doctor_runs_once_at_a_time_without_blocking_pages(
-    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    doctor = Doctor()
-
-    def examined(_: Settings, progress: Progress) -> list[Any]:
-        return doctor.examine(progress)
-
-    monkeypatch.setattr("gamekeeper.app._run_doctor", examined)
-    world = make_world()
-    root = open_session(world, "Root")
-    live: Any = world.asgi.services.live
-    for _ in range(2):
-        assert root.post(EXAMINE).status == 303
-    while "ledger" not in live.doctor.steps:
-        time.sleep(0.01)
-    shown = root.page(health.PAGE)
-    assert "Ledger: 500 of 2,000" in shown.text
-    assert EXAMINE not in shown.html
-    doctor.go.set()
-    wait_for_end(live.doctor)
-    assert doctor.begun == 1
-    assert "No problems found." in root.page(health.PAGE).text
-
-
-def test_doctor_run_ends_at_shutdown() -> None:
-    doctor = Doctor()
-    checkup = DoctorRun(doctor.examine, doctor.go.is_set)
-    checkup.start()
-    doctor.go.set()
-    wait_for_end(checkup)
-    assert checkup.result is None
 
 
 def test_failed_mail_is_shown_and_retried(world: World, root: Keeper) -> None:

@@ -86,19 +86,6 @@ def test_stream_ends_with_the_session(lively: World, watch: Callable[[Keeper], W
     assert not staying.ended
 
 
-def test_streams_of_a_process_are_limited(
-    lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(events, "MAX_STREAMS", 2)
-    root = open_session(lively, "Root")
-    first, second = watch(root), watch(root)
-    second.wait(lambda: bool(first.told) and bool(second.told))
-    refused = root.get(EVENTS, headers={"accept": "application/json"})
-    assert (refused.status, refused.code) == (503, "too_many_watching")
-    first.disconnect()
-    assert watch(root).status == 200
-
-
 def test_streams_of_an_account_are_limited_over_its_sessions(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,14 +98,6 @@ def test_streams_of_an_account_are_limited_over_its_sessions(
     assert watch(open_session(lively, "Clerk")).status == 200
     mine[0].disconnect()
     assert watch(again).status == 200
-
-
-def test_idle_stream_sends_heartbeats(
-    lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(events, "KEEP_ALIVE_SECONDS", 0.1)
-    watching = watch(open_session(lively, "Root"))
-    watching.wait(lambda: watching.raw.count(events.KEEP_ALIVE.decode()) > 1)
 
 
 def test_stream_does_not_count_as_use_of_a_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:

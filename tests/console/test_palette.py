@@ -1,4 +1,4 @@
-"""The search box as a palette: actions in words, short ids, searches of the audit log, and pasted secrets."""
+"""The search box as a palette: actions in words, and pasted secrets."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,8 +9,6 @@ from markup import Page
 import people
 from gamekeeper.console import palette, typed_times
 from gamekeeper.console.differences import TIMES_SIGN
-from gamekeeper.game import lookup, tokens
-from gamekeeper.game.api_keys import PREFIX
 from gamekeeper.game.tokens import ACCESS_PREFIX
 from loops import over
 from token_pairs import log_in
@@ -113,15 +111,6 @@ def test_action_leads_to_its_preview_which_asks_for_the_shown_reason(world: Worl
     assert world.sql("SELECT reason FROM bans") == [("Sold lanterns",)]
 
 
-def test_short_ids_and_reasons_are_found(root: Keeper, keeper: OpenKeeper) -> None:
-    assert f"/console/players/{people.BOB.id}" in [each["href"] for each in suggest(root, people.BOB.id[:8])["Players"]]
-    account = people.USER_IDS["Bob"][:-2]
-    assert "Accounts" in suggest(root, account)
-    assert "Accounts" not in suggest(keeper("Shop"), account)
-    links = [each["href"] for each in suggest(root, "ticket-4711")["Search the audit log"]]
-    assert links == ["/console/changes?reason=ticket-4711", "/console/changes?request=ticket-4711"]
-
-
 def test_pasted_token_and_key_are_found_and_not_repeated(world: World, root: Keeper, keeper: OpenKeeper) -> None:
     pair = log_in(world, "Root").json
     for text in (pair["access_token"], pair["refresh_token"]):
@@ -142,31 +131,8 @@ def test_pasted_token_and_key_are_found_and_not_repeated(world: World, root: Kee
     assert page.form(ACT, "Revoke").fields["path"] == f"/api/keeper/v1/keys/{made['Id']}"
 
 
-def test_pasted_service_token_works_until_it_is_revoked_there(world: World, root: Keeper) -> None:
-    """A service token has no refresh token, whose expiry is the time of its issue."""
-    user = world.run(lookup.find_user(world.keeper.store, "Shop"))
-    pair = world.run(tokens.issue_for_service(world.keeper, user, 24, read_only=False))
-    for path, field in (("/console/search", "q"), ("/console/tokens", "account")):
-        page = Page(root.post(path, {field: pair.access}).raw.decode())
-        assert "Token of Shop Works until" in page.text
-        assert pair.access not in page.html
-    form = page.form(ACT, "Revoke").fields
-    assert root.act("DELETE", form["path"], back=form["back"]).status == 303
-    gone = Page(root.post("/console/search", {"q": pair.access}).raw.decode())
-    assert "Token of Shop Does not work any more" in gone.text
-    assert [each for each in gone.forms if "Revoke" in each.buttons] == []
-
-
 @over("path", ["/tokens?account=", "/changes?actor=", "/security?account=", "/accounts?search=", "/search?q="])
 def test_secret_in_an_address_is_not_repeated(shared_root: Keeper, path: str) -> None:
     answer = shared_root.get(f"/console{path}{ACCESS_PREFIX}leaked")
     assert (answer.status, answer.headers["location"]) == (303, "/console/search?pasted=address")
     assert b"leaked" not in answer.raw
-
-
-@over("text", [f"{ACCESS_PREFIX}unknown", f"{PREFIX}unknown"])
-def test_unknown_secret_gets_no_address(root: Keeper, text: str) -> None:
-    [found] = suggest(root, text)["Tokens and keys"]
-    assert (found["detail"], found["href"]) == ("Unknown to this server.", "")
-    answer = root.post("/console/search", {"q": text})
-    assert (answer.status, "location" in answer.headers, text in answer.raw.decode()) == (200, False, False)

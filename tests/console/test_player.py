@@ -2,12 +2,10 @@
 
 from urllib.parse import quote
 
-import pytest
 from keepers import Keeper, OpenKeeper, open_staff, read_text
 from player_pages import find_form, list_paths, submit
 
 import people
-from gamekeeper.console import past_equipment
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http.instants import format_instant
 from loops import over
@@ -172,26 +170,6 @@ def test_two_moments_are_compared_with_signs(root: Keeper, world: World) -> None
     assert list_paths(page) == set()
     back = root.page(f"{ANN}?at=now&against={before}")
     back.assert_shown("Arrow 112 67 −45", "Fireball — known changed")  # noqa: RUF001 - the text of the page
-
-
-def test_equipment_of_past_moments_is_marked(root: Keeper, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    sword, arrows = {"Slot": 2, "ItemId": people.SWORD.id}, {"Slot": 1, "ItemId": people.ARROW.id, "Place": "shield"}
-    world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
-    first = world.ledger()[-1].seq  # the sword is the weapon
-    world.post(f"{SLOTS}/equip", arrows)
-    both = world.ledger()[-1].seq
-    world.post(f"{SLOTS}/unequip", sword)
-    world.post(f"{SLOTS}/unequip", {"Slot": 1, "ItemId": people.ARROW.id})
-    root.page(f"{ANN}?at={first}").assert_shown("1 60 Ar Arrow", "2 weapon Sw Sword")
-    root.page(f"{ANN}?at={both}").assert_shown("1 shield Ar Arrow", "2 weapon Sw Sword")
-    compared = root.page(f"{ANN}?at={both}&against=now")
-    compared.assert_shown("Weapon Sword — changed Shield Arrow — changed", "2 1 Sw Sword")
-    compared.assert_hidden("What was equipped then is not known")
-    assert "Weapon Sword" not in root.page(f"{ANN}?at={first}&against={both}").text
-    # the second later change tells it, so a search of one change does not
-    monkeypatch.setattr(past_equipment, "WINDOW_ROWS", 1)
-    monkeypatch.setattr(past_equipment, "MOST_WINDOWS", 1)
-    root.page(f"{ANN}?at={first - 1}").assert_shown("What was equipped then is not known", "2 1 Sw Sword")
 
 
 def test_past_state_needs_the_audit_log_and_offers_no_actions(world: World, root: Keeper) -> None:

@@ -4,7 +4,6 @@ import pytest
 from keepers import Keeper, OpenKeeper
 
 import people
-from gamekeeper.game import saved_views
 from world import World
 
 PAGE, ACCOUNTS, VIEWS = "/console/characters", "/console/accounts", "/console/views"
@@ -89,11 +88,3 @@ def test_shared_view_is_deleted_by_those_who_manage_staff(world: World, root: Ke
         assert root.post(f"{VIEWS}/{each}/rename", {"name": "x"}).status == 303
         assert root.post(f"{VIEWS}/{each}/delete", {}).status == 303
     assert world.sql("SELECT name FROM saved_views") == [("own view",)]
-
-
-@pytest.mark.both_engines
-def test_views_are_limited(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saved_views, "MAX_VIEWS", 1)
-    save(root, "first view")
-    save(root, "first view", "levelfrom=20&sortby=level")  # replaced at the limit too
-    assert root.post(VIEWS, {"name": "second", "query": "levelfrom=1", "list": "players"}).status == 400

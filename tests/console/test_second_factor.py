@@ -203,16 +203,6 @@ def test_passkey_is_added_signs_in_once_and_is_removed(make_world: MakeWorld) ->
     assert world.sql("SELECT COUNT(*) FROM second_factors") == [(0,)]
 
 
-def test_passkeys_need_the_address_of_the_console(make_world: MakeWorld) -> None:
-    root = open_session(make_world(public_url=""), "Root")
-    page = read(root.get(HOME, headers={"host": "192.0.2.1"}))
-    assert "GAMEKEEPER_PUBLIC_URL" in page.text
-    assert f"{HOME}/passkey" not in [each.action for each in page.forms]
-    page = read(root.get(HOME, headers={"host": "localhost:5400"}))
-    options = json.loads(read_options(page, f"{HOME}/passkey"))
-    assert (options["rp"]["id"], options["user"]["name"]) == ("localhost", "Root")
-
-
 def test_staff_resets_a_factor_on_the_account_page(world: World, root: Keeper) -> None:
     add_totp(world, SHOP)
     page = root.page(f"/console/accounts/{SHOP}")

@@ -1,4 +1,4 @@
-"""Sessions of the console: sign-in, expiry, sign-out, and which credentials open a page."""
+"""Sessions of the console: sign-in, expiry and sign-out."""
 
 from functools import partial
 from urllib.parse import quote
@@ -16,7 +16,6 @@ from loops import over
 from world import Answer, World
 
 WRONG = "The name or the password is wrong. Type both again."
-LAPSED = "Your session has expired. Sign in to return to the page."
 UNSENT = "Your session has expired, so your last action was not carried out. Sign in and repeat it."
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 BOB = f"/console/players/{people.BOB.id}"
@@ -184,16 +183,6 @@ def test_form_after_the_session_ended_is_reported_as_lost(world: World, root: Ke
     assert UNSENT in page.text
     assert page.form(SIGN_IN).fields["next"] == f"{BOB}?before=9"
     assert len(world.ledger()) == seen
-
-
-def test_page_is_opened_after_the_session_ended_and_a_new_sign_in(root: Keeper, world: World) -> None:
-    expire_sessions(world)
-    page = root.page(root.get(BOB).headers["location"])
-    assert LAPSED in page.text
-    assert page.form(SIGN_IN).fields["next"] == BOB
-    # without a session cookie the sign-in page does not say that a session has expired
-    first = Keeper(world).get(BOB).headers["location"]
-    assert "session has expired" not in Keeper(world).page(first).text
 
 
 def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:

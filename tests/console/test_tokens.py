@@ -1,7 +1,6 @@
-"""The console's page of active tokens: owner, kind, addresses, and the dialog that revokes one."""
+"""The console's page of active tokens: owner, kind and addresses."""
 
-from keepers import ACT, Keeper, OpenKeeper, open_staff, read_text
-from markup import Page
+from keepers import Keeper, OpenKeeper, open_staff
 
 import people
 from world import SENT, World
@@ -45,20 +44,3 @@ def test_expired_tokens_are_not_listed(world: World, root: Keeper) -> None:
     assert first[1] not in list_ids(root, PAGE)
     world.call("DELETE", "/api/oauth/token/Shop")
     assert list_ids(root, PAGE) == []
-
-
-def test_dialog_describes_the_token_and_asks_no_reason(world: World, root: Keeper) -> None:
-    """The dialog shows owner, kind and last use. It asks for no reason: the audit log records no change."""
-    before = world.ledger()
-    world.sql("UPDATE tokens SET last_used = 1700000000000, read_only = id = id WHERE idle_ms IS NULL")
-    world.sql("UPDATE users SET name = '<i>Shop' WHERE name = 'Shop'")
-    form = root.page(PAGE.replace("Shop", people.USER_IDS["Shop"])).form(ACT, "Revoke")
-    preview = Page(root.post(ACT, form.fields).raw.decode())
-    preview.assert_shown("<i>Shop: service, read-only, last used 2023-11-14 22:13:20 UTC.", "It cannot be undone")
-    sent = preview.confirmation().fields
-    assert "reason" not in sent
-    assert root.post(ACT, sent).status == 303
-    assert world.get("/api/v1/players", by="Shop").status == 401
-    assert world.ledger() == before
-    own = root.page("/console/tokens?account=Root").form(ACT, "Revoke")
-    assert "This is your current session: you will be signed out." in read_text(root.post(ACT, own.fields))
