@@ -10,8 +10,6 @@ import pytest
 import people
 from expectations import everything
 from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.http.operation import WRITE
-from gamekeeper.http.routes import ROUTES
 from loops import collecting
 from proof import at_once, reset_code, rows
 from token_pairs import log_in
@@ -61,8 +59,6 @@ WRITES = (
         for rest in ("", "/[tokenId]")
     ),
 )
-LOG_IN = f"POST {TOKEN}"  # the log-in accepts neither an idempotency key nor a dry run nor a reason
-ERASE = f"DELETE {USER}"  # the erasure of an account, which test_erasing.py tests
 
 
 def prepare(world: World, write: Write) -> tuple[str, dict[str, object] | None]:
@@ -86,13 +82,6 @@ def require_no_secret(world: World, body: Mapping[str, object]) -> None:
     assert not PREFIXED.search(repr([entry[:2] + entry[8:] for entry in world.ledger()]) + repr(kept))
     stored = repr(rows(world, "ledger") + rows(world, "idempotency_keys"))
     assert not [secret for secret in secrets if secret in stored]
-
-
-def test_table_lists_every_write_of_accounts_and_tokens() -> None:
-    found = [row for row in ROUTES if row.access is WRITE and row.path.startswith((USERS, "/api/oauth"))]
-    # without the writes of moderation (bans, mutes, kicks) under /admin/, which test_moderation.py tests
-    written = {f"{row.method} {row.path}" for row in found if "/admin/" not in row.path}
-    assert written == {*(write.route for write in WRITES), LOG_IN, ERASE}
 
 
 @pytest.mark.both_engines

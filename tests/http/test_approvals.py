@@ -176,19 +176,6 @@ def test_parallel_approvals_carry_out_once(make_world: Callable[..., World]) -> 
     assert count_coins(worlds[0]) == 24_000
 
 
-def test_repeated_approval_with_a_key_gets_the_same_answer(strict: World) -> None:
-    approval, again = hold(strict, query="?dryRun=false"), hold(strict)
-    tried = decide(strict, approval, query="?dryRun=true")
-    assert (tried.status, count_coins(strict)) == (200, 0)
-    done = decide(strict, approval, headers=KEY)
-    assert done.status == 200, done.raw
-    repeated = decide(strict, approval, headers=KEY)
-    assert (repeated.status, repeated.raw, repeated.headers.get("idempotent-replay")) == (200, done.raw, "true")
-    refused(decide(strict, again, headers=KEY), 422, "idempotency_key_reused")
-    assert count_coins(strict) == 12_000
-    assert strict.sql("SELECT query, body FROM approvals WHERE id = $1", approval) == [("", "")]
-
-
 @pytest.mark.both_engines
 def test_repetitions_while_it_is_approved_get_the_id_or_the_real_answer(make_world: Callable[..., World]) -> None:
     first = make_strict(make_world)
@@ -208,18 +195,6 @@ def test_repetitions_while_it_is_approved_get_the_id_or_the_real_answer(make_wor
     assert {each.json["ApprovalId"] for each in repeated if each.status == 409} <= {approval}
     assert give(first, key="k", token=key).raw.decode() == approved.json["Answer"]
     assert count_coins(first) == 12_000
-
-
-def test_answer_of_an_old_request_is_stored_from_its_approval_on(strict: World) -> None:
-    approval = hold(strict, "old")
-    strict.sql("UPDATE idempotency_keys SET at = 1")
-    assert decide(strict, approval).status == 200
-    assert strict.sql("SELECT COUNT(*) FROM idempotency_keys WHERE at = 1") == [(0,)]
-    other = hold(strict, "gone")
-    strict.sql("DELETE FROM idempotency_keys WHERE key = 'gone'")
-    done = decide(strict, other)
-    assert give(strict, key="gone").raw.decode() == done.json["Answer"]
-    assert count_coins(strict) == 24_000
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Request bodies: JSON and forms, keys in any case, strings for numbers and booleans; other bodies are refused."""
+"""Request bodies: JSON and forms mean the same, and a repeated field is refused."""
 
 from loops import over
 from proof import refused
@@ -42,6 +42,3 @@ def test_repeated_field_is_refused(shared_world: World) -> None:
         (b"new=a%40new.test&New=b%40new.test", FORM),
     ):
         refused(send(shared_world, raw, content_type), 400, "repeated_field")
-
-
-# --- size of bodies ------------------------------------------------------------------------------------------------

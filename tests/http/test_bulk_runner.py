@@ -151,6 +151,18 @@ def test_held_change_that_is_not_approved_is_refused(make_world: Callable[..., W
         assert (found["Done"], found["Held"], found["Refused"]) == (0, 0, 1)
 
 
+def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: Callable[..., World]) -> None:
+    world = approving.make_strict(make_world, approvals="bulk.run>0, items.give")
+    job = create(world, "Ann", Act="take_item", ItemId=COIN.id, Quantity=5, by="Shop")["Id"]
+    approving.decide(world, act(world, job, "start", by="Shop").json["ApprovalId"])
+    work(world)
+    undo = act(world, job, "undo", by="Shop").json["Id"]
+    approving.decide(world, act(world, undo, "start", by="Shop").json["ApprovalId"])
+    work(world)
+    assert list_results(world, undo) == [("Ann", "held", None)]  # it gives coins
+    assert count_coins(world, "Ann") == 1245
+
+
 @pytest.mark.both_engines
 def test_two_instances_change_everybody_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.http.bulk_runner.BATCH_TARGETS", 3)

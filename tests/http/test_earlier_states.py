@@ -105,17 +105,6 @@ def test_state_before_the_retained_history_is_refused(make_world: Callable[..., 
     refused(world.get(f"{THEN}/Bob/items?at=2001-01-01"), 409, "history_trimmed")
 
 
-def test_state_behind_too_many_changes_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "REWIND_BATCH_ROWS", 2)
-    monkeypatch.setattr(history, "MAX_REWOUND", 4)
-    start = last(world)
-    for _ in range(7):
-        give(world)
-    assert occupied_slots(items(world, start + 3, "Bob")["inventory"]) == {0: (COIN.id, 3)}
-    refused(world.get(f"{THEN}/Bob/items?at={start + 2}"), 409, "history_too_long")
-    refused(world.get(f"{THEN}/Bob/items?at=2001-01-01"), 409, "history_too_long")
-
-
 def test_changes_without_items_are_skipped_for_items(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "MAX_REWOUND", 2)
     start = give(world)

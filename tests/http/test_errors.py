@@ -1,4 +1,4 @@
-"""Errors: one body, a fixed order of checks, what a 401 says, and a 500 or 503 without internals."""
+"""Errors: a 500 or 503 has one body without internals, and the log has no secrets."""
 
 import asyncio
 import json
@@ -26,15 +26,6 @@ def require_refusal_body(answer: Answer, status: int, code: str) -> None:
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
     assert answer.headers["content-length"] == str(len(answer.raw))
     assert answer.headers["cache-control"] == "no-store"
-
-
-# --- the body of refusals ------------------------------------------------------------------------------------------
-
-
-# --- the order of the checks of a request --------------------------------------------------------------------------
-
-
-# --- server errors -------------------------------------------------------------------------------------------------
 
 
 def read_log(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:

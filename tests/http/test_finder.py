@@ -1,4 +1,4 @@
-"""The search over everything: results, their order, permissions, and odd input."""
+"""The search over everything: results, their order and permissions."""
 
 from typing import Any
 from urllib.parse import quote

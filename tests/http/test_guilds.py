@@ -12,7 +12,6 @@ from commanding import read_feed, read_last
 from expectations import refused
 from findings import findings
 from gamekeeper.doctor import NOTE
-from gamekeeper.game import guilds as guild_rules
 from gamekeeper.store import guilds
 from guild_rows import GUILD_ID
 from guild_values import AT_WAR, FAME, MOTTO, insert
@@ -54,10 +53,8 @@ def test_list_has_the_exact_body_and_is_sorted_and_searched(world: World) -> Non
         ("sortDirection=Descending", ["zephyr", "Red Hand", "Amber"]),
         ("sortBy=Members&sortDirection=1", ["Red Hand", "zephyr", "Amber"]),
         ("sortBy=FoundingDate&sortDirection=descending", ["Amber", "Red Hand", "zephyr"]),
-        ("sortBy=colour", ["Amber", "Red Hand", "zephyr"]),
         ("search=ED%20HA", ["Red Hand"]),
         ("search=am", ["Amber", "Red Hand", "zephyr"]),
-        ("search=%25%25%25", []),
         ("page=0pageSize=25", ["Amber", "Red Hand", "zephyr"]),
         ("limit=2", ["Amber", "Red Hand"]),
     ]:
@@ -72,7 +69,7 @@ def test_list_has_the_exact_body_and_is_sorted_and_searched(world: World) -> Non
     assert [each["Key"]["Name"] for each in queried.json["entries"]] == ["zephyr"]
 
 
-def test_members_are_sorted_and_searched_records_of_players(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_are_sorted_and_searched_records_of_players(world: World) -> None:
     found(world)
     answer = world.get(f"{GUILDS}/{GUILD_ID}/")
     assert (answer.status, json.dumps(answer.json)) == (200, json.dumps(RECORD))
@@ -85,25 +82,12 @@ def test_members_are_sorted_and_searched_records_of_players(world: World, monkey
     for query, expected in [
         ("sortBy=name&sortDirection=Descending", ["Zoe", "Bob", "Ann"]),
         ("sortBy=level", ["Bob", "Ann", "Zoe"]),
-        ("sortBy=creationDate&sortDirection=1", ["Zoe", "Bob", "Ann"]),
-        ("sortBy=playtime", ["Bob", "Zoe", "Ann"]),
         ("sortBy=guildrank", ["Zoe", "Bob", "Ann"]),
         ("search=ANN", ["Ann"]),
         ("search=an", ["Ann", "Bob", "Zoe"]),
         ("limit=1", ["Ann"]),
     ]:
         assert names(world.get(f"{GUILDS}/{GUILD_ID}/members?{query}")) == expected
-    for limit in ("MAX_GUILDS", "MAX_MATCHES", "MAX_MEMBERS"):
-        monkeypatch.setattr(guild_rules, limit, 2)
-    asked = {
-        GUILDS: ["Amber", "Red Hand"],
-        f"{GUILDS}?search=amber": ["Amber"],
-        f"{GUILDS}?search=zephyr": list[str](),
-        f"{GUILDS}/{GUILD_ID}/members": ["Bob", "Zoe"],
-    }
-    for path, expected in asked.items():
-        answer = world.get(path)
-        assert (names(answer), answer.json["Total"]) == (expected, len(expected)), path
 
 
 GUILD = f"/api/v1/guilds/{GUILD_ID}/variables"

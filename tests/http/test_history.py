@@ -1,4 +1,4 @@
-"""The audit log over HTTP: filters, times, cursor, CSV, and what may be undone or seen."""
+"""The audit log over HTTP: filters, times, cursor, CSV, and what may be seen."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from audit_log import FAR, LONG_AGO, give, last
+from audit_log import LONG_AGO, give, last
 from game_server import put_player
 from gamekeeper.game import history
 from gamekeeper.http.wire.history import LIMITS
@@ -75,10 +75,6 @@ def test_caller_without_the_role_sees_no_changes_of_accounts(world: World) -> No
 
 def test_search_in_windows_visits_every_change_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "WINDOW_ROWS", 4)
-    monkeypatch.setattr(history, "MAX_ITEM_WINDOWS", 1)
-    answer = world.get(f"{CHANGES}?item={ARROW.id}").json
-    assert (answer["Next"], [each["Seq"] for each in answer["Changes"]]) == (PEOPLE - 3, [14])
-    monkeypatch.setattr(history, "WINDOW_ROWS", 4)
     monkeypatch.setattr(history, "MAX_WINDOWS", 2)
     for number in range(11):
         give(world, name=("Ann", "Bob")[number % 2])
@@ -96,13 +92,6 @@ def test_search_in_windows_visits_every_change_once(world: World, monkeypatch: p
                 assert pages < 100
             assert len(seen) == count
             assert seen == sorted(set(seen), reverse=True)
-    monkeypatch.setattr(history, "WINDOW_ROWS", 4)
-    first = give(world, headers={"X-Reason": "wanted"})
-    for _ in range(6):
-        give(world)
-    world.sql("UPDATE ledger SET at = $1", FAR)
-    world.sql("UPDATE ledger SET at = 0 WHERE seq = $1", last(world) - 1)
-    assert numbers(world, "from=2096-10-02T07:06:40Z&reason=wanted") == [first]
 
 
 BEGUN = "2001-09-09T01:46:40"
@@ -111,13 +100,9 @@ BOBS_ITEMS = f"/api/keeper/v1/players/{BOB.id}/items"
 NAMED = {
     f"{BEGUN}Z": 2,
     "2001-09-09 01:46:40 UTC": 2,
-    "2001-09-09T03:46:40+02:00": 2,
-    f"{BEGUN}.000Z": 1,
     f"{BEGUN},072": 1,
-    f"{BEGUN}.073 UTC": 2,
     "2001-09-09T01:47": 3,
     "2001-09-08T21:17-04:30": 3,
-    "2001-09-09T01:46": 0,
     "2001-09-09": 0,
 }
 
@@ -143,10 +128,7 @@ def test_from_and_to_include_the_whole_named_unit_of_time(world: World) -> None:
         assert list_gifts(world, f"from=2001-09-09&to={quote(to)}") == made[:found], to
         slots = world.get(f"{BOBS_ITEMS}?at={quote(to)}").json["inventory"]
         assert sum(each["Quantity"] for each in slots if each["ItemId"] == COIN.id) == found, to
-    made = give_coins(world, -1, 0, 73, 1_000)
-    for begin in (f"{BEGUN}Z", "2001-09-09 01:46:40 UTC"):
-        assert list_gifts(world, f"from={quote(begin)}") == made[1:]
-        assert list_gifts(world, f"from={quote(begin)}&to={quote(begin)}") == made[1:3]
+    assert list_gifts(world, f"from={BEGUN}Z&to={BEGUN}Z") == made[:2]
 
 
 def table(world: World, query: str) -> list[dict[str, str]]:

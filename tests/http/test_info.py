@@ -1,13 +1,9 @@
-"""GET info: information about the server, which sites and tools request first; and its request rate."""
+"""GET info: information about the server, which sites and tools request first."""
 
 from dataclasses import fields
 from typing import Any
 
-import pytest
-
 from game_server import heartbeat, join, lapse, online
-from gamekeeper.http import request_rates
-from gamekeeper.http.request_rates import RequestRates
 from gamekeeper.settings import Settings
 from people import ANN, BOB
 from world import World
@@ -76,51 +72,3 @@ def test_info_contains_no_secret(make_world: Any) -> None:
         told = world.get(path).raw.decode()
         assert "hidden-" not in told
         assert world.url not in told
-
-
-# --- request rate of a process ---------------------------------------------------------------------------------------
-
-SECOND = 10**9
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 7 * SECOND + 123
-
-    def monotonic_ns(self) -> int:
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(request_rates, "time", clock)
-    return clock
-
-
-def test_rate_is_that_of_the_last_complete_second(clock: Clock) -> None:
-    measured = RequestRates()
-    for served in (3, 0, 2):
-        for _ in range(served):
-            measured.count()
-        clock.now += SECOND
-        assert measured.last_second == served
-    measured.count()
-    clock.now += 60 * SECOND
-    assert measured.last_second == 0
-
-
-def test_counts_for_the_database_are_taken_once_and_can_be_put_back(clock: Clock) -> None:
-    rates = RequestRates()
-    rates.count(refused=True)
-    rates.count(fault=True)
-    assert rates.take_unsaved() == (0, 0, 0)  # the second is not over
-    clock.now += SECOND
-    rates.count()
-    assert rates.take_unsaved() == (2, 1, 1)
-    assert rates.take_unsaved() == (0, 0, 0)
-    clock.now += 1000 * SECOND
-    taken = rates.take_unsaved()
-    assert taken == (1, 0, 0)
-    rates.put_back(taken)
-    assert rates.take_unsaved() == (1, 0, 0)

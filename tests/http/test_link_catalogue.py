@@ -26,18 +26,6 @@ ENTRIES: Mapping[str, dict[str, object]] = {
 }
 
 
-def test_entries_are_stored_by_id_and_listed_by_name(world: World) -> None:
-    for kind, entry in ENTRIES.items():
-        before = world.get(f"{LINK}/catalogue/{kind}").json["Total"]
-        last = entry | {"Name": "Zweihander"}
-        first, again = put_catalogue(world, kind, [entry]), put_catalogue(world, kind, [last])
-        assert first.json == again.json == {"Count": 1}
-        page = world.get(f"{LINK}/catalogue/{kind}?pageSize=100").json
-        assert (page["Total"], page["Count"], page["PageSize"]) == (before + 1, before + 1, 100)
-        assert list(page["Values"][-1].items()) == list(last.items())
-        assert [each["Name"] for each in page["Values"]] == sorted(each["Name"] for each in page["Values"])
-
-
 def test_changed_entries_have_effect_and_are_recorded(world: World) -> None:
     put_catalogue(world, "maps", [ENTRIES["maps"]])
     before = everything(world)
