@@ -68,26 +68,6 @@ class Program:
         self.ask(client, "after")
         self.wait_for(client.close())
 
-    def use_given_client(self) -> None:
-        """Give the client the program's own httpx client, which is not used before the fork."""
-        client = self.connect(http=self.make_http())
-        self.fork(lambda: self.ask(client, "child"))
-        self.ask(client, "after")
-
-    def use_given_client_before_and_after(self) -> None:
-        client = self.connect(http=self.make_http())
-        self.ask(client, "before")
-
-        def act() -> None:
-            try:
-                self.ask(client, "child")
-            except RuntimeError:
-                return
-            sys.exit("it was sent")
-
-        self.fork(act)
-        self.ask(client, "after")
-
     def fork_during_refresh(self) -> None:
         """Fork the process while another thread refreshes the client's token."""
         client = self.connect()

@@ -54,18 +54,6 @@ def test_backup_and_restore(
     assert command.says("users", "show", "Ann")
 
 
-@pytest.mark.parametrize("kept", [False, True])
-def test_restore_says_what_happens_to_tokens_and_api_keys(
-    command: CommandLine, first_command: CommandLine, file: Path, *, kept: bool
-) -> None:
-    command.says("keys", "create", "shop", "--owner", "Root", "--role", "shop")
-    command.says("backup", str(file))
-    back = first_command.says("restore", str(file), *["--keep-tokens"] * kept)
-    assert ("All tokens are revoked." in back, "All API keys are suspended." in back) == (not kept, not kept)
-    assert first_command.says("keys", "list").splitlines()[1].endswith("active" if kept else "suspended")
-    assert ("revoked" in first_command.says("tokens", "list")) != kept
-
-
 def test_backup_overwrites_only_with_force(command: CommandLine, file: Path, tmp_path: Path) -> None:
     for name, problem in (("", "is a folder. Name a file in it."), ("no/x", "cannot be written: ")):
         assert problem in command.refuses("backup", str(file.parent / name))
@@ -105,20 +93,3 @@ def test_problems_of_the_database_are_reported_at_backup_and_at_restore(
     databases.drop(other)
     assert "; doctor found 2 errors." in said
     assert "error: ledger: The slots hold 1251 of item Gold Coin" in said
-
-
-def test_missing_empty_and_foreign_sources_are_refused(
-    command: CommandLine, first_command: CommandLine, file: Path, engine: str
-) -> None:
-    problem = "does not exist. Create it with: gamekeeper migrate"
-    if engine == "postgres":
-        problem = "This database is empty, so there is nothing to back up."
-    assert problem in first_command.refuses("backup", str(file))
-    assert f"{file} cannot be read: No such file or directory." in first_command.refuses("restore", str(file))
-    file.write_text("something else")
-    said = first_command.refuses("restore", str(file))
-    assert "is a damaged backup: File is not a zip file. Nothing was changed." in said
-    if engine == "postgres":  # a database that was only read stays empty, and can be restored into
-        first_command.run("doctor", code=1)
-        command.says("backup", str(file), "--force")
-        assert "doctor found no errors" in first_command.says("restore", str(file))

@@ -8,7 +8,6 @@ import pytest
 import approving
 from bulking import count_coins, create, get, list_results, start, work
 from command_line import CommandLine
-from people import NOBODY_ID
 from world import World
 
 
@@ -62,18 +61,3 @@ def test_rule_for_approvals_counts_on_the_command_line_too(
     job = create(world, "Ann", "Bob")["Id"]
     assert "approv" in command.refuses("bulk", "resume", job, "--as", "Root")
     assert get(world, job)["State"] == "previewed"
-
-
-def test_unknown_job_name_and_account_without_permission_are_refused(
-    command: CommandLine, world: World, names: Path
-) -> None:
-    assert "There is no bulk job" in command.refuses("bulk", "show", NOBODY_ID)
-    wrong = ("bulk", "start", "give_item", str(names), "--as", "Root", "--item", "Pebble", "--quantity", "1")
-    assert "has no entry 'Pebble'" in command.refuses(*wrong, code=2)
-    setting = ("bulk", "start", "set_variable", str(names), "--as", "Root", "--variable", "Kills", "--value", "x")
-    assert "is not a number, true or false" in command.refuses(*setting, code=2)
-    job = create(world, "Ann")["Id"]
-    world.sql("DELETE FROM role_permissions WHERE permission = 'bulk.run'")
-    for arguments in (("resume", job), ("start", "give_item", str(names), *GIVE, "--yes")):
-        assert "bulk.run" in command.refuses("bulk", *arguments, "--as", "Clerk")
-    assert [each["State"] for each in command.json("bulk", "list")] == ["previewed"]

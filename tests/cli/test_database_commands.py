@@ -1,17 +1,13 @@
-import json
-import re
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
-import people
 from command_line import CommandLine
 from loops import over
 from world import World
 
 NEWER = "INSERT INTO migrations (number, name, checksum, applied_at) VALUES (9999, 'from_the_future', 'x', 0)"
-CLEAN = "note: mail: Mail is not set up, so it waits in the outbox (0 there now). Set GAMEKEEPER_SMTP_URL."
 AFTER_MIGRATE = [("users", "list"), ("users", "grant", "Ann", "users.query"), ("tokens", "issue", "Ann")]
 
 
@@ -20,24 +16,6 @@ def test_migrate(first_command: CommandLine) -> None:
     assert first_command.says("migrate").startswith("Applied 0018 baseline.\n")
     assert first_command.says("migrate") == "The schema is already up to date.\n"
     assert Path(first_command.database.removeprefix("sqlite:///")).stat().st_mode & 0o077 == 0
-
-
-def test_doctor_of_sound_database_reports_no_errors(command: CommandLine) -> None:
-    if command.database.startswith("sqlite"):
-        Path(command.database.removeprefix("sqlite:///")).chmod(0o600)
-    assert command.says("doctor") == f"{CLEAN}\nNo errors found.\n"
-
-
-def test_doctor_reports_errors_and_exits_with_1(command: CommandLine, world: World) -> None:
-    world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
-    said = command.says("doctor", code=1)
-    assert (
-        f"error: ledger: The slots hold 1251 of item Gold Coin ({people.COIN.id}); the audit log accounts for" in said
-    )
-    assert re.fullmatch(r"2 errors, (1 note|[02-9] notes)\.", said.splitlines()[-1])
-    found = json.loads(command.says("doctor", "--json", code=1))
-    assert found["errors"] == 2
-    assert [each["check"] for each in found["findings"] if each["level"] == "error"] == ["ledger", "slots"]
 
 
 @over("arguments", [*AFTER_MIGRATE, ("migrate",)])

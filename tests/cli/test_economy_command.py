@@ -36,11 +36,3 @@ def test_recount_repairs_wrong_totals(command: CommandLine, world: World) -> Non
     command.says("economy")
     world.sql("UPDATE item_totals SET quantity = 1")
     assert [each["Quantity"] for each in command.json("economy", "--recount")["Values"]] == [67, 1250, 1, 1]
-
-
-def test_wrong_arguments_are_refused(command: CommandLine) -> None:
-    assert "needs an ITEM" in command.refuses("economy", "--holders", code=2)
-    assert "only one of" in command.refuses("economy", "Arrow", "--holders", "--staff", code=2)
-    assert "no item 'Nothing'" in command.refuses("economy", "Nothing", code=2)
-    assert "is not a day" in command.refuses("economy", "--from", "tomorrow", code=2)
-    assert "item:NAME or variable:NAME" in command.refuses("economy", GAMEKEEPER_RANKED="Arrow")

@@ -1,6 +1,5 @@
 """Ctrl-C: an interrupted command changes nothing, and a completed one reports success."""
 
-import asyncio
 import json
 import signal
 from collections.abc import Iterator
@@ -11,7 +10,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from command_line import CommandLine
-from gamekeeper.backup import moving
 from gamekeeper.cli import terminal
 from gamekeeper.game.keeper import Keeper
 from interrupted import CLOSING, INDEXES, WRITTEN, outcomes
@@ -117,20 +115,3 @@ def test_interrupt_before_indexes_is_reported(command: CommandLine, tmp_path: Pa
         assert "No errors found." in filled.says("doctor", "--fix")
         assert filled.json("users", "show", "Ann")["name"] == "Ann"
         databases.drop(target)
-
-
-@pytest.mark.usefixtures("listening")
-def test_interrupt_before_reopening_moved_database_is_reported(
-    command: CommandLine, first_command: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def pressed(_: Keeper) -> bool:
-        signal.raise_signal(signal.SIGINT)
-        await asyncio.sleep(0)
-        return True
-
-    monkeypatch.setattr(moving, "finish", pressed)
-    said = command.says("move", "--to", first_command.database, code=1)
-    assert said.startswith("Moved ")
-    assert "error: closed: Interrupted before the new database was opened for use." in said
-    assert "is open again" in first_command.says("move", "--reopen")
-    assert first_command.json("users", "show", "Ann")["name"] == "Ann"

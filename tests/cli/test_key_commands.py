@@ -30,19 +30,6 @@ def test_key_is_created_listed_rotated_suspended_given_and_revoked(command: Comm
     assert "was revoked" in command.refuses("keys", "rotate", listed["id"])
 
 
-def test_wrong_key_is_refused_by_name(command: CommandLine) -> None:
-    assert "no role 'boss'" in command.refuses(*CREATE, "--role", "boss")
-    assert "There is no such API key." in command.refuses("keys", "suspend", "nothing")
-    assert "Give either --role or --permission." in command.refuses(*CREATE, code=2)
-    item = command.refuses(*CREATE, "--role", "shop", "--item", "Coin", code=2)
-    assert "'Coin' is not the id of an item." in item
-
-
-def test_permission_that_the_owner_does_not_have_is_named(command: CommandLine) -> None:
-    made = command.run("keys", "create", "k", "--owner", "Shop", "--role", "game server").stderr
-    assert "It may do now: players.read.\nNot game.link, users.query: the owner does not have them.\n" in made
-
-
 def test_quota_of_a_role_is_saved_and_removed(command: CommandLine) -> None:
     told = command.says("roles", "save", "shop", "--quota", f"{people.COIN.id}=100", "--quota", "*=5")
     assert told.endswith(f"\nQuotas per UTC day: *=5, {people.COIN.id}=100.\n")

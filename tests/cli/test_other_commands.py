@@ -1,26 +1,21 @@
 """Commands without a database, and those that show what the API answers."""
 
-import subprocess
-import sys
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from blocks import parse_commands
 from command_line import CommandLine
 from gamekeeper.http.routes import ROUTES
 from people import ANN
 from playing import find_midnight, play, roll_up
+from sample_code import parse_samples
 from world import World
 
 ROOT = Path(__file__).parents[2]
 COMMAND = CommandLine("sqlite:///game.db")
-# commands that read or change rows, and do not examine the database
-PLAIN = ("account_status", "users", "tokens", "api_keys", "roles", "moderation", "approvals", "suspensions")
-# also the parent process of the workers; `gamekeeper demo` is not here, because it serves
-OTHERS = ("serve", "database", "backup", "moving")
-SLOW = {"gamekeeper.app", "gamekeeper.console", "gamekeeper.http.routes", "asyncpg", "jinja2", "webauthn"}
-SLOW_AND_NOT_PLAIN = SLOW | {"gamekeeper.doctor", "gamekeeper.mail", "email_validator"}
+CALLED = re.compile(r"(?:^|\()gamekeeper ([^)\n]+)", re.MULTILINE)  # in a shell block
 
 
 def test_operations_are_listed() -> None:
@@ -49,18 +44,6 @@ def test_deploy_writes_every_file_or_none(tmp_path: Path) -> None:
     assert {path.name: path.read_text() for path in used.iterdir()} == mine
 
 
-def test_commands_load_neither_http_nor_the_console_and_plain_ones_not_the_doctor() -> None:
-    """Commands start quickly, because they do not load what only a serving process needs."""
-    plain, others = (", ".join(f"gamekeeper.cli.{name}" for name in names) for names in (PLAIN, OTHERS))
-    code = f"import sys, {plain}\nprint(*sys.modules)\nimport {others}\nprint(*sys.modules)"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    loaded_by_plain, loaded = (set(line.split()) for line in printed.splitlines())
-    assert f"gamekeeper.cli.{PLAIN[0]}" in loaded_by_plain
-    assert f"gamekeeper.cli.{OTHERS[0]}" in loaded
-    assert SLOW_AND_NOT_PLAIN & loaded_by_plain == set()
-    assert SLOW & loaded == set()
-
-
 def test_activity_and_retention_are_those_of_the_api(command: CommandLine, world: World) -> None:
     start = find_midnight(world, 20)
     play(world, [(ANN.id, start, start + 60_000)])
@@ -77,7 +60,8 @@ def test_activity_and_retention_are_those_of_the_api(command: CommandLine, world
 @pytest.mark.long_only
 @pytest.mark.parametrize("page", ["docs/link.md", "examples/README.md"])
 def test_documented_commands_create_account_and_key(first_command: CommandLine, page: str) -> None:
-    add, create = parse_commands((ROOT / page).read_text(encoding="utf-8"))
+    blocks = [each.code for each in parse_samples(page, (ROOT / page).read_text("utf-8")) if each.language == "sh"]
+    add, create = (shlex.split(words) for block in blocks for words in CALLED.findall(block))
     assert "Password: " in first_command.says(*add)
     assert first_command.says(*create).startswith("gkk_")
     (shown,) = first_command.json("users", "list")

@@ -31,13 +31,3 @@ def test_ban_and_mute_last_as_long_as_was_typed(command: CommandLine, world: Wor
     assert said == f"{done} Bob until {year}-01-31 18:00:00 UTC.\n"
     ((ends_at,),) = world.sql(f"SELECT ends_at FROM {act}s WHERE user_id = $1", BOB)  # noqa: S608 - one of two
     assert ends_at == datetime(year, 1, 31, 18, tzinfo=UTC).timestamp() * 1000
-
-
-def test_time_that_is_not_understood_is_refused_with_those_that_are(command: CommandLine) -> None:
-    for option, typed in (("--for", "1 fortnight"), ("--for", "0d"), ("--for", "7"), ("--until", "2020-01-01")):
-        said = " ".join(command.refuses("users", "ban", "Bob", option, typed, code=2).split())
-        assert f"'{typed}' is not understood. Times: 30 minutes (30m), 2 hours (2h)" in said
-        assert "forever, until friday" in said
-    for two in (("--for", "1d", "--days", "1"), ("--until", "tomorrow", "--days", "0")):
-        said = command.refuses("users", "mute", "Bob", *two, code=2)
-        assert "Give only one of --for, --until and --days." in said

@@ -1,17 +1,12 @@
-import errno
 import json
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 import factors
 import people
 import staff
 from command_line import CommandLine
 from game_server import heartbeat, join, put_player
-from gamekeeper.backup import person as exports
-from gamekeeper.backup.lines import BadCopy
 from people import ANN, ANNS_POUCH, COIN, ZOE
 from world import SENT, World
 
@@ -118,20 +113,3 @@ def test_export_omits_player_that_moved_to_another_account(command: CommandLine,
     found = export(command, tmp_path / "ann.json")
     assert {each["player_id"] for each in found["changes"]} == {None, ANN.id}
     assert ZOE.id in {each["player_id"] for each in export(command, tmp_path / "bob.json", "Bob")["changes"]}
-
-
-def test_failed_export_leaves_no_file(
-    command: CommandLine, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "No user with name 'Nobody'." in command.refuses("users", "export", "Nobody", str(tmp_path / "nobody.json"))
-
-    def full(_value: object) -> bytes:
-        raise OSError(errno.ENOSPC, "No space left on device")  # the disk of the file, not that of the database
-
-    with monkeypatch.context() as on_full_disk:
-        on_full_disk.setattr("gamekeeper.http.person._encode", full)
-        with pytest.raises(BadCopy, match=r"ann\.json cannot be written: No space left on device\."):
-            world.run(exports.export_person(world.keeper, "Ann", tmp_path / "ann.json", force=False))
-    world.sql("UPDATE players SET document = CAST('{}' AS {document}) WHERE id = $1", ZOE.id)
-    command.run("users", "export", "Ann", str(tmp_path / "ann.json"), code=1)  # a query fails in the middle
-    assert list(tmp_path.iterdir()) == []

@@ -5,11 +5,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -17,10 +14,7 @@ import pytest
 from command_line import CommandLine
 from demo_databases import at_work
 from gamekeeper.store import users
-from loops import over
-from providers import make_settings
 from server import free_port
-from world import World
 
 SECONDS = 60
 SERVES = Callable[..., "Serving"]
@@ -76,11 +70,6 @@ def serves(tmp_path: Path) -> Generator[SERVES]:
     yield serve
     for each in started:
         each.close()
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def find_key_file(database: str) -> Path:
@@ -149,55 +138,3 @@ def test_impossible_addresses_and_numbers_of_workers_are_refused(command: Comman
     assert "Cannot listen on 203.0.113.1 port" in command.refuses("serve", "--host", "203.0.113.1")
     said = command.refuses("serve", "--port", port, GAMEKEEPER_HEALTH_PORT=port)
     assert said == f"Error: health_port and port are both {port}. Set one of them to another port.\n"
-
-
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@over(
-    "changed, problem",
-    [
-        ({"client_id": ""}, "GAMEKEEPER_OIDC_CLIENT_ID is needed too"),
-        ({"issuer": "", "roles": "ops=admin"}, "is set, but GAMEKEEPER_OIDC_ISSUER is not"),
-        ({"issuer": "http://id.example"}, "it must be an https:// address"),
-        ({"scopes": "profile"}, "it must contain openid"),
-    ],
-)
-def test_incomplete_settings_of_openid_connect_are_refused(
-    command: CommandLine, tmp_path: Path, changed: dict[str, str], problem: str
-) -> None:
-    given = {"public_url": "https://keeper.example", **make_settings("https://id.example", tmp_path)}
-    given |= {f"oidc_{name}": value for name, value in changed.items()}
-    if not changed.get("issuer", "on"):
-        given |= {"oidc_client_id": "", "oidc_client_secret_file": ""}
-    environment: dict[str, Any] = {f"GAMEKEEPER_{name.upper()}": str(value) for name, value in given.items()}
-    assert problem in command.refuses("serve", "--port", str(free_port()), **environment)
-
-
-@pytest.mark.long_only
-def test_serve_warns_at_start_and_workers_end_with_their_killed_parent(
-    serves: SERVES, engine: str, database: str, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GAMEKEEPER_SECOND_FACTOR_ROLES", "admin,bosses")
-    world.sql("INSERT INTO imports VALUES ('x', 'users', '', 'r.jsonl', 0, '{}', 0, NULL)")
-    if engine == "postgres":
-        world.sql(f'ALTER DATABASE "{urlsplit(database).path[1:]}" SET synchronous_commit = off')
-    else:
-        find_key_file(database).touch(0o644)
-        find_key_file(database).chmod(0o644)
-    server = serves(database, "--host", "0.0.0.0")  # noqa: S104 - what is being tested
-    exposed, unfinished, role, of_engine = server.errors
-    assert exposed.startswith("WARNING: 0.0.0.0 is reachable")
-    assert unfinished.startswith("WARNING: The import with the report r.jsonl was interrupted in the stage users")
-    assert role == (
-        "WARNING: GAMEKEEPER_SECOND_FACTOR_ROLES names the role bosses, which does not exist. "
-        "Correct the setting, or create the role. List the roles with: gamekeeper roles list"
-    )
-    if engine == "postgres":
-        assert of_engine.startswith("WARNING: PostgreSQL's synchronous_commit is off for this database.")
-    else:
-        assert of_engine.endswith(f"Run: chmod 600 {find_key_file(database)}")
-    server.process.kill()
-    server.process.wait()
-    deadline = time.monotonic() + SECONDS
-    while listens(server.port):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

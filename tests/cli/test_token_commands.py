@@ -23,14 +23,6 @@ def test_issue_read_only_for_some_hours(command: CommandLine, world: World) -> N
     assert world.post("/api/v1/players/Bob/items/give", give, token=issued["token"]).status == 403
 
 
-def test_account_without_api_access_and_unknown_token_are_refused(command: CommandLine, world: World) -> None:
-    problem = command.refuses("tokens", "issue", "Ann")
-    assert problem == "Error: This account has no API access; grant it with: gamekeeper users api Ann on\n"
-    command.refuses("tokens", "issue", "Root", "--hours", "0", code=2)
-    assert "User 'Shop' has no token 'not-an-id'." in command.refuses("tokens", "revoke", "Shop", "not-an-id")
-    assert world.get("/api/v1/players", by="Shop").status == 200
-
-
 def test_list(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     with_tokens = sorted(name for name, powers in people.ACCOUNTS.items() if powers.api)
     assert sorted(each["user"] for each in command.json("tokens", "list")) == with_tokens

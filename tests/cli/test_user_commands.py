@@ -54,23 +54,6 @@ def test_add_is_refused(command: CommandLine, changed: dict[str, str], typed: st
     assert "Nina" not in command.says("users", "list")
 
 
-@over(
-    "more, typed, problem",
-    [
-        (("--role", "king"), "secret", "'king' is not a role. Choose one of users.query, users.manage, game.link."),
-        ((), "\n", "The password on standard input is empty."),
-        ((), "brook-Lantern-93\nsecond line\n", "must be one line, without control characters."),
-        (("--generate-password",), "secret", "Give either --password-stdin or --generate-password."),
-    ],
-)
-def test_add_with_invalid_arguments_is_refused(
-    command: CommandLine, more: tuple[str, ...], typed: str, problem: str
-) -> None:
-    assert problem in command.refuses(*NEW, *more, typed=typed, code=2)
-    problem = command.refuses(*NEW[:-1], typed="secret\nsecret\n", code=2)
-    assert "Cannot ask for the password without a terminal. Use --password-stdin or --generate-password." in problem
-
-
 @pytest.mark.long_only
 def test_password_is_asked_for_on_a_terminal_and_not_shown(command: CommandLine) -> None:
     ours, theirs = pty.openpty()
@@ -192,30 +175,3 @@ def test_email_and_second_factor_are_changed(command: CommandLine, world: World)
     assert "Shop has no second factor now" in command.says("users", "reset-second-factor", "Shop")
     assert world.sql("SELECT COUNT(*) FROM second_factors") == [(0,)]
     assert (world.ledger()[-1].kind, world.ledger()[-1].actor_id) == ("second_factors_reset", None)
-
-
-def run_shell(database: str, arguments: tuple[str, ...], output: str) -> subprocess.CompletedProcess[str]:
-    command = f'exec "$0" -m gamekeeper "$@" {output}'
-    environment = {**os.environ, "GAMEKEEPER_DATABASE": database}
-    return subprocess.run(
-        ["/bin/sh", "-c", command, sys.executable, *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-@pytest.mark.long_only
-def test_no_secret_is_created_without_standard_output_and_a_full_one_is_reported(
-    command: CommandLine, world: World
-) -> None:
-    secrets, issue = "SELECT access_hash FROM tokens", ("tokens", "issue", "Shop")
-    before = sorted(world.sql(secrets))
-    done = run_shell(command.database, issue, ">&-")
-    assert (done.returncode, "Nothing was changed" in done.stderr) == (2, True), done.stderr
-    assert sorted(world.sql(secrets)) == before
-    done = run_shell(command.database, issue, ">/dev/full")
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
-    assert "cannot write to standard output: No space left on device" in done.stderr

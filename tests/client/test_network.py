@@ -93,14 +93,6 @@ def test_temporary_refusals_are_retried(root: Driver, proxy: FaultProxy) -> None
     assert time.monotonic() - started >= 1
 
 
-def test_too_long_retry_after_raises_the_error(root: Driver, proxy: FaultProxy) -> None:
-    proxy.answers = [refusal("429 Too Many Requests", "too_many_guesses", "Retry-After: 31")]
-    with pytest.raises(errors.TooManyGuesses) as caught:
-        root.call("get_player", "Ann")
-    assert (caught.value.retry_after, caught.value.status, caught.value.request_id) == (31, 429, "proxy")
-    assert len(proxy.requests) == 1
-
-
 @pytest.mark.parametrize(("status", "code"), [("500 Oops", "internal_error"), ("409 Conflict", "inventory_full")])
 def test_permanent_refusal_is_raised_without_retry(root: Driver, proxy: FaultProxy, status: str, code: str) -> None:
     proxy.answers = [refusal(status, code)]
