@@ -9,14 +9,12 @@ from typing import Any, TypeVar
 import world as worlds
 from databases import find_day
 from gamekeeper.demo import loader
-from gamekeeper.game.changes import Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import ledger
 
 T = TypeVar("T")
 Work = Callable[[Keeper], Coroutine[Any, Any, T]]
 PASSWORD = "correct horse battery staple"  # that of scripts/contract_fuzz.py: the OpenAPI examples have its hash
-ANYBODY = Intent(request_id="test")
 
 
 def at_work(url: str, work: Work[T]) -> T:

@@ -5,7 +5,6 @@ import hashlib
 import hmac
 import json
 import os
-import re
 import shutil
 import subprocess
 import threading
@@ -16,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import httpx
 import pytest
@@ -34,7 +33,6 @@ PROGRAM = Path(__file__).parent / "oidc_provider" / "provider.mjs"
 MISSING = "oidc-provider is not installed: `make setup` does that where there is Node with npm"
 READY_SECONDS = 120.0
 POLL_SECONDS = 0.05  # interval at which the scripted provider looks whether it has to stop
-FORM_ACTION = re.compile(r'<form[^>]* action="([^"]+)"')
 
 
 def make_settings(issuer: str, folder: Path, roles: str = "") -> dict[str, Any]:
@@ -82,19 +80,6 @@ class RealProvider:
     def set_groups(self, groups: Mapping[str, list[str]]) -> None:
         self._groups.write_text(json.dumps(groups))
 
-    def sign_in(self, address: str, login: str) -> str:
-        """Do what a person does in a browser: type a login, and consent. Return the address of the callback."""
-        with httpx.Client() as browser:
-            answer = _follow(browser, browser.get(address), self._callback)
-            for fields in ({"prompt": "login", "login": login, "password": "any"}, {"prompt": "consent"}):
-                if isinstance(answer, str):
-                    return answer
-                found = FORM_ACTION.search(answer.text)
-                assert found, answer.text
-                answer = _follow(browser, browser.post(found[1], data=fields), self._callback)
-            assert isinstance(answer, str), answer.text
-            return answer
-
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
@@ -106,16 +91,6 @@ class RealProvider:
             else:
                 return
         pytest.fail("oidc-provider did not start")
-
-
-def _follow(browser: httpx.Client, answer: httpx.Response, callback: str) -> httpx.Response | str:
-    """Follow redirects at the provider. Return the page, or the address of the callback."""
-    while answer.has_redirect_location:
-        to = urljoin(str(answer.url), answer.headers["location"])
-        if to.startswith(callback):
-            return to
-        answer = browser.get(to)
-    return answer
 
 
 @cache
@@ -132,7 +107,6 @@ class ScriptedProvider:
         self.published = [self.key]  # keys in its JWKS
         self.claims: dict[str, Any] = {}  # claims that replace or extend the usual ones; None: left out
         self.algorithm = "RS256"
-        self.discovery: dict[str, Any] = {}  # fields that replace those of the discovery document
         self.answers: dict[
             str, tuple[int, object]
         ] = {}  # path → answer instead of the usual one; bytes are sent as such
@@ -168,7 +142,7 @@ class ScriptedProvider:
         if path in self.answers:
             return self.answers[path]
         if path == "/.well-known/openid-configuration":
-            return 200, self._describe() | self.discovery
+            return 200, self._describe()
         if path == "/jwks":
             return 200, {"keys": [each.as_dict(private=False) for each in self.published]}
         if path != "/token" or authorization != f"Basic {_encode(f'{CLIENT_ID}:{SECRET}'.encode(), pad=True)}":

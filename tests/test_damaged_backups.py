@@ -1,11 +1,8 @@
 """Backups that are damaged, newer or forged: a restore is complete or changes nothing."""
 
 import random
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 import state
@@ -14,7 +11,7 @@ import people
 from backups import back_up, changed, give, restore, rewritten
 from copied import is_untouched
 from findings import unseen
-from gamekeeper.backup import archive, lines
+from gamekeeper.backup import archive
 from gamekeeper.backup.archive import Archive, BackupTable, BadBackup
 from gamekeeper.backup.filling import NotEmpty
 from gamekeeper.backup.lines import BadCopy
@@ -105,26 +102,6 @@ def test_zip_bomb_is_refused(
     with pytest.raises(BadBackup, match=r"would unpack to 8 MiB.* Nothing was changed"):
         restore(bomb, empty_database)
     assert is_untouched(empty_database)
-
-
-@ON_SQLITE
-def test_oversized_parts_are_refused(
-    world: World, file: Path, tmp_path: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 2 << 20)
-    rows = [["x" * (4 << 20)]]
-    bad = rewritten(file, tmp_path / "bad.backup", back_up(world, file), "ledger", rows, truly=True)
-    with pytest.raises(BadCopy, match="A line is longer than 2 MiB"):
-        restore(bad, empty_database)
-    assert is_untouched(empty_database)
-    replace_manifest(file, lambda text: text + " " * (archive.MAX_MANIFEST_BYTES + 1))
-    with pytest.raises(BadBackup, match="would unpack to 1 MiB"):
-        Archive(file)
-
-
-def replace_manifest(file: Path, change: Callable[[str], str]) -> None:
-    with ZipFile(file, "a", ZIP_DEFLATED) as changed, warnings.catch_warnings(action="ignore"):
-        changed.writestr(archive.MANIFEST, change(changed.read(archive.MANIFEST).decode()))
 
 
 def test_malformed_manifest_or_one_of_another_version_is_refused(

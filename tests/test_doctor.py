@@ -1,9 +1,7 @@
 """The doctor finds changes that another program made to the database, and none that Gamekeeper made itself."""
 
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,10 +20,8 @@ from providers import make_settings
 from world import KEY_FILE, World, open_world
 
 MAIL = "mail"
-GIB = 1 << 30
 LINK = "/api/link/v1/players"
 ANNS_ACCOUNT = people.USER_IDS["Ann"]
-IMPORT = "INSERT INTO imports VALUES ($1, $2, '', $3, 0, '{}', $4, $5)"
 BAG = "INSERT INTO bags (id, player_id, slot_count) VALUES ($1, $2, 1)"
 ONLY_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 # SQL that changes one thing, the check that finds it, and a part of its message; each on a new database
@@ -260,35 +256,6 @@ def test_unsafe_or_unfitting_settings_are_found(make_world: Callable[..., World]
     assert "The role shop has the permission items.mint, which does not exist." in [
         each.message for each in findings(world, "roles")
     ]
-
-
-def test_waiting_mail_and_interrupted_import_are_found(world: World) -> None:
-    assert world.get("/api/v1/users/Ann/password/reset").status == 200
-    assert [each.message for each in findings(world, MAIL)] == [
-        "Mail is not set up, so it waits in the outbox (1 there now). Set GAMEKEEPER_SMTP_URL."
-    ]
-    world.sql(IMPORT, "a", "done", "a.jsonl", 1, 2)
-    assert noticed(world) == []
-    world.sql(IMPORT, "b", "players", "b.jsonl", 3, None)
-    [found] = noticed(world)
-    assert (found.level, "report b.jsonl was interrupted in the stage players" in found.message) == (
-        ERROR,
-        True,
-    )
-    world.sql(IMPORT, "c", "done", "c.jsonl", 4, 5)
-    [found] = noticed(world)
-    assert (found.level, "in the stage players. A later import finished;" in found.message) == (NOTE, True)
-
-
-@ONLY_SQLITE
-def test_nearly_full_disk_gives_a_note(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The doctor's limit for free space is 5 % of a small disk, or 1 GiB of a large one."""
-    folder = Path(world.url.removeprefix("sqlite:///")).parent
-    for total, free, is_short in ((1000, 1, False), (1000, 0.99, True), (10, 0.5, False), (10, 0.25, True)):
-        disk = SimpleNamespace(total=total * GIB, free=int(free * GIB))
-        use: Callable[[Path], SimpleNamespace] = {folder: disk}.__getitem__
-        monkeypatch.setattr(shutil, "disk_usage", use)
-        assert len(findings(world, "disk")) == is_short
 
 
 @ONLY_SQLITE

@@ -9,19 +9,17 @@ import pytest
 import people
 from command_line import CommandLine
 from findings import findings
-from gamekeeper.doctor import ERROR, NOTE, DoctorFinding
+from gamekeeper.doctor import ERROR, DoctorFinding
 from gamekeeper.doctor import lists as checked_lists
 from gamekeeper.game import lists
 from gamekeeper.game.lists import Lists
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.statements import Statement
 from listings import agrees
 from world import World
 
 Make = Callable[..., World]
 FIX = "gamekeeper doctor --fix"
 DONE = "note: lists: Recounted: rank, names, users, emails, online, online_rank.\n"
-LOAD = Statement("load", {"": "UPDATE lists SET loads = loads + 1"})
 
 
 class Interrupted:
@@ -132,20 +130,6 @@ def test_unreadable_counts_are_found_and_fixed(world: World) -> None:
     assert "The list 'names' is off by 2 rows: it counts 3, and there are 3." in found(world)[0].message
 
 
-def test_uncounted_lists_and_long_log_of_changes_give_a_note(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_some(world, 3)
-    monkeypatch.setattr(checked_lists, "LONG_LOG_CHANGES", 6)
-    assert found(world) == []
-    monkeypatch.setattr(checked_lists, "LONG_LOG_CHANGES", 5)
-    [finding] = found(world)
-    assert (finding.level, finding.message.startswith("6 changes of the lists have been logged ")) == (NOTE, True)
-    world.sql("UPDATE lists SET loads = loads + 1")
-    [finding] = found(world)
-    assert (finding.level, "The lists are not counted yet after " in finding.message) == (NOTE, True)
-    findings(world, fix=True)
-    assert found(world) == []
-
-
 # --- recounting the lists during writes ----------------------------------------------------------------------
 
 
@@ -196,14 +180,3 @@ def test_recount_survives_checkpoint_before_saving(make_world: Make, monkeypatch
     assert not waiting
     assert found(other) == []
     assert agrees(serving)
-
-
-def test_recount_fails_while_bulk_loads_continue(world: World) -> None:
-    async def load() -> None:
-        async def work(tx: Any) -> None:
-            await tx.returning(LOAD)
-
-        await world.keeper.store.write(work)
-
-    store: Any = Interrupted(world, load)
-    assert not world.run(Lists(store).rebuild())

@@ -180,18 +180,6 @@ def test_nothing_names_an_erased_moderator_or_a_chat_target(world: World) -> Non
     assert errors(world) == []
 
 
-def test_moderator_with_a_former_name_of_an_erased_account_stays_named(world: World) -> None:
-    live(world)
-    token = staff.add_account(world, "Quillix", "moderator")  # the erased account had this name before
-    ban = {"reason": "shouting"}
-    assert world.post("/api/v1/users/Bob/admin/ban", ban, token=token).status == 200
-    erase(world)
-    finish(world)
-    assert world.sql("SELECT moderator FROM bans WHERE user_id = $1", people.USER_IDS["Bob"]) == [("Quillix",)]
-    [banned] = [row for row in world.ledger() if row.kind == "user_banned"]
-    assert json.loads(banned.after or "")["Moderator"] == "Quillix"
-
-
 def test_erasure_is_refused_while_a_player_is_online(world: World) -> None:
     heartbeat(world)
     join(world, people.ZOE.id)

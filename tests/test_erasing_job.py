@@ -16,7 +16,7 @@ from keepers import open_session
 
 import people
 from expectations import refused
-from findings import errors, findings, unseen
+from findings import errors, unseen
 from game_server import LINK, put_player
 from gamekeeper import crash, settings
 from gamekeeper.backup import exporting, making, moving
@@ -106,18 +106,6 @@ def test_stored_answers_are_refused_before_the_job_has_run(world: World) -> None
         assert (again.status, again.headers["idempotent-replay"]) == (200, "true")
         assert again.json == first.json | {"Name": "", "Email": ""}
         finish(world)
-
-
-def test_doctor_shows_the_remaining_work(world: World) -> None:
-    live(world)
-    assert findings(world, "erasing") == []
-    erase(world)
-    left = world.run(erasures.count_left(world.keeper.store, 1_000))
-    assert left > 10
-    [note] = findings(world, "erasing")
-    assert note.message.startswith(f"{left} changes of 1 erased account ")
-    finish(world)
-    assert findings(world, "erasing") == []
 
 
 def test_two_instances_share_the_job(make_world: Callable[..., World]) -> None:

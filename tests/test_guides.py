@@ -33,7 +33,6 @@ GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 TOOLS = ROOT / ".venv" / "samples"  # npm's packages, see scripts/install_node_packages.sh
 PROGRAMS = Path(sys.executable).parent
 PASSWORD = "moss"
-INSTALLS_BY_NAME = re.compile(r"\b(?:pipx?|uv)\b[^\n`]* install\b[^\n`]*[ '\"]gamekeeper(?:-client)?(?![\w./-])")
 OTHER_VARIABLES = {"GAMEKEEPER_TOKEN", "GAMEKEEPER_TEST_POSTGRES", "GAMEKEEPER_CHROMIUM"}  # no settings of the server
 OPERATIONS = re.compile("|".join(re.sub(r"\[\w+\]", "[^/]+", each.path) for each in ROUTES))
 BOARD = "/api/public/v1/boards/highest-level"
@@ -135,13 +134,3 @@ def test_commands_settings_and_operations_of_page_exist(path: Path) -> None:
         if sample.language == "sh" and "curl " in sample.code:
             for called in re.findall(r"(?<=\w)(/api/(?:v1|keeper|link|public)/[^\s?'\"]+)", sample.code):
                 assert OPERATIONS.fullmatch(called), called
-
-
-def test_no_document_or_message_installs_an_unpublished_package_by_name() -> None:
-    named = {
-        path.relative_to(ROOT).as_posix(): found
-        for folder in ("*.md", "docs/**/*.md", "examples/*.md", "clients/**/*.md", "src/**/*.py", "deploy/*")
-        for path in ROOT.glob(folder)
-        if path.is_file() and (found := INSTALLS_BY_NAME.findall(path.read_text("utf-8")))
-    }
-    assert named == {}

@@ -11,11 +11,11 @@ import pytest
 import people
 from expectations import refused
 from findings import errors
-from game_server import LINK, put_catalogue
+from game_server import LINK
 from gamekeeper.game import retention
 from gamekeeper.store import feed, history, ledger
 from gamekeeper.store.engine import Reading
-from people import ANN, ARROW, BOB, COIN
+from people import ANN, BOB, COIN
 from tidying import tidy, trim_older
 from world import World
 
@@ -94,21 +94,6 @@ def test_totals_fit_after_random_changes_and_trims(world: World, monkeypatch: py
     assert sum(row.kind == "ledger_trimmed" for row in world.ledger()) < 12  # records of earlier trims are trimmed too
 
 
-def test_ingredients_of_a_published_craft_are_no_items_of_players(world: World) -> None:
-    """What a game publishes may have ItemId and Quantity, like a player's slot: totals must not count it."""
-    ingredients = [{"ItemId": COIN.id, "Quantity": 3}]
-    craft = {"Id": ARROW.id, "Name": "Arrow", "ItemId": ARROW.id, "Quantity": 5, "Ingredients": ingredients}
-    assert put_catalogue(world, "crafts", [craft]).status == 200
-    assert not errors(world)
-    items(world, "give", "Ann", 1)
-    items(world, "give", "Ann", 1)
-    age(world)
-    trim(world)
-    assert world.ledger()[-1].kind == "ledger_trimmed"
-    assert not [each for each in world.ledger() if each.kind == "catalogue_put"]
-    assert not errors(world)
-
-
 def test_reader_that_missed_trimmed_changes_is_refused_and_one_that_did_not_goes_on(world: World) -> None:
     put = f"{LINK}/players/{BOB.id}"
     cursor = world.get(f"{CHANGES}?after=now", by="Server").json["Next"]
@@ -158,19 +143,6 @@ def test_concurrent_trims_of_several_instances_are_correct(make_world: Callable[
     assert [row.player_id for row in one.ledger()].count(BOB.id) == 1
     assert sum(row.kind == "ledger_trimmed" for row in one.ledger()) == 1
     assert errors(one) == []
-
-
-def test_record_of_a_trim_causes_no_further_trim(make_world: Callable[..., World]) -> None:
-    """The record of a trim must not cause another trim: a few old changes wait for a day or for more changes."""
-    world = make_world(ledger_days=10)
-    items(world, "give", "Bob", 1)
-    age(world)
-    before = world.ledger()
-    tidy(world)
-    assert world.ledger() == before
-    world.sql("UPDATE ledger SET at = at - $1", retention.DAY_MS)
-    tidy(world)
-    assert world.ledger()[-1].kind == "ledger_trimmed"
 
 
 def test_changes_with_wrong_times_are_neither_lost_nor_in_the_way(world: World) -> None:

@@ -3,7 +3,6 @@
 import pytest
 
 from findings import findings
-from game_server import heartbeat, join, leave
 from gamekeeper.game import activity
 from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS
 from gamekeeper.game.proven_clock import PROBATION_MS
@@ -16,10 +15,6 @@ from tidying import Clocks
 from world import World
 
 AHEAD_MS = 400 * DAY_MS
-FUTURE_SESSION = (
-    "INSERT INTO play_sessions (player_id, started_at, server, ended_at, counted_to, counted) "
-    "VALUES (CAST($1 AS {guid}), $2, 'one', $2, $2, 1 = 1)"
-)
 
 
 def roll_up_by(world: World, retention: RetentionJob) -> None:
@@ -64,31 +59,6 @@ def test_hours_are_not_closed_by_a_clock_that_jumped_ahead(world: World, served:
     assert before[0] < online <= midnight // HOUR_MS
     assert before[1] < sign_ins <= midnight // HOUR_MS + 48
     assert findings(world, "activity") == []
-
-
-def test_player_of_a_clock_that_was_ahead_is_active_again(world: World) -> None:
-    today = find_midnight(world)
-    play(world, [(ANN.id, today - DAY_MS, today - DAY_MS + 1000)])
-    roll_up(world)
-    for player in (ANN, BOB):  # what a clock leaves that was ahead
-        world.sql(FUTURE_SESSION, player.id, today + AHEAD_MS)
-    day = (today + AHEAD_MS) // DAY_MS
-    world.sql("UPDATE player_activity SET last_day = $1", day)
-    world.sql(
-        "INSERT INTO player_activity (player_id, first_day, last_day, is_new, play_ms) "
-        "VALUES (CAST($1 AS {guid}), $2, $2, 1 = 1, 0)",
-        BOB.id,
-        day,
-    )
-    heartbeat(world)
-    for _ in range(2):
-        join(world, ANN.id, BOB.id)
-        leave(world, ANN.id, BOB.id)
-        roll_up(world)
-        assert [read_active(world, today - DAY_MS), read_active(world, today)] == [1, 2]
-    assert world.sql("SELECT DISTINCT last_day FROM player_activity") == [(today // DAY_MS,)]
-    wrong = [each.message for each in findings(world, "activity") if "differ from its play sessions" in each.message]
-    assert wrong == []
 
 
 def test_session_in_the_future_is_not_counted_and_stops_no_rollup(world: World) -> None:

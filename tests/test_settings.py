@@ -83,16 +83,6 @@ def test_every_secret_setting_is_masked(name: str) -> None:
     assert settings.show_value(settings.load({}, **{name: ""}), name) == ""
 
 
-def test_unknown_variables_are_reported_except_those_of_tools() -> None:
-    environment = {"GAMEKEEPER_PROT": "5400", "GAMEKEEPER_SMTP_TIME_OUT": "1", "GAMEKEEPER_XYZZY": SECRET, "PORT": "1"}
-    assert settings.describe_unknown(environment | {settings.variable(name): "" for name in NAMES}) == [
-        "GAMEKEEPER_PROT is not a setting and has no effect. Did you mean GAMEKEEPER_PORT?",
-        "GAMEKEEPER_SMTP_TIME_OUT is not a setting and has no effect. Did you mean GAMEKEEPER_SMTP_TIMEOUT?",
-        "GAMEKEEPER_XYZZY is not a setting and has no effect. List all settings with: gamekeeper settings",
-    ]
-    assert settings.describe_unknown({f"GAMEKEEPER_{name}": "x" for name in settings.OTHER_VARIABLES}) == []
-
-
 @over("url", ["", "sqlite:///", "game.db", f"mysql://game:{SECRET}@db/game", f"postgresql:/game:{SECRET}@db/game"])
 def test_unsupported_database_is_refused_without_password(url: str) -> None:
     with pytest.raises(BadSetting, match=r"is not supported. Use sqlite:///.* or postgresql://") as caught:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
-from demo_server import KEEPER, DemoServer, player_page
+from demo_server import KEEPER, DemoServer
 from playwright.sync_api import expect
 from tour import sign_in
 from visitor import Visitor
@@ -18,15 +18,6 @@ Visit = Callable[..., Visitor]
 def open_elsewhere(visitor: Visitor, html: str) -> None:
     """Open a page with an opaque origin: for the browser, our server is another site than this page."""
     visitor.page.goto(f"data:text/html,{quote(html)}")
-
-
-def test_link_on_another_site_opens_for_signed_in_person(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo)
-    me.go("/console")
-    sign_in(me, KEEPER)  # through the form, so that the browser stores the cookie with its attributes
-    open_elsewhere(me, f"<a href='{sqlite_demo.url}{player_page('Aldwyn')}'>Ticket 4711</a>")
-    me.page.get_by_role("link", name="Ticket 4711").click()
-    expect(me.page.get_by_role("heading", name="Aldwyn", level=1)).to_be_visible()
 
 
 @pytest.mark.smoke

@@ -43,17 +43,6 @@ def test_write_is_previewed_and_then_applied(visit: Visit, sqlite_demo: DemoServ
     expect(me.page.locator("article.change", has_text=reason)).to_have_count(1)
 
 
-def test_session_is_not_used_at_the_docs(visit: Visit, sqlite_demo: DemoServer) -> None:
-    """A person signed in to the console must still log in at /api/docs."""
-    me = visit(sqlite_demo, KEEPER)
-    me.expected = {401}
-    me.go(f"{DOCS}#get_player")
-    operation = me.page.locator("#get_player")
-    operation.get_by_label("lookupKey").fill("Aldwyn")
-    me.page.keyboard.press("Enter")
-    expect(operation.locator(".result .status")).to_have_text("401")
-
-
 def test_key_survives_a_lost_answer_and_an_ended_log_in(visit: Visit, sqlite_demo: DemoServer) -> None:
     """A change whose outcome is unknown is sent again with its idempotency key after the next log-in."""
     me = enter(visit, sqlite_demo, DOCS)

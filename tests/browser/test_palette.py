@@ -30,17 +30,6 @@ def test_typed_action_leads_to_its_preview(visit: Visit, demo: DemoServer) -> No
     assert me.page.url.partition("?")[0].endswith(player_page("Wynstan"))
 
 
-@pytest.mark.smoke
-def test_action_works_without_scripts(visit: Visit, demo: DemoServer) -> None:
-    me = visit(demo, KEEPER, java_script_enabled=False)
-    me.go("/console")
-    me.page.locator("#find").fill("mute Wynstan 3d")
-    me.page.keyboard.press("Enter")
-    me.page.get_by_role("button", name="Mute Wynstan for 3 days").click()
-    me.sees("Mute")
-    expect(me.confirm_button).to_be_visible()
-
-
 def test_pasted_secret_is_in_no_address(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     asked: list[str] = []
