@@ -6,10 +6,8 @@ from collections.abc import Callable
 import pytest
 
 import people
-from gamekeeper import log
 from gamekeeper.game.tokens import hash_token
 from gamekeeper.store import clock
-from gamekeeper.store.clock import SteadyClock
 from world import World
 
 pytestmark = pytest.mark.both_engines
@@ -85,18 +83,3 @@ def test_views_use_the_steady_clock(world: World, monkeypatch: pytest.MonkeyPatc
     world.get("/api/v1/users/Ann/password/reset")
     move(monkeypatch, 365 * DAY)
     assert world.get("/api/v1/users/Ann").json["PasswordResetCode"]
-
-
-def test_clock_difference_is_logged_once_per_change(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    steady = SteadyClock()
-    for seconds in (59, 3600, 0, -3600, -3600):
-        with monkeypatch.context() as moved:
-            move(moved, seconds)
-            steady.compute_julian_day("now")
-    log.flush()
-    told = capsys.readouterr().err
-    assert told.count("3600 s ahead of the database's clock. If the system clock is right, restart") == 1
-    assert told.count("3600 s behind the database's clock. Gamekeeper's time never goes back") == 1
-    assert told.count("\n") == 2

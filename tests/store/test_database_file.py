@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import errno
-import os
 import subprocess
 import sys
 import time
@@ -283,18 +281,3 @@ def test_store_keeps_locks_after_failed_open(file: Path, monkeypatch: pytest.Mon
             await store.close()
 
     assert asyncio.run(open_twice()) == "True\n"
-
-
-def test_file_that_cannot_be_written_or_searched_for_is_refused(
-    database: str, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as read_only:
-        read_only.setattr(os, "access", lambda path, mode: (path, mode) != (file, os.W_OK))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType] - as os.access
-        assert "cannot be written by this user" in CommandLine(database).refuses("doctor")
-
-    def deny(path: Path, **_: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "stat", deny)
-    for arguments in (("doctor",), ("users", "list"), ("backup", "file")):
-        assert f"{file}: permission denied" in CommandLine(database).refuses(*arguments)

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 import people
-from gamekeeper.store import items, players
+from gamekeeper.store import items
 from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable, DiskFull, Reading, Writing
 from gamekeeper.store.statements import Statement
 from world import World
@@ -142,13 +142,6 @@ def test_database_that_cannot_be_opened_is_unavailable(
     url = f"sqlite:///{tmp_path}/none/x.db" if engine == "sqlite" else "postgresql://nobody@127.0.0.1:1/none"
     with pytest.raises(DatabaseUnavailable):
         World(url, {}, loop)
-
-
-def test_rows_of_both_engines_have_the_same_types(world: World) -> None:
-    record = world.run(players.find_record_by_id(world.keeper.store, people.ANN.id))
-    assert record
-    assert [type(value) for value in record] == [bytes, str, str, type(record.online), type(None)]
-    assert record.online in (False, 0)
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)

@@ -12,8 +12,6 @@ import asyncpg
 import pytest
 
 from databases import Postgres
-from gamekeeper import app, settings
-from gamekeeper.settings import BadSetting
 from gamekeeper.store import clock, hosts, postgres
 from gamekeeper.store.engine import DatabaseUnavailable
 from loops import over
@@ -42,12 +40,6 @@ def test_connect_timeout_comes_from_url_then_environment_then_default(monkeypatc
     given = f"{url}?host=/run&connect_timeout=7&sslmode=require"
     assert hosts.split_timeout(given) == (f"{url}?host=/run&sslmode=require", 7)
     assert hosts.split_timeout("postgresql:///game?connect_timeout=1") == ("postgresql:///game", 1)
-
-
-@over("value", ["", "0", "1.5", "soon", "10000"])
-def test_bad_connect_timeout_is_reported(value: str) -> None:
-    with pytest.raises(BadSetting, match=f"connect_timeout is '{value}'; it must be a whole number"):
-        app.open_store(settings.load({}, database=f"postgresql://one/game?connect_timeout={value}"))
 
 
 async def look(url: str, times: int) -> list[float]:

@@ -151,16 +151,3 @@ def test_database_of_another_program_is_refused(
         UnusableDatabase, match=re.escape(f"tables that Gamekeeper did not make {named}: name an empty one.")
     ):
         run(require_ours(keeper.store))
-
-
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_tables_of_an_extension_are_accepted(keeper: Keeper, run: Run) -> None:
-    for text in ("CREATE TABLE places (id INTEGER)", "ALTER EXTENSION plpgsql ADD TABLE places"):
-        run(keeper.store.write(lambda tx, text=text: tx.returning(Statement("test", {"": text}))))
-    run(require_ours(keeper.store))
-
-
-def test_later_migrations_drop_indexes_only_if_they_exist() -> None:
-    """In a used database, indexes are built after all migrations: a later migration may drop an index not built yet."""
-    later = "\n".join(each.text for each in load_migrations()[1:])
-    assert len(re.findall(r"DROP INDEX", later)) == len(re.findall(r"DROP INDEX IF EXISTS", later))

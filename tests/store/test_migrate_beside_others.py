@@ -13,7 +13,6 @@ from gamekeeper import app, settings
 from gamekeeper.store import indexes, migrate
 from gamekeeper.store.engine import Store
 from gamekeeper.store.migrate import Migration, load_migrations
-from people import guid
 from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -129,33 +128,3 @@ def test_index_that_another_process_builds_is_waited_for(world: World) -> None:
     store = world.keeper.store
     made, before, after = world.run(build_twice())
     assert (made, before[0], before[1], after[1]) == ([], after[0], False, True)
-
-
-ACTIVITY_MIGRATION = 37
-PLAYER, OTHER = guid(0x7001), guid(0x7002)
-LOCKED = "SELECT count(*) FROM pg_locks WHERE relation = CAST('presence' AS regclass) AND NOT granted"
-AGREEING = """SELECT (SELECT array_agg(CAST(player_id AS text)) FROM presence),
-                     (SELECT array_agg(CAST(player_id AS text)) FROM play_sessions WHERE ended_at IS NULL)"""
-
-
-def test_players_who_join_or_leave_while_sessions_begin_agree_with_them(
-    store: Store, empty_database: str, loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An older instance commits a `left` and a `joined` while the migration waits for the table of presence."""
-    monkeypatch.setattr(migrate, "RETRY_SECONDS", 0.1)
-    insert = "INSERT INTO presence (player_id, server, fold, level, exp) VALUES ($1, 'one', 'x', 1, 1)"
-
-    async def write_meanwhile() -> tuple[list[str], list[str]]:
-        await migrate.migrate(store, [each for each in load_migrations() if each.number < ACTIVITY_MIGRATION])
-        async with session(empty_database) as older, session(empty_database) as looking:
-            await older.execute("SET session_replication_role = replica")  # no players and servers are needed
-            await older.execute(insert, PLAYER)
-            await older.execute("BEGIN; DELETE FROM presence")
-            await older.execute(insert, OTHER)
-            migrating = asyncio.create_task(migrate.migrate(store))
-            await until(lambda: looking.fetchval(LOCKED), migrating)
-            await older.execute("COMMIT")
-            await migrating
-            return tuple(await looking.fetchrow(AGREEING))
-
-    assert loop.run_until_complete(write_meanwhile()) == ([OTHER], [OTHER])

@@ -105,33 +105,6 @@ def test_paused_long_reads_leave_connections_to_others(make_world: Callable[...,
     assert statuses(world.run(ask_beside_long_reads())) == [200, 200]
 
 
-def test_paused_long_reads_and_locked_players_together_leave_connections_to_reads(
-    make_world: Callable[..., World],
-) -> None:
-    world = make_world(connections=4)
-
-    async def ask_beside_both() -> list[Answer]:
-        over = asyncio.Event()
-        async with asyncio.TaskGroup() as group:
-            for number in (1, 2):
-                group.create_task(world.keeper.store.read_in_pieces(lambda _: over.wait()))
-                await until(lambda number=number: at_work(world) == number)
-            async with session(world.url) as db:
-                await db.execute("BEGIN; SELECT FROM players WHERE name IN ('Bob', 'Zoe') FOR UPDATE")
-                gives = [
-                    group.create_task(world.send("POST", GIVE.format(each), body=COIN))
-                    for each in ("Bob", people.BOB.id, "Zoe")
-                ]
-                await until(lambda: at_work(world) == 5)
-                answer = await world.send("GET", "/api/v1/players/Ann")
-                assert not any(each.done() for each in gives), "the read waited for the gives"
-            over.set()
-        return [answer, *(each.result() for each in gives)]
-
-    world.get("/api/v1/players/Ann")  # the caller's token is cached from here on
-    assert statuses(world.run(ask_beside_both())) == [200] * 4
-
-
 def test_more_changes_of_locked_player_than_may_wait_are_refused(make_world: Callable[..., World]) -> None:
     """When many changes wait for one player's lock, half of the request slots stay free for other requests."""
     world = make_world(connections=4, requests_in_flight=8)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncGenerator, Callable, Generator
 from itertools import product
 from typing import Any
@@ -13,9 +12,7 @@ import pytest
 
 import people
 import pgbouncer
-from findings import findings
 from gamekeeper import app, settings
-from gamekeeper.doctor import NOTE
 from gamekeeper.game import changes, lookup
 from gamekeeper.store import lists, players, pool
 from gamekeeper.store.engine import CommitUnknown, Store, Writing
@@ -46,16 +43,6 @@ def test_cancelled_prepare_leaves_connection_usable(world: World) -> None:
             await lists.read_checkpoint(store)
 
     world.run(ask(store))
-
-
-def test_fetch_both_keeps_order_and_may_be_empty(world: World) -> None:
-    async def ask(limit: int) -> list[str]:
-        _, found = await players.read_records_from_name(world.keeper.store, "1:1:", "", limit, 0)
-        return [json.loads(document)["Id"] for document, *_ in found]
-
-    wanted = [str(row[0]) for row in world.sql("SELECT id FROM players ORDER BY fold")]
-    assert world.run(ask(100)) == wanted
-    assert world.run(ask(0)) == []
 
 
 def test_commit_with_warning_is_reported_as_unknown(world: World) -> None:
@@ -106,17 +93,6 @@ def test_change_of_items_takes_four_round_trips(wired: tuple[World, PostgresWire
             assert answer.status == 200, answer.raw
             taken.append(wire.round_trips - before)
         assert taken[1:] == [ROUND_TRIPS, ROUND_TRIPS]  # the first request also connects and prepares its statements
-
-
-def test_replay_takes_four_round_trips(wired: tuple[World, PostgresWire]) -> None:
-    """BEGIN with a look for the key; the stored answer; a write to its row; COMMIT."""
-    world, wire = wired
-    taken: list[tuple[str | None, int]] = []
-    for _ in range(3):
-        before = wire.round_trips
-        answer = world.run(world.send("POST", GIVE, body=GIFT, headers=KEY))
-        taken.append((answer.headers.get("idempotent-replay"), wire.round_trips - before))
-    assert taken[-1] == ("true", ROUND_TRIPS)  # the second request prepares the statements
 
 
 def test_change_is_applied_once_when_the_answer_to_commit_is_lost(wired: tuple[World, PostgresWire]) -> None:
@@ -255,9 +231,3 @@ def test_write_raises_weak_synchronous_commit_also_behind_pgbouncer(
         set_level(level)
         with pgbouncer.running(world.url) as url:
             assert asyncio.run(level_in_write(url)) == wanted
-
-
-def test_doctor_notes_weak_synchronous_commit(world: World, set_level: Callable[[str], None]) -> None:
-    for level in (*WEAK, "on", "remote_apply"):
-        set_level(level)
-        assert [each.level for each in findings(world, "durability")] == [NOTE] * (level in WEAK), level

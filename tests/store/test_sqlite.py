@@ -1,8 +1,6 @@
 """The SQLite store over APSW: settings of its connections, translated errors, and files that other programs open."""
 
 import asyncio
-import subprocess
-import sys
 from contextlib import closing
 from typing import Any
 
@@ -30,11 +28,6 @@ SHOWN = {
     "temp_store": 2,
     "secure_delete": 1,
 }
-LOOK_WITH_SQLITE3 = """
-import sqlite3, sys
-with sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True) as db:
-    print(*db.execute("PRAGMA integrity_check").fetchone(), *db.execute("SELECT COUNT(*) FROM players").fetchone())
-"""
 TRANSLATED: dict[int, type[BaseException]] = {
     apsw.SQLITE_BUSY: DatabaseUnavailable,
     apsw.SQLITE_BUSY_SNAPSHOT: DatabaseUnavailable,
@@ -129,13 +122,3 @@ def test_deleted_row_is_not_left_in_the_file(world: World) -> None:
     assert SECRET.encode() in path.read_bytes()
     write(DELETE, people.guid(0x6000))
     assert SECRET.encode() not in path.read_bytes()
-
-
-def test_file_in_use_is_readable_by_the_sqlite_of_python_in_another_process(world: World) -> None:
-    path = world.keeper.store.path
-    assert path
-    count = world.sql("SELECT COUNT(*) FROM players")[0][0]
-    told = subprocess.run(
-        [sys.executable, "-c", LOOK_WITH_SQLITE3, str(path)], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert told.stdout.split() == ["ok", str(count)]

@@ -11,8 +11,6 @@ import apsw
 import pytest
 
 import people
-from gamekeeper.game.changes import Intent
-from gamekeeper.store import sqlite_writer
 from gamekeeper.store.engine import DatabaseUnavailable, DiskFull, Writing
 from gamekeeper.store.statements import Statement
 from world import World
@@ -155,36 +153,6 @@ def test_dry_run_does_not_run_the_batch_again(world: World) -> None:
     assert world.sql("SELECT COUNT(*) FROM maps WHERE name = 'never'")[0][0] == 0
 
 
-def test_write_that_fails_before_its_first_change_does_not_run_the_batch_again(world: World) -> None:
-    async def refuse(_: Writing) -> None:
-        raise LookupError("no")
-
-    started: list[int] = []
-    answers = write_batch(world, [insert(0, started=started), refuse, insert(1, started=started)])
-    assert [type(each) for each in answers] == [int, LookupError, int]
-    assert started == [0, 1]
-    assert list_new(world) == {0, 1}
-
-
-def test_dry_run_of_a_change_is_marked_for_the_store(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    marked: list[str] = []
-
-    def refuse(name: str) -> Callable[..., Any]:
-        async def call(*_: object, **__: object) -> None:
-            marked.append(name)
-            raise LookupError
-
-        return call
-
-    for name in ("write", "dry_run"):
-        monkeypatch.setattr(world.keeper.store, name, refuse(name))
-    decide: Any = None
-    for dry_run in (False, True):
-        with pytest.raises(LookupError):
-            world.run(world.keeper.changes.apply(Intent("r", dry_run=dry_run), decide, lambda _: b""))
-    assert marked == ["write", "dry_run"]
-
-
 def test_cancelled_caller_of_a_repeated_batch_leaves_the_others_answered(world: World) -> None:
     started: list[int] = []
 
@@ -222,27 +190,6 @@ def test_write_is_answered_after_its_commit_and_before_the_next(
     watch(count_answers)
     world.run(many())
     assert answered == [0, 1]
-
-
-@pytest.mark.parametrize(("delay", "expected"), [(sqlite_writer.MAX_DELAY_SECONDS, [True]), (WAIT_SECONDS, [False])])
-def test_answers_wait_for_the_next_batch_only_for_a_short_time(
-    world: World, monkeypatch: pytest.MonkeyPatch, delay: float, expected: list[bool]
-) -> None:
-    """The answer comes while a long write is running."""
-    monkeypatch.setattr(sqlite_writer, "MAX_DELAY_SECONDS", delay)
-    answered = threading.Event()
-    seen: list[bool] = []
-
-    async def look(_: Writing) -> None:
-        seen.append(answered.wait(LONG_SECONDS))
-
-    async def many() -> None:
-        first, others = await start_batch(world, lambda: start_writes(world, [look]))
-        first.add_done_callback(lambda _: answered.set())
-        await asyncio.gather(first, *others)
-
-    world.run(many())
-    assert seen == expected
 
 
 def test_answers_do_not_wait_while_another_process_holds_the_lock(

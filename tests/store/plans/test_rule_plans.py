@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gamekeeper.demo.names import make_numbered_id, make_numbered_name
-from gamekeeper.game import account_filters, finder, history, lookup, player_filters, search, undo
+from gamekeeper.game import account_filters, finder, history, player_filters, search, undo
 from gamekeeper.game import guilds as guild_rules
 from gamekeeper.game.account_filters import AccountFilter
 from gamekeeper.game.bucket_index import SPLIT_ROWS
@@ -16,8 +16,8 @@ from gamekeeper.game.list_definitions import LISTS, ListDefinition
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.player_filters import ORDERS, Cursor, PageWanted
 from gamekeeper.game.player_walks import HIGHEST_ID, NEVER_SEEN, QUANTITY, SEEN, Order, PlayerFilter
-from gamekeeper.store import catalogue, deliveries, guilds, items, ledger, presence, tokens
 from gamekeeper.store import finder as finder_rows
+from gamekeeper.store import guilds, ledger
 from gamekeeper.store import history as ledger_rows
 from gamekeeper.store import player_filters as filter_rows
 from gamekeeper.store import search as search_rows
@@ -25,7 +25,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, HistoryFilter
 from gamekeeper.store.table import as_table
 from people import COIN, USER_IDS, WARRIOR
-from plans import ONLINE, PLAYERS, WORDS, Asked, Look, Watched, fill_lists, find_growing, require_none_grows
+from plans import ONLINE, WORDS, Asked, Look, Watched, fill_lists, find_growing, require_none_grows
 from world import World
 
 pytestmark = pytest.mark.both_engines
@@ -35,8 +35,6 @@ NEEDED = (
     *("news", "records_from_rank", "records_from_name", "from_name"),
     *("keys_by_rank", "keys_by_name", "rank_key_by_fold", "records_around_rank"),
 )
-# SQLite plan that is allowed: it scans the game servers, which are few, not the players
-SERVERS = ["SCAN s USING INDEX sqlite_autoindex_servers_1"]
 
 
 def analyze(world: World) -> None:
@@ -166,55 +164,6 @@ def test_global_search_does_not_grow_with_the_game(world: World) -> None:
     require_none_grows(world, [partial(find, text=text) for text in texts])
 
 
-def test_players_on_a_server_are_read_only_up_to_the_limit(world: World) -> None:
-    """The list of online players reads up to its limit, on a game server with nearly all players or with few."""
-    fill_lists(world)
-    ids = as_table({"id": make_numbered_id("player", number)} for number in range(5))
-    few = [make_numbered_id("player", number) for number in range(ONLINE, ONLINE + 5)]
-    world.call("PUT", "/api/link/v1/servers/s2", body={"Lease": 600})
-    world.run(world.keeper.store.write(lambda tx: presence.join(tx, "s2", few)))
-    analyze(world)
-    faults = find_faults(world, {presence.SQL.servers: (50, 5), presence.SQL.servers_of: (ids,)})
-    for server, start in product(("s1", "s2"), ("", make_numbered_name(9).lower(), "\U0010ffff")):
-        asked = (server, start, 50)
-        faults += find_faults(world, {presence.SQL.after_name: asked, presence.SQL.before_name: asked})
-    assert [each for each in faults if each[1] != SERVERS] == []
-
-
-def test_rows_of_the_catalogue_and_the_owner_of_a_token_are_found_by_index(world: World) -> None:
-    """Neither the size of the catalogue nor the number of its other objects matters."""
-    fill_lists(world)
-    rows = "CAST(value->>'id' AS {guid}), value->>'id'"
-    for into, kind in (
-        (f"items (id, name, stackable, bag_slots) SELECT {rows}, 1 = 1, 0", "item"),
-        (f"game_objects (type, id, name) SELECT 'npc', {rows}", "npc"),
-    ):
-        many = as_table({"id": make_numbered_id(kind, number)} for number in range(PLAYERS))
-        world.sql(f"INSERT INTO {into} FROM json_each($1)", many)
-    analyze(world)
-    known = [catalogue.NamedEntry(make_numbered_id("npc", 7), "")]
-    looks: list[Look] = [
-        partial(items.read_named_slots_of_player, player_id=PLAYER),
-        partial(items.read_named_slots_of_place, player_id=PLAYER, place="inventory"),
-        partial(catalogue.read_page, kind="npcs", limit=5, offset=0),
-        partial(catalogue.find_by_ids, kind="npcs", ids=[known[0].id]),
-        partial(catalogue.add_details, kind="npcs", entries=known),
-        partial(tokens.find_owner, token_id=known[0].id, refresh_hash="x"),
-    ]
-    require_none_grows(world, looks)
-
-
-def test_log_in_reads_account_without_its_players(world: World) -> None:
-    """An account may have many players, and their index is missing during a bulk load."""
-    asked: Asked = {}
-    tx: Any = Watched(world.keeper.store, asked)
-    engine = world.keeper.store.engine
-    for read, key in product((lookup.find_user, lookup.lock_user), ("Ann", USER_IDS["Ann"])):
-        world.run(read(tx, key))
-    assert [each.name for each in asked if "players" in each.render(engine, WORDS[engine])] == []
-    assert len(asked) == 3
-
-
 # --- guilds ----------------------------------------------------------------------------------------------------------
 
 LARGE, SMALL = make_numbered_id("player", 1), PLAYER  # ids of guilds: nearly all players are in LARGE
@@ -258,17 +207,6 @@ def test_no_page_of_guilds_or_members_grows(world: World, monkeypatch: pytest.Mo
         partial(guild_rules.load_page, part=GuildSlice(offset, 20, sort, descending), search=text)
         for offset, sort, descending, text in pages
     ])  # fmt: skip
-
-
-def test_page_after_the_last_one_reads_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill_guilds(world, monkeypatch)
-
-    async def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a page was read")
-
-    monkeypatch.setattr(guilds, "read_page", refuse)
-    for offset in (100, PLAYERS, 2**31 * 100):
-        assert world.run(guild_rules.load_page(world.keeper.store, GuildSlice(offset, 20))) == (100, ())
 
 
 # --- filtered lists of players ---------------------------------------------------------------------------------------
@@ -402,36 +340,3 @@ def test_few_changes_are_found_among_many_of_another_player(world: World) -> Non
         *(partial(finder_rows.find_deleted, wanted=each) for each in (few, USER_IDS["Shop"])),
     ]
     require_none_grows(world, looks)
-
-
-def test_overdue_commands_are_found_without_scan(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of commands were never acknowledged."""
-    monkeypatch.setattr(deliveries, "MAX_EXAMINED", 40)
-    fill_lists(world)
-    columns = "at, kind, over_link, player_id, request_id"
-    world.sql(f"INSERT INTO ledger ({columns}) SELECT 0, 'user_kicked', 1 = 0, p.id, '' FROM players p")  # noqa: S608 - words of the test's own
-    world.sql(
-        "INSERT INTO deliveries (seq, server, state, queued_at, expires_at) "
-        "SELECT l.seq, 'one', 'waiting', l.seq, CASE WHEN l.seq % 2 = 0 THEN 1 END FROM ledger l"
-    )
-    analyze(world)
-    looks: list[Look] = [
-        partial(deliveries.read_overdue, wait_ms=1000, limit=20),
-        partial(deliveries.read_player_receipts, player_ids=[PLAYER]),
-        partial(deliveries.read_cursors, servers=["one"]),
-    ]
-    require_none_grows(world, looks)
-
-
-def test_session_ends_by_the_index_of_open_sessions(world: World) -> None:
-    """The triggers on presence find the open session of a player who had thousands of others, and its last one."""
-    made = "(SELECT row_number() OVER (ORDER BY id) AS number FROM players) AS made"
-    columns = "player_id, started_at, server, ended_at, counted_to, counted"
-    values = "CAST($1 AS {guid}), number * 10, 's1', number * 10 + 5, number * 10 + 5, 1 = 1"
-    world.sql(f"INSERT INTO play_sessions ({columns}) SELECT {values} FROM {made}", PLAYER)  # noqa: S608 - ours
-    fill_lists(world)
-    end = "UPDATE play_sessions SET ended_at = started_at WHERE player_id = $1 AND ended_at IS NULL"
-    last = "SELECT s.ended_at FROM play_sessions s WHERE s.player_id = $1 ORDER BY s.started_at DESC LIMIT 1"
-    explain = "EXPLAIN QUERY PLAN" if world.keeper.store.engine == "sqlite" else "EXPLAIN"
-    assert "play_sessions_open" in str(world.sql(f"{explain} {end}".replace("$1", f"'{PLAYER}'")))
-    assert [find_growing(world, text, (PLAYER,)) for text in (end, last)] == [[], []]

@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 
-import people
 from gamekeeper.demo.names import make_numbered_id, make_numbered_name
 from gamekeeper.game import logs as log_rules
-from gamekeeper.game.imported_hashes import format_imported
 from gamekeeper.game.logs import LogFilter, LogSlice
 from gamekeeper.game.lookup import ZERO_GUID, fold
-from gamekeeper.store import api_keys, boards, economy, logs, security
+from gamekeeper.store import api_keys, economy, logs, security
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER
 from gamekeeper.store.names import AFTER_CLASHES, build_parameters
@@ -29,7 +27,6 @@ from world import World
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 SHOP, CLERK, ROOT = USER_IDS["Shop"], USER_IDS["Clerk"], USER_IDS["Root"]
-SEASON = people.guid(0xFFFF)
 PLAYER, OTHER, USER = make_numbered_id("player", 7), make_numbered_id("player", 8), make_numbered_id("user", 7)
 NAME = make_numbered_name(7)
 PLAYER_IDS = as_table({"id": each} for each in (PLAYER, OTHER))
@@ -79,46 +76,6 @@ def test_plans_of_play_sessions_and_rollups(world: World) -> None:
         ("players", (as_table({"id": each} for each in (first, PLAYER)),)),
         ("last_counted", (first,)),
         ("count_sign_ins", (5, 50)),
-    ])  # fmt: skip
-
-
-def test_plans_of_boards_and_standings(world: World) -> None:
-    for text in (
-        "INSERT INTO standings SELECT id, $1, exp, level > 1, 1 = 0 FROM players",
-        "INSERT INTO standing_buckets SELECT $1, exp, id, 1 FROM players",
-    ):
-        world.sql(text, SEASON)
-    world.sql("INSERT INTO player_activity SELECT id, 1, 1, level > 1, exp FROM players")
-    key = {"player_id": PLAYER, "season_id": SEASON, "thing_id": SEASON, "quantity": 1, "entries": 1, "place": 0}
-    keys, last = as_table([key]), make_numbered_id("player", 3)
-    require_none_grows(world, "boards", [
-        ("changes", (NEVER - 1, NEVER, 500)),
-        ("change_at_or_after", (NEVER - 1,)),
-        ("bans_ended", (*boards.NO_BAN, NEVER, 20)),
-        ("is_hidden", (USER_IDS["Bob"],)),
-    ])  # fmt: skip
-    require_none_grows(world, "standings", [
-        ("held", (as_tree([(SEASON, PLAYER)], [0]),)),
-        ("held_between", (ZERO_GUID, last, SEASON)),
-        ("of_players visibility", (as_table([{"id": PLAYER}]),)),
-        ("save", (as_tree([(SEASON, "listed", PLAYER)], [1]),)),
-        ("delete find_buckets save_buckets", (keys,)),
-        ("of_season", (SEASON, 20)),
-        ("players_of", (as_table([{"id": USER_IDS["Bob"]}]),)),
-        ("levels_between all_play_between", (ZERO_GUID, ZERO_GUID)),
-        ("items_between", (ZERO_GUID, ZERO_GUID, COIN.id)),
-        ("variables_between", (ZERO_GUID, ZERO_GUID, KILLS.id)),
-        ("session_at activity_at", (ZERO_GUID, 20)),
-        ("play_between", (ZERO_GUID, ZERO_GUID, 0, NEVER)),
-        ("has_uncounted", (1,)),
-        ("key_at buckets_from", (SEASON, *LOWEST, 20)),
-        ("bucket_below", (SEASON, *HIGHEST, 20)),
-        ("entries_between entries_above", (SEASON, 3, PLAYER, 3, OTHER)),
-        ("delete_bucket bucket_above", (SEASON, *LOWEST)),
-        ("count_between", (SEASON, *HIGHEST, *HIGHEST)),
-        ("page", (SEASON, *HIGHEST, 5, 20)),
-        ("page_up", (SEASON, *LOWEST, 5, 20)),
-        ("after", (PLAYER, SEASON, 20)),
     ])  # fmt: skip
 
 
@@ -307,94 +264,6 @@ def test_page_deep_inside_a_long_log_skips_only_a_day_or_minute(world: World) ->
     assert max(skipped[1:]) < 10  # all trades and the entries without an account are counted by minute
 
 
-def test_plans_of_pictures(world: World) -> None:
-    world.sql("INSERT INTO items (id, name, stackable, bag_slots) SELECT id, fold, true, 0 FROM players")
-    world.sql("INSERT INTO item_pictures SELECT id, fold, '' FROM players")
-    require_none_grows(world, "pictures", [
-        ("hash delete", (PLAYER,)),
-        ("hashes", (PLAYER_IDS,)),
-        ("content", ("0" * 64,)),
-    ])  # fmt: skip
-
-
-def test_plans_of_signals(world: World) -> None:
-    """A quarter of the signals are incidents of one subject."""
-    names = "id, rule, subject, item_id, player_id, giver_id, first_at, last_at, times, evidence, state"
-    world.sql(
-        f"INSERT INTO signals ({names}) "  # noqa: S608 - ours
-        "SELECT id, 'gain', CASE WHEN level % 4 = 1 THEN 'one' ELSE CAST(id AS TEXT) END, $1, id, user_id, "
-        "exp, exp, 1, '{}', CASE WHEN level % 2 = 0 THEN 'open' ELSE 'acknowledged' END FROM players",
-        COIN.id,
-    )
-    world.sql("INSERT INTO player_gains (player_id, item_id, slot, gained) SELECT id, $1, exp, 1 FROM players", COIN.id)
-    world.sql("INSERT INTO signal_checks SELECT 'bag', CAST(id AS TEXT), exp, id FROM players")
-    gains = as_table([{"player_id": PLAYER, "item_id": COIN.id, "slot": 1, "gained": 1, "grown": 1}])
-    require_none_grows(world, "signal_sums", [
-        ("gains", (gains,)),
-        ("forget_gains", (0,)),
-        ("has_due_check", ("bag", 0)),
-        ("due_checks", ("bag", 0, 20)),
-        ("delete_check", ("bag", PLAYER)),
-        ("bag_owner", (PLAYER,)),
-        ("refused", (10, 20)),
-    ])  # fmt: skip
-    last = NEVER, ZERO_GUID
-    require_none_grows(world, "signals", [
-        ("newest", ("gain", PLAYER)),
-        ("newest", ("gain", "one")),
-        ("some player_names user_names erase_players erase_givers erase_gains erase_checks", (PLAYER_IDS,)),
-        ("repeat", (PLAYER, 1, 1, "{}")),
-        ("acknowledge", (PLAYER, 1, USER, None)),
-        ("owner find lock", (PLAYER,)),
-        ("giver_account of_person", (USER,)),
-        ("page", (*last, 20)),
-        ("page_of_state", (*last, 20, "open")),
-        ("page_of_rule", (*last, 20, "gain")),
-        ("page_of_rule_and_state", (*last, 20, "gain", "open")),
-        ("changes", (as_table([{"seq": 7}]),)),
-        ("delete_old", (5, 20)),
-    ])  # fmt: skip
-
-
-def test_plans_of_players_with_their_variables_and_imported_passwords(world: World) -> None:
-    variable = people.guid(0xD00)
-    world.sql("INSERT INTO player_texts SELECT id, $1, 'Number', '2.5' FROM players", variable)
-    require_none_grows(world, "variables", [("all_of_player", (PLAYER,)), ("any_of_player", (PLAYER, variable))])
-    for name, given in (("all_of_player", (PLAYER,)), ("any_of_player", (PLAYER, variable))):
-        assert [row[3] for row in world.sql(render(f"variables.{name}"), *given) if row[0] == variable] == ["2.5"]
-    require_none_grows(world, "players", [("other_names_of_user", (USER, PLAYER, 5))])
-    for left in (0, PLAYERS // 2):
-        imported = format_imported("SALT", "HASH")
-        world.sql("UPDATE users SET password = $1 WHERE id < $2", imported, make_numbered_id("user", left))
-        require_none_grows(world, "hash_upgrades", [("imported", (each, 16)) for each in (ZERO_GUID, USER)])
-
-
-def test_plans_of_an_erasure(world: World) -> None:
-    kept = "INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at, player_id, user_id)"
-    for about, table in (("id, NULL", "players"), ("NULL, id", "users")):
-        world.sql(f"{kept} SELECT $1, id, '', CAST('{{}}' AS {{document}}), 0, {about} FROM {table}", ZERO_GUID)  # noqa: S608 - words of the test's own
-    for table in ("bans", "mutes"):
-        world.sql(f"DELETE FROM {table}")  # noqa: S608 - a name of the test's own
-        world.sql(f"INSERT INTO {table} (user_id, reason, moderator, started_at) SELECT id, '', name, 0 FROM users")  # noqa: S608 - a name of the test's own
-    ids, names = as_table({"id": make_numbered_id("player", each)} for each in range(3)), as_table([{"name": NAME}])
-    require_none_grows(world, "erasures", [
-        ("blank_changes", (USER, 0, NEVER, 100)),
-        ("blank_changes next_names", (PLAYER, 0, NEVER, 100)),
-        ("blank_keys_of_player", (PLAYER, 100)),
-        ("blank_keys_of_user", (USER, 100)),
-        ("own_keys", (USER, "", 100)),
-        ("blank_own_keys", (USER, "", "z")),
-        ("count_left", (100,)),
-        ("account_names", (USER,)),
-        ("blank_named", (names, USER)),
-        ("blank_given", (names,)),
-    ])  # fmt: skip
-    require_none_grows(world, "idempotency_keys", [("find", (USER, "k"))])
-    require_none_grows(world, "ledger", [("count_about", (USER, ids, 100)), ("deleted_of_user", (USER,))])
-    require_none_grows(world, "moderation", [("blank_bans_by blank_mutes_by", (USER, names))])
-    require_none_grows(world, "players", [("lock_of_user", (USER,))])
-
-
 def test_plans_of_tokens_and_mails(world: World) -> None:
     """One account may own all tokens, like a website that logs in before every call, and all mails."""
     for table, columns, values in (
@@ -480,64 +349,6 @@ def test_plans_of_api_keys_with_their_sign_ins(world: World) -> None:
     assert world.run(security.find_sign_ins(tx, SHOP, wanted)).keys() == wanted.keys()
     assert world.run(security.find_sign_ins(tx, CLERK, wanted)) == {}
     assert len(world.run(security.read_known_addresses(tx, list(wanted)))) == len(wanted)
-
-
-@pytest.mark.parametrize("state", ["waiting", "done"])
-def test_plans_of_approvals(world: World, state: str) -> None:
-    """Nearly all requests may be those of one account, and in one state."""
-    names = "id, state, rule, requested_at, expires_at, actor_id, scope_id, method, path, query, content_type, body"
-    world.sql(
-        f"INSERT INTO approvals ({names}, state_fingerprint, preview, player_id, user_id) "  # noqa: S608 - ours
-        f"SELECT id, '{state}', '', number, {NEVER}, $1, id, '', '', '', '', '', '', '[]', id, user_id FROM {NUMBERED}",
-        SHOP,
-    )
-    world.sql("INSERT INTO approval_gifts (day, actor_id, item_id, quantity) SELECT 1, id, id, 1 FROM players")
-    require_none_grows(world, "approvals", [
-        ("find lock", (PLAYER,)),
-        *(("page", (NEVER, ZERO_GUID, 20, each)) for each in (None, "waiting", "done")),
-        ("count_waiting expired", (100,)),
-        ("count_waiting_of", (SHOP, 100)),
-        ("decide", (PLAYER, "denied", USER, None)),
-        ("renew_preview", (PLAYER, "", "[]")),
-        ("expire", (PLAYER_IDS,)),
-        ("of_person", (USER,)),
-        ("erase", (PLAYER_IDS, USER)),
-        ("delete_old", (100, 50)),
-        ("add_gifts", (USER, PLAYER, 1)),
-    ])  # fmt: skip
-
-
-def test_plans_of_notes_and_tags(world: World) -> None:
-    world.sql(
-        "INSERT INTO notes (id, user_id, player_id, author_id, at, warning, text) "  # noqa: S608 - ours
-        f"SELECT id, user_id, id, $1, number, true, 'x' FROM {NUMBERED}",
-        SHOP,
-    )
-    world.sql("INSERT INTO tags (user_id, player_id, tag) SELECT user_id, id, 'common' FROM players")
-    require_none_grows(world, "notes", [
-        ("find delete", (PLAYER,)),
-        ("newest", (NEVER, ZERO_GUID, 20)),
-        ("of_user", (NEVER, ZERO_GUID, 20, USER)),
-        ("of_player", (NEVER, ZERO_GUID, 20, PLAYER)),
-        ("tags clear_tags", (USER, PLAYER)),
-        ("tagged", ("common", ZERO_GUID, ZERO_GUID, 20)),
-        ("erase_notes erase_tags", (PLAYER_IDS,)),
-        ("of_person tags_of_person", (USER,)),
-    ])  # fmt: skip
-
-
-def test_plans_of_saved_views(world: World) -> None:
-    """Thousands of other views are shared."""
-    world.sql("INSERT INTO saved_views SELECT id, user_id, 'players', fold, '', true, 1 FROM players")
-    view = make_numbered_id("player", 3)
-    owner = str(world.sql("SELECT user_id FROM players WHERE id = $1", view)[0][0])
-    require_none_grows(world, "saved_views", [
-        ("of_viewer", (owner, "players", 30)),
-        ("count_others", (owner, "players", "x")),
-        ("same_name rename", (view, owner, "x")),
-        ("delete", (view, owner, True)),
-        ("of_person", (owner,)),
-    ])  # fmt: skip
 
 
 def test_prepared_statement_is_planned_once(world: World) -> None:
