@@ -2,7 +2,6 @@
 
 import pytest
 
-import people
 from gamekeeper.game import accounts
 from gamekeeper.store.users import Powers
 from loops import over
@@ -31,23 +30,6 @@ def test_users_manage_includes_users_query() -> None:
     assert accounts.revoke(held, "users.query") == Powers(api=True)
 
 
-@over("role", accounts.ROLES)
-def test_granting_and_revoking_a_role_restores_the_powers(role: str) -> None:
-    given = accounts.grant(Powers(), role)
-    assert getattr(given, accounts.ROLES[role])
-    assert accounts.revoke(accounts.revoke(given, role), "users.query") == Powers()
-
-
 def test_database_refuses_manage_role_without_query_role(world: World) -> None:
     with pytest.raises(Exception, match=r"(?i)check"):
         world.sql("UPDATE users SET users_manage = (1 = 1) WHERE name = 'Ann'")
-
-
-def test_stored_powers_follow_the_roles(world: World) -> None:
-    for manages in (False, True):
-        world.sql("UPDATE users SET users_query = (1 = 1), users_manage = $1 WHERE name = 'Ann'", manages)
-        shown = world.get("/api/v1/users/Ann").json["Power"]
-        changed = world.post("/api/v1/users/Ann/manage/email/change", {"new": f"ann{manages}@new.test"}).json["Power"]
-        assert (shown["PersonalInformation"], changed["ApiPersonalInformation"]) == (True, True)
-        assert changed["ApiUserManagement"] == manages
-    assert world.get(f"/api/v1/users/{people.USER_IDS['Bob']}").json["Power"]["PersonalInformation"] is False

@@ -1,14 +1,12 @@
 """Boards: what the follower counts when changes, sweeps and ends of seasons meet."""
 
-from typing import Any
-
 import pytest
 
 from boarding import BOARDS, catch_up, create, end_now, hide, now, pass_time, read, standings
 from economics import give, load_players
 from expectations import refused
 from findings import errors
-from gamekeeper.game import board_follower, boards, erasure_jobs
+from gamekeeper.game import board_follower, erasure_jobs
 from gamekeeper.game.board_follower import BoardFollower
 from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
 from gamekeeper.store import clock
@@ -70,20 +68,6 @@ def test_season_does_not_become_final_without_its_last_changes(world: World, *, 
     catch_up(world)
     assert standings(world, "gains") == [("Bob", 5)]
     assert read(world, "gains")["Season"]["State"] == "final"
-
-
-def test_import_after_the_end_does_not_change_the_season(world: World) -> None:
-    create(world, "coins", "item", Thing="Gold Coin")
-    give(world, "Bob", 3)
-    catch_up(world)
-    end_now(world, "coins")
-    give(world, "Bob", 50)
-    load_players(world, 3)
-    for _ in range(2):
-        catch_up(world)
-        assert standings(world, "coins") == [("Ann", 1250), ("Bob", 3)]
-        pass_time(world, HOUR)
-    assert read(world, "coins")["Season"]["State"] == "final"
 
 
 @pytest.mark.parametrize("ahead", [1000, 2])
@@ -164,19 +148,6 @@ def test_follower_behind_an_erasure_stores_nothing_of_the_erased_player(
     assert not ids & {ANN.id, ZOE.id}
 
 
-def test_all_bans_that_end_in_the_same_millisecond_are_applied(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    create(world)
-    catch_up(world)
-    body = {"duration": 1, "reason": "x", "moderator": "m", "ip": False}
-    for name in ("Ann", "Bob"):
-        assert world.post(f"/api/v1/users/{name}/admin/ban", body).status == 200
-    assert standings(world) == []
-    world.sql("UPDATE bans SET ends_at = (SELECT MIN(ends_at) FROM bans) RETURNING user_id")
-    pass_time(world, 25 * HOUR)
-    monkeypatch.setattr(board_follower, "BATCH_ACCOUNTS", 1)
-    assert len(standings(world)) == 3
-
-
 # --- play time ----------------------------------------------------------------------------------------------------
 
 
@@ -194,58 +165,6 @@ def test_play_time_from_the_first_session_has_deleted_ones_with_an_end_too(world
 
 
 # --- cost ---------------------------------------------------------------------------------------------------------
-
-
-def test_idle_read_and_pass_write_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    create(world)
-    create(world, "played", "play_time")
-    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
-    catch_up(world)
-    written: list[Any] = []
-    write = type(world.keeper.store).write
-
-    async def note(store: Any, *given: Any, **named: Any) -> Any:
-        written.append(given)
-        return await write(store, *given, **named)
-
-    monkeypatch.setattr(type(world.keeper.store), "write", note)
-    world.run(world.keeper.boards.refresh())
-    world.run(world.keeper.boards.follow())
-    assert written == []
-    monkeypatch.undo()
-    give(world, "Bob", 2)
-    assert standings(world, "gains") == [("Bob", 2)]
-
-
-def test_season_that_is_behind_does_not_hold_up_the_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
-    for _ in range(20):
-        give(world, "Bob", 1)
-    catch_up(world)
-    create(world, "older", "item", Thing="Gold Coin", Gain=True, StartsAt=now(world, -HOUR))
-    monkeypatch.setattr(board_follower, "BATCH_CHANGES", 2)
-    give(world, "Zoe", 3)
-    for _ in range(7):
-        assert world.run(world.keeper.boards.step(world.run(world.keeper.feed.find_final())))
-    monkeypatch.setattr(board_follower, "READ_STEPS", 0)
-    assert standings(world, "gains") == [("Bob", 20), ("Zoe", 3)]
-    assert ("Zoe", 3) not in standings(world, "older")
-    monkeypatch.setattr(boards, "NEWEST_CHANGES", 5)
-    assert [read(world, each)["Season"]["Complete"] for each in ("gains", "older")] == [True, False]
-    catch_up(world)
-    assert read(world, "older")["Season"]["Complete"] is True
-
-
-def test_batch_ends_after_some_standings(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board_follower, "BATCH_ROWS", 2)
-    create(world, "coins", "item", Thing="Gold Coin")
-    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
-    catch_up(world)
-    for name in ("Bob", "Zoe", "Bob", "Ann"):
-        give(world, name, 2)
-    catch_up(world)
-    assert sorted(standings(world, "coins")) == [("Ann", 1252), ("Bob", 4), ("Zoe", 2)]
-    assert sorted(standings(world, "gains")) == [("Ann", 2), ("Bob", 4), ("Zoe", 2)]
 
 
 def test_gift_beside_a_ban_or_a_hiding_lists_nobody_anew(world: World) -> None:

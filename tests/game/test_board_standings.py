@@ -9,8 +9,7 @@ from economics import give, load_players
 from findings import errors
 from gamekeeper import crash
 from gamekeeper.game import board_follower, ranked_buckets
-from people import BOB, COIN
-from tidying import trim_older
+from people import COIN
 from world import World
 
 pytestmark = pytest.mark.both_engines
@@ -61,21 +60,6 @@ def test_sweep_takes_off_changes_that_are_not_counted(world: World, monkeypatch:
     assert standings(world, "coins") == count_raw(world)
     levels = {row[0]: row[1] for row in world.sql("SELECT name, level FROM players")}
     assert dict(standings(world)) == levels
-
-
-def test_audit_log_is_trimmed_only_up_to_the_counted_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    create(world, "gains", "item", Thing="Gold Coin", Gain=True)
-    catch_up(world)
-    for _ in range(5):
-        give(world, "Bob", 1)
-    monkeypatch.setattr(board_follower, "READ_STEPS", 0)  # the trim does not count first
-    world.sql("UPDATE ledger SET at = at - 1000000000 RETURNING seq")
-    world.sql("UPDATE seasons SET starts_at = starts_at - 1000000000 RETURNING id")
-    world.run(trim_older(world.keeper, 1000))
-    monkeypatch.undo()
-    catch_up(world)
-    ((name, gained),) = standings(world, "gains")
-    assert (name, gained) == (BOB.name, 5)
 
 
 def test_doctor_finds_wrong_standings(world: World) -> None:

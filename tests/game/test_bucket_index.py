@@ -104,18 +104,6 @@ def test_key_below_every_start_belongs_into_first_bucket() -> None:
     assert late.apply_steps([("a", 1), ("", 1)]).find_at_position(3) == Bucket("m", 0, 4)
 
 
-def test_growing_list_splits_buckets_and_then_blocks() -> None:
-    pair = Pair(built("", []), [])
-    for number in range(0, 400, 8):
-        pair = change(pair, [f"same{each:04}" for each in range(number, number + 8)])
-        pair = Pair(divide(pair), pair.keys)
-        assert agrees(pair, [])
-    sizes = [len(block.starts) for block in pair.order.blocks]
-    assert sum(sizes) >= 400 // bucket_index.SPLIT_ROWS
-    assert len(sizes) > 10
-    assert max(sizes) <= bucket_index.BLOCK_BUCKETS * 1.5
-
-
 def test_merge_leaves_no_two_neighbours_that_fit_into_one_bucket() -> None:
     keys = [f"{number:03}" for number in range(200)]
     pair = change(Pair(built("", keys), keys), [key for key in keys if not key.endswith(("3", "7"))])
@@ -138,10 +126,3 @@ def test_no_bucket_starts_at_a_removed_key(lowest: object, some: st.SearchStrate
     assert agrees(Pair(left, pair.keys), keys)
     assert {low for block in left.blocks for low in block.starts} <= {lowest, *pair.keys}
     assert agrees(Pair(divide(Pair(left, pair.keys)), pair.keys), keys)
-
-
-def test_unchanged_blocks_are_shared() -> None:
-    keys = [f"{number:03}" for number in range(100)]
-    before = built("", keys)
-    after = before.apply_steps([("0005", 1)])
-    assert [one is two for one, two in zip(before.blocks, after.blocks, strict=True)].count(False) == 1

@@ -2,25 +2,22 @@
 
 import asyncio
 import time
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 import people
 from economics import catch_up, give, load_players
 from findings import errors
-from gamekeeper.game import economy, holdings, ranked_buckets, retention
+from gamekeeper.game import economy, retention
 from gamekeeper.game import feed as changes_feed
 from gamekeeper.game.economy import Economy, parse_ranked
 from gamekeeper.game.holdings import KEEP_MS
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import economy as economy_rows
 from gamekeeper.store import feed
-from gamekeeper.store import holdings as rows
 from gamekeeper.store.engine import Writing
 from listings import MakeWorld
-from people import ANN, COIN, KILLS, SWORD
+from people import ANN, COIN, KILLS
 from tidying import trim_older
 from world import World
 
@@ -43,59 +40,16 @@ def make_economy(world: World, ranked: str) -> Economy:
     return Economy(world.keeper.store, world.keeper.changes.codec, world.keeper.feed, parse_ranked(ranked))
 
 
-def test_trim_counts_changes_but_sweeps_no_players(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses: list[float] = []
-
-    async def rest(seconds: float) -> None:
-        pauses.append(seconds)
-
+def test_trim_counts_changes_but_sweeps_no_players(make_world: MakeWorld) -> None:
     world = make_world(ledger_days=8, ranked="item:Gold Coin")
     for _ in range(3):
         give(world, "Bob", 5)
     last = world.ledger()[-1].seq
     world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
-    monkeypatch.setattr(economy, "asyncio", SimpleNamespace(sleep=rest))
     world.run(trim_older(world.keeper, 8 * retention.DAY_MS))
     assert world.ledger()[-1].kind == "ledger_trimmed"
     assert read_state(world) == (last, ZERO_GUID)
     assert (read_lists(world), world.sql("SELECT COUNT(*) FROM holdings")) == ([], [(0,)])
-    assert any(pauses), "a trim must rest like the background job"
-
-
-def test_read_counts_changes_but_sweeps_no_players(make_world: MakeWorld) -> None:
-    world = make_world(ranked="item:Gold Coin")
-    give(world, "Bob", 5)
-    page = world.get(f"{ROOT}/items/{COIN.id}").json
-    assert (page["UpTo"]["Seq"], page["UpTo"]["Complete"]) == (world.ledger()[-1].seq, False)
-    assert page["Days"][-1]["Created"]["Staff"] == 1255
-    assert world.sql("SELECT COUNT(*) FROM holdings") == [(0,)]
-    assert read_lists(world) == []
-
-
-def test_sweep_is_cut_by_rows(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A batch ends with the player who has its last row, both for new holdings and for those that are deleted."""
-    saved: list[int] = []
-    save = rows.save
-
-    async def note(tx: Any, held: Any, gone: Any) -> None:
-        saved.append(len(held) + len(list(gone)))
-        await save(tx, held, gone)
-
-    monkeypatch.setattr(economy, "BATCH_HOLDINGS", 10)
-    monkeypatch.setattr(rows, "save", note)
-    world = make_world(ranked="variable:Kills")
-    load_players(world, 40)
-    for number in range(3, 9):
-        give(world, f"Loaded{0x5000 + number}", 1, SWORD.id)
-    catch_up(world)
-    assert max(saved) <= 24
-    assert errors(world) == []
-    saved.clear()
-    world.sql("DELETE FROM slots")
-    world.sql("UPDATE economy SET swept = $1", ZERO_GUID)
-    catch_up(world)
-    assert 5 <= max(saved) <= 24
-    assert world.sql("SELECT COUNT(*) FROM holdings WHERE kind = 'item'") == [(0,)]
 
 
 def test_open_transaction_does_not_stop_the_count(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,30 +140,4 @@ def test_recount_that_is_started_over_gives_the_same_totals(
     assert world.sql("SELECT recount FROM economy") in ([(False,)], [(0,)])
     assert world.sql("SELECT quantity, holders FROM item_totals WHERE item_id = $1", COIN.id) == [(1254 + 90, 19)]
     assert read_lists(world) == [("item", COIN.id, True)]
-    assert errors(world) == []
-
-
-def test_recount_deletes_old_buckets_in_bounded_steps(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 2)
-    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
-    monkeypatch.setattr(holdings, "DELETED_BUCKETS", 3)
-    deleted: list[int] = []
-    delete_some = rows.delete_some_buckets
-
-    async def delete(tx: Writing, kind: str, thing_id: str, limit: int) -> int:
-        deleted.append(await delete_some(tx, kind, thing_id, limit))
-        return deleted[-1]
-
-    monkeypatch.setattr(rows, "delete_some_buckets", delete)
-    world = make_world(ranked="item:Gold Coin")
-    load_players(world, 19)
-    catch_up(world)
-    [(count,)] = world.sql("SELECT COUNT(*) FROM ranked_buckets")
-    world.sql("UPDATE ranked_buckets SET entries = entries + 1")
-    world.run(world.keeper.economy.recount())
-    assert world.sql("SELECT COUNT(*) FROM ranked_buckets") == [(count,)]
-    deleted.clear()
-    catch_up(world)
-    assert count > 6
-    assert (max(deleted), sum(deleted), deleted[-1]) == (3, count, 0)
     assert errors(world) == []

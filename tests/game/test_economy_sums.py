@@ -10,13 +10,10 @@ from economics import catch_up, give, load_players, read_flows, read_holdings
 from findings import errors
 from game_server import put_player, stack
 from gamekeeper import crash
-from gamekeeper.doctor import economy_sums, item_days
-from gamekeeper.game import economy, ranked_buckets, retention
+from gamekeeper.game import economy, ranked_buckets
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.http import codec
 from listings import MakeWorld
-from loops import over
-from people import ANN, ARROW, BOB, COIN, KILLS, SWORD, ZOE
+from people import ANN, BOB, COIN, KILLS, SWORD
 from undos import undone
 from world import World
 
@@ -147,38 +144,6 @@ def test_doctor_finds_a_wrong_sum(make_world: MakeWorld) -> None:
     assert errors(world) == []
 
 
-def test_doctor_counts_days_of_many_players_and_windows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The doctor reads the audit log in pages and some days at a time; late changes and trimmed ones are no errors."""
-    monkeypatch.setattr(economy_sums, "WINDOW_DAYS", 2)
-    monkeypatch.setattr(economy_sums, "PAGE_ROWS", 3)
-    monkeypatch.setattr(item_days, "PAGE_ROWS", 3)
-    midnight = world.ledger()[-1].at // retention.DAY_MS * retention.DAY_MS
-    world.sql("UPDATE ledger SET at = $1", midnight - 20 * retention.DAY_MS)
-    catch_up(world)
-    for days, name, gain in (
-        (9, "Bob", 5),
-        (8, "Zoe", 2),
-        (6, "Bob", -5),
-        (4, "Ann", 3),
-        (5, "Zoe", -2),
-        (1, "Bob", 4),
-    ):
-        give(world, name, abs(gain), what="give" if gain > 0 else "take")
-        at = midnight - days * retention.DAY_MS
-        world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", at, world.ledger()[-1].seq)
-        catch_up(world)
-    assert errors(world) == []
-    for days, wrong in ((1, "holders"), (8, "holders"), (4, "quantity")):
-        day = midnight // retention.DAY_MS - days
-        world.sql(f"UPDATE item_days SET {wrong} = {wrong} + 3 WHERE day = $1 AND item_id = $2", day, COIN.id)  # noqa: S608 - the text is of this test
-        assert any(f"day {day}" in each for each in errors(world)), (days, wrong)
-        world.sql(f"UPDATE item_days SET {wrong} = {wrong} - 3 WHERE day = $1 AND item_id = $2", day, COIN.id)  # noqa: S608 - the text is of this test
-    world.sql("UPDATE epoch SET trimmed = $1", world.ledger()[-2].seq)  # holders are known from there on
-    assert errors(world) == []
-    world.sql("UPDATE item_days SET quantity = quantity + 3 WHERE item_id = $1", COIN.id)
-    assert any("the flows give" in each for each in errors(world))
-
-
 def test_doctor_accepts_flows_of_an_erased_account_with_keys(world: World) -> None:
     """Changes by a key that is gone when they are counted are staff's; those counted before stay the key's."""
     key = create(world)
@@ -189,12 +154,6 @@ def test_doctor_accepts_flows_of_an_erased_account_with_keys(world: World) -> No
     catch_up(world)
     assert read_flows(world) == {"staff": (ANN_COINS + 2, 0), "key": (7, 0)}
     assert errors(world) == []
-
-
-def test_arrows_in_a_bag_count(world: World) -> None:
-    catch_up(world)
-    assert (ANN.id, "item", ARROW.id, 67) in read_holdings(world)
-    assert not any(row[0] == ZOE.id for row in read_holdings(world))
 
 
 def test_batch_that_takes_more_than_a_player_had_changes_no_holding(world: World) -> None:
@@ -209,28 +168,3 @@ def test_batch_that_takes_more_than_a_player_had_changes_no_holding(world: World
     assert (read_holdings(world), world.sql("SELECT * FROM item_totals ORDER BY item_id")) == before
     catch_up(world)
     assert errors(world) == []
-
-
-def test_item_that_comes_and_goes_in_one_batch_leaves_no_holding(world: World) -> None:
-    catch_up(world)
-    before = read_holdings(world)
-    give(world, "Zoe", 2, SWORD.id)
-    give(world, "Zoe", 2, SWORD.id, what="take")
-    give(world, "Bob", 3)
-    catch_up(world)
-    assert read_holdings(world) - before == {(BOB.id, "item", COIN.id, 3)}
-    give(world, "Bob", 3, what="take")
-    catch_up(world)
-    assert read_holdings(world) == before
-    assert errors(world) == []
-
-
-@over("more", ['"Bags":[{"Slots":[%s]}]', '"Spells":[1]', '"Bank":[{"Slots":[%s]}]', '"Bank":[%s]'])
-def test_items_of_a_side_are_counted_alike_with_and_without_other_fields(more: str) -> None:
-    """A side that has nothing but slots is decoded in a faster way."""
-    slot = f'{{"Slot":0,"BagId":null,"ItemId":"{COIN.id}","Quantity":%d,"StatBuffs":[0]}}'
-    empty = f'{{"Slot":1,"ItemId":"{ZERO_GUID}","Quantity":0}}'
-    alone = '{"Items":[' + ",".join([slot % 3, empty, slot % 4]) + "]}"
-    assert codec.count_items(alone) == codec.count_items(alone.encode()) == {COIN.id: 7}
-    also = more.replace("%s", slot % 5)
-    assert codec.count_items(f"{alone[:-1]},{also}}}") == {COIN.id: 12 if "%s" in more else 7}

@@ -93,26 +93,6 @@ def leaves_nothing_behind(world: World) -> bool:
 # --- queries of the feed -------------------------------------------------------------------------------------------
 
 
-def test_fifty_pollers_share_one_follower_task(world: World) -> None:
-    store, followed = watched(world)
-    last = last_of(world)
-
-    async def poll() -> list[FeedPage]:
-        return await asyncio.gather(*[followed.read_changes(asked(last, 1)) for _ in range(50)])
-
-    began = time.monotonic()
-    told = world.run(poll())
-    looks = (time.monotonic() - began) / feed.POLL_SECONDS
-    assert told == [FeedPage([], last, world.get("/api/link/v1/changes").json["Epoch"])] * 50
-    assert store.asked.count("standing") == 50
-    # the feed draws one transaction number, and no more while nothing is written
-    assert store.asked.count("own_transaction") == 1
-    # the fifty polls share one follower: fifty followers would send fifty times as many queries
-    assert 1 <= store.asked.count("last_drawn") <= looks + 10
-    assert set(store.asked) == {"standing", "last_drawn", "own_transaction", "oldest_transaction", "last_written"}
-    assert leaves_nothing_behind(world)
-
-
 def test_fifty_pollers_all_get_the_change(world: World) -> None:
     store, followed = watched(world)
     last = last_of(world)
@@ -125,15 +105,6 @@ def test_fifty_pollers_all_get_the_change(world: World) -> None:
 
     assert [numbers(told) for told in world.run(poll())] == [[last + 1]] * 50
     assert store.asked.count("own_transaction") <= 2
-
-
-def test_request_behind_the_watermark_needs_no_new_horizon(world: World) -> None:
-    store, followed = watched(world)
-    world.run(followed.read_changes(asked(0)))
-    store.asked.clear()
-    assert len(world.run(followed.read_changes(asked(0))).changes) == 3
-    # the second "standing" query checks whether old changes were deleted during the read
-    assert store.asked == ["standing", "between", "standing"]
 
 
 def test_request_reads_a_bounded_part_of_the_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,18 +147,6 @@ def test_number_reused_after_a_crash_is_sent(world: World) -> None:
 
 
 # --- cancelled polls, shutdown and outages of the feed ---------------------------------------------------------------
-
-
-def test_cancelled_poll_leaves_no_task_behind(world: World) -> None:
-    followed = world.keeper.feed
-
-    async def give_up() -> None:
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(followed.read_changes(asked(last_of_now, 60)), 0.2)
-
-    last_of_now = last_of(world)
-    world.run(give_up())
-    assert leaves_nothing_behind(world)
 
 
 def test_stop_answers_all_polls_at_once(world: World) -> None:

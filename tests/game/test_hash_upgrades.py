@@ -1,22 +1,15 @@
 """Imported passwords: valid at once, and converted to argon2id by log-ins and a background job."""
 
-import asyncio
-import threading
 from collections.abc import Callable, Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from argon2 import PasswordHasher
 
 import people
-from findings import findings
 from gamekeeper import app
-from gamekeeper.doctor import NOTE
 from gamekeeper.game import hash_upgrades, imported_hashes, lookup
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http.caller import Callers
-from gamekeeper.store import hash_upgrades as rows
 from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.statements import Statement
 from proof import at_once, refused
@@ -67,7 +60,7 @@ def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Ca
 
 @pytest.fixture(autouse=True)
 def restless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set the pauses of the rehashing job to 0; the tests of the pauses set them back."""
+    """Set the pauses of the rehashing job to 0."""
     monkeypatch.setattr(hash_upgrades, "REST_FACTOR", 0)
 
 
@@ -196,18 +189,6 @@ def test_job_does_not_overwrite_a_password_changed_meanwhile(world: World, monke
     assert validate(world, "Ann", NEW).status == 200
 
 
-def test_two_instances_can_wrap_at_the_same_time(make_world: Callable[..., World]) -> None:
-    one, other = make_world(), make_world()
-    bring_in(one, *ACCOUNTS)
-
-    async def both() -> None:
-        await asyncio.gather(hash_upgrades.wrap_all(one.keeper), hash_upgrades.wrap_all(other.keeper))
-
-    one.run(both())
-    assert all(stored.startswith(imported_hashes.WRAPPED) for stored in kept(one).values())
-    assert log_in(other).status == 200
-
-
 def test_interrupted_job_continues_later(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     world, after_a_restart = make_world(), make_world()
     bring_in(world, *ACCOUNTS)
@@ -231,54 +212,6 @@ def test_interrupted_job_continues_later(make_world: Callable[..., World], monke
     assert sorted(stored.partition("$")[0] for stored in kept(world).values()) == ["", "wrapped", "wrapped"]
 
 
-def test_log_ins_have_priority_over_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rehashing job starts no hash while a log-in waits; afterwards it wraps all imported hashes."""
-    bring_in(world, *ACCOUNTS)
-    passwords, go_on = world.keeper.passwords, threading.Event()
-    real, verify = passwords.wrap_imported, PasswordHasher.verify
-    begun: list[int] = []
-
-    def slow(hasher: PasswordHasher, stored: str, sent: str) -> bool:
-        return go_on.wait(60) and verify(hasher, stored, sent)
-
-    async def seen(imported: imported_hashes.ImportedHash) -> str:
-        begun.append(passwords.queue_length)
-        return await real(imported)
-
-    async def both() -> None:
-        logging_in = asyncio.gather(*(passwords.is_right(WRONG, None) for _ in range(2)))
-        wrapping = asyncio.create_task(hash_upgrades.wrap_all(world.keeper))
-        await asyncio.sleep(0.2)
-        assert begun == []
-        go_on.set()
-        await asyncio.gather(logging_in, wrapping)
-
-    monkeypatch.setattr(PasswordHasher, "verify", slow)
-    monkeypatch.setattr(passwords, "wrap_imported", seen)
-    monkeypatch.setattr(hash_upgrades, "YIELD_SECONDS", 0.001)
-    try:
-        world.run(both())
-    finally:
-        go_on.set()
-    assert begun == [0, 0, 0]
-    assert world.run(rows.count(world.keeper.store)) == 0
-
-
-def test_job_pauses_three_quarters_of_the_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hash_upgrades, "REST_FACTOR", 3)
-    bring_in(world, "Ann", "Bob")
-    rests: list[float] = []
-    ticks = iter([10.0, 10.5, 20.0, 22.0])
-
-    async def sleep(seconds: float) -> None:
-        rests.append(seconds)
-
-    monkeypatch.setattr(hash_upgrades, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    monkeypatch.setattr(hash_upgrades, "asyncio", SimpleNamespace(sleep=sleep))
-    wrap(world)
-    assert rests == [1.5, 6.0]
-
-
 def test_serving_process_runs_the_job(world: World) -> None:
     bring_in(world, "Ann")
     upkeep = app.BackgroundJobs(world.keeper, Callers(world.keeper.store), ())
@@ -290,15 +223,3 @@ def test_serving_process_runs_the_job(world: World) -> None:
 
     world.run(a_look())
     assert kept(world)["Ann"].startswith(imported_hashes.WRAPPED)
-
-
-# --- imported hashes in the doctor, and new passwords -----------------------------------------------------------------
-
-
-def test_doctor_counts_the_remaining_hashes(world: World) -> None:
-    assert findings(world, "passwords") == []
-    bring_in(world, "Ann", "Bob")
-    [finding] = findings(world, "passwords")
-    assert (finding.level, finding.message.partition(" are")[0]) == (NOTE, "2 imported passwords")
-    wrap(world)
-    assert findings(world, "passwords") == []

@@ -1,17 +1,13 @@
 """Totals of items at the ends of days: each change belongs to the day of its own time, whatever its number is."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
 
 from economics import catch_up, give
 from findings import errors, findings
-from gamekeeper.doctor import economy as doctor_economy
 from gamekeeper.game import economy, item_days
-from gamekeeper.store import economy as store_economy
 from gamekeeper.store.economy import ItemDay
-from gamekeeper.store.engine import Writing
 from people import ANN, COIN
 from signalling import list_signals
 from world import World
@@ -72,14 +68,6 @@ def test_changes_across_midnight_count_for_their_own_day(
     assert read_days(world, midnight) == [(START - 49, 2), (START - 45, 2)]
     assert find_unbalanced(world, midnight) == []
     assert errors(world) == []
-
-
-def test_first_change_of_an_item_after_a_later_day_leaves_holders_unknown(world: World, midnight: int) -> None:
-    world.sql("UPDATE ledger SET at = $1", midnight + 50)
-    catch_up(world)
-    change(world, midnight - 50, "Zoe", 2)
-    catch_up(world)
-    assert read_days(world, midnight) == [(2, None), (START + 2, 2)]
 
 
 def test_many_later_changes_and_older_days_keep_exact_quantities(
@@ -184,24 +172,6 @@ def test_doctor_leaves_days_that_it_cannot_judge(world: World, today: int, state
     found = list_wrong_days(world)
     assert found
     assert all(advice in each and FIX not in each for each in found), found
-
-
-def test_doctor_corrects_days_in_batches(world: World, today: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A correction holds the economy's lock, so the number of days in a transaction is bounded."""
-    sizes: list[int] = []
-    correct_days = store_economy.correct_days
-
-    async def record(tx: Writing, corrections: Sequence[tuple[str, ItemDay, ItemDay]]) -> int:
-        sizes.append(len(corrections))
-        return await correct_days(tx, corrections)
-
-    monkeypatch.setattr(store_economy, "correct_days", record)
-    monkeypatch.setattr(doctor_economy, "BATCH_DAYS", 2, raising=False)
-    before = world.read_tables(["item_days"])
-    world.sql(f"{DAY_IS_WRONG} IN ($2 - 9, $2 - 5, $2 - 1)", COIN.id, today)
-    findings(world, fix=True)
-    assert sizes == [2, 1]
-    assert world.read_tables(["item_days"]) == before
 
 
 def test_correction_leaves_days_that_changed_since_they_were_read(world: World, today: int) -> None:

@@ -9,8 +9,6 @@ import asyncpg
 import pytest
 
 import game_server
-from gamekeeper import log
-from gamekeeper.game import bucket_index
 from gamekeeper.game.list_definitions import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS
 from gamekeeper.game.lists import Lists
 from gamekeeper.store import lists as stored
@@ -43,14 +41,6 @@ from world import SENT, World
 pytestmark = pytest.mark.usefixtures("small")
 
 # --- pages and ranks of the ordered lists ----------------------------------------------------------------------------
-
-
-def test_pages_past_the_end_are_empty(world: World) -> None:
-    add(world, range(30))
-    for descending in (False, True):
-        assert [page(world, RANK, each, 5, descending=descending) for each in (33, 2**70)] == [(33, [])] * 2
-    total, last = page(world, RANK, 31, 5, descending=True)
-    assert (total, len(last)) == (33, 2)
 
 
 def test_rank_and_neighbours_of_every_player_are_right(world: World) -> None:
@@ -191,18 +181,6 @@ def test_rollback_leaves_no_log_entry(world: World) -> None:
 # --- buckets, checkpoints, trimming of the lists' log ---------------------------------------------------------------
 
 
-def test_crowded_buckets_are_split(world: World) -> None:
-    add(world, range(60))
-    assert max(sizes(world, RANK)) == 63
-    tend(world)
-    for listing in (RANK, NAMES):
-        assert max(sizes(world, listing)) < bucket_index.SPLIT_ROWS
-    found = view(world)
-    assert found
-    assert len(found.indexes["names"].blocks) > 3
-    assert agrees(world)
-
-
 def test_checkpoint_merges_small_buckets_and_trims_the_log(world: World) -> None:
     rebuild(world)
     assert count_log_rows(world) == 0
@@ -224,16 +202,6 @@ def test_checkpoint_merges_small_buckets_and_trims_the_log(world: World) -> None
     many = sum(len(block) for block in world.run(stored.read_blocks(world.keeper.store))["names"])
     assert many < 10
     assert agrees(world)
-
-
-def test_process_continues_with_the_merged_buckets(world: World) -> None:
-    """Without merging, empty buckets of the ordered lists would stay in the process's memory for ever."""
-    add(world, range(60))
-    for _ in range(10):
-        level_up(world, range(60))
-        tend(world)
-    assert agrees(world)
-    assert len(sizes(world, RANK)) < 40
 
 
 def test_process_reloads_the_blocks_after_two_checkpoints_not_after_one(
@@ -323,9 +291,7 @@ def test_late_commit_is_counted(make_world: MakeWorld, how: str, *, checkpoint: 
 # --- rebuilds after bulk loads, restores and restarts of the database server -----------------------------------------
 
 
-def test_pages_are_counted_slowly_after_a_bulk_load_until_the_rebuild(
-    make_world: MakeWorld, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pages_are_counted_slowly_after_a_bulk_load_until_the_rebuild(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     assert agrees(two)
     before = count_log_rows(one)
@@ -334,15 +300,7 @@ def test_pages_are_counted_slowly_after_a_bulk_load_until_the_rebuild(
     for each in (one, two):
         assert view(each) is None
         assert agrees(each)
-    tend(two)  # maintenance of the ordered lists, without the log message of maintain_and_report
-    log.flush()
-    assert not capsys.readouterr().err
-    two.run(two.keeper.lists.maintain_and_report())
-    log.flush()
-    assert "doctor --fix" in capsys.readouterr().err
-    two.run(two.keeper.lists.maintain_and_report())
-    log.flush()
-    assert not capsys.readouterr().err
+    tend(two)
     add(two, range(50, 55))  # other changes of the lists are logged during the rebuild
     assert agrees(one)
     one.run(one.keeper.lists.prepare())
@@ -422,16 +380,6 @@ def test_counts_of_another_database_server_are_not_used(make_world: MakeWorld) -
     assert agrees(world)
     world.run(world.keeper.lists.prepare())
     assert view(world) is not None
-    assert agrees(world)
-
-
-def test_list_without_rows_can_be_rebuilt_and_filled(make_world: MakeWorld, reloads: list[int]) -> None:
-    world = make_world()
-    world.sql("DELETE FROM players")
-    rebuild(world)
-    assert page(world, RANK, 0, 5) == (0, [])
-    assert len(reloads) == 1
-    add(world, range(20))
     assert agrees(world)
 
 

@@ -1,13 +1,12 @@
 """The ordered lists with overlapping requests in one process, which happens only on PostgreSQL."""
 
-import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import asyncpg
 import pytest
 
-from gamekeeper.game import bucket_index, lists, lookup, rows
+from gamekeeper.game import lookup, rows
 from gamekeeper.game.list_definitions import NAMES, RANK
 from gamekeeper.game.players import Player
 from gamekeeper.store import players
@@ -18,7 +17,6 @@ from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 FIRST = 0x3000
-VIEW = "_view"  # private attribute of Lists with the sizes of the buckets
 
 
 def add(world: World, numbers: Iterable[int]) -> None:
@@ -32,38 +30,6 @@ def remove(world: World, numbers: Iterable[int]) -> Any:
             players.delete(tx, guid(FIRST + each))
 
     return world.keeper.store.write(delete)
-
-
-def largest(world: World) -> int:
-    view = getattr(world.keeper.lists, VIEW)
-    return max(max(block.counts) for block in view.indexes["rank"].blocks) if view else -1
-
-
-def test_split_buckets_stay_split_during_reads(world: World) -> None:
-    add(world, range(4 * bucket_index.SPLIT_ROWS))
-    pages = [0]
-
-    async def read(stop: asyncio.Event) -> None:
-        while not stop.is_set():
-            await world.keeper.lists.load_page(RANK, 3, 20)
-            pages[0] += 1
-
-    async def tend_meanwhile() -> list[int]:
-        stop, seen = asyncio.Event(), list[int]()
-        readers = [asyncio.create_task(read(stop)) for _ in range(8)]
-        for _ in range(5):
-            await asyncio.sleep(0.02)
-            await world.keeper.lists.maintain()
-            await asyncio.sleep(0.02)
-            seen.append(largest(world))
-        async with asyncio.timeout(60):
-            while pages[0] <= 10:  # noqa: ASYNC110 - polling is enough here
-                await asyncio.sleep(0)
-        stop.set()
-        await asyncio.gather(*readers)
-        return seen
-
-    assert world.run(tend_meanwhile()) == [bucket_index.BUCKET_ROWS] * 5
 
 
 def before_each(monkeypatch: pytest.MonkeyPatch, meanwhile: list[Callable[[], Any]]) -> None:
@@ -142,15 +108,3 @@ def test_restored_copy_under_a_running_process_is_noticed(make_world: MakeWorld)
     assert world.run(world.keeper.lists.count(NAMES)) == 20
     world.run(ask(f'DROP DATABASE "{name}" WITH (FORCE)', f'ALTER DATABASE "{name}_kept" RENAME TO "{name}"'))
     assert world.run(world.keeper.lists.count(NAMES)) == 13
-
-
-def test_view_is_not_continued_from_an_older_checkpoint(make_world: MakeWorld) -> None:
-    world = make_world()
-    world.run(world.keeper.lists.rebuild())
-    assert world.run(world.keeper.lists.count(NAMES)) == 3
-    world.sql("UPDATE lists SET number = number - 1")
-    world.sql("DELETE FROM list_blocks")
-    with pytest.raises(KeyError):
-        world.run(world.keeper.store.read(lists.load_view))  # this read finds that the blocks of the list are missing
-    with pytest.raises(KeyError):
-        world.run(world.keeper.lists.count(NAMES))

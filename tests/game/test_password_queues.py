@@ -89,13 +89,6 @@ def test_fifty_parallel_log_ins_over_two_instances_succeed(make_world: Callable[
     assert len(hashed) == 2
 
 
-def test_fifty_parallel_validations_by_a_website_need_one_check(world: World, hashed: Checks) -> None:
-    path = "/api/v1/users/Ann/password/validate"
-    answers = at_once(world, [world.send("POST", path, body={"password": SENT}, by="Clerk") for _ in range(50)])
-    assert statuses(answers) == [200] * 50
-    assert len(hashed) == 1
-
-
 def test_request_behind_another_password_uses_its_own_guess(world: World, hashed: Checks) -> None:
     """One guess is left. A right log-in in front gives requests with another password no free check."""
     earlier(world, people.USER_IDS["Shop"], "127.0.0.1", 9)

@@ -2,10 +2,8 @@
 
 import asyncio
 import os
-import statistics
 import sys
 import threading
-import time
 from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -23,7 +21,6 @@ T = TypeVar("T")
 TOKEN = "/api/oauth/token"
 WRONG = hash_for_wire("not it")
 pytestmark = pytest.mark.usefixtures("argon2_at_full_cost")
-UNLIMITED = {"guesses_per_caller": 1000, "guesses_per_account": 1000}
 
 
 class Checks:
@@ -129,24 +126,6 @@ def test_unknown_names_and_wrong_passwords_do_the_same_work(world: World, checks
         checks.against.clear()
         assert log_in(world, user, WRONG) == 400
         assert len(checks.against) == 1
-
-
-def test_unknown_names_and_wrong_passwords_take_the_same_time(make_world: Callable[..., World]) -> None:
-    """Compare CPU time, because a busy machine delays requests at random; compare wall time only if it was idle."""
-    world = make_world(**UNLIMITED)
-
-    def took(user: str) -> tuple[float, float]:
-        busy, began = time.process_time(), time.perf_counter()
-        assert log_in(world, user, WRONG) == 400
-        return time.process_time() - busy, time.perf_counter() - began
-
-    def alike() -> bool:
-        known, unknown = zip(*((took("Root"), took("Nobody")) for _ in range(7)), strict=True)
-        busy = statistics.median(each[0] for each in unknown) / statistics.median(each[0] for each in known)
-        waited = min(each[1] for each in unknown) / min(each[1] for each in known)
-        return 0.75 <= busy <= 1.25 and 0.5 <= waited <= 2
-
-    assert any(alike() for _ in range(20))
 
 
 # --- cache of checked passwords -----------------------------------------------------------------------------------

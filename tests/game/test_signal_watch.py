@@ -10,7 +10,7 @@ from economics import catch_up, give
 from gamekeeper.game import economy, signals
 from gamekeeper.game.signal_evidence import Evidence, EvidenceChange
 from gamekeeper.game.signal_rules import BEYOND, SUPPLY
-from gamekeeper.game.signals import QUIET_MS, Finding, raise_findings
+from gamekeeper.game.signals import Finding, raise_findings
 from gamekeeper.store import clock
 from gamekeeper.store import signals as rows
 from gamekeeper.store.engine import Writing
@@ -46,14 +46,6 @@ def play(world: World, more: int = 0) -> None:
         report(world, 15 * step, BOB.id, ARROW.id, slot=21)
 
 
-def start_over(world: World, seq: int) -> None:
-    """Forget all signals, and count again from a change; holdings stay as they are."""
-    for table in TABLES:
-        world.sql(f"DELETE FROM {table}")  # noqa: S608 - ours
-    world.sql("DELETE FROM ledger WHERE kind = 'signal_raised'")
-    world.sql("UPDATE economy SET seq = $1", seq)
-
-
 @pytest.mark.parametrize("point", ["rollup_flows", "rollup_holdings", "rollup_signals", "rollup_state"])
 def test_killed_follower_raises_the_same_signals_when_repeated(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch, repeat_killed: Callable[..., int], point: str
@@ -71,32 +63,6 @@ def test_killed_follower_raises_the_same_signals_when_repeated(
     assert raised == 4
     assert world.sql("SELECT SUM(raised), SUM(opened) FROM signal_counts")[0] == (4, 4)
     assert COIN.id in killed[0]
-
-
-def test_size_of_the_batches_makes_no_difference(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = make_world(signals="gain=1000,gift=1000")
-    catch_up(world)
-    first = world.ledger()[-1].seq
-    quantities = world.sql("SELECT item_id, quantity, holders FROM item_totals")
-    assert quantities
-    play(world)
-    # the first incidents were hours ago, and one of their changes was written late
-    world.sql("UPDATE ledger SET at = at - $1 WHERE seq > $2", 2 * QUIET_MS, first)
-    world.sql("UPDATE ledger SET at = at - $1 WHERE seq = $2", 2 * QUIET_MS, world.ledger()[-1].seq - 5)
-    play(world, more=50_000)
-    found: list[tuple[list[str], list[str]]] = []
-    for batch in (500, 1, 7):
-        monkeypatch.setattr(economy, "BATCH_CHANGES", batch)
-        start_over(world, first)
-        world.sql("UPDATE economy SET swept = NULL")
-        world.sql("DELETE FROM item_totals")
-        world.sql("DELETE FROM holdings")
-        for row in quantities:  # count from the same totals each time
-            world.sql("INSERT INTO item_totals (item_id, quantity, holders) VALUES ($1, $2, $3)", *row)
-        catch_up(world)
-        found.append(read_signals(world))
-    assert found[0] == found[1] == found[2]
-    assert len(found[0][0]) == 8
 
 
 def store_findings(world: World, *batches: Sequence[Finding]) -> None:
