@@ -1,6 +1,6 @@
 from gamekeeper.intersect import catalogue
 from gamekeeper.intersect.catalogue import GameData
-from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable
+from gamekeeper.store.catalogue import CatalogueItem
 from loops import over
 
 ID = "00000000-0000-4000-8000-000000000001"
@@ -28,12 +28,3 @@ def test_too_large_bag_is_limited_and_listed() -> None:
 def test_invalid_experience_overrides_are_ignored(level: str) -> None:
     row = (ID, "Warrior", "[1,1]", "[1,1]", 0, 1, 1, f'{{"{level}": 5, "2": {2**70}, "3": 7}}')
     assert catalogue.read_class(row).overrides == {3: 7}
-
-
-def test_types_of_variables() -> None:
-    game = GameData()
-    rows = [(ID[:-1] + str(number), f"v{number}", kind) for number, kind in enumerate((1, 2, 3, 4, None))]
-    game.add("known_variables", "PlayerVariables", rows)
-    types = [entry.type for entry in game.entries["known_variables"].values() if isinstance(entry, CatalogueVariable)]
-    assert types == ["Boolean", "Integer", "String", "Number", "Integer"]
-    assert game.report_entries == []

@@ -16,10 +16,7 @@ from command_line import CommandLine
 from game_columns import Column
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.http.wire.catalogue import OBJECTS as OBJECT_TYPES
-from gamekeeper.intersect import schemas
 from gamekeeper.intersect.catalogue import EQUIPMENT
-from gamekeeper.intersect.fields import FIELDS
 from intersect_files import IntersectFiles, by_day, find_unaccounted, run
 from make_intersect import Era, compact
 from world import World
@@ -194,15 +191,3 @@ def _write(answer: Any) -> str:
 def _log_in(world: World) -> str:
     form = {"grant_type": "password", "username": "Hero0", "password": hash_for_wire(make_intersect.password(0))}
     return world.call("POST", "/api/oauth/token", by=None, form=form).json["access_token"]
-
-
-def test_table_of_fields_has_each_column_of_each_version_and_no_other() -> None:
-    nouns = {spec.names: noun for noun, spec in schemas.GAME_TABLES.items()}
-    found: dict[str, set[str]] = {noun: set() for noun in FIELDS}
-    for era in make_intersect.ERAS:
-        for table, columns in game_columns.read_schema(era).items():
-            if nouns[table] in found:  # variables of the server and of guilds are not stored as further fields
-                found[nouns[table]] |= {each.name for each in columns if each.type != "bytes"}
-    # every table has a name; Pic is the icon in versions before 0.6
-    assert found == {noun: columns.keys() - {"Name", "Pic"} for noun, columns in FIELDS.items()}
-    assert set(TYPES.values()) == {*OBJECT_TYPES, "time"}

@@ -10,7 +10,7 @@ import pytest
 import intersect_extras
 import make_intersect
 from command_line import CommandLine
-from intersect_files import Imported, OpenImport, add, by_day, find_unaccounted, own, run
+from intersect_files import Imported, OpenImport, by_day, find_unaccounted, own, run
 from world import World
 
 
@@ -47,24 +47,6 @@ def test_variables_of_accounts_are_kept(era: str, whole_import: Callable[[str], 
         str(intersect_extras.VOTES): '{"Type":2,"Value":12}',
         str(intersect_extras.NICK): '{"Type":3,"Value":"Zed"}',
     }
-
-
-def test_another_source_adds_missing_leftovers(
-    imported: Callable[..., Imported], opened: Callable[[str], World]
-) -> None:
-    """Leftovers of an owner and kind that are stored already stay as they are."""
-    first, _, database = imported("0.8")
-    made, world = first._replace(report=first.report.with_name("second.jsonl")), opened(database)
-    before = read_leftovers(world)
-    for number in (0, 5):
-        row = (own("new friend", number).upper(), own("player", number).upper(), own("player", 3).upper())
-        add(made.players, "Player_Friends", row)
-    told = run(CommandLine(database), made)
-    assert find_unaccounted(told) == []
-    assert (told["tables"]["Player_Friends"]["taken"], told["tables"]["Player_Friends"]["there"]) == (1, 5)
-    after = read_leftovers(world)
-    assert after.pop((own("player", 5), "friends"))[0]["TargetId"] == own("player", 3)
-    assert after == before
 
 
 def test_leftovers_are_exported_and_erased_with_a_person(

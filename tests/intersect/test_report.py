@@ -1,15 +1,13 @@
 """The report file of an import: it never overwrites another file, and is needed until the import is complete."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from command_line import CommandLine
 from gamekeeper.intersect import importer
 from gamekeeper.intersect.schemas import BadSource
-from intersect_files import PLAYERS, Imported, IntersectFiles, Make, change, run
+from intersect_files import IntersectFiles, Make, change, run
 
 
 async def _broken(*_: object) -> None:
@@ -57,11 +55,3 @@ def test_resume_needs_the_same_report(files: Make, command: CommandLine, monkeyp
     other.rename(made.report)
     assert run(command, made)["changed"]
     assert made.report.read_bytes().startswith(begun)
-
-
-def test_completed_import_accepts_any_report(imported: Callable[..., Imported]) -> None:
-    made, first, database = imported("0.8", PLAYERS)
-    made.report.rename(made.report.with_name("kept.jsonl"))
-    again: Any = run(CommandLine(database), made._replace(report=made.report.with_name("other.jsonl")))
-    assert (again["changed"], again["report"]) == (False, first["report"])
-    assert not made.report.with_name("other.jsonl").exists()
