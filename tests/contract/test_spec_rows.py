@@ -7,16 +7,13 @@ from typing import Any, NamedTuple
 import good_requests
 import msgspec
 
-from gamekeeper.game.permissions import ALL, API, BUILTIN_ROLES
 from gamekeeper.http import wire
-from gamekeeper.http.caller import POWERS
 from gamekeeper.http.routes import ROUTES
 from loops import over
 from world import World
 
 SPEC = (Path(__file__).parents[2] / "docs" / "spec.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (\d+) \| (GET|POST) `([^`]+)`( \(deprecated\))? \| (.*) \| (.*) \|$", re.MULTILINE)
-ROLES = {"users.query", "users.manage", "game.link"}
 
 
 class Row(NamedTuple):
@@ -90,18 +87,6 @@ def test_operations_are_the_specs_in_order_and_then_ours() -> None:
     assert list(ROUTES[:31]) == NUMBERED
     successors = {route.number: route.successor for route in ROUTES if route.successor}
     assert successors == {row.number: row.path for row in ROWS if row.deprecated}
-
-
-def test_roles_are_those_of_the_specs_part_5() -> None:
-    first, last = re.findall(r"All Users endpoints \((\d+) to (\d+)\) require the API role `users.query`", SPEC)[0]
-    managing = re.findall(r"Endpoints (\d+) and (\d+) additionally require the role `Users.Manage`", SPEC)[0]
-    for route in NUMBERED:
-        wanted = {"users.query"} if int(first) <= (route.number or 0) <= int(last) else set[str]()
-        wanted |= {"users.manage"} if str(route.number) in managing else set()
-        assert (route.permissions or frozenset()) & (ROLES | POWERS) == wanted, route
-        # the spec lets every token do the rest: so the role of accounts with API access has it
-        assert (route.permissions or frozenset()) - wanted <= BUILTIN_ROLES[API].permissions, route
-    assert all(route.permissions is None or route.permissions <= ALL for route in ROUTES)
 
 
 @over("row", ROWS)

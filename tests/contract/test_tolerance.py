@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from gamekeeper.http import wire
 from gamekeeper.http.bodies import list_optional_names
-from gamekeeper.http.operation import NO_TOKEN
 from world import Answer, World
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
@@ -138,12 +137,6 @@ def test_paths_are_accepted_in_any_case_and_with_a_slash_at_the_end(unchanged: W
     assert faults(unchanged, EXAMPLES, rewritten) == {}
 
 
-def test_log_in_ignores_the_authorization_header_of_a_php_shop(unchanged: World) -> None:
-    open_to_all = [each for each in EXAMPLES if each.route.permissions is NO_TOKEN]
-    assert "tokens.log_in" in {handler_of(each.route) for each in open_to_all}
-    assert faults(unchanged, open_to_all, lambda _: {"by": None, "headers": {"Authorization": "Bearer "}}) == {}
-
-
 def test_too_large_page_sizes_are_reduced(unchanged: World) -> None:
     size = 101
     paged = [each for each in EXAMPLES if each.route.query and issubclass(each.route.query, wire.lists.PageQuery)]
@@ -155,15 +148,6 @@ def test_too_large_page_sizes_are_reduced(unchanged: World) -> None:
     for each in (each for each in EXAMPLES if each.route.body is wire.lists.LegacyPage):
         answer = unchanged.post(each.path, {"count": size})
         assert (answer.status, answer.json["count"]) == (200, len(answer.json["entries"])), each.name
-
-
-def test_connection_close_is_echoed_by_every_operation(unchanged: World) -> None:
-    for each in EXAMPLES:
-        for by in ("Root", None):
-            answer = unchanged.call(
-                each.route.method, dry_run_path(each), body=each.body, by=by, headers={"Connection": "Close"}
-            )
-            assert answer.headers.get("connection") == "close", each.name
 
 
 # --- shape of answers ----------------------------------------------------------------------------------------------
