@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install setup test tests browser-postgresql bulk long lint types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs diagrams texts site package lock clean
+.PHONY: run install setup test tests bulk long lint types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs diagrams texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -19,9 +19,6 @@ test: .venv/dev chromium lint ## lint, types, and the tests that every change mu
 tests: .venv/dev
 	@$(BIN)/pytest --collect-only -q > .venv/collected || { cat .venv/collected; exit 1; } # compiles the tests once, instead of in each process
 	$(BIN)/pytest -n 4 --dist worksteal
-
-browser-postgresql: .venv/dev chromium oidc-provider ## the browser tests that change data, on PostgreSQL; `make test` runs them on SQLite
-	LONG_TESTS=1 $(BIN)/pytest -n 2 --dist worksteal tests/browser -k postgres -m long_only
 
 bulk: .venv/dev ## a bulk job of 10,000 players whose server is killed five times, on both engines
 	BULK_PLAYERS=10000 $(BIN)/pytest -q -n 2 tests/test_bulk_crashes.py
