@@ -1,0 +1,61 @@
+"""Operations that answer a list declare the most rows and the gate: compared with what their handlers do."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from good_requests import EXAMPLES, furnish
+
+from gamekeeper.http import queries
+from gamekeeper.http.gate import Gate
+from gamekeeper.http.operation import READ
+from gamekeeper.http.routes import ROUTES
+from gamekeeper.settings import MOST_PAGE_ROWS
+from world import World
+
+HUGE = str(2**31 - 1)
+SIZES = {"limit", "pageSize", "count"}
+TABLES = {"list_history", "list_security_events", "list_bulk_targets"}  # lists that `format=csv` makes longer
+
+
+def test_limits_of_queries_are_the_declared_rows() -> None:
+    """A page by `pageSize` is cut to the setting in the handler, whose result the next test compares."""
+    for operation in ROUTES:
+        if operation.query and "limit" in operation.query.__struct_fields__ and operation.name not in TABLES:
+            values: Any = queries.decode(operation.query, {"limit": HUGE, "q": "a"})
+            assert min(values.limit, MOST_PAGE_ROWS) == operation.rows, operation.name
+
+
+def test_handlers_use_the_gate_and_the_page_size_that_they_declare(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(max_page_size=MOST_PAGE_ROWS)
+    furnish(world)
+    world.compares = False
+    entered, run = list[str](), Gate.run
+
+    def run_and_note(self: Gate, account: str, *given: Any, **more: Any) -> object:
+        entered.append(account)
+        return run(self, account, *given, **more)
+
+    monkeypatch.setattr(Gate, "run", run_and_note)
+    seen, wrong = set[str](), list[str]()
+    for example in EXAMPLES:
+        operation = example.route
+        if operation.access is not READ or example.path.startswith("/api/link/v1/changes"):
+            continue
+        wanted = dict.fromkeys(SIZES & set(operation.query.__struct_fields__ if operation.query else ()), HUGE)
+        wanted |= {"format": "csv"} if operation.name in TABLES else {}
+        sign = "&" if "?" in example.path else "?"
+        path = example.path + (sign + "&".join("=".join(each) for each in wanted.items()) if wanted else "")
+        entered.clear()
+        answer = world.call(operation.method, path, body=example.body)
+        if answer.status != 200:
+            continue
+        seen.add(operation.name)
+        if bool(entered) != operation.gated:
+            wrong.append(f"{operation.name}: the gate")
+        if "pageSize" in wanted and "PageSize" in answer.json and answer.json["PageSize"] != operation.rows:
+            wrong.append(f"{operation.name}: rows")
+    assert wrong == []
+    assert {each.name for each in ROUTES if each.gated} <= seen
