@@ -1,15 +1,23 @@
-"""How long bulk jobs ban and mute: in days, in minutes or until a time."""
+"""How long bulk jobs ban and mute: in days, in minutes or until a time, also from the console and the command line."""
 
 import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
+from keepers import Keeper
 
 import people
-from bulking import run
+from bulking import create, get, run, start, work
+from command_line import CommandLine
+from gamekeeper.console import durations, typed_times
+from gamekeeper.console.texts import ENGLISH, GERMAN, LANGUAGE
 from gamekeeper.http.instants import parse_instant
 from proof import refused
 from world import World
 
+PAGE = "/console/bulk"
 BOB = people.USER_IDS["Bob"]
 END = "2199-11-20T00:00:00.000Z"
 
@@ -47,3 +55,45 @@ def test_job_has_one_duration_or_end_which_is_in_the_future(world: World) -> Non
         refused(answer, 400, "bad_field")
         assert f"'{field}'" in answer.message, answer.message
         assert problem in answer.message, answer.message
+
+
+def test_form_begins_with_hours_and_names_the_duration(world: World, root: Keeper) -> None:
+    form = root.page(f"{PAGE}?act=mute_player").text
+    assert "Mute for 1 hour 3 hours 12 hours 1 day 3 days 7 days" in form
+    answer = root.post(PAGE, {"act": "mute_player", "players": "Bob", "minutes": "180", "reason": "shouting"})
+    job = answer.headers["location"]
+    root.page(job).assert_shown("Mute for 3 hours")
+    start(world, job.rpartition("/")[2])
+    work(world)
+    assert find_minutes(world, "mute") == 180
+    titles: dict[str, dict[str, Any]] = {
+        "Ban permanently": {"Days": 0},
+        "Ban until 2199-11-20 00:00:00 UTC": {"Until": END},
+    }
+    for title, fields in titles.items():
+        created = create(world, "Ann", Act="ban_player", **fields)["Id"]
+        root.page(f"{PAGE}/{created}").assert_shown(title)
+
+
+def test_command_line_starts_a_job_for_hours(world: World, database: str, tmp_path: Path) -> None:
+    command, names = CommandLine(database), tmp_path / "names.txt"
+    names.write_text("Bob\n")
+    begin = ("bulk", "start", "mute_player", str(names), "--as", "Root")
+    job = command.json(*begin, "--for", "3h")["Id"]
+    assert get(world, job)["Minutes"] == 180
+    assert get(world, command.json(*begin, "--for", "forever")["Id"])["Days"] == 0
+    assert get(world, command.json(*begin, "--until", "2100-01-31")["Id"])["Until"] == "2100-01-31T00:00:00.000Z"
+    assert "is not understood. Times:" in command.refuses(*begin, "--for", "3 fortnights", code=2)
+
+
+def test_durations_of_forms_are_understood_when_typed() -> None:
+    now = datetime.now(UTC)
+    for language in (ENGLISH, GERMAN):
+        before = LANGUAGE.set(language)
+        try:
+            for minutes, words in durations.CHOICES().items():
+                typed = typed_times.parse_time(words, now)
+                assert typed is not None, words
+                assert typed.body in ({"minutes": minutes}, {"duration": minutes // durations.DAY}), words
+        finally:
+            LANGUAGE.reset(before)

@@ -30,3 +30,12 @@ def test_approval_of_an_invitation_shows_its_address(make_world: MakeWorld, data
     shown = CommandLine(database).json("approvals", "list")
     assert [each["email"] for each in shown] == ["-", NEW]
     assert decide(world, held, "deny", by="Clerk").json["Email"] is None
+
+
+def test_address_is_masked_without_the_permission_to_see_accounts(make_world: MakeWorld) -> None:
+    world = approving.make_strict(make_world, public_url=PUBLIC_URL)
+    world.sql("UPDATE users SET users_query = FALSE WHERE name = 'Clerk'")
+    world.post(INVITATIONS, {"email": NEW, "roles": ["moderator"]})
+    page = open_session(world, "Clerk").page("/console/approvals")
+    page.assert_shown(f"Waiting: Invite {MASKED}", f"The mail goes to {MASKED}")
+    assert NEW not in page.text

@@ -9,6 +9,7 @@ from keepers import Keeper
 from markup import Page
 from oidc_browser import SIGN_IN, START, Browser, MakeWorld, find_user, read, read_events, sign_in
 
+from gamekeeper.oidc import fetching
 from loops import over
 from providers import CALLBACK, ScriptedProvider, make_key
 
@@ -139,3 +140,8 @@ def test_refusals_of_the_provider_are_shown(open_to: MakeWorld) -> None:
     assert "sign in with your password" in read(refused)
     assert SIGN_IN in [each.action for each in Page(refused.raw.decode()).forms]
     assert Keeper(world).sign_in("Shop").status == 303
+
+
+def test_too_large_answer_is_refused(open_to: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "MAX_BYTES", 100)
+    assert "too large" in read(Browser(open_to()).get(START))

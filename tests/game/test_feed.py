@@ -271,3 +271,15 @@ def test_reused_transaction_numbers_do_not_block_the_feed(world: World) -> None:
     began = time.monotonic()
     assert numbers(world.run(poll())) == [last + 1]
     assert time.monotonic() - began < 30
+
+
+def test_cancelled_poll_leaves_no_task_behind(world: World) -> None:
+    followed = world.keeper.feed
+
+    async def give_up() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(followed.read_changes(asked(last_of_now, 60)), 0.2)
+
+    last_of_now = last_of(world)
+    world.run(give_up())
+    assert leaves_nothing_behind(world)

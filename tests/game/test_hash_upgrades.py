@@ -1,5 +1,6 @@
 """Imported passwords: valid at once, and converted to argon2id by log-ins and a background job."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -223,3 +224,15 @@ def test_serving_process_runs_the_job(world: World) -> None:
 
     world.run(a_look())
     assert kept(world)["Ann"].startswith(imported_hashes.WRAPPED)
+
+
+def test_two_instances_can_wrap_at_the_same_time(make_world: Callable[..., World]) -> None:
+    one, other = make_world(), make_world()
+    bring_in(one, *ACCOUNTS)
+
+    async def both() -> None:
+        await asyncio.gather(hash_upgrades.wrap_all(one.keeper), hash_upgrades.wrap_all(other.keeper))
+
+    one.run(both())
+    assert all(stored.startswith(imported_hashes.WRAPPED) for stored in kept(one).values())
+    assert log_in(other).status == 200

@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from gamekeeper.game import lookup, rows
+from gamekeeper.game import lists, lookup, rows
 from gamekeeper.game.list_definitions import NAMES, RANK
 from gamekeeper.game.players import Player
 from gamekeeper.store import players
@@ -108,3 +108,15 @@ def test_restored_copy_under_a_running_process_is_noticed(make_world: MakeWorld)
     assert world.run(world.keeper.lists.count(NAMES)) == 20
     world.run(ask(f'DROP DATABASE "{name}" WITH (FORCE)', f'ALTER DATABASE "{name}_kept" RENAME TO "{name}"'))
     assert world.run(world.keeper.lists.count(NAMES)) == 13
+
+
+def test_view_is_not_continued_from_an_older_checkpoint(make_world: MakeWorld) -> None:
+    world = make_world()
+    world.run(world.keeper.lists.rebuild())
+    assert world.run(world.keeper.lists.count(NAMES)) == 3
+    world.sql("UPDATE lists SET number = number - 1")
+    world.sql("DELETE FROM list_blocks")
+    with pytest.raises(KeyError):
+        world.run(world.keeper.store.read(lists.load_view))  # this read finds that the blocks of the list are missing
+    with pytest.raises(KeyError):
+        world.run(world.keeper.lists.count(NAMES))

@@ -1,5 +1,7 @@
 """The SQLite store over APSW: settings of its connections, translated errors, and files that other programs open."""
 
+import subprocess
+import sys
 import asyncio
 from contextlib import closing
 from typing import Any
@@ -49,6 +51,7 @@ TRANSLATED: dict[int, type[BaseException]] = {
     apsw.SQLITE_CONSTRAINT_UNIQUE: apsw.ConstraintError,
     apsw.SQLITE_MISUSE: apsw.MisuseError,
 }
+LOOK_WITH_SQLITE3 = """
 
 
 def test_errors_of_sqlite_are_translated(world: World) -> None:
@@ -122,3 +125,13 @@ def test_deleted_row_is_not_left_in_the_file(world: World) -> None:
     assert SECRET.encode() in path.read_bytes()
     write(DELETE, people.guid(0x6000))
     assert SECRET.encode() not in path.read_bytes()
+
+
+def test_file_in_use_is_readable_by_the_sqlite_of_python_in_another_process(world: World) -> None:
+    path = world.keeper.store.path
+    assert path
+    count = world.sql("SELECT COUNT(*) FROM players")[0][0]
+    told = subprocess.run(
+        [sys.executable, "-c", LOOK_WITH_SQLITE3, str(path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert told.stdout.split() == ["ok", str(count)]
