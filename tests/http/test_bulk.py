@@ -18,7 +18,7 @@ from gamekeeper.http.gate import Gate
 from gamekeeper.store import bulk_jobs as rows
 from gamekeeper.store.migrate import load_migrations, split_script
 from loops import over
-from people import BOB, COIN, KILLS, NOBODY_ID, WARRIOR, ZOE, guid
+from people import BOB, COIN, KILLS, NOBODY_ID, SWORD, WARRIOR, ZOE, guid
 from world import World
 
 
@@ -138,6 +138,27 @@ def test_names_are_looked_up_before_the_transaction(world: World, monkeypatch: p
     assert steps == ["find_players_by_name", "wait_for_next"] * 2 + ["apply"]
 
 
+def test_few_jobs_of_an_account_wait_for_their_start(make_world: Callable[..., World]) -> None:
+    """So creating jobs cannot fill the disk. A cancelled job that was never started keeps no players."""
+    world = make_world(bulk_previews=2)
+    first = run(world, "Ann")["Id"]
+    kept = world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
+    other = create(world, "Ann", "Nobody")["Id"]
+    for answer in (
+        world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}),
+        world.post(f"{ROOT}?dryRun=true", bulking.GIVE | {"Players": ["Ann"]}),
+        act(world, first, "undo"),
+    ):
+        refused(answer, 409, "too_many_previewed_jobs")
+    again = world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
+    assert (again.status, again.json) == (200, kept.json)
+    assert create(world, "Ann", by="Shop")["State"] == "previewed"  # another account has jobs of its own
+    assert act(world, other, "cancel").json["Players"] == 1
+    assert list_targets(world, other) == []
+    start(world, act(world, first, "undo").json["Id"])
+    work(world)
+
+
 def test_simultaneous_creations_do_not_pass_the_limit(make_world: Callable[..., World]) -> None:
     world = make_world(bulk_previews=2)
 
@@ -146,6 +167,17 @@ def test_simultaneous_creations_do_not_pass_the_limit(make_world: Callable[..., 
         return [each.status for each in await asyncio.gather(*(world.send("POST", ROOT, body=body) for _ in range(6)))]
 
     assert sorted(world.run(create_at_once())) == [200, 200, 409, 409, 409, 409]
+
+
+def test_results_are_paged_filtered_and_exported(world: World) -> None:
+    job = run(world, "Bob", "Ann", "=Nobody", "Zoe", Act="take_item", ItemId=SWORD.id, Quantity=1)["Id"]
+    assert [each["Number"] for each in list_targets(world, job, "state=refused")] == [1, 4]
+    answer = world.get(f"{ROOT}/{job}/targets?format=csv&limit=3")
+    lines = answer.raw.decode().splitlines()
+    assert (answer.headers["content-type"], answer.headers["x-next"]) == ("text/csv; charset=utf-8", "3")
+    assert lines[0].startswith("Number,State,PlayerId,Player,Given")
+    assert len(lines) == 4
+    assert "'=Nobody" in lines[3]  # a spreadsheet must not run it
 
 
 def test_paused_job_waits_and_is_resumed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,6 +325,20 @@ def test_job_is_for_those_who_match_when_it_is_created(crowd: World, monkeypatch
     assert get(crowd, job["Id"])["Done"] == 5
     assert list_names(crowd, job) == names
     assert [bulking.count_coins(crowd, name) for name in ("New2", "New3", "New4")] == [5, 0, 5]
+
+
+def test_wide_filters_are_refused(crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gamekeeper.game.bulk_jobs.MOST_PLAYERS", 5)
+    monkeypatch.setattr(bulk_filters, "MOST_PLAYERS", 5)
+    too_many = crowd.post(ROOT, GIVE | {"Filter": {"LevelFrom": 20}})
+    refused(too_many, 400, "too_many_players")
+    for name in ("MAX_SORTED", "MAX_SEARCHED", "BATCH_ROWS"):
+        monkeypatch.setattr(player_filters, name, 3)
+    monkeypatch.setattr(bulk_filters, "MAX_COMPARED", 6)
+    wide = crowd.post(ROOT, GIVE | {"Filter": {"ClassId": WARRIOR.id, "LevelTo": 21}})
+    refused(wide, 400, "filter_too_wide")
+    assert "6 players" in wide.message
+    assert crowd.get(ROOT).json["Jobs"] == []
 
 
 def test_malformed_and_forbidden_filters_are_refused(shared_world: World) -> None:

@@ -13,15 +13,18 @@ import people
 from bulking import ROOT, act, add_players, count_coins, create, get, list_results, list_targets, run, start, work
 from gamekeeper.game import retention
 from gamekeeper.game.approvals import parse_rules
+from gamekeeper.game.bulk_jobs import JobTaken
 from gamekeeper.game.changes import ApplyResult
 from gamekeeper.http.bulk_runner import BulkRunner
 from gamekeeper.store import bulk_jobs as rows
-from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable
+from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable, Writing
+from gamekeeper.store.statements import Statement
 from people import COIN
 from proof import refused
 from tidying import tidy
 from world import World
 
+REVOKE = Statement("revoke", {"": "DELETE FROM role_permissions WHERE role = $1 AND permission = $2"})
 LOSSES = (
     ("UPDATE users SET api = $2 WHERE id = $1", "UPDATE users SET api = NOT $2 WHERE id = $1"),
     ("UPDATE users SET suspended = NOT $2 WHERE id = $1", "UPDATE users SET suspended = $2 WHERE id = $1"),
@@ -74,6 +77,26 @@ def test_job_pauses_when_its_creator_loses_access(world: World) -> None:
     assert world.call("DELETE", f"/api/keeper/v1/keys/{made['Id']}").status == 200
     work(world)
     assert (get(world, job)["State"], count_coins(world, "Bob")) == ("paused", 0)
+
+
+def test_permission_lost_during_a_batch_stops_the_next_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    restrict(world, 100)
+    job = create(world, "Ann", "Bob", by="Clerk")["Id"]
+    start(world, job, by="Clerk")
+    run_target = BulkRunner.run_target
+
+    async def run_then_revoke(self: BulkRunner, job: rows.BulkJob, target: rows.WaitingTarget) -> None:
+        await run_target(self, job, target)
+
+        async def revoke(tx: Writing) -> None:
+            tx.defer(REVOKE, "giver", "items.give")
+
+        await world.keeper.store.write(revoke)
+
+    monkeypatch.setattr(BulkRunner, "run_target", run_then_revoke)
+    work(world)
+    assert [state for _, state, _ in list_results(world, job)] == ["done", "waiting"]
+    assert get(world, job)["State"] == "paused"
 
 
 def test_job_above_the_size_of_a_rule_waits_for_a_second_person(make_world: Callable[..., World]) -> None:
@@ -187,6 +210,19 @@ def test_two_instances_change_everybody_once(world: World, monkeypatch: pytest.M
 
 
 @pytest.mark.both_engines
+def test_target_that_another_instance_has_changed_is_left_alone(world: World) -> None:
+    job = create(world, "Bob")["Id"]
+    start(world, job)
+    (found,) = world.run(rows.read_running(world.keeper.store, 1))
+    (target,) = world.run(rows.read_waiting(world.keeper.store, job, 1))
+    runner = BulkRunner(world.asgi.services)
+    world.run(runner.run_target(found, target))
+    with pytest.raises(JobTaken):
+        world.run(runner.run_target(found, target))
+    assert (count_coins(world, "Bob"), get(world, job)["Done"]) == (5, 1)
+
+
+@pytest.mark.both_engines
 def test_lost_connection_repeats_nobody(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The change of the second player is committed, but its outcome is unknown to the runner."""
     apply, calls = world.keeper.changes.apply, list[int]()
@@ -265,3 +301,23 @@ def test_old_jobs_are_deleted_unless_they_run(world: World) -> None:
     assert {each["Id"] for each in world.get(ROOT).json["Jobs"]} == {running, recent}
     assert world.sql("SELECT COUNT(*) FROM bulk_targets WHERE job_id = $1", old) == [(0,)]
     assert world.sql("SELECT COUNT(*) FROM bulk_targets") == [(4,)]
+
+
+def test_previews_are_deleted_after_a_day_unless_an_approval_of_their_start_waits(
+    make_world: Callable[..., World],
+) -> None:
+    world = approving.make_strict(make_world, approvals="bulk.run>1")
+    held, left, recent = (create(world, "Ann", "Bob")["Id"] for _ in range(3))
+    paused = create(world, "Ann")["Id"]
+    start(world, paused)
+    assert act(world, paused, "pause").status == 200
+    asked = act(world, held, "start")
+    assert asked.status == 202, asked.raw
+    world.sql("UPDATE bulk_jobs SET created_at = created_at - 90000000 WHERE id <> $1", recent)
+    ((now,),) = world.sql("SELECT created_at FROM bulk_jobs WHERE id = $1", recent)
+    for denied, rest in ((False, {held, recent, paused}), (True, {recent, paused})):
+        if denied:
+            assert approving.decide(world, asked.json["ApprovalId"], "deny").status == 200
+        world.run(retention.delete_old(world.keeper, now))
+        assert {each["Id"] for each in world.get(ROOT).json["Jobs"]} == rest
+    assert world.sql("SELECT COUNT(*) FROM bulk_targets WHERE job_id IN ($1, $2)", held, left) == [(0,)]
