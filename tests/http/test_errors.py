@@ -1,4 +1,4 @@
-"""Errors: a 500 or 503 has one body without internals, and the log has no secrets."""
+"""Errors: order of checks, what a 401 says, a 500 or 503 without internals, and a log without secrets."""
 
 import asyncio
 import json
@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+import people
+from api_keys import KEYS, create
 from gamekeeper import log
 from gamekeeper.game import lookup
+from gamekeeper.game.tokens import hash_token
 from proof import refused
+from token_pairs import DENIED, PLAYERS, log_in
 from world import SENT, Answer, World
 
 USERS = "/api/v1/users"
@@ -26,6 +30,24 @@ def require_refusal_body(answer: Answer, status: int, code: str) -> None:
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
     assert answer.headers["content-length"] == str(len(answer.raw))
     assert answer.headers["cache-control"] == "no-store"
+
+
+def test_checks_run_in_order_route_token_role_size_type_shape_existence_rule(shared_world: World) -> None:
+    call, nobody = shared_world.call, f"{USERS}/Nobody/manage/email/change"
+    refused(shared_world.get("/api/v1/nonsense", by=None), 404, "no_such_route")
+    refused(call("DELETE", USERS, by=None), 405, "method_not_allowed")
+    for path in (EMAIL, nobody):
+        refused(call("POST", path, token="gka_bad", raw=b"x" * 70_000), 401, "denied", DENIED)
+    plain = {"Content-Type": "text/plain"}
+    large, typed = {"raw": b"x" * 65_537, "headers": plain}, {"raw": b"x", "headers": plain}
+    for more in (large, typed, {"body": {"new": 7}}, {}):
+        for key in ("Ann", "Nobody", people.NOBODY_ID, people.USER_IDS["Ann"], "%00"):
+            refused(call("POST", f"{USERS}/{key}/manage/email/change", by="Clerk", **more), 403, "role_missing")
+    refused(call("POST", nobody, **large), 413, "body_too_large")
+    refused(call("POST", nobody, **typed), 415, "unsupported_media_type")
+    refused(shared_world.post(nobody, {"new": 7}), 400, "bad_field")
+    refused(shared_world.post(nobody, {"new": "bob@example.test"}), 404, "no_such_user")
+    refused(shared_world.post(EMAIL, {"new": "bob@example.test"}), 409, "email_taken")
 
 
 def read_log(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -112,3 +134,56 @@ def test_log_has_one_line_per_request_without_secrets(
     (line,) = read_log(capsys)
     assert (line["id"], line["caller"], line["status"]) == (answer.json["RequestId"], "Clerk", 404)
     assert line["route"] == f"GET {USERS}/[lookupKey]"
+
+
+def read_reason(world: World, authorization: str) -> str:
+    answer = world.get(PLAYERS, by=None, headers={"Authorization": authorization} if authorization else {})
+    refused(answer, 401, "denied", DENIED)
+    return answer.headers["www-authenticate"].partition('error_description="')[2].rstrip('"')
+
+
+@pytest.mark.both_engines
+def test_401_tells_why_a_token_does_not_work(world: World) -> None:
+    texts = {name: log_in(world).json["access_token"] for name in ("expired", "idle", "revoked", "of round", "barred")}
+    text = texts["expired"]
+    world.sql("UPDATE tokens SET access_expires = 1 WHERE access_hash = $1", hash_token(text))
+    world.sql("UPDATE tokens SET idle_ms = 1, last_used = 1 WHERE access_hash = $1", hash_token(texts["idle"]))
+    world.sql(
+        "UPDATE tokens SET revoked_at = 1, access_expires = 1 WHERE access_hash = $1", hash_token(texts["revoked"])
+    )
+    world.sql("UPDATE tokens SET round = -1 WHERE access_hash = $1", hash_token(texts["of round"]))
+    world.sql("UPDATE users SET suspended = $1 WHERE name = 'Shop'", True)
+    sent = {name: f"Bearer {each}" for name, each in texts.items()}
+    sent |= {
+        "missing": "",
+        "malformed": f"Basic {text}",
+        "no prefix": f"Bearer {text[4:]}",
+        "unknown": f"Bearer {text}x",
+    }
+    reasons = {name: read_reason(world, each) for name, each in sent.items()}
+    assert reasons.pop("missing") == ""  # RFC 6750: a request without a token gets no error code
+    assert {name: reason.split()[0] for name, reason in reasons.items()} == {
+        **dict.fromkeys(("malformed", "no prefix"), "Malformed:"),
+        **dict.fromkeys(("expired", "idle"), "Expired:"),
+        **dict.fromkeys(("revoked", "of round"), "Revoked:"),
+        "unknown": "Unknown:",
+        "barred": "The",
+    }
+
+
+@pytest.mark.both_engines
+def test_401_tells_why_an_api_key_does_not_work(world: World) -> None:
+    names = ("expired", "rotated", "revoked", "suspended", "barred")
+    keys = {name: create(world, Name=name, Owner="Shop") for name in names}
+    world.sql("UPDATE api_keys SET expires_at = 1 WHERE name = 'expired'")
+    assert world.post(f"{KEYS}/{keys['rotated']['Id']}/rotate", {}).status == 200
+    assert world.call("DELETE", f"{KEYS}/{keys['revoked']['Id']}").status == 200
+    assert world.call("PUT", f"{KEYS}/{keys['suspended']['Id']}", body={"Suspended": True}).status == 200
+    world.sql("UPDATE users SET suspended = $1 WHERE name = 'Shop'", True)
+    sent = {name: f"Bearer {each['Key']}" for name, each in keys.items()} | {"unknown": "Bearer gkk_unknown"}
+    reasons = {name: read_reason(world, each) for name, each in sent.items()}
+    assert {name: reasons[name].partition(":")[0] for name in ("expired", "revoked", "suspended", "unknown")} == {
+        name: name.title() for name in ("expired", "revoked", "suspended", "unknown")
+    }
+    assert "rotated" in reasons["rotated"]
+    assert reasons["barred"].startswith("The owner of the API key is banned")

@@ -1,4 +1,4 @@
-"""Queries: documented limits, how they are split, and unknown parameters, which only our own operations reject."""
+"""Queries: limits, ranges, empty values, how they are split, and unknown parameters, which only our own API rejects."""
 
 import re
 from collections.abc import Mapping
@@ -33,6 +33,11 @@ def test_unknown_query_parameter_is_named_by_our_own_operations_only(shared_worl
     assert everything(shared_world) == before
 
 
+def test_unknown_query_parameter_suggests_the_nearest(shared_world: World) -> None:
+    answer = shared_world.get(f"{KEEPER}/changes?playr=x")
+    refused(answer, 400, "unknown_parameter", "Unknown query parameter 'playr'. Did you mean 'player'?")
+
+
 def bad_values(schema: Mapping[str, Any]) -> dict[str, str]:
     """Return values of a query parameter that the schema does not allow, each with a part of its refusal's message."""
     # where the schema is a choice (anyOf), such as a number or a word, use the limits of its first alternative
@@ -62,6 +67,41 @@ def test_documented_limit_equals_that_of_the_refusal(shared_world: World) -> Non
                 answer = shared_world.call(example.route.method, f"{example.path}?{each['name']}={value}")
                 refused(answer, 400, "bad_field", f"The field '{each['name']}' ")
                 assert answer.message.endswith(problem), example.name
+
+
+def test_empty_value_is_a_400_under_the_specification_and_as_a_dry_run(world: World) -> None:
+    for path in (
+        f"{LINK}/changes?after=&wait=&limit=&own=&epoch=&server=",
+        f"{KEEPER}/economy/staff?item=&giver=&from=&to=&page=",
+        "/api/v1/players?search=&sortBy=",
+    ):
+        assert world.get(path).status == 200, path
+    refused(world.get("/api/v1/players?page="), 400, "bad_field", "The field 'page' must be a whole number")
+    refused(world.get("/api/v1/players/rank?sortDirection="), 400, "bad_field", "must be Ascending or Descending")
+    for path in (f"{KEEPER}/changes/1/undo?dryRun=", f"{LINK}/servers/realm-1?dryRun="):
+        answer = world.call("PUT" if "link" in path else "POST", path, body={})
+        refused(answer, 400, "bad_field", "The field 'dryRun' must be true or false")
+
+
+RANGES = [
+    (each.path, name, name.replace("from", "to").replace("From", "To"))
+    for each in EXAMPLES
+    for name in (each.route.query.__struct_encode_fields__ if each.route.query else ())
+    if name.lower().endswith("from")
+]
+
+
+def test_range_that_ends_before_it_begins_is_refused_by_every_operation(world: World) -> None:
+    assert len(RANGES) == 10
+    for path, start, end in RANGES:
+        late, early = ("7", "6") if start == "levelFrom" else ("2026-05-01T10:00:01Z", "2026-05-01T10:00:00Z")
+        step = "&step=minute" if path.endswith("/activity") else ""
+        answer = world.get(f"{path}?{start}={late}&{end}={early}{step}")
+        refused(answer, 400, "bad_field", f"The field '{start}' must not be after the end of the range.")
+        assert world.get(f"{path}?{start}={early}&{end}={early}{step}").status == 200, path
+        if path.startswith((f"{KEEPER}/activity", f"{KEEPER}/economy")):  # these end now if `to` is left out
+            future = world.get(f"{path}?{start}=2226-05-01T10:00:00Z")
+            refused(future, 400, "bad_field", f"The field '{start}' must not be after the end of the range.")
 
 
 @over("raw", [b"a=1&b=2", b"a", b"a=", b"=1", b"&&a=1&", b"a=b=c", b"a;b=1", b"a=x+y", b"a=%41&b", b"a=%ff", b"a=\xe9"])
