@@ -34,6 +34,13 @@ def test_inventory_bank_and_bags_are_listed_with_their_empty_slots(shared_world:
         assert shared_world.get(f"{BAG}/{spelling}").json == bag
 
 
+def test_sizes_are_settings_and_occupied_slots_beyond_are_listed(make_world: Callable[..., World]) -> None:
+    world = make_world(inventory_slots=5, bank_slots=3)
+    assert world.get(f"{ANN}/inventory").json == INVENTORY[:5]
+    assert world.get(f"{ANN}/bank").json == BANK[:3]
+    assert make_world(inventory_slots=2).get(f"{ANN}/inventory").json == INVENTORY[:4]
+
+
 def test_item_name_follows_the_catalogue_and_is_not_recorded(world: World) -> None:
     give(world, ANN, COIN.id, 5)
     game_server.put_player(world, people.ANN.id, {"Items": [stack(0, COIN.id, 7, ItemName="Fake")]})
@@ -47,6 +54,16 @@ def test_item_name_follows_the_catalogue_and_is_not_recorded(world: World) -> No
     assert world.get(f"{ANN}/bank").json[0]["ItemName"] == "Gold"
 
 
+def test_unknown_bag_or_item_is_refused(shared_world: World) -> None:
+    for bag in (STRANGE, ZERO_GUID):
+        refused(shared_world.get(f"{BAG}/{bag}"), 404, "no_such_bag", bag)
+    before = everything(shared_world)
+    for act in (give, take):
+        for item_id in (STRANGE, ZERO_GUID.replace("-", ""), ANNS_POUCH):
+            refused(act(shared_world, ANN, item_id, 1), 404, "no_such_item", "Invalid item id.")
+    assert everything(shared_world) == before
+
+
 def test_give_fills_stacks_in_slot_order_then_free_slots(world: World) -> None:
     assert give(world, ANN, COIN.id, 2).json == give_answer(COIN.id, 252, 1000)
     assert give(world, ANN, SWORD.id, 3).json == give_answer(SWORD.id, 4)
@@ -58,12 +75,16 @@ def test_give_fills_stacks_in_slot_order_then_free_slots(world: World) -> None:
     assert read_slots(world, BOB) == {0: (SWORD.id, 1), 1: full, 2: full, 3: (ARROW.id, 2), 5: full, 9: full}
 
 
-def test_stack_limit_is_a_setting(make_world: Callable[..., World]) -> None:
+def test_stack_limit_is_a_setting_with_the_default_of_a_million(make_world: Callable[..., World]) -> None:
     world = make_world(stack_cap=1000)
     give(world, BOB, COIN.id, 2500)
     give(world, BOB, ARROW.id, 150)
     expected = {0: (COIN.id, 1000), 1: (COIN.id, 1000), 2: (COIN.id, 500), 3: (ARROW.id, 100), 4: (ARROW.id, 50)}
     assert read_slots(world, BOB) == expected
+    world = make_world()
+    empty(world)
+    give(world, BOB, COIN.id, 1_000_001)
+    assert read_slots(world, BOB) == {0: (COIN.id, 1_000_000), 1: (COIN.id, 1)}
 
 
 def test_give_without_room_is_refused_and_changes_nothing(world: World) -> None:

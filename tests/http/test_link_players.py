@@ -234,6 +234,15 @@ def test_moved_bags_keep_their_items(world: World) -> None:
         assert inside(world, ANNS_POUCH) == {1: ARROW.id}
 
 
+def test_exchanged_bags_keep_their_items(world: World) -> None:
+    put_player(world, ANN.id, {"Items": [stack(4, POUCH.id)]})
+    other = inventory(world)[4]["BagId"]
+    body = {"Items": [stack(3, POUCH.id, BagId=other), stack(4, POUCH.id, BagId=ANNS_POUCH)]}
+    assert put_player(world, ANN.id, body).status == 200
+    assert [inventory(world)[slot]["BagId"] for slot in (3, 4)] == [other, ANNS_POUCH]
+    assert (inside(world, other), inside(world, ANNS_POUCH)) == ({}, {1: ARROW.id})
+
+
 def test_bag_can_grow_and_removes_nested_bags_with_it(world: World) -> None:
     assert put_player(world, ANN.id, {"Bags": [bag(ANNS_POUCH, stack(11, COIN.id), size=12)]}).status == 200
     found = world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json
@@ -249,6 +258,18 @@ def test_bag_can_grow_and_removes_nested_bags_with_it(world: World) -> None:
     assert world.sql("SELECT place FROM slots WHERE place NOT IN ('inventory', 'bank')") == []
     before = json.loads(world.ledger()[-1].before or "")
     assert {each["Id"]: each["SlotCount"] for each in before["Bags"]} == {ANNS_POUCH: 8, STRANGE: 8}
+
+
+def test_without_a_catalogue_a_slot_with_a_bag_holds_one_item(world: World) -> None:
+    world.sql("DELETE FROM items")
+    body = {"Items": [stack(0, STRANGE, 2, BagId=NEW)], "Bags": [bag(NEW)]}
+    refused(put_player(world, BOB.id, body), 409, "stack_too_large")
+    assert put_player(world, BOB.id, body | {"Items": [stack(0, STRANGE, 1, BagId=NEW)]}).status == 200
+    world.post("/api/v1/players/Bob/items/give", {"itemid": STRANGE, "quantity": 2})
+    assert [each["Quantity"] for each in inventory(world, "Bob").values()] == [1, 2]
+    assert world.post("/api/v1/players/Bob/items/take", {"itemid": STRANGE, "quantity": 2}).status == 200
+    refused(world.get(f"/api/v1/players/bag/{NEW}"), 404, "no_such_bag")
+    assert [each["Quantity"] for each in inventory(world, "Bob").values()] == [1]
 
 
 # --- misspelt fields, and those of our own answers -------------------------------------------------------------------

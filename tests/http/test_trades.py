@@ -8,10 +8,11 @@ import pytest
 from expectations import everything, refused
 from game_server import put_player, stack
 from gamekeeper.game import trades
-from people import ANN, ARROW, BOB, COIN, POUCH, SWORD
-from undos import CHANGES, items, last, read_slot, row, undone
+from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, SWORD
+from undos import CHANGES, EMPTY, items, last, read_slot, row, undone
 from world import World
 
+BUFFS = [1, 2, 0, 0, 0]
 MINUTE_MS = 60_000
 
 
@@ -63,6 +64,23 @@ def test_forced_undo_gives_the_item_back_and_its_undo_is_refused_alike(world: Wo
     require_trade_refusal(world, last(world), "Bob gained the same item")
 
 
+def test_undo_of_an_undo_of_a_games_gift_is_not_refused(world: World) -> None:
+    assert put_player(world, ANN.id, {"Items": [stack(7, SWORD.id)]}).status == 200
+    given = last(world)
+    get_sword(world)
+    assert undone(world, given).status == 200
+    assert undone(world, last(world)).status == 200
+
+
+def test_item_with_other_buffs_is_another_item(world: World) -> None:
+    took = take_swords(world, StatBuffs=BUFFS)
+    get_sword(world, slot=7)
+    get_sword(world, slot=8, StatBuffs=[2, 1, 0, 0, 0])
+    assert undone(world, took, "?dryRun=true").status == 200
+    get_sword(world, slot=9, StatBuffs=BUFFS)
+    require_trade_refusal(world, took, "Bob gained")
+
+
 def test_only_gains_of_the_item_over_the_link_count(world: World) -> None:
     """A gift by the API, another item, and a move within one player's slots are no trade."""
     took = take_swords(world)
@@ -93,6 +111,14 @@ def test_only_gains_within_ten_minutes_or_the_set_time_count(make_world: Callabl
         for minutes, status in expected:
             world.sql("UPDATE ledger SET at = $2 WHERE seq = $1", got, at + minutes * MINUTE_MS)
             assert undone(asked, took, "?dryRun=true").status == status
+
+
+def test_bag_that_another_player_has_is_not_given_back(world: World) -> None:
+    assert put_player(world, ANN.id, {"Items": [{"Slot": 3}]}).status == 200
+    took = last(world)
+    gained = {"Items": [stack(8, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]}
+    assert put_player(world, BOB.id, gained).status == 200
+    refused(undone(world, took, "?force=true"), 409, "undo_conflict", "belongs to a player")
 
 
 def test_empty_bag_that_another_player_gained_is_found_whatever_its_id(world: World) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from expectations import refused
 from findings import errors
 from game_server import put_player, stack
-from gamekeeper.game import erasure_jobs, item_undo, retention
+from gamekeeper.game import erasure_jobs, history, item_undo, retention, undo
 from gamekeeper.store import history as rows
 from people import ANN, ARROW, BOB, COIN, POUCH, SWORD, USER_IDS, guid
 from tidying import tidy
@@ -19,6 +19,7 @@ from undos import conflict, items, last, read_slot, row, undone
 from world import World
 
 BOBS = "/api/v1/players/Bob"
+NOTHING_ON = [-1, -1, -1, -1, -1]
 
 
 def total(world: World, item: str, name: str = "Bob") -> int:
@@ -110,6 +111,16 @@ def test_undo_is_refused_when_the_first_change_is_deleted(make_world: Callable[.
     tidy(world)
     assert not row(world, away)["Undoable"]
     refused(undone(world, away), 409, "history_trimmed")
+
+
+def test_change_undone_too_often_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(undo, "MAX_UNDOS", 5)
+    items(world, "give", COIN.id, 5, "Bob")
+    seq = last(world)
+    for _ in range(2):
+        undo_of(world, undo_of(world, seq))
+    undo_of(world, seq)
+    conflict(world, last(world), "make the change you want")
 
 
 def delete_bob(world: World) -> int:
@@ -224,3 +235,34 @@ def test_gain_long_before_the_loss_or_in_the_same_slot_is_not_a_move(world: Worl
     put_player(world, BOB.id, {"Items": [{"Slot": 3}]})
     undo_of(world, last(world))
     assert total(world, ARROW.id) == 15
+
+
+@pytest.mark.both_engines
+def test_undo_reads_a_limited_number_of_skipped_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An undo blocks SQLite's single writer, so it must not read all position reports of game servers."""
+    monkeypatch.setattr(item_undo, "MOST_LATER", 1)
+    monkeypatch.setattr(history, "SKIP_FACTOR", 4)
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
+    dropped = last(world)
+    put_player(world, ANN.id, {"Equipment": NOTHING_ON})
+    off = last(world)
+    for place in range(2):
+        put_player(world, ANN.id, {"X": 100 + place})
+    assert undone(world, dropped, "?dryRun=true").status == undone(world, off, "?dryRun=true").status == 200
+    put_player(world, ANN.id, {"X": 90})
+    conflict(world, dropped, "or the player 4 times")
+    assert undone(world, off, "?dryRun=true").status == 200
+    put_player(world, ANN.id, {"X": 91})
+    conflict(world, off, "or the player 4 times")
+
+
+def test_search_for_earlier_equipment_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The previous change of the equipment may be far back: the search for it must be limited."""
+    monkeypatch.setattr(item_undo, "PRECEDING_CHANGES", 2)
+    for place in range(3):
+        put_player(world, ANN.id, {"X": 100 + place})
+    asked = world.run(rows.read_right_before(world.keeper.store, ANN.id, last(world) + 1, item_undo.PRECEDING_CHANGES))
+    assert asked == []
+    put_player(world, ANN.id, {"Equipment": NOTHING_ON})
+    undo_of(world, last(world))
+    assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, 2, -1, -1]
