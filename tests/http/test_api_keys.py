@@ -11,7 +11,11 @@ from gamekeeper import app
 from gamekeeper.game import api_keys as rules
 from gamekeeper.game import lookup
 from gamekeeper.http import key_guard
+from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import idempotency_keys as stored_answers
+from gamekeeper.store import users as user_rows
+from gamekeeper.store.engine import Row, Value, Writing
+from gamekeeper.store.statements import Statement
 from loops import over
 from world import Answer, World
 
@@ -161,6 +165,35 @@ def test_key_is_suspended_rotated_and_revoked(world: World) -> None:
     expect(use(world, second["Key"]), 401, "denied")
     assert world.call("DELETE", path).status == 200
     expect(world.post(f"{path}/rotate", {}), 409, "key_revoked")
+
+
+class LockRecorder:
+    """A transaction that records which accounts and keys it locks."""
+
+    def __init__(self, tx: Any, locked: list[Any]) -> None:
+        self._tx, self._locked = tx, locked
+
+    async def one(self, statement: Statement, *values: Value) -> Row | None:
+        if statement in {user_rows.SQL.lock, key_rows.SQL.lock}:
+            self._locked += values
+        return await self._tx.one(statement, *values)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tx, name)
+
+
+def test_change_of_owner_locks_accounts_in_order_and_then_the_key(world: World) -> None:
+    """Otherwise two keys that change their owners crosswise would deadlock."""
+    for owner, other in (("Shop", "Clerk"), ("Clerk", "Shop")):
+        key_id, locked = create(world, Owner=owner)["Id"], list[Any]()
+        wanted = rules.KeyEdit(owner=other)
+
+        async def change(tx: Writing, key_id: str = key_id, wanted: Any = wanted, locked: Any = locked) -> None:
+            recorder: Any = LockRecorder(tx, locked)
+            await rules.edit(recorder, key_id, wanted, None)
+
+        world.run(world.keeper.store.write(change))
+        assert locked == [*sorted(people.USER_IDS[name] for name in (owner, other)), key_id]
 
 
 def test_changes_of_a_key_have_its_id_and_name(world: World) -> None:

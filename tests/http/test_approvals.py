@@ -197,6 +197,18 @@ def test_repetitions_while_it_is_approved_get_the_id_or_the_real_answer(make_wor
     assert count_coins(first) == 12_000
 
 
+def test_answer_of_an_old_request_is_stored_from_its_approval_on(strict: World) -> None:
+    approval = hold(strict, "old")
+    strict.sql("UPDATE idempotency_keys SET at = 1")
+    assert decide(strict, approval).status == 200
+    assert strict.sql("SELECT COUNT(*) FROM idempotency_keys WHERE at = 1") == [(0,)]
+    other = hold(strict, "gone")
+    strict.sql("DELETE FROM idempotency_keys WHERE key = 'gone'")
+    done = decide(strict, other)
+    assert give(strict, key="gone").raw.decode() == done.json["Answer"]
+    assert count_coins(strict) == 24_000
+
+
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 

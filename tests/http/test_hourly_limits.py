@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import people
+from command_line import CommandLine
 from expectations import everything
 from gamekeeper.game import registrations as rule
 from gamekeeper.game.changes import Decision, Intent
@@ -64,6 +65,23 @@ def test_registrations_per_caller_and_sliding_hour_are_limited(three: World) -> 
     three.sql("UPDATE registrations SET at = at - $1", 60 * 60_000)
     assert register(three, 6, by="Clerk") == [200]
     assert three.sql("SELECT COUNT(*) FROM registrations WHERE caller_id = $1", people.USER_IDS["Clerk"]) == [(1,)]
+
+
+def test_refused_dry_and_replayed_registrations_and_the_command_line_are_not_counted(three: World) -> None:
+    before = everything(three)
+    tried = f"{REGISTER}?dryRun=true"
+    for bad, status in (("Ann", 409), ("rank", 400)):
+        assert three.post(REGISTER, body(1) | {"username": bad}).status == status
+    assert {three.post(tried, body(number)).status for number in range(4)} == {200}
+    assert everything(three) == before
+    key = {"Idempotency-Key": "once"}
+    assert register(three, 1, 1, 1, headers=key) == [200] * 3
+    assert register(three, 2, 3, 4) == [200, 200, 429]
+    assert three.post(REGISTER, body(1), headers=key).headers["idempotent-replay"] == "true"
+    require_limit(three.post(tried, body(4)), "too_many_registrations")
+    add = ("users", "add", "New5", "--email", "new5@example.test", "--password-stdin")
+    CommandLine(three.url).run(*add, typed=f"{people.PASSWORD}\n", GAMEKEEPER_REGISTRATIONS_PER_CALLER="1")
+    assert len(rows(three, "registrations")) == 3
 
 
 @pytest.mark.both_engines
