@@ -194,6 +194,20 @@ def read_times(world: World, what: str) -> Any:
     return world.sql(f"SELECT started_at, ends_at FROM {what}s WHERE user_id = $1", people.USER_IDS["Ann"])[0]  # noqa: S608 - ours
 
 
+def test_audit_log_has_acts(world: World) -> None:
+    act(world, "ban", body={"reason": "spam", "moderator": "Marshal"}, headers={"x-reason": "ticket 7"})
+    entry = world.ledger()[-1]
+    banned = {"BanReason": "spam", "Moderator": "Marshal", "EndsAt": None}
+    assert (entry.kind, entry.player_id, entry.user_id) == ("user_banned", None, people.USER_IDS["Ann"])
+    assert (entry.actor_id, entry.reason) == (people.USER_IDS["Root"], "ticket 7")
+    assert [json.loads(side or "") for side in (entry.before, entry.after)] == [{"BanReason": None}, banned]
+    act(world, "unban", body={"reason": "sorry"})
+    entry = world.ledger()[-1]
+    lifted = {"BanReason": None, "Reason": "sorry", "Moderator": "Root"}
+    assert entry.kind == "user_unbanned"
+    assert [json.loads(side or "") for side in (entry.before, entry.after)] == [banned, lifted]
+
+
 def test_feed_has_acts_on_online_players(world: World) -> None:
     join(world, people.BOB.id)
     began = last(world)

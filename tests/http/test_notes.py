@@ -7,6 +7,7 @@ import pytest
 import people
 import staff
 from expectations import refused
+from findings import findings
 from gamekeeper.game import notes
 from people import ANN, USER_IDS
 from world import Answer, World
@@ -112,3 +113,29 @@ def test_audit_log_has_contents_of_notes_only_with_their_permission(world: World
             assert (b"Sells accounts." in answer) == (b"streamer" in answer) == bool(permissions), name
             for kind in (b"note_added", b"note_deleted", b"tags_set"):
                 assert kind in answer, kind
+
+
+@pytest.mark.both_engines
+def test_doctor_finds_tags_that_differ_from_the_audit_log(world: World) -> None:
+    def set_tags(*tags: str, **of: str) -> None:
+        assert world.post(TAGS, {"Tags": tags, **of}).status == 200
+
+    def find_wrong() -> list[str]:
+        return sorted(each.message.partition(". ")[0] for each in findings(world) if each.check == "tags")
+
+    for name in ("Ann", "Zoe"):
+        set_tags("old", Player=name)
+        set_tags("streamer", "two words", Player=name)
+    set_tags("refunds", User="Ann")
+    set_tags(Player="Zoe")
+    # an erased player with another owner takes its tags along, although the audit log entries are of the first one
+    set_tags("moved", Player="Bob")
+    world.sql("UPDATE players SET user_id = $1 WHERE id = $2", USER_IDS["Clerk"], people.BOB.id)
+    assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
+    assert find_wrong() == []
+    world.sql("DELETE FROM tags WHERE tag = 'two words'")
+    world.sql("INSERT INTO tags VALUES ($1, $2, 'extra')", USER_IDS["Bob"], people.NOBODY_ID)
+    assert find_wrong() == [
+        f"The tags of player {ANN.id} of account {USER_IDS['Ann']} differ from the audit log",
+        f"The tags of player {people.NOBODY_ID} of account {USER_IDS['Bob']} differ from the audit log",
+    ]

@@ -137,6 +137,15 @@ def test_role_is_created_edited_listed_and_deleted_unless_built_in_or_in_use(wor
     expect(world.call("DELETE", f"{ROLES}/helper"), 409, "role_in_use")
 
 
+def test_malformed_role_is_refused(shared_world: World) -> None:
+    expect(change(shared_world, "Ann", give=["boss"]), 400, "unknown_role")
+    expect(change(shared_world, "Ann", grant=["items.mint"]), 400, "unknown_permission")
+    expect(shared_world.post(ROLES, {"name": "mint", "permissions": ["items.mint"]}), 400, "unknown_permission")
+    expect(shared_world.post(ROLES, {"name": "odd", "permissions": ["items.give"], "readonly": True}), 400, "bad_field")
+    for name in ("x", "Night", "night ", "a,b", "a" * 41):
+        assert shared_world.post(ROLES, {"name": name}).status == 400
+
+
 def test_credential_gives_no_more_than_its_own_permissions(world: World) -> None:
     """Root has every permission of an account manager; the credential of this actor has only two of them."""
     staff.save_role(world, "chief", ["users.manage"])

@@ -162,6 +162,19 @@ def test_lost_factor_is_reset_by_staff(world: World) -> None:
     assert world.ledger()[-1].seq == row.seq
 
 
+def test_second_factors_are_in_the_security_log(world: World) -> None:
+    secret, codes = add_totp(world, SHOP)
+    assert try_code(world, codes[0]).status == 200
+    assert try_code(world, make_code(secret)).status == 200
+    assert try_code(world, "000000").status == 400
+    world.run(world.keeper.failed_guesses.flush())
+    assert world.call("DELETE", factors_path("Shop")).status == 200
+    events = world.get(f"/api/keeper/v1/security?user={SHOP}", by="Root").json["Events"]
+    kinds = {"second_factors_changed", "recovery_code_used", "sign_in", "guess_failed", "second_factors_reset"}
+    assert kinds <= {each["Kind"] for each in events}
+    assert {each["Details"]["SecondFactor"] for each in events if each["Kind"] == "sign_in"} == {True}
+
+
 def test_reset_respects_rank_and_secret_is_encrypted_for_its_account(world: World) -> None:
     add_totp(world, people.USER_IDS["Root"])
     helper = staff.add_account(world, "Helper", staff.save_role(world, "stewards", ["staff.manage", "users.query"]))

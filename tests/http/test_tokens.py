@@ -245,3 +245,12 @@ def test_two_instances_store_uses_concurrently(make_world: Callable[..., World])
     worlds[0].run(both([each.keeper.store for each in worlds], [callers_of(each).take_uses() for each in worlds]))
     used = {name for name in ("Root", "Shop", "Clerk", "Server") if last_use(worlds[0], name) is not None}
     assert used == {"Root", "Shop", "Clerk"}
+
+
+def test_shutdown_stores_collected_uses(world: World, loop: asyncio.AbstractEventLoop) -> None:
+    assert world.get("/api/v1/players").status == 200
+    keeper = app.build_keeper(world.keeper.settings)
+    upkeep = app.BackgroundJobs(keeper, callers_of(world), [])
+    loop.run_until_complete(upkeep.start())
+    loop.run_until_complete(upkeep.stop())
+    assert last_use(world, "Root") is not None
