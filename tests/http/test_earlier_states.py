@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 import people
-from audit_log import LONG_AGO, THEN, give, last
+from audit_log import BEYOND, LONG_AGO, THEN, give, last
 from expectations import refused
 from game_server import newcomer, put_player, stack
 from gamekeeper.game import history, retention
-from people import ANN, ANNS_POUCH, ARROW, COIN, FIREBALL, HEAL, KILLS, SWORD, TUTORIAL
+from gamekeeper.http.instants import format_instant
+from gamekeeper.store import clock
+from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, SWORD, TUTORIAL
 from tidying import tidy
 from world import World
 
@@ -105,6 +107,17 @@ def test_state_before_the_retained_history_is_refused(make_world: Callable[..., 
     refused(world.get(f"{THEN}/Bob/items?at=2001-01-01"), 409, "history_trimmed")
 
 
+def test_state_behind_too_many_changes_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "REWIND_BATCH_ROWS", 2)
+    monkeypatch.setattr(history, "MAX_REWOUND", 4)
+    start = last(world)
+    for _ in range(7):
+        give(world)
+    assert occupied_slots(items(world, start + 3, "Bob")["inventory"]) == {0: (COIN.id, 3)}
+    refused(world.get(f"{THEN}/Bob/items?at={start + 2}"), 409, "history_too_long")
+    refused(world.get(f"{THEN}/Bob/items?at=2001-01-01"), 409, "history_too_long")
+
+
 def test_changes_without_items_are_skipped_for_items(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "MAX_REWOUND", 2)
     start = give(world)
@@ -112,3 +125,30 @@ def test_changes_without_items_are_skipped_for_items(world: World, monkeypatch: 
         world.post("/api/v1/players/Bob/level", {"level": level})
     give(world)
     assert occupied_slots(items(world, start, "Bob")["inventory"]) == {0: (COIN.id, 1)}
+
+
+def test_imported_player_did_not_exist_before_its_import(world: World) -> None:
+    """Imported players have no change of their own: one change describes the whole batch."""
+    world.sql("DELETE FROM ledger WHERE player_id = $1", BOB.id)
+    kept = "INSERT INTO imports (source, stage, last, report, listed, counts, started_at, finished_at)"
+    world.sql(f"{kept} VALUES ('x', 'done', '', '', 0, '{{}}', $1, $1)", LONG_AGO)
+    world.sql("UPDATE ledger SET at = $1 WHERE seq <= 14", LONG_AGO - 1000)
+    world.sql("UPDATE ledger SET at = $1 WHERE seq > 14", LONG_AGO + 1000)
+    seq = give(world)
+    world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", LONG_AGO + 2000, seq)
+    for at in (5, 13, "2001-09-09T01:46:39Z"):
+        refused(world.get(f"{THEN}/Bob/items?at={at}"), 404, "not_there_then", "import")
+    for at in (14, 16, "2001-09-09T01:46:41Z"):
+        assert occupied_slots(items(world, at, "Bob")["inventory"]) == {}
+    assert occupied_slots(items(world, seq, "Bob")["inventory"]) == {0: (COIN.id, 1)}
+    # Ann has changes of her own, so her items are known even at a time before the import
+    assert items(world, "2001-09-09T01:46:39Z")["bags"]
+
+
+def test_malformed_or_future_time_is_refused(world: World) -> None:
+    newest, now = last(world), world.run(clock.now(world.keeper.store))
+    soon, later = (format_instant(now + ahead) for ahead in (30_000, 90_000))
+    for at in ("yesterday", "-1", "1.5", "2026-13-01", BEYOND, newest + 1, later):
+        refused(world.get(f"{THEN}/Ann/items?at={at}"), 400, "bad_field")
+    for at in (newest, soon):  # a time slightly in the future means now, because clocks differ
+        assert items(world, at) == items(world)

@@ -9,6 +9,7 @@ from game_server import heartbeat, join, leave
 from gamekeeper.game import erasure_jobs, presence
 from gamekeeper.game.calendar_steps import DAY_MS
 from gamekeeper.http.instants import format_instant, parse_instant
+from gamekeeper.store import clock
 from people import ANN, BOB, ZOE
 from playing import find_midnight, play, read_sessions, roll_up
 from world import World
@@ -57,6 +58,40 @@ def test_sessions_of_one_player_never_overlap_also_within_a_millisecond(world: W
         own = [(start, end) for each, _, start, end in read_sessions(world) if each == player_id]
         assert len(own) == 12
         assert all(before[1] <= after[0] and before[0] < after[0] for before, after in pairwise(own))
+
+
+def test_session_in_the_future_does_not_stop_the_next_one(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    leave(world, ANN.id)
+    world.sql("UPDATE play_sessions SET ended_at = ended_at + $1", 400 * DAY_MS)
+    join(world, ANN.id)
+    leave(world, ANN.id)
+    now = world.run(clock.now(world.keeper.store))
+    [(_, _, first_start, first_end), (_, _, second_start, second_end)] = read_sessions(world)
+    assert first_start < first_end <= second_start <= second_end <= now  # the first one is cut
+    join(world, BOB.id)
+    world.sql("UPDATE play_sessions SET started_at = started_at + $1 WHERE ended_at IS NULL", 400 * DAY_MS)
+    leave(world, BOB.id)
+    join(world, BOB.id)
+    leave(world, BOB.id)
+    now = world.run(clock.now(world.keeper.store))
+    [(start, end), (future_start, future_end)] = [each[2:] for each in read_sessions(world) if each[0] == BOB.id]
+    assert start <= end <= now < future_start == future_end
+    assert findings(world, "activity") == []
+
+
+def test_open_session_without_presence_is_ended_by_the_next_one(world: World) -> None:
+    """However a session was left open, its player can come online."""
+    heartbeat(world)
+    world.sql(
+        "INSERT INTO play_sessions (player_id, started_at, server) VALUES (CAST($1 AS {guid}), 1000, 'gone')", ANN.id
+    )
+    assert join(world, ANN.id).status == 200
+    [(_, _, _, left), (_, server, start, end)] = read_sessions(world)
+    assert (server, end) == ("one", None)
+    assert 1000 < left <= start
+    assert findings(world, "activity") == []
 
 
 def test_session_ends_when_the_lease_expired_and_with_a_closed_server(world: World) -> None:

@@ -12,6 +12,7 @@ from expectations import refused
 from gamekeeper.game import player_filters
 from gamekeeper.game.player_filters import Cursor, Order
 from gamekeeper.http import player_cursor
+from gamekeeper.store import indexes
 from loops import over
 from people import COIN, MEADOW, WARRIOR, guid
 from world import World, open_world
@@ -172,3 +173,12 @@ def test_bans_need_users_query(shared: World) -> None:
 )
 def test_malformed_filter_is_rejected(shared: World, query: str) -> None:
     refused(shared.get(f"{PATH}?{query}"), 400, "bad_field")
+
+
+def test_filter_waits_for_the_indexes(world: World) -> None:
+    """During an import and right after an upgrade there is no index: a filter would read all players."""
+    world.sql("DROP INDEX players_by_seen")
+    refused(world.get(f"{PATH}?classId={WARRIOR.id}"), 503, "search_not_ready")
+    assert world.get(PATH).status == 200
+    assert world.run(indexes.create_missing(world.keeper.store)) == ["players_by_seen"]
+    assert world.get(f"{PATH}?classId={WARRIOR.id}").status == 200
