@@ -1,8 +1,8 @@
 """The SQLite store over APSW: settings of its connections, translated errors, and files that other programs open."""
 
+import asyncio
 import subprocess
 import sys
-import asyncio
 from contextlib import closing
 from typing import Any
 
@@ -52,6 +52,10 @@ TRANSLATED: dict[int, type[BaseException]] = {
     apsw.SQLITE_MISUSE: apsw.MisuseError,
 }
 LOOK_WITH_SQLITE3 = """
+import sqlite3, sys
+with sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True) as db:
+    print(*db.execute("PRAGMA integrity_check").fetchone(), *db.execute("SELECT COUNT(*) FROM players").fetchone())
+"""
 
 
 def test_errors_of_sqlite_are_translated(world: World) -> None:
