@@ -32,6 +32,13 @@ def test_approval_of_an_invitation_shows_its_address(make_world: MakeWorld, data
     assert decide(world, held, "deny", by="Clerk").json["Email"] is None
 
 
+def test_other_spellings_of_the_path_do_not_hide_the_address(make_world: MakeWorld) -> None:
+    world = approving.make_strict(make_world, public_url=PUBLIC_URL)
+    for path in ("/api/Keeper/v1/INVITATIONS", f"{INVITATIONS}/", "/api/keeper/v1/%69nvitations"):
+        held = world.post(path, {"email": NEW, "roles": ["moderator"]}).json["ApprovalId"]
+        assert world.get(f"{ROOT}/{held}").json["Email"] == NEW, path
+
+
 def test_address_is_masked_without_the_permission_to_see_accounts(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, public_url=PUBLIC_URL)
     world.sql("UPDATE users SET users_query = FALSE WHERE name = 'Clerk'")

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Collection
+from urllib.parse import unquote
 
 from gamekeeper.game.approval_refusals import RequesterLostAccess
 from gamekeeper.game.key_file import KeyFile
@@ -36,7 +37,9 @@ def find_invited(approval: Approval, permissions: Collection[str]) -> str | None
 
     The preview does not have it, because the audit log of an invitation does not.
     """
-    if approval.state != WAITING or (approval.method, approval.path) != ("POST", INVITATIONS):
+    # the router takes a path in any letter case, with percent-encoded letters and with a slash at its end
+    path = unquote(approval.path).partition("?")[0].rstrip("/").lower()
+    if approval.state != WAITING or (approval.method, path) != ("POST", INVITATIONS):
         return None
     try:
         email = bodies.decode(base64.b64decode(approval.body), approval.content_type, Invite).email
