@@ -115,19 +115,17 @@ def make_item_slot(slot: int, stack: Stack | None) -> wire.items.ItemSlot:
     return wire.items.ItemSlot(slot, stack.bag_id, stack.item_id, stack.quantity, list(stack.buffs))
 
 
-def list_item_slots(slots: Slots, place: str, size: int) -> list[wire.items.ItemSlot]:
-    """List all slots of an inventory, bank or bag, also empty ones; beyond its size up to the last one with an item."""
-    return [make_item_slot(slot, slots.get((place, slot))) for slot in number_slots(slots, place, size)]
-
-
 def number_slots(slots: Iterable[SlotAddress], place: str, size: int) -> range:
-    """Return the numbers of the slots that an answer lists."""
+    """Return the numbers of the slots that an answer lists for an inventory, bank or bag.
+
+    These are all slots, also empty ones; beyond the size up to the last one with an item.
+    """
     last = max((slot for where, slot in slots if where == place), default=-1)
     return range(max(size, last + 1))
 
 
 def list_named_slots(slots: Slots, names: Mapping[str, str], place: str, size: int) -> list[wire.items.NamedSlot]:
-    """List all slots of an inventory, bank or bag like `list_item_slots`, with the names of their items."""
+    """List all slots of an inventory, bank or bag with the names of their items; see `number_slots`."""
     return [make_named_slot(slot, slots.get((place, slot)), names) for slot in number_slots(slots, place, size)]
 
 

@@ -49,7 +49,7 @@ def find_invited(approval: Approval, permissions: Collection[str]) -> str | None
 
 
 def mask_email(email: str) -> str:
-    """Leave the first letter and the domain of an address."""
+    """Mask an email address: keep its first letter and its domain."""
     local, _, domain = email.rpartition("@")
     return f"{local[:1]}…@{domain}"
 

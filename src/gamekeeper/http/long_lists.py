@@ -25,7 +25,7 @@ def encode_pieces(rows: Sequence[R], encode: Callable[[Sequence[R]], bytes]) -> 
 
 
 async def join_pieces(request: Request, rows: int, pieces: Iterator[bytes]) -> bytes:
-    """Join the pieces of an answer with so many rows."""
+    """Join the pieces of an answer. `rows`: their number in all; above MOST_AT_ONCE it runs through the gate."""
     if rows <= MOST_AT_ONCE:
         return b"".join(pieces)
 
