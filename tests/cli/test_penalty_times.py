@@ -31,3 +31,9 @@ def test_ban_and_mute_last_as_long_as_was_typed(command: CommandLine, world: Wor
     assert said == f"{done} Bob until {year}-01-31 18:00:00 UTC.\n"
     ((ends_at,),) = world.sql(f"SELECT ends_at FROM {act}s WHERE user_id = $1", BOB)  # noqa: S608 - one of two
     assert ends_at == datetime(year, 1, 31, 18, tzinfo=UTC).timestamp() * 1000
+
+
+def test_word_until_may_be_repeated_and_past_times_are_refused(command: CommandLine) -> None:
+    assert command.says("users", "mute", "Bob", "--until", "until 2100-01-31").startswith("Muted Bob until 2100-01-31")
+    for option, typed in (("--until", "2020-01-31"), ("--until", "3h"), ("--for", "999999d")):
+        assert "is not in the future" in command.refuses("users", "ban", "Bob", option, typed, code=2)

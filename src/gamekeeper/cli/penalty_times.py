@@ -14,7 +14,7 @@ Body = Mapping[str, str | int]  # the one field of a ban or mute that says how l
 
 
 class TimeType(click.ParamType[Body]):
-    """A typed time. `begin`: a word that belongs before it, because the name of the option stands for it."""
+    """A typed time. `begin`: a word that it may leave out, because the name of the option says the same."""
 
     def __init__(self, name: str, begin: str = "") -> None:
         self.name = name
@@ -23,9 +23,10 @@ class TimeType(click.ParamType[Body]):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Body:
         from gamekeeper.console.typed_times import list_understood, parse_time  # noqa: PLC0415 - loads the console, which few commands need
 
-        typed = parse_time(f"{self.begin}{value}", datetime.now(UTC))
+        typed = parse_time(f"{self.begin}{value.removeprefix(self.begin)}", datetime.now(UTC))
         if typed is None:
-            self.fail(f"'{value}' is not understood. {list_understood()}", param, ctx)
+            problem = "is not understood, is not in the future, or is more than 100 years away."
+            self.fail(f"'{value}' {problem} {list_understood()}", param, ctx)
         return typed.body
 
 
