@@ -46,3 +46,10 @@ def list_changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[st
 def totals(world: World) -> tuple[int, ...]:
     """Return table totals that every kind of write changes, read in one statement; faster than a fingerprint."""
     return tuple(int(number) for number in world.sql(TOTALS)[0])
+
+
+@cache
+def columns() -> Mapping[str, tuple[str, ...]]:
+    text = (FOLDER / "schema.sql").read_text(encoding="utf-8")
+    found: list[tuple[str, str]] = re.findall(r"^CREATE TABLE (\w+) \(\n(.*?)^\)", text, re.MULTILINE | re.DOTALL)
+    return {table: tuple(re.findall(r"^    ([a-z_0-9]+) +\S", body, re.MULTILINE)) for table, body in found}
