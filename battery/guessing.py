@@ -21,7 +21,7 @@ from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.users import Powers
+from gamekeeper.store.powers import Powers
 
 WRONG = hash_for_wire("not the battery's")
 ATTACKER, OWNER, CURIOUS, TIMER = "127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"

@@ -9,15 +9,15 @@ from crash_gives import COIN
 from gamekeeper import app, settings
 from gamekeeper.game import accounts, lookup, tokens
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import PlayerCreated, PlayerState
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.player_effects import PlayerCreated, PlayerState
 from gamekeeper.game.players import Player
 from gamekeeper.store import guesses, resets
 from gamekeeper.store import tokens as token_rows
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.migrate import migrate
-from gamekeeper.store.users import Powers
+from gamekeeper.store.powers import Powers
 
 T = TypeVar("T")
 ROOT, PASSWORD = "Root", hash_for_wire("the battery's")

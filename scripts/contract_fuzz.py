@@ -21,8 +21,8 @@ import httpx
 from gamekeeper import app, settings
 from gamekeeper.demo import loader, world
 from gamekeeper.game import tokens
+from gamekeeper.game.account_effects import UserRegistered
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import UserRegistered
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.migrate import migrate

@@ -25,13 +25,13 @@ import httpx
 from gamekeeper import app, settings
 from gamekeeper.game import accounts, catalogue, lookup, tokens
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import PlayerCreated, PlayerState
 from gamekeeper.game.passwords import NO_PASSWORD
+from gamekeeper.game.player_effects import PlayerCreated, PlayerState
 from gamekeeper.game.players import Player
 from gamekeeper.store.catalogue import CatalogueItem
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.migrate import migrate
-from gamekeeper.store.users import Powers
+from gamekeeper.store.powers import Powers
 from server import Server
 
 COIN = CatalogueItem("c0ffee00-0000-4000-8000-000000000001", "Coin", True, None, 0, None)

@@ -29,15 +29,19 @@ import everything  # noqa: E402 - needs the path that is set above
 import people  # noqa: E402 - needs the path that is set above
 import world as worlds  # noqa: E402 - needs the path that is set above
 from findings import errors  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.account_effects import UsersLoaded  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.bulk_loads import PAUSE_LISTS, RESUME_LISTS  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.changes import Decision, Intent  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.effects import PAUSE_LISTS, RESUME_LISTS, LedgerTrimmed, PlayersLoaded, PlayerState, UsersLoaded  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.history import KINDS  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.keeper import Keeper  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.player_effects import PlayersLoaded, PlayerState  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.players import Player  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.retention_effects import LedgerTrimmed  # noqa: E402 - needs the path that is set above
 from gamekeeper.http.operation import WRITE  # noqa: E402 - needs the path that is set above
 from gamekeeper.http.routes import ROUTES  # noqa: E402 - needs the path that is set above
 from gamekeeper.store.engine import Reading  # noqa: E402 - needs the path that is set above
-from gamekeeper.store.users import Powers, User  # noqa: E402 - needs the path that is set above
+from gamekeeper.store.powers import Powers  # noqa: E402 - needs the path that is set above
+from gamekeeper.store.users import User  # noqa: E402 - needs the path that is set above
 from pair import programs, wheel  # noqa: E402 - needs the path that is set above
 
 FROZEN = ROOT / "tests" / "frozen"

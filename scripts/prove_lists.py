@@ -33,15 +33,15 @@ import httpx
 
 from gamekeeper.game import accounts, lookup, tokens
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import PlayerCreated, PlayerState
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import NO_PASSWORD
+from gamekeeper.game.player_effects import PlayerCreated, PlayerState
 from gamekeeper.game.players import Player
 from gamekeeper.store import lists as stored
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.migrate import migrate
+from gamekeeper.store.powers import Powers
 from gamekeeper.store.statements import Statement
-from gamekeeper.store.users import Powers
 from list_writer import API, SHARED, WriterJob, client_of, open_keeper, shared_player_id, write_in_process
 from server import Server
 

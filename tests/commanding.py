@@ -3,7 +3,7 @@
 from typing import Any
 
 from game_server import LINK
-from gamekeeper.store import feed
+from gamekeeper.store import ledger
 from world import Answer, World
 
 CHANGES = f"{LINK}/changes"
@@ -22,7 +22,7 @@ def read_feed(world: World, after: int, server: str = "one") -> list[Any]:
 
 
 def read_last(world: World) -> int:
-    return world.run(feed.read_state(world.keeper.store)).last
+    return world.run(ledger.read_state(world.keeper.store)).last
 
 
 def stored(world: World) -> list[tuple[object, ...]]:

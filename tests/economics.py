@@ -3,9 +3,10 @@
 from typing import Any
 
 import people
+from gamekeeper.game.bulk_loads import PAUSE_LISTS, RESUME_LISTS
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import PAUSE_LISTS, RESUME_LISTS, PlayersLoaded, PlayerState
 from gamekeeper.game.inventory import INVENTORY, Stack
+from gamekeeper.game.player_effects import PlayersLoaded, PlayerState
 from gamekeeper.game.players import Player
 from gamekeeper.store.engine import Reading
 from people import COIN, KILLS

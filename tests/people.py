@@ -1,11 +1,11 @@
 """The test data: accounts, players and catalogue with which every test starts."""
 
-from gamekeeper.game.effects import PlayerState as Belongings
 from gamekeeper.game.inventory import BANK, INVENTORY, Stack
+from gamekeeper.game.player_effects import PlayerState as Belongings
 from gamekeeper.game.players import Player
 from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEntry
+from gamekeeper.store.powers import Powers
 from gamekeeper.store.server_variables import ServerVariable
-from gamekeeper.store.users import Powers
 
 PASSWORD = "correct horse battery staple"  # password of all test accounts
 

@@ -9,13 +9,14 @@ import pytest
 
 import people
 from gamekeeper.game import identities, lookup, roles, tokens
+from gamekeeper.game.account_effects import UserRegistered
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import UserRegistered
 from gamekeeper.game.identities import ProvenIdentity
 from gamekeeper.game.roles import RoleDraft
 from gamekeeper.store import roles as role_rows
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.users import Grants, Powers, User
+from gamekeeper.store.powers import Grants, Powers
+from gamekeeper.store.users import User
 from world import CLI, QUICK, SENT, World
 
 STORED = QUICK.hash(SENT)

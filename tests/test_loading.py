@@ -19,10 +19,11 @@ from findings import faults
 from gamekeeper import app, settings
 from gamekeeper.demo import loader, sample_players, world
 from gamekeeper.game import lists
+from gamekeeper.game.account_effects import UserRegistered
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import PlayerCreated, UserRegistered
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import NAMES, RANK, USERS
+from gamekeeper.game.player_effects import PlayerCreated
 from gamekeeper.http.caller import Callers
 from gamekeeper.store import players
 from gamekeeper.store.engine import LockTimeout, Reading, Row

@@ -12,7 +12,8 @@ from gamekeeper.game import accounts
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.store import ledger
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 from people import ANN, ANNS_POUCH, ARROW, COIN, DOUBLE_XP, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS
 from world import Answer, World
 

@@ -16,12 +16,13 @@ import people
 import records
 from gamekeeper import app, log, settings
 from gamekeeper.game import catalogue, moderation, tokens
+from gamekeeper.game.account_effects import UserRegistered
 from gamekeeper.game.bulk_loads import load_server_variables
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import PlayerCreated, UserRegistered
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.player_effects import PlayerCreated
 from gamekeeper.store import ledger, postgres, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.migrate import migrate

@@ -17,7 +17,7 @@ from gamekeeper.game import accounts
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.store import users
-from gamekeeper.store.users import Powers
+from gamekeeper.store.powers import Powers
 from server import Server
 
 # additional players that the slowest expected machine loads per second; extends the wait for the start

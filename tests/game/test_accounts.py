@@ -3,7 +3,7 @@
 import pytest
 
 from gamekeeper.game import accounts
-from gamekeeper.store.users import Powers
+from gamekeeper.store.powers import Powers
 from loops import over
 from world import World
 

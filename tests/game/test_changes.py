@@ -11,8 +11,8 @@ import pytest
 import people
 from gamekeeper import crash
 from gamekeeper.game import changes, inventory, items
+from gamekeeper.game.change import Unlogged
 from gamekeeper.game.changes import ApplyResult, Decision, Intent
-from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.refusals import (
     AnswerErased,
     ChangedMeanwhile,

@@ -7,13 +7,16 @@ import pytest
 
 import people
 from gamekeeper.game import imported_hashes
+from gamekeeper.game.account_effects import UsersLoaded
+from gamekeeper.game.change import Change
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Change, PlayersLoaded, UsersLoaded
-from gamekeeper.game.effects import PlayerState as Belongings
 from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.player_effects import PlayersLoaded
+from gamekeeper.game.player_effects import PlayerState as Belongings
 from gamekeeper.game.players import Player
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 from proof import refused
 from world import CLI, Answer, World
 

@@ -11,7 +11,7 @@ import people
 from api_keys import create
 from gamekeeper.backup.person import export_person
 from gamekeeper.game import erasure_jobs, logs
-from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.change import Unlogged
 from gamekeeper.http.instants import format_engine_time, format_instant
 from gamekeeper.store import clock
 from gamekeeper.store.engine import Writing

@@ -18,7 +18,7 @@ from gamekeeper.game.role_refusals import LastManager, RoleOutOfReach
 from gamekeeper.game.roles import RoleRequest
 from gamekeeper.game.security import UNKNOWN_ORIGIN
 from gamekeeper.store import roles as role_rows
-from gamekeeper.store.users import Powers
+from gamekeeper.store.powers import Powers
 from token_pairs import BY_PASSWORD, TOKEN, exchange, log_in
 from world import CLI, SENT, Answer, World
 

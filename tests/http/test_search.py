@@ -13,7 +13,7 @@ from expectations import refused
 from findings import findings
 from gamekeeper.game import rows, search
 from gamekeeper.game.lookup import fold
-from gamekeeper.store import indexes, players, users
+from gamekeeper.store import indexes, players, powers, users
 from gamekeeper.store.engine import Writing
 from people import ANN, USER_IDS, ZOE, guid
 from world import World
@@ -56,7 +56,7 @@ def add(world: World, given: Sequence[str], first: int = 0x5000) -> None:
 
 def add_users(world: World, given: Sequence[tuple[str, str]]) -> None:
     made = [
-        rows.make_user_columns(users.User(guid(number), name, email, "!", users.Powers(), 0, None, None))
+        rows.make_user_columns(users.User(guid(number), name, email, "!", powers.Powers(), 0, None, None))
         for number, (name, email) in enumerate(given, 0x6000)
     ]
 

@@ -1,8 +1,10 @@
 """Undo of every kind of change: results, permissions, keys and chains of undos."""
 
 import asyncio
+import pkgutil
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 
 import pytest
 
@@ -10,10 +12,11 @@ import staff
 from expectations import everything, refused
 from findings import errors
 from game_server import put_player
-from gamekeeper.game import effects, undo
+from gamekeeper import game
+from gamekeeper.game import undo
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.inventory import read_capacity
-from gamekeeper.store.users import Powers
+from gamekeeper.store.powers import Powers
 from people import ANN, COIN, SWORD, USER_IDS
 from undos import (
     ACTS,
@@ -152,7 +155,9 @@ def test_undo_of_an_account_change_reveals_nothing_without_the_role(world: World
 
 
 def test_every_kind_can_be_undone_or_says_why_not() -> None:
-    kinds = {each.kind for each in vars(effects).values() if isinstance(getattr(each, "kind", None), str)}
+    named = [each.name for each in pkgutil.iter_modules(game.__path__) if each.name.endswith("_effects")]
+    values = [each for name in named for each in vars(import_module(f"{game.__name__}.{name}")).values()]
+    kinds = {each.kind for each in values if isinstance(getattr(each, "kind", None), str)}
     loaded = {"players_loaded", "users_loaded", "ledger_trimmed"}
     assert kinds - loaded == (set(undo.RULES) | set(undo.WHY_NOT)) & kinds
     assert not set(undo.RULES) & set(undo.WHY_NOT)

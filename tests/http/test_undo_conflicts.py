@@ -10,7 +10,7 @@ from findings import errors
 from game_server import heartbeat, join, put_player, stack
 from gamekeeper.game import item_undo, retention
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store.users import Powers
+from gamekeeper.store.powers import Powers
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS, ZOE
 from tidying import tidy
 from undos import (

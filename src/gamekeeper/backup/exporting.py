@@ -30,7 +30,7 @@ from gamekeeper.backup.interrupt import stop_on_cancel
 from gamekeeper.backup.lines import ChecksumWriter, CopyProgress, translate_write_errors
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http.instants import format_instant
-from gamekeeper.store import clock, copies, feed
+from gamekeeper.store import clock, copies, ledger
 from gamekeeper.store.engine import Snapshot, Store
 from gamekeeper.store.migrate import read_applied
 
@@ -77,7 +77,7 @@ async def export(store: Store, path: Path, progress: CopyProgress) -> ExportMani
 async def _export_tables(tx: Snapshot, folder: Path, progress: CopyProgress) -> ExportManifest:
     nouns = [name for name in await copies.list_tables(tx) if name not in LEFT_OUT | NESTED_NAMES]
     files = [await _export_noun(tx, folder, noun, progress) for noun in nouns]
-    made_at, (_, last, trimmed) = format_instant(await clock.now(tx)), await feed.read_state(tx)
+    made_at, (_, last, trimmed) = format_instant(await clock.now(tx)), await ledger.read_state(tx)
     manifest = ExportManifest(
         FORMAT, __version__, made_at, last, trimmed, list((await read_applied(tx)).values()), files
     )

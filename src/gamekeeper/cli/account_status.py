@@ -8,7 +8,8 @@ from gamekeeper.game import accounts, permissions
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import identities, moderation, second_factors
 from gamekeeper.store.moderation import ImposedPenalty
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 
 class AccountStatus(NamedTuple):

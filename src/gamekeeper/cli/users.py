@@ -22,7 +22,8 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.game.roles import RoleRequest
 from gamekeeper.settings import Settings, variable
 from gamekeeper.store import users as user_rows
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 PAGE_SIZE = 500  # accounts that `users list` reads per query
 CONTROL = "Cc"  # Unicode category of control characters: line breaks, NUL, tab

@@ -24,10 +24,11 @@ from gamekeeper.store import moderation as penalties
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.players import StoredPlayer
+from gamekeeper.store.powers import Powers
 from gamekeeper.store.roles import Role
 from gamekeeper.store.second_factors import SecondFactor
 from gamekeeper.store.security import SignIn
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.users import User
 
 TOKENS_SHOWN = 10  # newest active tokens on the account's page
 PERMISSION_LABELS = PerLanguage(

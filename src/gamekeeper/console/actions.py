@@ -40,10 +40,10 @@ from gamekeeper.console.server_texts import describe_refusal
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import delivery_states
 from gamekeeper.game.approval_refusals import ApprovalRequired
-from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import NOTE_KINDS, find_undone_changes
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.player_effects import PlayerDeleted
 from gamekeeper.game.refusals import ChangedMeanwhile, Malformed, PlayerOnline, Refusal
 from gamekeeper.game.slot_refusals import SlotChanged
 from gamekeeper.game.undo_refusals import ItemMovedOn

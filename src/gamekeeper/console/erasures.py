@@ -9,8 +9,8 @@ from gamekeeper.console.formats import format_number
 from gamekeeper.console.refusals import NameNotTyped
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import lookup
-from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.erasures import MAX_COUNTED
+from gamekeeper.game.player_effects import PlayerDeleted
 from gamekeeper.game.refusals import NoSuchUser
 from gamekeeper.http import users
 from gamekeeper.http.request import Request

@@ -13,7 +13,7 @@ from gamekeeper.console.texts import gettext
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.settings import Settings, describe
-from gamekeeper.store import erasures, feed, mails, migrate
+from gamekeeper.store import erasures, ledger, mails, migrate
 
 PAGE = "/console/health"
 MAX_LEFT = 100_000  # the count of changes still to be blanked after erasures stops here: counting more is slow
@@ -68,7 +68,7 @@ def process_name() -> str:
 async def load_facts(request: Request) -> list[HealthFact]:
     store = request.services.keeper.store
     newest = max((await migrate.read_applied(store)).values())
-    standing = await feed.read_state(store)
+    standing = await ledger.read_state(store)
     left = await erasures.count_left(store, MAX_LEFT)
     waiting, failed = await mails.count_open(store, DAY_MS)
     return [

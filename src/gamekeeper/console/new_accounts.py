@@ -19,7 +19,7 @@ from gamekeeper.game.approval_refusals import ApprovalRequired
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
-from gamekeeper.store.users import Powers
+from gamekeeper.store.powers import Powers
 
 ROLE = "then.role"  # form field with the role that a new account gets
 REGISTER = "register_user"

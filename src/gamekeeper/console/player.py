@@ -33,11 +33,11 @@ from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.console.travel import Moments
 from gamekeeper.game import history, lookup, variables
 from gamekeeper.game.codec import ChangeSide, Codec
-from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.equipment import find_fit
 from gamekeeper.game.history import PointInTime
 from gamekeeper.game.lists import Ranking
 from gamekeeper.game.logs import LogFilter
+from gamekeeper.game.player_effects import PlayerDeleted
 from gamekeeper.game.players import Player, make_player
 from gamekeeper.game.refusals import NoSuchPlayer, Refusal
 from gamekeeper.game.timeline import EMPTY_PAGE, Subjects, TimelinePage

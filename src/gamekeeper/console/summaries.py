@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gamekeeper.console.differences import NOTHING
 from gamekeeper.console.texts import cache_texts, gettext, ngettext
-from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
+from gamekeeper.game.player_effects import PlayerCreated, PlayerDeleted
 from gamekeeper.http.outlines import PlayerOutline, outline_player
 from gamekeeper.store import catalogue
 from gamekeeper.store.engine import Reading

@@ -5,8 +5,8 @@ from typing import NamedTuple
 from gamekeeper.console import changes
 from gamekeeper.console.server_texts import describe_refusal, translate_message
 from gamekeeper.console.texts import PerLanguage, gettext
-from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import PointInTime
+from gamekeeper.game.player_effects import PlayerDeleted
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import BadField, HistoryTooLong, HistoryTrimmed, NotThereThen, Refusal
 from gamekeeper.http import queries

@@ -9,12 +9,8 @@ from gamekeeper.console.differences import TIMES_SIGN, Names
 from gamekeeper.console.formats import format_number
 from gamekeeper.console.texts import PerLanguage, gettext
 from gamekeeper.console.texts import translate as _
-from gamekeeper.game.codec import ChangeSide
-from gamekeeper.game.effects import (
+from gamekeeper.game.account_effects import (
     EmailChanged,
-    PlayerChanged,
-    PlayerCreated,
-    PlayerDeleted,
     PowersChanged,
     RolesChanged,
     UserBanned,
@@ -24,8 +20,9 @@ from gamekeeper.game.effects import (
     UserSuspended,
     UserUnbanned,
     UserUnmuted,
-    VariablesSet,
 )
+from gamekeeper.game.codec import ChangeSide
+from gamekeeper.game.player_effects import PlayerChanged, PlayerCreated, PlayerDeleted, VariablesSet
 from gamekeeper.game.world_effects import GuildVariablesSet, ServerVariablesSet
 from gamekeeper.http.request import Request
 from gamekeeper.store import players, users

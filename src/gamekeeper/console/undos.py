@@ -8,12 +8,8 @@ from typing import NamedTuple, cast
 
 from gamekeeper.console.differences import NO_VALUES, DecodedSides
 from gamekeeper.game import history, item_undo, moderation, player_edits, undo
-from gamekeeper.game.codec import ChangeSide, Codec
-from gamekeeper.game.effects import (
+from gamekeeper.game.account_effects import (
     EmailChanged,
-    PlayerChanged,
-    PlayerCreated,
-    PlayerDeleted,
     PowersChanged,
     RolesChanged,
     UserBanned,
@@ -24,14 +20,17 @@ from gamekeeper.game.effects import (
     UserUnbanned,
     UserUnmuted,
 )
+from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.permissions import find_powers, list_held
+from gamekeeper.game.player_effects import PlayerChanged, PlayerCreated, PlayerDeleted
 from gamekeeper.http.outlines import PlayerOutline, has_same_record
 from gamekeeper.http.request import Request
 from gamekeeper.store import clock, players, users
 from gamekeeper.store import history as rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import OF_PLAYER, HistoryChange, HistoryFilter
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 # kinds of changes of a player's own fields, not only of its items, spells or variables
 RECORD_KINDS = {PlayerChanged.kind, PlayerCreated.kind}

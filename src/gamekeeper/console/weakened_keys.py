@@ -6,7 +6,7 @@ from msgspec import Struct
 from gamekeeper.console.api_keys import Fact
 from gamekeeper.console.texts import gettext
 from gamekeeper.game import key_losses
-from gamekeeper.game.effects import UserBanned
+from gamekeeper.game.account_effects import UserBanned
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
 from gamekeeper.http.wire.api_keys import WeakenedKey

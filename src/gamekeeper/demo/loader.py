@@ -19,7 +19,11 @@ from gamekeeper.demo import (
 from gamekeeper.demo.names import make_numbered_id, make_stable_id
 from gamekeeper.demo.past import SHOP_KEY, Past
 from gamekeeper.game import accounts, activity, catalogue, logs, passwords, past_loads, rollups, tokens
+from gamekeeper.game.account_effects import UserBanned, UserMuted, UserRegistered, UsersLoaded
 from gamekeeper.game.bulk_loads import (
+    DROP_INDEXES,
+    PAUSE_LISTS,
+    RESUME_LISTS,
     load_guild_variables,
     load_guilds,
     load_memberships,
@@ -28,25 +32,15 @@ from gamekeeper.game.bulk_loads import (
     pause_gc,
 )
 from gamekeeper.game.calendar_steps import HOUR_MS
+from gamekeeper.game.change import Change, Unlogged
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import (
-    DROP_INDEXES,
-    PAUSE_LISTS,
-    RESUME_LISTS,
-    Change,
-    PlayersLoaded,
-    Unlogged,
-    UserBanned,
-    UserMuted,
-    UserRegistered,
-    UsersLoaded,
-)
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import fold
+from gamekeeper.game.player_effects import PlayersLoaded
 from gamekeeper.store import clock, indexes, players, presence, users
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.moderation import Penalty
-from gamekeeper.store.users import Grants
+from gamekeeper.store.powers import Grants
 
 BATCH_SIZE = 10_000
 TOKEN_HOURS = 24

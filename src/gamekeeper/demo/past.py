@@ -10,9 +10,9 @@ from gamekeeper.demo import world
 from gamekeeper.demo.names import make_stable_id
 from gamekeeper.game import inventory, items, link, moderation, past_loads, undo
 from gamekeeper.game.actors import Actor
+from gamekeeper.game.change import Change, Unlogged
 from gamekeeper.game.changes import Decide, Decision, Intent
 from gamekeeper.game.codec import Codec
-from gamekeeper.game.effects import Change, Unlogged
 from gamekeeper.game.inventory import Capacity, SlotChanges, read_capacity
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.link import PlayerReport

@@ -8,13 +8,14 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from gamekeeper.demo import world
 from gamekeeper.demo.names import make_numbered_id, make_numbered_name, make_stable_id
-from gamekeeper.game.effects import PlayerState
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack, read_capacity
 from gamekeeper.game.passwords import NO_PASSWORD
+from gamekeeper.game.player_effects import PlayerState
 from gamekeeper.game.players import NOTHING_EQUIPPED, Player
 from gamekeeper.settings import Settings
 from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEntry
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 T = TypeVar("T")
 FullPlayer = tuple[Player, PlayerState]

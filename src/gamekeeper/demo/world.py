@@ -6,8 +6,8 @@ from gamekeeper.demo.names import make_stable_id
 from gamekeeper.game.values import BOOLEAN, INTEGER, STRING
 from gamekeeper.store.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
 from gamekeeper.store.guild_variables import GuildVariableDeclaration
+from gamekeeper.store.powers import Powers
 from gamekeeper.store.server_variables import ServerVariable
-from gamekeeper.store.users import Powers
 
 PLACES = (  # equipment without other details, in the order of the places that EquipmentSlot numbers
     ("Leather Cap", "Kettle Helm"),

@@ -11,13 +11,14 @@ from gamekeeper.game.lookup import ZERO_GUID, fold, make_clashing_fold
 from gamekeeper.game.retention import DAY_MS
 from gamekeeper.game.second_factor_refusals import KeyFileUnusable
 from gamekeeper.settings import BadSetting, Settings
-from gamekeeper.store import feed, ledger, mails, roles, users
 from gamekeeper.store import hash_upgrades as upgrade_rows
+from gamekeeper.store import ledger, mails, powers, roles, users
 from gamekeeper.store import second_factors as factor_rows
 from gamekeeper.store.engine import Reading, Row
+from gamekeeper.store.ledger import read_state
 
 KEY_FILE_ADVICE = "Put the right key file back, or run: gamekeeper users reset-second-factor NAME"
-COMPARED = frozenset({*users.Powers._fields, "roles", "permissions"})  # fields that the audit log must have too
+COMPARED = frozenset({*powers.Powers._fields, "roles", "permissions"})  # fields that the audit log must have too
 
 
 async def check(tx: Reading, found: Findings, settings: Settings, spelling: Codec, progress: Progress) -> None:
@@ -35,7 +36,7 @@ async def check(tx: Reading, found: Findings, settings: Settings, spelling: Code
 async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
     """Compare folded names and emails of accounts with the unfolded ones, and permissions with the audit log."""
     total, done, last = await users.count(tx), 0, ZERO_GUID
-    trimmed = (await feed.read_state(tx)).trimmed
+    trimmed = (await read_state(tx)).trimmed
     while page := await users.read_check_rows_after(tx, last, findings.PAGE_ROWS):
         told = await _read_powers(tx, spelling, page[0].id, page[-1].id, trimmed)
         for user in page:
@@ -49,7 +50,7 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress
         progress("accounts", done, total)
 
 
-def _list_grants(grants: users.Grants) -> dict[str, object]:
+def _list_grants(grants: powers.Grants) -> dict[str, object]:
     """Return an account's roles and directly granted permissions as the audit log has them."""
     return {"roles": grants.roles, "permissions": tuple(sorted(grants.direct))}
 

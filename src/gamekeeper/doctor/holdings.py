@@ -9,8 +9,8 @@ from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, REPAIR_ADVICE, Findings
 from gamekeeper.game import rows
 from gamekeeper.game.codec import ChangeSide, Codec
-from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
+from gamekeeper.game.player_effects import PlayerCreated, PlayerDeleted
 from gamekeeper.game.values import NUMBER, STRING
 from gamekeeper.store import items, ledger, player_texts, spells, variables
 from gamekeeper.store.engine import Reading, Row

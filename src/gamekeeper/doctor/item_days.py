@@ -7,9 +7,9 @@ from typing import NamedTuple
 from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Findings, Progress
 from gamekeeper.game import flows
 from gamekeeper.game.codec import Codec
-from gamekeeper.game.effects import PlayersLoaded
 from gamekeeper.game.flows import find_day
 from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.player_effects import PlayersLoaded
 from gamekeeper.store import economy, holdings, ledger
 from gamekeeper.store.economy import EconomyState, ItemDay
 from gamekeeper.store.engine import Reading

@@ -7,14 +7,15 @@ import msgspec
 from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, REPAIR_ADVICE, DoctorFinding, Findings, Progress
 from gamekeeper.game.codec import Codec
-from gamekeeper.store import catalogue, feed, items, ledger
+from gamekeeper.store import catalogue, items, ledger
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.ledger import NoEpoch, read_state
 
 
 async def check_epoch(tx: Reading) -> list[DoctorFinding]:
     try:
-        await feed.read_state(tx)
-    except feed.NoEpoch as problem:
+        await read_state(tx)
+    except NoEpoch as problem:
         return [DoctorFinding(ERROR, "ledger", str(problem))]
     return []
 

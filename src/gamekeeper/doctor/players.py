@@ -9,7 +9,7 @@ from gamekeeper.game.inventory import INVENTORY
 from gamekeeper.game.lookup import ZERO_GUID, make_clashing_fold
 from gamekeeper.game.players import Player
 from gamekeeper.game.rows import make_player_columns
-from gamekeeper.store import feed, items, players
+from gamekeeper.store import items, ledger, players
 from gamekeeper.store.engine import Reading, Row
 
 COMPARED = (
@@ -30,7 +30,7 @@ NAME = COMPARED.index("name")
 
 async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
     total, done, last = await players.count(tx), 0, ZERO_GUID
-    trimmed = (await feed.read_state(tx)).trimmed
+    trimmed = (await ledger.read_state(tx)).trimmed
     while page := await players.read_columns_after(tx, last, findings.PAGE_ROWS):
         slots: dict[str, list[items.PlayerSlot]] = {}
         for slot in await items.read_slots_between(tx, page[0][0], page[-1][0]):

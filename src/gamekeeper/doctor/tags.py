@@ -8,7 +8,7 @@ from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, REPAIR_ADVICE, Findings
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http.wire.sides import TagsSide
-from gamekeeper.store import feed, notes, presence
+from gamekeeper.store import ledger, notes, presence
 from gamekeeper.store.engine import Reading
 
 Tags = dict[tuple[str, str], list[str]]  # account and player, or the zero guid → tags in order
@@ -18,7 +18,7 @@ _decode_side = msgspec.json.Decoder(TagsSide).decode
 async def check(tx: Reading, found: Findings) -> None:
     """Check that each account and player has the tags of its newest audit log entry."""
     told, held = await _read_told(tx, found), await _read_held(tx)
-    trimmed = (await feed.read_state(tx)).trimmed
+    trimmed = (await ledger.read_state(tx)).trimmed
     wrong = sorted(each for each in told.keys() | held.keys() if told.get(each, []) != held.get(each, []))
     # the audit log entry of a tag may be trimmed
     wrong = [each for each in wrong if each in told or not trimmed]

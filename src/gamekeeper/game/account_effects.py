@@ -1,10 +1,10 @@
-"""Every kind of change of an account. `effects.py` has the changes of players."""
+"""Every kind of change of an account. `player_effects.py` has the changes of players."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gamekeeper.game import permissions, rows
+from gamekeeper.game.change import command
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.game.lookup import fold
 from gamekeeper.store import (
@@ -16,6 +16,7 @@ from gamekeeper.store import (
     mails,
     moderation,
     notes,
+    powers,
     resets,
     roles,
     signals,
@@ -23,6 +24,7 @@ from gamekeeper.store import (
     users,
 )
 from gamekeeper.store.engine import Writing
+from gamekeeper.store.powers import Powers
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class _UserChange:
 
 @dataclass(frozen=True, slots=True)
 class UserRegistered(_UserChange):
-    kind: ClassVar[str] = "user_registered"
+    kind = "user_registered"
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         known: dict[str, object] = {"name": self.user.name, "email": self.user.email, "password": "changed"}
@@ -57,7 +59,7 @@ class UsersLoaded:
     bad_email_ids: Collection[str] = ()  # accounts whose email is invalid, or belongs to another account
     bans: Sequence[moderation.ImposedPenalty] = ()
     mutes: Sequence[moderation.ImposedPenalty] = ()
-    kind: ClassVar[str] = "users_loaded"
+    kind = "users_loaded"
 
     def whose(self) -> SubjectIds:
         return None, None
@@ -80,7 +82,7 @@ class UsersLoaded:
 @dataclass(frozen=True, slots=True)
 class UserRenamed(_UserChange):
     name: str
-    kind: ClassVar[str] = "user_renamed"
+    kind = "user_renamed"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(user={"name": self.user.name}), ChangeSide(user={"name": self.name})
@@ -100,7 +102,7 @@ class UserDeleted(_UserChange):
     players: Sequence[str]  # ids of the account's present and former players
     api_keys: Sequence[str] = ()  # ids of the account's API keys: answers to their requests are blanked too
     names: Sequence[str] = ()  # names that the account had, and those of its players, as SQL spells them in lower case
-    kind: ClassVar[str] = "user_deleted"
+    kind = "user_deleted"
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide | None]:
         return None, None
@@ -124,7 +126,7 @@ class UserDeleted(_UserChange):
 class EmailChanged(_UserChange):
     email: str
     is_proven: bool = False  # the owner proved the account with its password
-    kind: ClassVar[str] = "email_changed"
+    kind = "email_changed"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(user={"email": self.user.email}), ChangeSide(user={"email": self.email})
@@ -140,7 +142,7 @@ class PasswordChanged(_UserChange):
 
     password: str
     is_proven: bool = False  # the owner proved the account with its current password or a mailed code
-    kind: ClassVar[str] = "password_changed"
+    kind = "password_changed"
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         return None, ChangeSide(user={"password": "changed"})
@@ -158,8 +160,8 @@ class PowersChanged(_UserChange):
     Granting API access revokes them too: it may have been removed by SQL, or by an old version that revoked nothing.
     """
 
-    powers: users.Powers
-    kind: ClassVar[str] = "powers_changed"
+    powers: Powers
+    kind = "powers_changed"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(user=_list_power_flags(self.user.powers)), ChangeSide(user=_list_power_flags(self.powers))
@@ -178,7 +180,7 @@ class RolesChanged(_UserChange):
     """
 
     after: users.User
-    kind: ClassVar[str] = "roles_changed"
+    kind = "roles_changed"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return self._make_side(self.user), self._make_side(self.after)
@@ -207,7 +209,7 @@ class RoleSaved:
 
     before: roles.Role | None
     after: roles.Role
-    kind: ClassVar[str] = "role_saved"
+    kind = "role_saved"
 
     def whose(self) -> SubjectIds:
         return None, None
@@ -227,7 +229,7 @@ class RoleSaved:
 @dataclass(frozen=True, slots=True)
 class RoleDeleted:
     role: roles.Role
-    kind: ClassVar[str] = "role_deleted"
+    kind = "role_deleted"
 
     def whose(self) -> SubjectIds:
         return None, None
@@ -244,7 +246,7 @@ class UserBanned(_UserChange):
     """A ban of an account. It revokes the account's tokens and sessions."""
 
     ban: moderation.Penalty
-    kind: ClassVar[str] = "user_banned"
+    kind = "user_banned"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(user={"ban_reason": self.user.ban_reason}), ChangeSide(
@@ -260,7 +262,7 @@ class UserBanned(_UserChange):
 class UserSuspended(_UserChange):
     """A suspension of an account. It revokes the account's tokens and sessions; the game is not concerned."""
 
-    kind: ClassVar[str] = "user_suspended"
+    kind = "user_suspended"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(user={"suspended": False}), ChangeSide(user={"suspended": True})
@@ -272,7 +274,7 @@ class UserSuspended(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class UserResumed(_UserChange):
-    kind: ClassVar[str] = "user_resumed"
+    kind = "user_resumed"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(user={"suspended": True}), ChangeSide(user={"suspended": False})
@@ -284,7 +286,7 @@ class UserResumed(_UserChange):
 @dataclass(frozen=True, slots=True)
 class UserMuted(_UserChange):
     mute: moderation.Penalty
-    kind: ClassVar[str] = "user_muted"
+    kind = "user_muted"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(user={"mute_reason": self.user.mute_reason}), ChangeSide(
@@ -299,7 +301,7 @@ class UserMuted(_UserChange):
 class UserUnbanned(_UserChange):
     lifted: moderation.Penalty
     details: Mapping[str, object]
-    kind: ClassVar[str] = "user_unbanned"
+    kind = "user_unbanned"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(user=list_penalty_fields("ban_reason", self.lifted)), ChangeSide(
@@ -314,7 +316,7 @@ class UserUnbanned(_UserChange):
 class UserUnmuted(_UserChange):
     lifted: moderation.Penalty
     details: Mapping[str, object]
-    kind: ClassVar[str] = "user_unmuted"
+    kind = "user_unmuted"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(user=list_penalty_fields("mute_reason", self.lifted)), ChangeSide(
@@ -325,6 +327,7 @@ class UserUnmuted(_UserChange):
         moderation.lift_mute(tx, self.user.id)
 
 
+@command
 @dataclass(frozen=True, slots=True)
 class GameNotified(_UserChange):
     """A notice for the game about the account of an online player. It changes no data: the game reads the log entry."""
@@ -333,7 +336,7 @@ class GameNotified(_UserChange):
     player_id: str
     details: Mapping[str, object]
     servers: Sequence[str]  # the game server that has the player
-    life_ms: ClassVar[int | None] = None  # told until the game server has applied it
+    life_ms = None  # told until the game server has applied it
 
     def whose(self) -> SubjectIds:
         return self.player_id, self.user.id
@@ -354,7 +357,7 @@ class ResetRequested(_UserChange):
     life_ms: int
     mail_id: str
     caller_id: str
-    kind: ClassVar[str] = "reset_requested"
+    kind = "reset_requested"
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         return None, ChangeSide(user={"reset_code": "changed"})
@@ -368,7 +371,7 @@ class ResetRequested(_UserChange):
 class MailRetried:
     mail: mails.OutboxMail  # the mail before the change
     at: int  # time of the mail's next attempt, in milliseconds since 1970
-    kind: ClassVar[str] = "mail_retried"
+    kind = "mail_retried"
 
     def whose(self) -> SubjectIds:
         return None, self.mail.user_id
@@ -389,7 +392,7 @@ def _make_role_side(role: roles.Role) -> ChangeSide:
     return ChangeSide(user=named | {"permissions": sorted(role.permissions)} | quotas)
 
 
-def _list_power_flags(powers: users.Powers) -> dict[str, object]:
+def _list_power_flags(powers: powers.Powers) -> dict[str, object]:
     return dict(powers._asdict())
 
 

@@ -4,14 +4,10 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from gamekeeper.game import accounts, lookup, moderation, powers, roles, suspensions
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.codec import ChangeSide
-from gamekeeper.game.effects import (
-    Change,
+from gamekeeper.game.account_effects import (
     EmailChanged,
     PowersChanged,
     RolesChanged,
-    Unlogged,
     UserBanned,
     UserMuted,
     UserRenamed,
@@ -20,6 +16,9 @@ from gamekeeper.game.effects import (
     UserUnbanned,
     UserUnmuted,
 )
+from gamekeeper.game.change import Change, Unlogged
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.game.refusals import BadField, NoSuchUser
 from gamekeeper.game.role_refusals import UnknownRole
@@ -28,7 +27,8 @@ from gamekeeper.store import clock, history, users
 from gamekeeper.store import moderation as penalties
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import Penalty
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 QUERY, MANAGE = frozenset({"users.query"}), frozenset({"users.query", "users.manage"})
 NOT_RECORDED = "the audit log does not have the former value"

@@ -4,14 +4,15 @@ import re
 from collections.abc import Collection
 
 from gamekeeper.game import guesses, lookup, names, staff
+from gamekeeper.game.account_effects import EmailChanged, PasswordChanged, PowersChanged, UserRegistered, UserRenamed
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import EmailChanged, PasswordChanged, PowersChanged, UserRegistered, UserRenamed
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.refusals import BadField, EmailTaken, ReservedName, UsernameTaken, WrongPassword
 from gamekeeper.settings import Settings
 from gamekeeper.store import users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 RESERVED_NAMES = frozenset({"rank", "online", "bag", "register"})
 ROLES = {"users.query": "users_query", "users.manage": "users_manage", "game.link": "game_link"}

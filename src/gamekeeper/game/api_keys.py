@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from gamekeeper.game import gifts, lookup, moderation, permissions, roles, staff, texts
 from gamekeeper.game.actors import Actor, make_outranked, read_permissions
+from gamekeeper.game.change import Unlogged
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.key_refusals import BadAddressRange, KeyBeyondQuota, KeyOutOfReach, KeyRevoked, NoSuchKey
 from gamekeeper.game.permissions import ADMIN
 from gamekeeper.game.refusals import BadField, NoSuchUser

@@ -2,8 +2,8 @@
 
 from gamekeeper.game import approvals
 from gamekeeper.game.approval_refusals import ApprovalDenied
+from gamekeeper.game.change import Unlogged
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.security import SecurityEvent
 from gamekeeper.store import approvals as rows
 from gamekeeper.store import bulk_jobs as bulk_rows

@@ -1,7 +1,6 @@
 """The approval of a held change, as the audit log has it."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.store.engine import Writing
@@ -13,7 +12,7 @@ class ChangeApproved:
 
     requester_id: str | None
     approval_id: str
-    kind: ClassVar[str] = "change_approved"
+    kind = "change_approved"
 
     def whose(self) -> SubjectIds:
         return None, self.requester_id

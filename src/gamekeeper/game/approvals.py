@@ -13,6 +13,19 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gamekeeper.game import lookup
+from gamekeeper.game.account_effects import (
+    PowersChanged,
+    RoleDeleted,
+    RoleSaved,
+    RolesChanged,
+    UserBanned,
+    UserDeleted,
+    UserMuted,
+    UserResumed,
+    UserSuspended,
+    UserUnbanned,
+    UserUnmuted,
+)
 from gamekeeper.game.approval_refusals import (
     ApprovalDecided,
     ApprovalExpired,
@@ -22,28 +35,10 @@ from gamekeeper.game.approval_refusals import (
     TooManyWaitingApprovals,
 )
 from gamekeeper.game.bulk_effects import BulkJobChanged
-from gamekeeper.game.effects import (
-    Change,
-    InvitationSent,
-    ItemsChanged,
-    PlayerChanged,
-    PlayerDeleted,
-    PowersChanged,
-    RoleDeleted,
-    RoleSaved,
-    RolesChanged,
-    SecondFactorsReset,
-    SpellsChanged,
-    Unlogged,
-    UserBanned,
-    UserDeleted,
-    UserMuted,
-    UserResumed,
-    UserSuspended,
-    UserUnbanned,
-    UserUnmuted,
-    VariablesSet,
-)
+from gamekeeper.game.change import Change, Unlogged
+from gamekeeper.game.invitation_effects import InvitationSent
+from gamekeeper.game.player_effects import ItemsChanged, PlayerChanged, PlayerDeleted, SpellsChanged, VariablesSet
+from gamekeeper.game.second_factor_effects import SecondFactorsReset
 from gamekeeper.game.world_effects import GuildVariablesSet, ServerVariablesSet
 from gamekeeper.settings import BadSetting, variable
 from gamekeeper.store import api_keys, approvals

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.store import boards, standings
@@ -14,7 +13,7 @@ from gamekeeper.store.engine import Writing
 class BoardSaved:
     before: Board | None
     after: Board
-    kind: ClassVar[str] = "board_saved"
+    kind = "board_saved"
 
     def whose(self) -> SubjectIds:
         return None, None
@@ -34,7 +33,7 @@ class BoardDeleted:
     """The deletion of a board. A background job deletes its standings."""
 
     board: Board
-    kind: ClassVar[str] = "board_deleted"
+    kind = "board_deleted"
 
     def whose(self) -> SubjectIds:
         return None, None
@@ -51,7 +50,7 @@ class SeasonSaved:
     board: Board
     before: Season | None
     after: Season
-    kind: ClassVar[str] = "season_saved"
+    kind = "season_saved"
 
     def whose(self) -> SubjectIds:
         return None, None
@@ -75,7 +74,7 @@ class AccountHidden:
     user_id: str
     before: bool
     after: bool
-    kind: ClassVar[str] = "account_hidden"
+    kind = "account_hidden"
 
     def whose(self) -> SubjectIds:
         return None, self.user_id

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.store import bulk_jobs
@@ -19,7 +18,7 @@ class BulkJobChanged:
     details: Mapping[str, object]  # what the job does, as the API names it
     permission: str | None  # permission of each of its changes; None: that depends on the change
     gift: tuple[str, int] | None = None  # item and quantity that it gives to all players together
-    kind: ClassVar[str] = "bulk_job_changed"
+    kind = "bulk_job_changed"
 
     @property
     def is_first_start(self) -> bool:

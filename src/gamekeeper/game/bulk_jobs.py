@@ -26,8 +26,8 @@ from gamekeeper.game.bulk_refusals import (
     TooManyPreviewedJobs,
 )
 from gamekeeper.game.bulk_targets import MOST_PLAYERS, FoundTargets
+from gamekeeper.game.change import Unlogged
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.steps import Step
 from gamekeeper.store import bulk_jobs, clock, users

@@ -5,12 +5,14 @@ import gc
 from collections.abc import Generator, Sequence
 
 from gamekeeper.game import activity
-from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.change import Unlogged
 from gamekeeper.store import (
     guild_variables,
     guilds,
     imports,
+    indexes,
     leftovers,
+    lists,
     logs,
     play_sessions,
     player_texts,
@@ -119,3 +121,9 @@ def load_trades(entries: Sequence[TradeEntry]) -> Unlogged:
         await logs.add_trades(tx, entries)
 
     return Unlogged(effect)
+
+
+# PAUSE_LISTS and RESUME_LISTS enclose a bulk load: its rows bypass the change log of the ordered lists
+PAUSE_LISTS, RESUME_LISTS = Unlogged(lists.begin_bulk_load), Unlogged(lists.end_bulk_load)
+# DROP_INDEXES precedes the first batch of a bulk load: building indexes from all rows afterwards is faster
+DROP_INDEXES = Unlogged(indexes.drop)

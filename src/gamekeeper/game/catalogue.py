@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import CataloguePut
 from gamekeeper.game.refusals import NoSuchKind
+from gamekeeper.game.world_effects import CataloguePut
 from gamekeeper.store import catalogue
 from gamekeeper.store.engine import Reading, Store
 

@@ -1,6 +1,6 @@
 """The write path: one transaction = effect + audit log entry + idempotency answer + outbox.
 
-A change is a value (`effects.py`). Its effect and its entry in the audit log are both written from that one value, so
+A change is a value (`change.py`). Its effect and its entry in the audit log are both written from that one value, so
 neither can be written without the other.
 """
 
@@ -14,10 +14,12 @@ from msgspec.structs import replace
 
 from gamekeeper import crash
 from gamekeeper.game import approvals, deciders, gifts, security
+from gamekeeper.game.account_effects import UserRegistered
+from gamekeeper.game.approval_effects import ChangeApproved
 from gamekeeper.game.approval_refusals import ApprovalDenied, ApprovalExpired
 from gamekeeper.game.approvals import Consent, FindRequest, Rules
+from gamekeeper.game.change import Change, Command, Unlogged, is_command
 from gamekeeper.game.codec import Codec, SubjectIds
-from gamekeeper.game.effects import Change, ChangeApproved, Command, Unlogged, UserRegistered
 from gamekeeper.game.gifts import GiftLimits
 from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.game.security import FindOrigin, SecurityEvent
@@ -248,7 +250,7 @@ class ChangeApplier:
                 await change.effect(tx)
             else:
                 change.carry_out(tx, self.codec)
-                if isinstance(change, Command):
+                if is_command(change):
                     commands.append((len(entries), change))
                 # only the first change of an undo request is the undo; the others are side effects, such as notices
                 entries.append(make_entry(self.codec, intent, change, None if entries else decision.undoes))

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gamekeeper.game.change import command
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.store.engine import Writing
 
 
+@command
 @dataclass(frozen=True, slots=True)
 class GameCommanded:
     kind: str  # player_killed, player_warped, chat_sent

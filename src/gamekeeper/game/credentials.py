@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from gamekeeper.game import guesses, hash_upgrades, lookup
+from gamekeeper.game.account_effects import PasswordChanged, ResetRequested
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import PasswordChanged, ResetRequested
 from gamekeeper.game.guesses import Guess
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.password_queues import CheckedPassword, PasswordQueue

@@ -10,24 +10,22 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gamekeeper.game import permissions, staff
-from gamekeeper.game.approval_refusals import NobodyCanDecide
-from gamekeeper.game.effects import (
-    Change,
+from gamekeeper.game.account_effects import (
     EmailChanged,
-    IdentitiesChanged,
-    InvitationSent,
     PasswordChanged,
     PowersChanged,
     RoleSaved,
     RolesChanged,
-    SecondFactorsChanged,
-    SecondFactorsReset,
-    Unlogged,
     UserRegistered,
     UserResumed,
     UserSuspended,
     UserUnbanned,
 )
+from gamekeeper.game.approval_refusals import NobodyCanDecide
+from gamekeeper.game.change import Change, Unlogged
+from gamekeeper.game.identity_effects import IdentitiesChanged
+from gamekeeper.game.invitation_effects import InvitationSent
+from gamekeeper.game.second_factor_effects import SecondFactorsChanged, SecondFactorsReset
 from gamekeeper.store import api_keys
 from gamekeeper.store import roles as rows
 from gamekeeper.store.engine import Reading

@@ -6,9 +6,9 @@ so. "Sent" is derived from the cursors with which game servers poll the change f
 
 from collections.abc import Sequence
 
+from gamekeeper.game.change import Unlogged
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.delivery_refusals import NotTold
-from gamekeeper.game.effects import Unlogged
 from gamekeeper.store import deliveries
 from gamekeeper.store.deliveries import APPLIED, FAILED, UNKNOWN, WAITING, Acknowledgement
 from gamekeeper.store.engine import Reading, Store, Writing

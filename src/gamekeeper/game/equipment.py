@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from gamekeeper.game import items, lookup, player_edits
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Codec
-from gamekeeper.game.effects import PlayerChanged
 from gamekeeper.game.inventory import INVENTORY
+from gamekeeper.game.player_effects import PlayerChanged
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.slot_refusals import SlotChanged

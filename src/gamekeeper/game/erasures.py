@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from gamekeeper.game import lookup, moderation, player_edits, staff
+from gamekeeper.game.account_effects import UserDeleted
 from gamekeeper.game.actors import Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Attachments, Codec
-from gamekeeper.game.effects import PlayerDeleted, UserDeleted
+from gamekeeper.game.player_effects import PlayerDeleted
 from gamekeeper.game.refusals import OwnAccount
 from gamekeeper.store import api_keys, ledger, players
 from gamekeeper.store import erasures as erasure_rows

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from gamekeeper import log
 from gamekeeper.game.deliveries import Cursors, select_for_server
 from gamekeeper.game.refusals import ChangesTrimmed, CursorAhead, EpochChanged
-from gamekeeper.store import feed
+from gamekeeper.store import feed, ledger
 from gamekeeper.store.engine import DatabaseUnavailable, Store
-from gamekeeper.store.feed import FeedRow, Horizon
+from gamekeeper.store.feed import FeedRow
 
 POLL_SECONDS = 0.02  # seconds between two polls of the feed while no transaction is pending
 # seconds between two polls while open transactions may still add changes; short, because most of them end soon
@@ -53,7 +53,7 @@ class Feed:
         self._store = store
         self._watermark = 0  # every transaction with a change number up to this one has ended
         self._last_horizon = 0  # number of the last horizon reached; no change is stored between the watermark and it
-        self._pending: Horizon | None = None
+        self._pending: ledger.Horizon | None = None
         self._pending_since = 0.0
         self._waiters = 0
         self._follower: asyncio.Task[None] | None = None
@@ -63,7 +63,7 @@ class Feed:
 
     async def read_changes(self, asked: FeedQuery) -> FeedPage:
         began = time.monotonic()
-        epoch, last, trimmed = await feed.read_state(self._store)
+        epoch, last, trimmed = await ledger.read_state(self._store)
         if asked.epoch is not None and asked.epoch != epoch:
             raise EpochChanged(epoch=epoch)
         if asked.after is None:
@@ -77,7 +77,7 @@ class Feed:
         while True:
             if cursor < self._watermark:
                 found, cursor = await self._read_window(asked, cursor)
-                trimmed = (await feed.read_state(self._store)).trimmed
+                trimmed = (await ledger.read_state(self._store)).trimmed
                 if trimmed > asked.after:  # the audit log was trimmed during the read: some changes may be missing
                     raise ChangesTrimmed(trimmed=trimmed)
                 if found or cursor < self._watermark:
@@ -89,11 +89,11 @@ class Feed:
 
     async def find_watermark(self) -> int:
         """Return a change number up to which all changes are final; it covers every change acknowledged so far."""
-        return await self._find_current_cursor((await feed.read_state(self._store)).last)
+        return await self._find_current_cursor((await ledger.read_state(self._store)).last)
 
     async def find_final(self) -> int:
         """Return a change number up to which all changes are final: the newest, unless a transaction is open longer."""
-        last = (await feed.read_state(self._store)).last
+        last = (await ledger.read_state(self._store)).last
         await self._wait_for_number(last, time.monotonic() + FINAL_SECONDS)
         return self._watermark
 
@@ -158,19 +158,19 @@ class Feed:
         # ignore a lost database: it may be back before the waiting feed requests time out
         with contextlib.suppress(DatabaseUnavailable):
             if self._pending is None:
-                self._pending = await feed.take_horizon(self._store, self._last_horizon, self._watermark)
+                self._pending = await ledger.take_horizon(self._store, self._last_horizon, self._watermark)
                 self._pending_since = time.monotonic()
             if self._pending is None:
                 return POLL_SECONDS
-            if await feed.is_passed(self._store, self._pending):
+            if await ledger.is_passed(self._store, self._pending):
                 self._set_watermark(
-                    await feed.read_last_written(self._store, self._pending.number), self._pending.number
+                    await ledger.read_last_written(self._store, self._pending.number), self._pending.number
                 )
                 return FAST_POLL_SECONDS
             if time.monotonic() - self._pending_since < LONG_TRANSACTION_SECONDS:
                 return FAST_POLL_SECONDS
             # after a crash the database server may reuse transaction numbers: drop a horizon whose number lies ahead
-            behind = await feed.read_own_transaction(self._store) < self._pending.transaction
+            behind = await ledger.read_own_transaction(self._store) < self._pending.transaction
             self._pending = None if behind else self._pending
         return LONG_TRANSACTION_SECONDS / 4
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gamekeeper.game.codec import ChangeSide, Codec
-from gamekeeper.game.effects import PlayerDeleted, PlayersLoaded
 from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.player_effects import PlayerDeleted, PlayersLoaded
 from gamekeeper.game.steps import find_job_id
 from gamekeeper.store.economy import CountedChange, Flow, GiftFlow
 from gamekeeper.store.holdings import ITEM, VARIABLE, Holding

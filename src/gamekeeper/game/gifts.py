@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from gamekeeper.game.effects import Change, ItemsChanged, Unlogged
+from gamekeeper.game.change import Change, Unlogged
 from gamekeeper.game.key_refusals import GiftTooLarge, ItemNotAllowed, QuotaReached, name_item
 from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.player_effects import ItemsChanged
 from gamekeeper.store import catalogue, gifts
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.users import Grants
+from gamekeeper.store.powers import Grants
 
 GIVEN, SET = "items_given", "items_set"
 GIVE = "items.give"  # the permission

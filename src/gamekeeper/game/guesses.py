@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.change import Unlogged
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.refusals import Overloaded, TooManyGuesses
 from gamekeeper.settings import Settings

@@ -1,7 +1,6 @@
 """Changes of guilds, as games report them."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, GuildState, SubjectIds
 from gamekeeper.game.lookup import fold
@@ -28,7 +27,7 @@ class GuildSaved:
 
     before: GuildState | None
     after: GuildState
-    kind: ClassVar[str] = "guild_saved"
+    kind = "guild_saved"
 
     def whose(self) -> SubjectIds:
         return None, None
@@ -54,7 +53,7 @@ class GuildSaved:
 @dataclass(frozen=True, slots=True)
 class GuildDeleted:
     guild: GuildState
-    kind: ClassVar[str] = "guild_deleted"
+    kind = "guild_deleted"
 
     def whose(self) -> SubjectIds:
         return None, None

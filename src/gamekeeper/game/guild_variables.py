@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gamekeeper.game import values
+from gamekeeper.game.change import Change
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Change
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.undo_context import UndoContext

@@ -7,12 +7,13 @@ from typing import NamedTuple, TypeVar
 from gamekeeper.game import delivery_states, lookup, player_edits
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.delivery_states import NO_STATES, DeliveryState, FindCursor, States, ignore_cursors
-from gamekeeper.game.effects import PlayerCreated, PlayerDeleted, PlayerState
 from gamekeeper.game.inventory import SlotAddress, Stack
+from gamekeeper.game.player_effects import PlayerCreated, PlayerDeleted, PlayerState
 from gamekeeper.game.refusals import BadField, HistoryTooLong, HistoryTrimmed, NoSuchPlayer, NotThereThen
-from gamekeeper.store import clock, feed, history, imports, ledger, players
+from gamekeeper.store import clock, history, imports, ledger, players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, PAGE_LETTERS, HistoryChange, HistoryFilter, HistoryStep
+from gamekeeper.store.ledger import read_state
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -271,7 +272,7 @@ async def _require_past(tx: Reading, moment: PointInTime) -> None:
 
 
 async def _require_untrimmed(tx: Reading, moment: PointInTime) -> None:
-    trimmed = (await feed.read_state(tx)).trimmed
+    trimmed = (await read_state(tx)).trimmed
     first = await history.find_first_from(tx, trimmed + 1) if trimmed else None
     if trimmed and (
         (moment.seq is not None and moment.seq < trimmed)

@@ -11,8 +11,10 @@ from functools import partial
 from typing import NamedTuple
 
 from gamekeeper.game import accounts, lookup, permissions, roles, staff, tokens
+from gamekeeper.game.account_effects import PowersChanged, RolesChanged, UserRegistered
+from gamekeeper.game.change import Change, Unlogged
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import Change, IdentitiesChanged, PowersChanged, RolesChanged, Unlogged, UserRegistered
+from gamekeeper.game.identity_effects import IdentitiesChanged
 from gamekeeper.game.identity_refusals import (
     IdentityGivesRoles,
     IdentityTaken,
@@ -37,7 +39,8 @@ from gamekeeper.store import roles as role_rows
 from gamekeeper.store import users
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.identities import Identity
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 MAX_IDENTITIES = 10  # per account
 MAX_NAMESAKES = 100  # names that are tried for a new account: ann, ann2, ann3 …

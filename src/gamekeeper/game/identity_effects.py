@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.store import identities, users
@@ -18,7 +17,7 @@ class IdentitiesChanged:
     held: Sequence[Identity]  # the identities before the change
     added: Identity | None = None
     removed: Identity | None = None
-    kind: ClassVar[str] = "identities_changed"
+    kind = "identities_changed"
 
     def whose(self) -> SubjectIds:
         return None, self.user.id

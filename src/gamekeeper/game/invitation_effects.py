@@ -1,7 +1,6 @@
-"""Changes of invitations. `effects.py` has the changes of players, `account_effects.py` those of accounts."""
+"""Changes of invitations."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.game.lookup import fold
@@ -14,7 +13,7 @@ class InvitationSent:
     """An invitation to the staff. The audit log does not have the address: there is no account to erase it with."""
 
     invitation: invitations.Invitation
-    kind: ClassVar[str] = "invitation_sent"
+    kind = "invitation_sent"
 
     def whose(self) -> SubjectIds:
         return None, None
@@ -29,7 +28,7 @@ class InvitationSent:
 @dataclass(frozen=True, slots=True)
 class InvitationWithdrawn:
     invitation: invitations.Invitation
-    kind: ClassVar[str] = "invitation_withdrawn"
+    kind = "invitation_withdrawn"
 
     def whose(self) -> SubjectIds:
         return None, None

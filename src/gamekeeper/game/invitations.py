@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable
 from gamekeeper.game import accounts, deciders, lookup, permissions, roles, staff
 from gamekeeper.game.actors import Actor
 from gamekeeper.game.approvals import parse_rules
+from gamekeeper.game.change import Unlogged
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import InvitationSent, InvitationWithdrawn, Unlogged
+from gamekeeper.game.invitation_effects import InvitationSent, InvitationWithdrawn
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.refusals import BadField, EmailTaken, Refusal
 from gamekeeper.game.role_refusals import (
@@ -24,7 +25,8 @@ from gamekeeper.store import invitations as rows
 from gamekeeper.store import roles as role_rows
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.invitations import Invitation
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 HOUR_MS = 60 * 60 * 1000
 ACCEPTED = "accepted invitation {}"  # reason of the registration in the audit log; {}: id of the invitation

@@ -7,8 +7,8 @@ from typing import cast
 from msgspec.structs import replace
 
 from gamekeeper.game import history, items, link, player_edits, trades
+from gamekeeper.game.change import Change
 from gamekeeper.game.codec import ChangeSide
-from gamekeeper.game.effects import Change, ItemsChanged, PlayerChanged
 from gamekeeper.game.inventory import (
     BANK,
     INVENTORY,
@@ -20,6 +20,7 @@ from gamekeeper.game.inventory import (
     apply_slot_changes,
     find_stack_limit,
 )
+from gamekeeper.game.player_effects import ItemsChanged, PlayerChanged
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import BadField, NoSuchItem
 from gamekeeper.game.undo_context import UndoContext, lock_player, read_side

@@ -7,10 +7,11 @@ import msgspec
 from msgspec.structs import replace
 
 from gamekeeper.game import inventory, lookup
+from gamekeeper.game.change import Change
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Codec
-from gamekeeper.game.effects import Change, ItemsChanged, PlayerChanged
 from gamekeeper.game.inventory import INVENTORY, Capacity, ItemCounts, SlotAddress, SlotChanges, Slots, Stack
+from gamekeeper.game.player_effects import ItemsChanged, PlayerChanged
 from gamekeeper.game.players import Player, unequip_slots
 from gamekeeper.game.refusals import NoSuchBag, NoSuchItem
 from gamekeeper.store import catalogue, items, players

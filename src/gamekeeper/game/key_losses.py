@@ -4,8 +4,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple
 
 from gamekeeper.game import api_keys
+from gamekeeper.game.account_effects import PowersChanged, RolesChanged, UserSuspended
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import PowersChanged, RolesChanged, UserSuspended
 from gamekeeper.store import api_keys as rows
 from gamekeeper.store import roles
 from gamekeeper.store.api_keys import ApiKey

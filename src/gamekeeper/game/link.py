@@ -7,18 +7,9 @@ from typing import cast
 from msgspec.structs import replace
 
 from gamekeeper.game import accounts, lookup, player_edits, presence, spells, variables
+from gamekeeper.game.change import Change, Unlogged
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Codec
-from gamekeeper.game.effects import (
-    Change,
-    ItemsChanged,
-    PlayerChanged,
-    PlayerCreated,
-    PlayerState,
-    SpellsChanged,
-    Unlogged,
-    VariablesSet,
-)
 from gamekeeper.game.inventory import (
     BANK,
     INVENTORY,
@@ -31,6 +22,14 @@ from gamekeeper.game.inventory import (
     apply_slot_changes,
     find_stack_limit,
     read_capacity,
+)
+from gamekeeper.game.player_effects import (
+    ItemsChanged,
+    PlayerChanged,
+    PlayerCreated,
+    PlayerState,
+    SpellsChanged,
+    VariablesSet,
 )
 from gamekeeper.game.players import Player, unequip_slots
 from gamekeeper.game.refusals import (
@@ -49,7 +48,7 @@ from gamekeeper.game.refusals import (
     WrongVariableType,
 )
 from gamekeeper.settings import Settings
-from gamekeeper.store import catalogue, clock, feed, players
+from gamekeeper.store import catalogue, clock, feed, ledger, players
 from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import StoredPlayer
@@ -109,7 +108,7 @@ async def _require_applied(tx: Reading, player_id: str, applied: int | None, acc
     if applied is None:
         return
     newer = await feed.read_of_player(tx, player_id, applied, account_id, MAX_UNAPPLIED)
-    _, last, trimmed = await feed.read_state(tx)
+    _, last, trimmed = await ledger.read_state(tx)
     # `newer` may have gaps: a trim of the audit log keeps a player's newest change, but not those before it
     if newer and applied < trimmed:
         raise ChangesTrimmed(trimmed=trimmed)

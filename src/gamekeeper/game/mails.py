@@ -3,8 +3,8 @@
 from functools import partial
 from typing import NamedTuple
 
+from gamekeeper.game.account_effects import MailRetried
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import MailRetried
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import MailNotRetriable, NoSuchMail
 from gamekeeper.store import clock, mails, users

@@ -4,16 +4,23 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gamekeeper.game import lookup, permissions, staff, texts
-from gamekeeper.game.account_effects import list_penalty_fields
+from gamekeeper.game.account_effects import (
+    GameNotified,
+    UserBanned,
+    UserMuted,
+    UserUnbanned,
+    UserUnmuted,
+    list_penalty_fields,
+)
 from gamekeeper.game.actors import NO_PERMISSION, Actor, read_permissions
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import SubjectIds
-from gamekeeper.game.effects import GameNotified, UserBanned, UserMuted, UserUnbanned, UserUnmuted
 from gamekeeper.game.refusals import AlreadyBanned, AlreadyMuted, BadField, Outranked, OwnAccount, UserNotOnline
 from gamekeeper.store import clock, moderation, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import Penalty
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 PROTECTED = frozenset({"users.manage", "staff.manage", "game.link"})  # only moderators with the same may act on holders
 MINUTE_MS = 60 * 1000

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.game.lookup import ZERO_GUID
@@ -14,7 +13,7 @@ from gamekeeper.store.notes import NewNote, Subject
 @dataclass(frozen=True, slots=True)
 class NoteAdded:
     note: NewNote
-    kind: ClassVar[str] = "note_added"
+    kind = "note_added"
 
     def whose(self) -> SubjectIds:
         return None, self.note.user_id
@@ -29,7 +28,7 @@ class NoteAdded:
 @dataclass(frozen=True, slots=True)
 class NoteDeleted:
     note: NewNote
-    kind: ClassVar[str] = "note_deleted"
+    kind = "note_deleted"
 
     def whose(self) -> SubjectIds:
         return None, self.note.user_id
@@ -46,7 +45,7 @@ class TagsSet:
     subject: Subject
     before: Sequence[str]
     after: Sequence[str]
-    kind: ClassVar[str] = "tags_set"
+    kind = "tags_set"
 
     def whose(self) -> SubjectIds:
         return None, self.subject.user_id

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from gamekeeper.game.effects import Unlogged
+from gamekeeper.game.change import Unlogged
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.game.steps import Step
 from gamekeeper.store import (

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from gamekeeper.store.users import NO_GRANTS, Grants, Powers, User
+from gamekeeper.store.powers import NO_GRANTS, Grants, Powers
+from gamekeeper.store.users import User
 
 PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
     "players.read": "Look up and list players, their items, spells, variables and ranks, and the game's catalogue.",

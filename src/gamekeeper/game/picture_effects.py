@@ -1,7 +1,6 @@
 """The change of an item's picture."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.store import pictures
@@ -16,7 +15,7 @@ class ItemPicturePut:
     item_id: str
     before: str | None  # hash
     after: Picture | None
-    kind: ClassVar[str] = "item_picture_put"
+    kind = "item_picture_put"
 
     def whose(self) -> SubjectIds:
         return None, None

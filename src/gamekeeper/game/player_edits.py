@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from gamekeeper.game import items, lookup, variables
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Attachments, Codec
-from gamekeeper.game.effects import PlayerChanged, PlayerDeleted, PlayerState
+from gamekeeper.game.player_effects import PlayerChanged, PlayerDeleted, PlayerState
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import BadField, NameTaken, NoSuchClass, PlayerOnline
 from gamekeeper.settings import Settings

@@ -15,7 +15,8 @@ from gamekeeper.game.role_refusals import HeldByRole
 from gamekeeper.store import roles as role_rows
 from gamekeeper.store import users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 
 async def change(tx: Reading, key: str, given: Mapping[str, bool], actor: Actor) -> Decision[User]:

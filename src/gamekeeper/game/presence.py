@@ -4,12 +4,12 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from gamekeeper.game.change import Unlogged
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.key_refusals import PlayerOnOtherServer
 from gamekeeper.game.refusals import CursorAhead, NoSuchPlayer, NoSuchServer
 from gamekeeper.game.signal_rules import SILENT
-from gamekeeper.store import clock, feed, presence, signal_sums
+from gamekeeper.store import clock, ledger, presence, signal_sums
 from gamekeeper.store.engine import Reading, Store, Writing
 
 EXPIRE_SECONDS = 0.5
@@ -28,7 +28,7 @@ async def heartbeat(tx: Reading, server: str, lease_ms: int, applied: int | None
     `applied`: the game server has applied all changes up to this number; None: it does not say.
     """
     online = await presence.count_of_server(tx, server)
-    if applied is not None and applied > (last := (await feed.read_state(tx)).last):
+    if applied is not None and applied > (last := (await ledger.read_state(tx)).last):
         raise CursorAhead(last=last)
 
     async def renew(tx: Writing) -> None:

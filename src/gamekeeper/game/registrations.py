@@ -1,13 +1,14 @@
 """The limit on accounts that one caller may register, counted in the transaction of the registration."""
 
 from gamekeeper.game import accounts
+from gamekeeper.game.change import Unlogged
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.refusals import TooManyRegistrations
 from gamekeeper.settings import Settings
 from gamekeeper.store import registrations, users
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 WINDOW_MS = 60 * 60 * 1000
 

@@ -12,16 +12,15 @@ from functools import partial
 from gamekeeper.game import activity, board_seasons, former_epochs, guesses
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.codec import Codec
-from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.proven_clock import HOUR_MS, ProvenClock
+from gamekeeper.game.retention_effects import LedgerTrimmed
 from gamekeeper.store import (
     approvals,
     bulk_jobs,
     clock,
     deliveries,
     economy,
-    feed,
     gifts,
     idempotency_keys,
     invitations,
@@ -37,6 +36,7 @@ from gamekeeper.store import (
 )
 from gamekeeper.store import guesses as guess_rows
 from gamekeeper.store.engine import Reading, Work, Writing
+from gamekeeper.store.ledger import read_state
 
 TIDY_SECONDS = 10.0
 BATCH_ROWS = 5_000  # old rows deleted per transaction, so that writers do not wait long
@@ -74,7 +74,7 @@ class RetentionJob:
 
     async def _stop_former(self) -> None:
         """Stop what began in a former epoch of the database, at the start and when the epoch has changed."""
-        epoch = (await feed.read_state(self._keeper.store)).epoch
+        epoch = (await read_state(self._keeper.store)).epoch
         if epoch != self._epoch and await self._keeper.store.write(former_epochs.stop):
             self._epoch = epoch
 

@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.game import accounts, gifts, lookup, moderation, permissions, staff, texts
+from gamekeeper.game.account_effects import PowersChanged, RoleDeleted, RoleSaved, RolesChanged
 from gamekeeper.game.actors import NO_PERMISSION, Actor, make_outranked, read_permissions
+from gamekeeper.game.change import Change
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Change, PowersChanged, RoleDeleted, RoleSaved, RolesChanged
 from gamekeeper.game.permissions import ADMIN, API
 from gamekeeper.game.refusals import BadField, Outranked, OwnPowers
 from gamekeeper.game.role_refusals import (

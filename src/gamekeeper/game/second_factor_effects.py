@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.store import known_callers, second_factors, tokens, users
@@ -24,7 +23,7 @@ class SecondFactorsChanged:
     removed: SecondFactor | None = None
     code_hashes: Sequence[str] = ()  # hashes of new recovery codes, which replace all others
     session_id: str | None = None  # session that made the change; None: no session
-    kind: ClassVar[str] = "second_factors_changed"
+    kind = "second_factors_changed"
 
     def whose(self) -> SubjectIds:
         return None, self.user.id
@@ -57,7 +56,7 @@ class SecondFactorsReset:
 
     user: users.User
     held: Sequence[SecondFactor]
-    kind: ClassVar[str] = "second_factors_reset"
+    kind = "second_factors_reset"
 
     def whose(self) -> SubjectIds:
         return None, self.user.id

@@ -13,7 +13,7 @@ import pyotp
 from gamekeeper.game import guesses, lookup, moderation, permissions, security, texts
 from gamekeeper.game.actors import Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import IdentitiesChanged, SecondFactorsChanged, SecondFactorsReset
+from gamekeeper.game.identity_effects import IdentitiesChanged
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.key_file import KeyFile
 from gamekeeper.game.own_factor_refusals import (
@@ -25,6 +25,7 @@ from gamekeeper.game.own_factor_refusals import (
 )
 from gamekeeper.game.refusals import TooManyGuesses
 from gamekeeper.game.role_mapping import is_removable
+from gamekeeper.game.second_factor_effects import SecondFactorsChanged, SecondFactorsReset
 from gamekeeper.game.second_factor_refusals import OwnFactors
 from gamekeeper.game.security import Origin, SecurityEvent
 from gamekeeper.game.tickets import Ticket

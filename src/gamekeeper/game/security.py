@@ -12,27 +12,26 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper.game import lookup
-from gamekeeper.game.effects import (
-    Change,
-    IdentitiesChanged,
+from gamekeeper.game.account_effects import (
     PasswordChanged,
     PowersChanged,
     RoleDeleted,
     RoleSaved,
     RolesChanged,
-    SecondFactorsChanged,
-    SecondFactorsReset,
-    Unlogged,
     UserBanned,
     UserRegistered,
     UserSuspended,
 )
+from gamekeeper.game.change import Change, Unlogged
 from gamekeeper.game.guesses import find_network
+from gamekeeper.game.identity_effects import IdentitiesChanged
 from gamekeeper.game.permissions import API, COLUMNS
+from gamekeeper.game.second_factor_effects import SecondFactorsChanged, SecondFactorsReset
 from gamekeeper.store import security
 from gamekeeper.store.engine import Reading, Store, Writing
+from gamekeeper.store.powers import NO_GRANTS, Powers
 from gamekeeper.store.security import SecurityFilter, SecurityRow
-from gamekeeper.store.users import NO_GRANTS, Powers, User
+from gamekeeper.store.users import User
 
 KINDS: Mapping[str, str] = {
     "sign_in": "An account signed in. The credential is the new token or session. `By`: issuer of OpenID Connect.",

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from gamekeeper.game import values
+from gamekeeper.game.change import Change
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Change
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import Malformed, NotFound
 from gamekeeper.game.undo_context import UndoContext

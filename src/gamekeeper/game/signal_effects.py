@@ -1,7 +1,6 @@
 """Changes of signals. Those about a person belong to its account, so that an erasure removes what names it."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.game.signal_rules import BEYOND, SILENT
@@ -16,7 +15,7 @@ class SignalRaised:
 
     signal: Signal
     user_id: str | None  # account of the person that the signal is about
-    kind: ClassVar[str] = "signal_raised"
+    kind = "signal_raised"
 
     def whose(self) -> SubjectIds:
         return None, self.user_id
@@ -32,7 +31,7 @@ class SignalRaised:
 class SignalAcknowledged:
     signal: Signal  # after it
     user_id: str | None
-    kind: ClassVar[str] = "signal_acknowledged"
+    kind = "signal_acknowledged"
 
     def whose(self) -> SubjectIds:
         return None, self.user_id

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from gamekeeper.game.bulk_jobs import read_details
-from gamekeeper.game.effects import PlayerCreated
 from gamekeeper.game.flows import GAME, IMPORT, KEY, STAFF, UNDO, Move
+from gamekeeper.game.player_effects import PlayerCreated
 from gamekeeper.game.signal_evidence import (
     NO_CHANGES,
     ChangeList,

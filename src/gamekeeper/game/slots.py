@@ -10,7 +10,6 @@ from typing import NamedTuple
 from gamekeeper.game import items, lookup
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Codec
-from gamekeeper.game.effects import Change, ItemsChanged
 from gamekeeper.game.inventory import (
     BANK,
     INVENTORY,
@@ -24,6 +23,7 @@ from gamekeeper.game.inventory import (
     find_stack_limit,
 )
 from gamekeeper.game.link import find_reachable_bags
+from gamekeeper.game.player_effects import ItemsChanged
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import BadField, BagNotEmpty, SlotOutOfRange, StackTooLarge
 from gamekeeper.game.slot_refusals import BagInItself, NoSuchContainer, SlotChanged, SlotHoldsLess, SlotOccupied
@@ -180,8 +180,8 @@ def plan_move(slots: Slots, start: SlotAddress, end: SlotAddress, quantity: int 
 
 def _decide(before: SlotsBefore, kind: str, outcome: InventoryChange) -> Decision[SlotChanges]:
     touched, player = outcome.changed_slots, before.player
-    changes: list[Change] = [ItemsChanged(kind, player.id, before.slots, outcome)]
-    return Decision([*changes, *items.follow_equipment(player, before.slots, touched)], touched)
+    change = ItemsChanged(kind, player.id, before.slots, outcome)
+    return Decision([change, *items.follow_equipment(player, before.slots, touched)], touched)
 
 
 def _require_reachable(before: SlotsBefore, touched: SlotChanges) -> None:

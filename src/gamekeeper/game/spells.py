@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import SpellsChanged
+from gamekeeper.game.player_effects import SpellsChanged
 from gamekeeper.game.refusals import NoFreeSpellSlot, NoSuchSpell, SpellAlreadyKnown, SpellNotKnown
 from gamekeeper.store import catalogue, spells
 from gamekeeper.store.engine import Locking, Reading

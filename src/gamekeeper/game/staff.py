@@ -13,8 +13,9 @@ from gamekeeper.game.role_refusals import LastManager, UnknownRole
 from gamekeeper.store import roles, search, users
 from gamekeeper.store import staff as rows
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.powers import Grants, Powers
 from gamekeeper.store.roles import Role
-from gamekeeper.store.users import Grants, Powers, User
+from gamekeeper.store.users import User
 
 MAX_STAFF = 4000  # accounts with permissions that a list of staff reads at most
 

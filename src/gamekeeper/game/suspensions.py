@@ -5,9 +5,9 @@ themselves, nor an account that outranks them. The command line may do both.
 """
 
 from gamekeeper.game import lookup, moderation, permissions, staff, tokens
+from gamekeeper.game.account_effects import UserResumed, UserSuspended
 from gamekeeper.game.actors import Actor, make_outranked, read_permissions
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import UserResumed, UserSuspended
 from gamekeeper.game.refusals import OwnAccount
 from gamekeeper.game.roles import require_no_quota
 from gamekeeper.store import roles, users

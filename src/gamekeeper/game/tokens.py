@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from gamekeeper.game import credentials, guesses, lookup, permissions, second_factors, security
+from gamekeeper.game.change import Unlogged
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import (
     AccountBanned,

@@ -22,10 +22,11 @@ from gamekeeper.game import (
     variables,
 )
 from gamekeeper.game.actors import Actor
+from gamekeeper.game.change import Change
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.codec import Attachments, ChangeSide, Codec
-from gamekeeper.game.effects import (
-    Change,
+from gamekeeper.game.inventory import Capacity
+from gamekeeper.game.player_effects import (
     PlayerChanged,
     PlayerCreated,
     PlayerDeleted,
@@ -33,7 +34,6 @@ from gamekeeper.game.effects import (
     SpellsChanged,
     VariablesSet,
 )
-from gamekeeper.game.inventory import Capacity
 from gamekeeper.game.players import DEFAULTS, REQUIRED, make_player
 from gamekeeper.game.refusals import HistoryTrimmed, NoSuchChange, NoSuchUser
 from gamekeeper.game.undo_context import Rule, UndoContext, lock_player, read_side

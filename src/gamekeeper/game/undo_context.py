@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gamekeeper.game.actors import Actor
+from gamekeeper.game.change import Change
 from gamekeeper.game.codec import ChangeSide, Codec
-from gamekeeper.game.effects import Change
 from gamekeeper.game.inventory import Capacity
 from gamekeeper.game.players import Player
 from gamekeeper.game.undo_refusals import UndoConflict

@@ -7,7 +7,7 @@ import msgspec
 
 from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import VariablesSet
+from gamekeeper.game.player_effects import VariablesSet
 from gamekeeper.game.refusals import NoSuchVariable, WrongVariableType
 from gamekeeper.game.values import BOOLEAN, INTEGER, NUMBER, STRING
 from gamekeeper.game.variable_refusals import ReadOnlyVariable

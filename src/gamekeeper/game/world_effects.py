@@ -1,12 +1,15 @@
-"""Changes of the world that belong to no player: values of variables of the server and of guilds."""
+"""Changes of the world that belong to no player: the catalogue, and values of variables of the server and of guilds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
 from gamekeeper.game.values import Value, encode_value, find_type
-from gamekeeper.store import guild_variables, server_variables
+from gamekeeper.store import (
+    catalogue,
+    guild_variables,
+    server_variables,
+)
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.guild_variables import GuildValue
 
@@ -15,7 +18,7 @@ from gamekeeper.store.guild_variables import GuildValue
 class ServerVariablesSet:
     before: Mapping[str, Value | None]
     after: Mapping[str, Value | None]  # variable id → its value after the change; None: as if never set
-    kind: ClassVar[str] = "server_variables_set"
+    kind = "server_variables_set"
 
     def whose(self) -> SubjectIds:
         return None, None
@@ -33,7 +36,7 @@ class GuildVariablesSet:
     guild_id: str
     before: Mapping[str, Value | None]
     after: Mapping[str, Value | None]  # variable id → its value after the change; None: as if never set
-    kind: ClassVar[str] = "guild_variables_set"
+    kind = "guild_variables_set"
 
     def whose(self) -> SubjectIds:
         return None, None
@@ -55,3 +58,20 @@ class GuildVariablesSet:
         unset = [each for each, value in self.after.items() if value is None]
         if unset:
             guild_variables.clear_values(tx, self.guild_id, unset)
+
+
+@dataclass(frozen=True, slots=True)
+class CataloguePut:
+    entry_kind: str
+    before: Sequence[catalogue.CatalogueEntry]
+    after: Sequence[catalogue.CatalogueEntry]
+    kind = "catalogue_put"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(catalogue={self.entry_kind: self.before}), ChangeSide(catalogue={self.entry_kind: self.after})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        catalogue.save(tx, self.entry_kind, self.after)

@@ -20,8 +20,8 @@ from gamekeeper.store import api_keys as key_rows
 from gamekeeper.store import gifts, tokens
 from gamekeeper.store.api_keys import KeyCallerRow
 from gamekeeper.store.engine import Store
+from gamekeeper.store.powers import Grants
 from gamekeeper.store.tokens import CallerRow
-from gamekeeper.store.users import Grants
 
 # seconds for which an active token is cached: a revocation by another process takes effect within 5 s
 CACHE_SECONDS = 4.0

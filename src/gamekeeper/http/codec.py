@@ -8,9 +8,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from gamekeeper.game import finder, mails, permissions, undo
+from gamekeeper.game.change import Change
 from gamekeeper.game.codec import Attachments, ChangeSide
 from gamekeeper.game.delivery_states import DeliveryState
-from gamekeeper.game.effects import Change
 from gamekeeper.game.inventory import BANK, INVENTORY, ItemCounts, SlotAddress, SlotChanges, Slots, Stack
 from gamekeeper.game.link import PlayerReport
 from gamekeeper.game.lookup import ZERO_GUID

@@ -12,7 +12,8 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.intersect import values
 from gamekeeper.intersect.source import Row
 from gamekeeper.store.moderation import ImposedPenalty
-from gamekeeper.store.users import Powers, User
+from gamekeeper.store.powers import Powers
+from gamekeeper.store.users import User
 
 Note = Callable[[str], None]  # function that lists a row in the import's report, with the given reason
 NAME_CLASH = "another name differs only in case: imported; find it by its id or its exact spelling"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from gamekeeper.game.effects import CataloguePut
+from gamekeeper.game.world_effects import CataloguePut
 from gamekeeper.intersect.key_set import KeySet
 from gamekeeper.store import (
     catalogue,

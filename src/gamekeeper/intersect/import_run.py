@@ -10,8 +10,8 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from gamekeeper.game.bulk_loads import save_progress
+from gamekeeper.game.change import Change, Unlogged
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import Change, Unlogged
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.intersect import values

@@ -5,18 +5,12 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from functools import partial
 from itertools import pairwise
 
-from gamekeeper.game.bulk_loads import load_memberships, pause_gc
-from gamekeeper.game.effects import (
-    DROP_INDEXES,
-    PAUSE_LISTS,
-    RESUME_LISTS,
-    Change,
-    PlayersLoaded,
-    Unlogged,
-    UsersLoaded,
-)
+from gamekeeper.game.account_effects import UsersLoaded
+from gamekeeper.game.bulk_loads import DROP_INDEXES, PAUSE_LISTS, RESUME_LISTS, load_memberships, pause_gc
+from gamekeeper.game.change import Change, Unlogged
 from gamekeeper.game.inventory import Stack
 from gamekeeper.game.lookup import ZERO_GUID, fold
+from gamekeeper.game.player_effects import PlayersLoaded
 from gamekeeper.intersect import accounts, catalogue, guilds, leftovers, logs, objects, values, variables
 from gamekeeper.intersect.accounts import NAME_CLASH, UNUSABLE_EMAIL
 from gamekeeper.intersect.catalogue import GameData

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gamekeeper.game.effects import PlayerState
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.player_effects import PlayerState
 from gamekeeper.game.players import NOTHING_EQUIPPED, Player
 from gamekeeper.game.values import NUMBER
 from gamekeeper.intersect import values

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.powers import Grants, Powers, parse_grants
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
-from gamekeeper.store.users import Grants, Powers, parse_grants
 
 SQL = Statements("api_keys")
 LIST_LIMIT = 1000

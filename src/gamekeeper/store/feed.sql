@@ -1,28 +1,3 @@
--- name: standing
-SELECT id, (SELECT COALESCE(MAX(seq), 0) FROM ledger), trimmed FROM epoch;
-
--- name: last_drawn (sqlite)
-SELECT COALESCE(MAX(seq), 0) FROM ledger;
-
--- name: last_drawn (postgres)
-SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM ledger_seq;
-
--- SQLite has one writer at a time, so no transaction with a lower number can commit later.
--- name: own_transaction (sqlite)
-SELECT 0;
-
--- name: own_transaction (postgres)
-SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS bigint);
-
--- name: oldest_transaction (sqlite)
-SELECT 0;
-
--- name: oldest_transaction (postgres)
-SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS bigint);
-
--- name: last_written
-SELECT COALESCE(MAX(seq), 0) FROM ledger WHERE seq <= $1;
-
 -- name: between
 SELECT l.seq, l.at, l.kind, l.player_id, l.before, l.after, u.name, l.request_id
 FROM masked_ledger l LEFT JOIN users u ON u.id = l.actor_id

@@ -1,8 +1,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from gamekeeper.store.engine import Reading, Row, Writing
-from gamekeeper.store.feed import NoEpoch, read_state
+from gamekeeper.store.engine import DatabaseUnavailable, Reading, Row, Store, UnusableDatabase, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -161,4 +160,70 @@ def _to_row(row: Row) -> LedgerRow:
 async def find_last_time(tx: Reading, kind: str) -> int:
     """Return the newest time of a change of a kind, in ms since 1970; 0: there is none."""
     row = await tx.one(SQL.last_time, kind)
+    return row[0] if row else 0
+
+
+class NoEpoch(DatabaseUnavailable, UnusableDatabase):
+    """The table `epoch` is empty, so readers of the change feed cannot tell whether their cursor is still valid."""
+
+    def __init__(self) -> None:
+        super().__init__("The table epoch has lost its only row. Put the same row back, or restore a backup.")
+
+
+class FeedState(NamedTuple):
+    epoch: str
+    last: int  # highest change number in the audit log; transactions with lower numbers may still be running
+    trimmed: int  # changes up to this number may have been trimmed from the audit log
+
+
+class Horizon(NamedTuple):
+    """Once all transactions before `transaction` have ended, all change numbers up to `number` are final."""
+
+    number: int
+    transaction: int
+
+
+async def read_state(tx: Reading) -> FeedState:
+    row = await tx.one(SQL.standing)
+    if row is None:
+        raise NoEpoch
+    return FeedState(*row)
+
+
+async def take_horizon(store: Store, passed: int, decided: int) -> Horizon | None:
+    """Take a new horizon of the change feed; None if there are no new change numbers since the horizon `passed`.
+
+    A transaction gets its id before it draws a change number. So read the last number first and take a transaction id
+    of our own after it: only transactions with lower ids can hold such numbers. Both must run as separate statements
+    outside a transaction. After a crash a lost number can be drawn again: so if the number is still `passed`, compare
+    the last stored change with `decided`, the last change up to which the feed knows all to be final.
+    """
+    number = await read_last_drawn(store)
+    if number == passed and await read_last_written(store, number) <= decided:
+        return None
+    return Horizon(number, await read_own_transaction(store))
+
+
+async def is_passed(store: Store, horizon: Horizon) -> bool:
+    return await read_oldest_transaction(store) >= horizon.transaction
+
+
+async def read_last_drawn(tx: Reading) -> int:
+    return _to_number(await tx.one(SQL.last_drawn))
+
+
+async def read_own_transaction(tx: Reading) -> int:
+    return _to_number(await tx.one(SQL.own_transaction))
+
+
+async def read_oldest_transaction(tx: Reading) -> int:
+    return _to_number(await tx.one(SQL.oldest_transaction))
+
+
+async def read_last_written(tx: Reading, upto: int) -> int:
+    """Return the highest stored change number up to `upto`. Unlike drawn numbers, it never repeats after a crash."""
+    return _to_number(await tx.one(SQL.last_written, upto))
+
+
+def _to_number(row: Row | None) -> int:
     return row[0] if row else 0

@@ -2,9 +2,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.powers import Grants, Powers, parse_grants
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
-from gamekeeper.store.users import Grants, Powers, parse_grants
 
 SQL = Statements("tokens")
 LIST_LIMIT = 1000

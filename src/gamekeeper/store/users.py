@@ -1,38 +1,16 @@
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.lists import ListDelta, read_delta
 from gamekeeper.store.names import build_parameters
+from gamekeeper.store.powers import NO_GRANTS, Grants, Powers, parse_grants
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("users")
 # largest play time of an account: its players' seconds are summed as floats, and can exceed a 64-bit integer
 MAX_SECONDS = 2**63 - 1
-
-
-class Powers(NamedTuple):
-    editor: bool = False
-    ban: bool = False
-    kick: bool = False
-    mute: bool = False
-    api: bool = False
-    users_query: bool = False
-    users_manage: bool = False
-    game_link: bool = False
-
-
-class Grants(NamedTuple):
-    """Roles of an account besides `api`, and permissions that have no flag in `Powers`."""
-
-    roles: tuple[str, ...] = ()
-    direct: frozenset[str] = frozenset()  # directly granted permissions
-    by_roles: frozenset[str] = frozenset()  # permissions of the roles, also of the role `api`
-
-
-NO_GRANTS = Grants()
 
 
 class User(NamedTuple):
@@ -217,17 +195,6 @@ def suspend(tx: Writing, user_id: str) -> None:
 
 def resume(tx: Writing, user_id: str) -> None:
     tx.defer(SQL.resume, user_id)
-
-
-@lru_cache(maxsize=1024)
-def parse_grants(text: str | None) -> Grants:
-    """Parse the column `grants` of the view user_records: roles with @, direct permissions with =, those of roles."""
-    words = text.split(",") if text else []
-    return Grants(
-        tuple(sorted(each[1:] for each in words if each[0] == "@")),
-        frozenset(each[1:] for each in words if each[0] == "="),
-        frozenset(each for each in words if each[0] not in "@="),
-    )
 
 
 def _to_user(row: Row) -> User:

@@ -1,61 +1,19 @@
-"""Every kind of change: its effect on the tables, and its state before and after for the audit log.
+"""Changes of players: their records, items, spells and variables."""
 
-Only `changes.py` carries changes out.
-"""
-
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import msgspec
 
 from gamekeeper.game import rows
-from gamekeeper.game.account_effects import (
-    EmailChanged,
-    GameNotified,
-    MailRetried,
-    PasswordChanged,
-    PowersChanged,
-    ResetRequested,
-    RoleDeleted,
-    RoleSaved,
-    RolesChanged,
-    UserBanned,
-    UserDeleted,
-    UserMuted,
-    UserRegistered,
-    UserRenamed,
-    UserResumed,
-    UsersLoaded,
-    UserSuspended,
-    UserUnbanned,
-    UserUnmuted,
-)
-from gamekeeper.game.approval_effects import ChangeApproved
-from gamekeeper.game.board_effects import AccountHidden, BoardDeleted, BoardSaved, SeasonSaved
-from gamekeeper.game.bulk_effects import BulkJobChanged
 from gamekeeper.game.codec import Attachments, ChangeSide, Codec, SubjectIds
-from gamekeeper.game.command_effects import GameCommanded
-from gamekeeper.game.guild_effects import GuildDeleted, GuildSaved
-from gamekeeper.game.identity_effects import IdentitiesChanged
 from gamekeeper.game.inventory import InventoryChange, SlotChanges, Slots
-from gamekeeper.game.invitation_effects import InvitationSent, InvitationWithdrawn
 from gamekeeper.game.lookup import fold
-from gamekeeper.game.note_effects import NoteAdded, NoteDeleted, TagsSet
-from gamekeeper.game.picture_effects import ItemPicturePut
 from gamekeeper.game.players import FIELDS, Player
-from gamekeeper.game.second_factor_effects import SecondFactorsChanged, SecondFactorsReset
-from gamekeeper.game.signal_effects import SignalAcknowledged, SignalRaised
-from gamekeeper.game.world_effects import GuildVariablesSet, ServerVariablesSet
 from gamekeeper.store import (
-    catalogue,
-    deliveries,
     guilds,
-    indexes,
     items,
-    ledger,
     leftovers,
-    lists,
     player_texts,
     players,
     presence,
@@ -125,7 +83,7 @@ class VariablesSet:
     player_id: str
     before: Mapping[str, int | bool | None]
     after: Mapping[str, int | bool | None]  # variable id → its value after the change; None: the variable has no value
-    kind: ClassVar[str] = "variables_set"
+    kind = "variables_set"
 
     def whose(self) -> SubjectIds:
         return self.player_id, None
@@ -165,7 +123,7 @@ class PlayerState(msgspec.Struct, frozen=True, gc=False):
 class PlayerCreated:
     player: Player
     state: PlayerState
-    kind: ClassVar[str] = "player_created"
+    kind = "player_created"
 
     def whose(self) -> SubjectIds:
         return self.player.id, self.player.user_id
@@ -190,7 +148,7 @@ class PlayerChanged:
     after: Player
     # store the name even if it is unchanged: a player whose name was taken by another can then be found by it
     claims_name: bool = False
-    kind: ClassVar[str] = "player_changed"
+    kind = "player_changed"
 
     def whose(self) -> SubjectIds:
         return self.after.id, self.after.user_id if self._sets("user_id") else None
@@ -217,7 +175,7 @@ class PlayerChanged:
 class PlayerDeleted:
     player: Player
     state: PlayerState
-    kind: ClassVar[str] = "player_deleted"
+    kind = "player_deleted"
 
     def whose(self) -> SubjectIds:
         return self.player.id, self.player.user_id
@@ -235,7 +193,7 @@ class PlayersLoaded:
 
     players: Sequence[tuple[Player, PlayerState]]
     taken_name_ids: Collection[str] = ()  # players whose name another player already has
-    kind: ClassVar[str] = "players_loaded"
+    kind = "players_loaded"
 
     def whose(self) -> SubjectIds:
         return None, None
@@ -256,113 +214,6 @@ class PlayersLoaded:
         items.load_slots(tx, rows.list_slot_values((player.id, state.slots) for player, state in self.players))
         spells.load(tx, rows.list_spell_values((player.id, state.spells) for player, state in self.players))
         variables.load(tx, rows.list_variable_values((player.id, state.variables) for player, state in self.players))
-
-
-@dataclass(frozen=True, slots=True)
-class CataloguePut:
-    entry_kind: str
-    before: Sequence[catalogue.CatalogueEntry]
-    after: Sequence[catalogue.CatalogueEntry]
-    kind: ClassVar[str] = "catalogue_put"
-
-    def whose(self) -> SubjectIds:
-        return None, None
-
-    def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(catalogue={self.entry_kind: self.before}), ChangeSide(catalogue={self.entry_kind: self.after})
-
-    def carry_out(self, tx: Writing, _: Codec) -> None:
-        catalogue.save(tx, self.entry_kind, self.after)
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerTrimmed:
-    """A deletion of old entries of the audit log. It has their item totals, so that the log still adds up."""
-
-    upto: int
-    numbers: Sequence[int]
-    sums: Mapping[str, int]
-    kind: ClassVar[str] = "ledger_trimmed"
-
-    def whose(self) -> SubjectIds:
-        return None, None
-
-    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
-        return None, ChangeSide(catalogue={"upto": self.upto, "rows": len(self.numbers)}, sums=self.sums)
-
-    def carry_out(self, tx: Writing, _: Codec) -> None:
-        ledger.delete(tx, self.numbers)
-        deliveries.delete(tx, self.numbers)
-        ledger.set_trimmed(tx, self.upto)
-
-
-@dataclass(frozen=True, slots=True)
-class Unlogged:
-    """An effect that is not recorded in the audit log, such as presence and tokens."""
-
-    effect: Callable[[Writing], Coroutine[Any, Any, None]]
-
-
-# PAUSE_LISTS and RESUME_LISTS enclose a bulk load: its rows bypass the change log of the ordered lists
-PAUSE_LISTS, RESUME_LISTS = Unlogged(lists.begin_bulk_load), Unlogged(lists.end_bulk_load)
-# DROP_INDEXES precedes the first batch of a bulk load: building indexes from all rows afterwards is faster
-DROP_INDEXES = Unlogged(indexes.drop)
-
-
-Command = GameNotified | GameCommanded  # changes that game servers must carry out: each has deliveries
-
-Change = (
-    ItemsChanged
-    | SpellsChanged
-    | VariablesSet
-    | PlayerCreated
-    | PlayerChanged
-    | PlayerDeleted
-    | PlayersLoaded
-    | GuildSaved
-    | ItemPicturePut
-    | GuildDeleted
-    | UserRegistered
-    | UsersLoaded
-    | UserRenamed
-    | UserDeleted
-    | EmailChanged
-    | PasswordChanged
-    | PowersChanged
-    | RolesChanged
-    | RoleSaved
-    | RoleDeleted
-    | SecondFactorsChanged
-    | SecondFactorsReset
-    | IdentitiesChanged
-    | InvitationSent
-    | InvitationWithdrawn
-    | UserBanned
-    | UserMuted
-    | UserUnbanned
-    | UserUnmuted
-    | UserSuspended
-    | UserResumed
-    | GameNotified
-    | GameCommanded
-    | ResetRequested
-    | MailRetried
-    | ChangeApproved
-    | NoteAdded
-    | NoteDeleted
-    | TagsSet
-    | BoardSaved
-    | BoardDeleted
-    | SeasonSaved
-    | AccountHidden
-    | SignalRaised
-    | SignalAcknowledged
-    | BulkJobChanged
-    | ServerVariablesSet
-    | GuildVariablesSet
-    | CataloguePut
-    | LedgerTrimmed
-)
 
 
 def _insert_bags(tx: Writing, player_id: str, bags: Mapping[str, int]) -> None:
