@@ -14,7 +14,7 @@ from gamekeeper.game.economy import Economy, parse_ranked
 from gamekeeper.game.holdings import KEEP_MS
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import economy as economy_rows
-from gamekeeper.store import feed
+from gamekeeper.store import ledger
 from gamekeeper.store.engine import Writing
 from listings import MakeWorld
 from people import ANN, COIN, KILLS
@@ -60,7 +60,7 @@ def test_open_transaction_does_not_stop_the_count(world: World, monkeypatch: pyt
     catch_up(world)
     counted = read_state(world)[0]
     give(world, "Bob", 6)
-    monkeypatch.setattr(feed, "is_passed", is_open)
+    monkeypatch.setattr(ledger, "is_passed", is_open)
     monkeypatch.setattr(changes_feed, "FINAL_SECONDS", 0.1)
     give(world, "Bob", 7)
     assert world.get(ROOT).json["UpTo"]["Seq"] == counted
