@@ -85,21 +85,30 @@ def test_weekday_is_the_next_one_and_its_first_moment() -> None:
         assert typed_times.parse_time(said, wednesday) is None, said
 
 
+TIMES = "Times: 30 minutes (30m), 2 hours (2h), 7 days (7d), "
+GIFTS = "Write the number, the item and the player, and nothing else: give 5 recall scroll to Aldwyn, "
+
+
 @over(
-    "text, name",
+    "text, name, detail",
     [
-        ("mute Bob 7", "“7” is not understood."),
-        ("ban Nobodyhere 7d", "No player or account is called “Nobodyhere”."),
-        ("give 1 sword slot 18 to Bob", "“slot 18” is not understood."),
-        ("give 1,000 gold coin to Bob", "No item is called “1,000 gold coin”."),
-        ("give 0 arrow to Bob", "“0 arrow to Bob” is not understood."),
+        ("mute Bob 7", "“7” is not understood.", TIMES),
+        ("ban Nobodyhere 7d", "No player or account is called “Nobodyhere”.", TIMES),
+        ("kick Bob 7d", "“7d” is not understood.", "Write only a name after it, such as: kick Yorick."),
+        ("give 1 sword slot 18 to Bob", "“slot 18” is not understood.", GIFTS),
+        ("give Bob 1 sword slot 18", "“slot 18” is not understood.", GIFTS),
+        ("give 1,000 gold coin to Bob", "No item is called “1,000 gold coin”.", GIFTS),
+        ("give 0 arrow to Bob", "“0 arrow to Bob” is not understood.", GIFTS),
     ],
 )
-def test_sentence_that_is_not_understood_is_no_action(shared_root: Keeper, text: str, name: str) -> None:
+def test_sentence_that_is_not_understood_is_no_action_and_says_what_is(
+    shared_root: Keeper, text: str, name: str, detail: str
+) -> None:
     found = suggest(shared_root, text)
     assert "Actions" not in found
     [note] = found["Not understood"]
     assert (note["name"], note["href"], "form" in note) == (name, "", False)
+    assert detail in note["detail"]
 
 
 def test_action_leads_to_its_preview_which_asks_for_the_shown_reason(world: World, root: Keeper) -> None:
