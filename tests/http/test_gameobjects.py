@@ -1,10 +1,12 @@
 """The catalogue of the game: lists of the engine's clients, and further fields (details) of its entries."""
 
+import re
 from typing import Any
 
 from expectations import everything, refused
 from game_server import LINK, put_catalogue
 from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.http import wire
 from gamekeeper.http.catalogue_bodies import MAX_DETAILS_BYTES
 from loops import over
 from people import ARROW, COIN, FIREBALL, HEAL, KILLS, MEADOW, POUCH, SWORD, TUTORIAL, UNSET, UNSET_FLAG, WARRIOR
@@ -47,6 +49,16 @@ def test_every_list_operation_has_the_whole_catalogue(shared_world: World) -> No
         assert shared_world.post(f"{OBJECTS}/{kind}/names").json == {each["Id"]: each["Name"] for each in wanted}
         for each in wanted:
             assert shared_world.get(f"{OBJECTS}/{kind}/{each['Id']}").json == each
+
+
+def test_unknown_type_is_404_that_names_all_types(shared_world: World) -> None:
+    for method, rest in (("GET", ""), ("POST", ""), ("GET", "/names"), ("POST", "/names"), ("GET", f"/{COIN.id}")):
+        answer = shared_world.call(method, f"{OBJECTS}/items{rest}")
+        refused(answer, 404, "no_such_object_type", "of type 'items'; use item, ")
+        named = re.findall(r"\w+", answer.message.partition("; use ")[2])
+        for kind in wire.catalogue.OBJECTS:
+            assert named.count(kind) == 1, kind
+        assert {*named} - {*wire.catalogue.OBJECTS} == {"or"}
 
 
 WHITE = {"A": 255, "R": 255, "G": 255, "B": 255}
