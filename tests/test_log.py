@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import re
 import time
 from collections.abc import Coroutine
 from typing import Any
@@ -76,6 +77,28 @@ def test_unread_pipe_blocks_nothing_and_drops_are_counted(monkeypatch: pytest.Mo
     assert 0 < lost < count
     numbers = [int(json.loads(line)["id"]) for line in lines]
     assert numbers == sorted(set(numbers))
+
+
+def test_log_on_a_terminal_is_for_people_unless_json_is_chosen() -> None:
+    async def ask() -> None:
+        access("1")
+        log.access("2", "", "GET ", 404, time.perf_counter_ns())
+        log.problem("upkeep", "the database is away\x1b[2J")
+        fail("5")
+
+    lines = b"".join(during(ask(), terminal=True).parts).decode().splitlines()
+    clock = r"\d\d:\d\d:\d\d"
+    assert re.fullmatch(rf"{clock}  GET    /api/v1/players {{30,}}200 +\d+\.\d ms  Ann", lines[0])
+    assert re.fullmatch(rf"{clock}  GET    \(no such path\) +404 +\d+\.\d ms", lines[1])
+    assert re.fullmatch(rf"{clock}  PROBLEM in upkeep: the database is away\\x1b\[2J", lines[2])
+    assert re.fullmatch(rf"{clock}  FAILURE in 5: Traceback .*", lines[3])
+    assert lines[-1] == "RuntimeError: no luck"
+    assert during(ask()).ids == ["1", "2", "upkeep", "5"]
+    log.write_json(always=True)
+    try:
+        assert during(ask(), terminal=True).ids == ["1", "2", "upkeep", "5"]
+    finally:
+        log.write_json(always=False)
 
 
 @over("name", ["a\r\nb", "\x1b[2J", "\x7f", "\x9b31m", "\u2028", "\u202e", "x" * 10_000, "\x00" * 300])
