@@ -13,6 +13,7 @@ import pytest
 import game_server
 import people
 from gamekeeper import log
+from gamekeeper.console import static_files
 from gamekeeper.http.prometheus import FAMILIES
 from gamekeeper.http.workers import WorkerSamples
 from server import Server, free_port
@@ -82,11 +83,28 @@ def test_requests_are_counted_by_route_and_status_in_a_cumulative_histogram(make
     assert 0 < samples[name.format("sum", "")] < 60
 
 
-def test_access_log_names_the_declared_path(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_access_log_names_the_declared_path_and_leaves_out_files_that_were_sent(
+    make_world: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = list[tuple[Any, ...]]()
     monkeypatch.setattr(log, "access", lambda *line: lines.append(line))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType] - as log.access
-    assert make_world(access_log=True).get("/API/V1/Players/BOB").status == 200
-    assert [line[2] for line in lines] == ["GET /api/v1/players/[lookupKey]"]
+    world = make_world(access_log=True)
+    for path, status in (
+        ("/API/V1/Players/BOB", 200),
+        ("/console/static/console.css", 200),
+        (f"/console/static/{static_files.VERSION}/console.css", 200),
+        ("/api/docs/docs.js", 200),
+        ("/console/static/missing.css", 404),
+        ("/api/docs/missing.js", 404),
+    ):
+        assert world.get(path).status == status, path
+    etag = world.get("/console/static/console.css").headers["etag"]
+    assert world.get("/console/static/console.css", headers={"If-None-Match": etag}).status == 304
+    assert [(line[2], line[3]) for line in lines] == [
+        ("GET /api/v1/players/[lookupKey]", 200),
+        ("GET /console/static/[file]", 404),
+        ("GET /api/docs/[asset]", 404),
+    ]
 
 
 def test_database_gauges_show_its_contents(make_world: Make) -> None:
