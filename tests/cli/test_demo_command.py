@@ -1,5 +1,6 @@
 """`gamekeeper demo`: the printed commands work."""
 
+import io
 import itertools
 import os
 import signal
@@ -13,10 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gamekeeper.cli import serve
-from gamekeeper.cli.demo import demo
+from gamekeeper.cli.demo import demo, logs_requests
 from gamekeeper.demo import game_servers
 from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.settings import Settings
+from gamekeeper.settings import Settings, load, variable
 from server import free_port
 
 START_SECONDS = 180  # seconds until the demo is ready: it hashes a password for every account, with low priority
@@ -67,7 +68,10 @@ def called(*arguments: str) -> Result:
 def test_demo_runs_on_each_engine(empty_database: str) -> None:
     result = called("--database", empty_database, "--password", "moss", "--players", "3")
     assert result.exit_code == 0, result.output
-    assert f"SHA-256   {hash_for_wire('moss')}" in result.output
+    *_, title, access = result.stdout.strip().split("\n\n")  # last, so that a small terminal shows the password
+    assert title.startswith("Sign in:")
+    assert "\n  Password  moss  (also for the players' accounts)\n" in access
+    assert f"SHA-256   {hash_for_wire('moss')}" in access
     assert "51  (28 accounts, 12 players online)" in result.output
     again = called("--database", empty_database, "--password", "fern")
     assert "fern  (the players' accounts keep the password of the first run)" in again.output
@@ -89,3 +93,27 @@ def test_wrong_arguments_and_used_databases_are_refused(tmp_path: Path, database
             result = called(*arguments)
             assert (result.exit_code, said in result.output) == (code, True), result.output
     assert not (tmp_path / "new").exists()
+
+
+class Terminal(io.StringIO):
+    """Stand-in for standard error that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_demo_on_a_terminal_logs_requests_only_if_the_setting_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stderr, chosen, expected in (
+        (Terminal, None, False),
+        (Terminal, "true", True),
+        (Terminal, "false", False),
+        (io.StringIO, None, True),
+        (io.StringIO, "false", False),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr("sys.stderr", stderr())
+            changed.delenv(variable("access_log"), raising=False)
+            if chosen:
+                changed.setenv(variable("access_log"), chosen)
+            found = logs_requests(load(os.environ, database="sqlite:///demo.db"))
+        assert found is expected, (stderr.__name__, chosen)

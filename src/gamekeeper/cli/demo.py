@@ -73,11 +73,11 @@ def demo(
         )
     except loader.NotADemo as problem:
         terminal.fail(str(problem))
-    settings = replace(settings, ranked=settings.ranked or RANKED, access_log=_logs_requests(settings))
+    settings = replace(settings, ranked=settings.ranked or RANKED, access_log=logs_requests(settings))
     serve.run(settings, game_servers.build, _build_greeting(settings, found))
 
 
-def _logs_requests(settings: Settings) -> bool:
+def logs_requests(settings: Settings) -> bool:
     """Tell whether to log requests. By default not on a terminal, where they would hide the password."""
     chosen = find_source("access_log") != "default"
     return settings.access_log and (chosen or not sys.stderr.isatty())
