@@ -4,10 +4,12 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
 import factors
 import people
 from command_line import CommandLine
+from gamekeeper.cli.commands import gamekeeper
 from gamekeeper.game.lookup import make_clashing_fold
 from gamekeeper.game.passwords import hash_for_wire
 from loops import over
@@ -175,3 +177,15 @@ def test_email_and_second_factor_are_changed(command: CommandLine, world: World)
     assert "Shop has no second factor now" in command.says("users", "reset-second-factor", "Shop")
     assert world.sql("SELECT COUNT(*) FROM second_factors") == [(0,)]
     assert (world.ledger()[-1].kind, world.ledger()[-1].actor_id) == ("second_factors_reset", None)
+
+
+def test_mistyped_command_or_subcommand_suggests_the_nearest() -> None:
+    for typed, told in (
+        (["user"], "'user'. Did you mean 'users'?"),
+        (["USERS"], "'USERS'. Did you mean 'users'?"),
+        (["zzz"], "'zzz'."),
+        (["users", "lits"], "'lits'. Did you mean 'list'?"),
+    ):
+        result = CliRunner().invoke(gamekeeper, typed)
+        assert result.exit_code == 2
+        assert result.output.splitlines()[-1] == f"Error: No such command {told}"
