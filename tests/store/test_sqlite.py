@@ -58,6 +58,13 @@ with sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True) as db:
 """
 
 
+def test_sqlite_in_use_is_newer_than_the_bug_that_corrupts_wal_databases(world: World) -> None:
+    """Before 3.51.3, two connections that write or checkpoint at once can: https://sqlite.org/wal.html#walresetbug."""
+    ((used,),) = world.sql("SELECT sqlite_version()")
+    assert used == apsw.sqlite_lib_version()
+    assert tuple(map(int, used.split("."))) >= (3, 51, 3)
+
+
 def test_errors_of_sqlite_are_translated(world: World) -> None:
     del world
     for code, expected in TRANSLATED.items():
