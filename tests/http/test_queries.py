@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 from good_requests import EXAMPLES
 
 from expectations import everything, refused
+from gamekeeper.http import queries
 from gamekeeper.http.request import parse_query
 from gamekeeper.http.wire.lists import EngineQuery, LegacyQuery
 from gamekeeper.http.wire.scalars import PRINTABLE
@@ -69,10 +70,29 @@ def test_documented_limit_equals_that_of_the_refusal(shared_world: World) -> Non
                 assert answer.message.endswith(problem), example.name
 
 
+def test_empty_value_counts_as_left_out_where_both_documents_say_so(shared_world: World) -> None:
+    for document in ("/api/openapi.json", DOCUMENT):
+        paths = shared_world.get(document, by=None).json["paths"]
+        for example in EXAMPLES:
+            route, shape = example.route, example.route.query
+            described = paths[route.path.replace("[", "{").replace("]", "}")][route.method.lower()]
+            said = {
+                each["name"]: each.get("allowEmptyValue") for each in described["parameters"] if each["in"] == "query"
+            }
+            names = shape.__struct_encode_fields__ if shape else ()
+            expected = None if route.path.startswith("/api/v1/") else True
+            assert {name: said[name] for name in names} == dict.fromkeys(names, expected), example.name
+            assert said.get("dryRun") is None, example.name
+            if shape and expected:
+                nothing = dict.fromkeys((name.lower() for name in names), "")
+                assert queries.decode(shape, nothing, keep_empty=route.keeps_empty) == shape(), example.name
+
+
 def test_empty_value_is_a_400_under_the_specification_and_as_a_dry_run(world: World) -> None:
     for path in (
         f"{LINK}/changes?after=&wait=&limit=&own=&epoch=&server=",
         f"{KEEPER}/economy/staff?item=&giver=&from=&to=&page=",
+        f"{KEEPER}/activity?step=day&from=2026-05-01T10:00:00Z&to=",
         "/api/v1/players?search=&sortBy=",
     ):
         assert world.get(path).status == 200, path
