@@ -36,3 +36,9 @@ def test_recount_repairs_wrong_totals(command: CommandLine, world: World) -> Non
     command.says("economy")
     world.sql("UPDATE item_totals SET quantity = 1")
     assert [each["Quantity"] for each in command.json("economy", "--recount")["Values"]] == [67, 1250, 1, 1]
+
+
+def test_range_that_ends_before_it_begins_is_refused(command: CommandLine) -> None:
+    days = ("--from", "2020-01-02", "--to", "2020-01-01")
+    for arguments in (("economy",), ("economy", "Gold Coin"), ("economy", "--staff")):
+        assert "must not be after the end of the range" in command.refuses(*arguments, *days), arguments
