@@ -9,8 +9,9 @@ from msgspec import Struct
 
 MOST_AT_ONCE = 1_000  # rows of a list that are read and encoded without the gate for long reads: a few milliseconds
 MANY = 2**31 - 1  # no limit
-# As many rows as one player, guild or account has: the game limits them, not the API. Operations whose list can have
-# more than MOST_AT_ONCE rows encode a long one in pieces, through the gate: see `long_lists.py`.
+# As many rows as one player, guild, account or approval has: no number, because the API does not limit them. Every
+# operation that declares it counts the rows of each answer, and encodes more than MOST_AT_ONCE through the gate: see
+# `long_lists.py`.
 OF_ONE_OWNER = None
 
 

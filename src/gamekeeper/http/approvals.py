@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Collection
 from functools import partial
+from itertools import chain
 
 import msgspec
 
@@ -18,12 +19,13 @@ from gamekeeper.game.approval_refusals import (
 )
 from gamekeeper.game.approvals import ApproverKey, Consent
 from gamekeeper.game.changes import Intent
-from gamekeeper.game.refusals import ChangedMeanwhile, PowerMissing, RoleMissing
+from gamekeeper.game.refusals import ChangedMeanwhile, PowerMissing, RoleMissing, TooManyLongReads
 from gamekeeper.game.role_refusals import PermissionMissing
 from gamekeeper.game.steps import Step
 from gamekeeper.http import dispatcher, dry_runs, held_bodies, samples, wire
 from gamekeeper.http.answered_rows import MOST_AT_ONCE, OF_ONE_OWNER
 from gamekeeper.http.instants import format_instant
+from gamekeeper.http.long_lists import encode_pieces, join_pieces
 from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.operation import NO_STORE, READ, WRITE, Group, Route, needs
 from gamekeeper.http.request import Request
@@ -70,7 +72,7 @@ async def list_approvals(request: Request, query: wire.approvals.ApprovalsQuery)
     cache=NO_STORE,
     answer=wire.approvals.ApprovalDetails,
     rows=OF_ONE_OWNER,
-    refusals=(NoSuchApproval,),
+    refusals=(NoSuchApproval, TooManyLongReads),
     example_answer=samples.APPROVAL_DETAILS,
 )
 async def get_approval(request: Request, approval_id: str) -> bytes:
@@ -78,7 +80,9 @@ async def get_approval(request: Request, approval_id: str) -> bytes:
     found = await approvals.find(request.services.keeper.store, approval_id)
     shown = msgspec.structs.asdict(make_approval(found, request.caller.permissions))
     preview = msgspec.json.decode(found.preview, type=list[wire.approvals.PreviewedChange])
-    return wire.encode(wire.approvals.ApprovalDetails(**shown, Preview=preview))
+    start = wire.encode(wire.approvals.ApprovalDetails(**shown, Preview=[])).removesuffix(b"[]}")
+    pieces = chain((start,), encode_pieces(preview, wire.encode), (b"}",))
+    return await join_pieces(request, len(preview) + len(found.key_makers), pieces)
 
 
 @GROUP.operation(

@@ -1,4 +1,4 @@
-"""Answers with all that one player, guild or account has. Above MOST_AT_ONCE rows they are encoded through the gate."""
+"""Answers with all that one player, guild, account or approval has. Above MOST_AT_ONCE rows, through the gate."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar

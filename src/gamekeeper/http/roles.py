@@ -12,6 +12,7 @@ from gamekeeper.game.key_losses import KeyLoss
 from gamekeeper.game.roles import RoleDraft, RoleRequest
 from gamekeeper.http import samples, weakened_keys, wire
 from gamekeeper.http.answered_rows import MANY, OF_ONE_OWNER
+from gamekeeper.http.long_lists import join_pieces
 from gamekeeper.http.operation import NO_STORE, QUERY, READ, STAFF, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Response
@@ -113,12 +114,13 @@ async def delete_role(request: Request) -> Response:
     cache=NO_STORE,
     answer=wire.roles.HeldRoles,
     rows=OF_ONE_OWNER,
-    refusals=(),
+    refusals=(no.TooManyLongReads,),
     example_answer=samples.HELD_ROLES,
 )
 async def get_user_roles(request: Request) -> bytes:
     """Get the roles and the permissions of an account."""
-    return _encode_held(await lookup.find_user(request.services.keeper.store, request.params[0]))
+    user = await lookup.find_user(request.services.keeper.store, request.params[0])
+    return await join_pieces(request, len(permissions.list_roles(user)), map(_encode_held, (user,)))
 
 
 @GROUP.operation(

@@ -7,7 +7,6 @@ from gamekeeper.game import lookup, second_factors
 from gamekeeper.game import refusals as no
 from gamekeeper.game import second_factor_refusals as factor_no
 from gamekeeper.http import samples, wire
-from gamekeeper.http.answered_rows import OF_ONE_OWNER
 from gamekeeper.http.instants import format_instant
 from gamekeeper.http.operation import NO_STORE, QUERY, READ, STAFF, WRITE, Group
 from gamekeeper.http.request import Request
@@ -27,7 +26,7 @@ GROUP = Group("Second factors", "Second factors of accounts.")
     access=READ,
     cache=NO_STORE,
     answer=wire.second_factors.SecondFactorList,
-    rows=OF_ONE_OWNER,
+    rows=second_factors.MAX_FACTORS,
     refusals=(),
     example_answer=samples.SECOND_FACTORS,
 )

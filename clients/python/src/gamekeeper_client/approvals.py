@@ -95,7 +95,7 @@ class Approvals:
 
         approval_id: id of the approval.
         Returns the approval.
-        Raises NoSuchApproval, PermissionMissing.
+        Raises NoSuchApproval, PermissionMissing, TooManyLongReads.
         """
         return Payload(ApprovalDetails)
 

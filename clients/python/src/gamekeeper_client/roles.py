@@ -128,7 +128,7 @@ class Roles:
         """Get the roles and the permissions of an account. Needs the permission users.query.
 
         Returns the roles and permissions.
-        Raises NoSuchUser, RoleMissing.
+        Raises NoSuchUser, RoleMissing, TooManyLongReads.
         """
         return Payload(HeldRoles)
 
