@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install setup test tests bulk long lint types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs diagrams texts site package lock clean
+.PHONY: run install setup test tests bulk long lint house types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs diagrams texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -30,6 +30,9 @@ lint: .venv/dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-logo
+
+house: .venv/bin/python ## count files, lines and imports of the source; fails on an import that goes up
+	$(BIN)/python scripts/house.py
 
 types: .venv/dev
 	$(BIN)/basedpyright
