@@ -107,7 +107,8 @@ class Contract:
         base = self.components[ERROR]
         codes = list(dict.fromkeys(operation_refusals.get_code(kind) for kind in kinds))
         fields: Schema = {}
-        for shape in {operation_refusals.find_shape(kind, operation) for kind in kinds} - {wire.errors.Error}:
+        shapes = dict.fromkeys(operation_refusals.find_shape(kind, operation) for kind in kinds)
+        for shape in [each for each in shapes if each is not wire.errors.Error]:
             self._collect(shape, require_all, keep_name)
             fields |= self.components.pop(shape.__name__)["properties"]
         return {**base, "properties": {**base["properties"], **fields, **wire.errors.describe_code(codes)}}
