@@ -144,6 +144,79 @@ def test_sqlite_looks_up_each_given_row_instead_of_reading_a_table_around_it() -
     assert len(plans) > 150
 
 
+# a table that grows with the game or with its use, and the alias that a statement gives it
+LARGE = re.compile(
+    r"\b(users|players|bags|slots|known_spells|player_variables|player_texts|guilds|guild_members|holdings|standings|"
+    r"presence|play_sessions|player_activity|player_gains|ledger|item_days|item_flows|item_gifts|gift_totals|tokens|"
+    r"idempotency_keys|bans|mutes|resets|mails|notes|tags|deliveries|approvals|bulk_targets|security_events|"
+    r"activity_log|trade_log|log_addresses|identities|second_factors|recovery_codes|known_callers|known_addresses|"
+    r"player_leftovers|user_leftovers)\b(?:\s+(?:AS\s+)?([a-z]\w*))?"
+)
+# the statements that may scan a large table, by the reason
+SCANNING = {
+    "the doctor reads everything": {
+        "economy.flow_items",
+        "economy.key_givers",
+        "guilds.miscounted",
+        "holdings.list_sums",
+        "items.homeless_slots",
+        "items.slots_beyond",
+        "items.stray_bags",
+        "items.sums",
+        "mails.count_failed",
+        "play_sessions.disagreeing",
+        "spells.beyond",
+        "standings.sums",
+    },
+    "the start of a server counts each list and divides it into blocks": {
+        "players.count",
+        "players.lows_by_name",
+        "players.lows_by_rank",
+        "presence.count",
+        "presence.lows_by_name",
+        "presence.lows_by_rank",
+        "users.count",
+        "users.lows_by_email",
+        "users.lows_by_name",
+    },
+    "a restored copy of a database is prepared": {
+        "copies.revoke_tokens",
+        "logs.count_all",
+        "presence.drop_everybody",
+    },
+    "the scan ends at its LIMIT": {
+        "activity.oldest_event",
+        "guilds.by_founding",
+        "guilds.by_founding_desc",
+        "guilds.by_members",
+        "guilds.by_members_desc",
+        "guilds.by_name",
+        "guilds.by_name_desc",
+        "guilds.called",
+        "guilds.count",
+    },
+}
+ON_THE_FLY = {"copies.tables"}  # may build an index while it runs: of the names of the tables
+SCAN = re.compile(r"SCAN (\w+)(?: EXISTS)?(?: USING (?:COVERING )?INDEX (\w+))?")
+PARTIAL = re.compile(r"CREATE (?:UNIQUE )?INDEX (\w+)[^;]*?\bWHERE\b")
+
+
+def test_sqlite_scans_no_large_table_and_builds_no_index_while_a_statement_runs() -> None:
+    """A partial index, such as that of the accounts with powers, may be scanned: it has few of the table's rows."""
+    partial = set(PARTIAL.findall((FOLDER / "schema.sql").read_text(encoding="utf-8")))
+    texts = {name: render("sqlite") for name, render in list_statements()}
+    scanning, on_the_fly = set[str](), set[str]()
+    for name, plan in read(FILES / "sqlite.txt").items():
+        large = {each for names in LARGE.findall(texts[name]) for each in names}
+        scans = [found for line in plan if (found := SCAN.fullmatch(line.strip()))]
+        if any(table in large and index not in partial for table, index in (scan.groups() for scan in scans)):
+            scanning.add(name)
+        if any("AUTOMATIC" in line for line in plan):
+            on_the_fly.add(name)
+    assert scanning == set().union(*SCANNING.values())
+    assert on_the_fly == ON_THE_FLY
+
+
 def _list_around(before: list[str], indent: int) -> Iterator[str]:
     """Yield the earlier steps of a plan's level: the loops around a step."""
     for line in reversed(before):

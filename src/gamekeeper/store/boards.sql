@@ -92,7 +92,8 @@ SELECT 1 FROM hidden_accounts WHERE user_id = $1 AND hidden;
 
 -- Their number is limited.
 -- name: hidden
-SELECT h.user_id, u.name FROM hidden_accounts h JOIN users u ON u.id = h.user_id WHERE h.hidden ORDER BY u.fold;
+-- CROSS JOIN, because otherwise SQLite would read all accounts in order of their names.
+SELECT h.user_id, u.name FROM hidden_accounts h CROSS JOIN users u WHERE u.id = h.user_id AND h.hidden ORDER BY u.fold;
 
 -- name: count_hidden
 SELECT COUNT(*) FROM hidden_accounts WHERE hidden;

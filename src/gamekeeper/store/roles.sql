@@ -29,16 +29,16 @@ WHERE (CAST($1 AS {guid}) IS NULL OR u.id <> $1)
   AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.user_id = u.id AND (b.ends_at IS NULL OR b.ends_at > {now}))
 LIMIT 1;
 
--- An account that can decide on approvals and is not in $1. Each branch reads an index, as above.
+-- An account that can decide on approvals and is not in $1. Each branch reads an index, and UNION ALL is as above.
 -- name: another_decider
 SELECT u.id
 FROM (SELECT id FROM users
       WHERE (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link) AND users_manage
-      UNION SELECT h.user_id FROM user_roles h JOIN role_permissions p ON p.role = h.role
+      UNION ALL SELECT h.user_id FROM user_roles h JOIN role_permissions p ON p.role = h.role
             WHERE p.permission IN ('approvals.decide', 'users.manage')
-      UNION SELECT h.user_id FROM user_roles h WHERE h.role = 'admin'
-      UNION SELECT d.user_id FROM user_permissions d WHERE d.permission IN ('approvals.decide', 'users.manage')
-      UNION SELECT a.id FROM users a
+      UNION ALL SELECT h.user_id FROM user_roles h WHERE h.role = 'admin'
+      UNION ALL SELECT d.user_id FROM user_permissions d WHERE d.permission IN ('approvals.decide', 'users.manage')
+      UNION ALL SELECT a.id FROM users a
             WHERE (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link) AND a.api
               AND EXISTS (SELECT 1 FROM role_permissions p WHERE p.role = 'api'
                           AND p.permission IN ('approvals.decide', 'users.manage'))) AS m
