@@ -1,6 +1,7 @@
 """The SQLite store over APSW: settings of its connections, translated errors, and files that other programs open."""
 
 import asyncio
+import shutil
 import subprocess
 import sys
 from contextlib import closing
@@ -51,10 +52,17 @@ TRANSLATED: dict[int, type[BaseException]] = {
     apsw.SQLITE_CONSTRAINT_UNIQUE: apsw.ConstraintError,
     apsw.SQLITE_MISUSE: apsw.MisuseError,
 }
+LOOK = (
+    "PRAGMA integrity_check",
+    "SELECT COUNT(*) FROM players",
+    "SELECT COUNT(*) FROM player_records WHERE length(document)",
+)
+CONTAINS = "import pathlib, sys; print(sys.argv[2].encode() in pathlib.Path(sys.argv[1]).read_bytes())"
 LOOK_WITH_SQLITE3 = """
 import sqlite3, sys
 with sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True) as db:
-    print(*db.execute("PRAGMA integrity_check").fetchone(), *db.execute("SELECT COUNT(*) FROM players").fetchone())
+    for statement in sys.argv[2:]:
+        print(*db.execute(statement).fetchone())
 """
 
 
@@ -133,16 +141,28 @@ def test_deleted_row_is_not_left_in_the_file(world: World) -> None:
             other.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     write(INSERT, people.guid(0x6000), SECRET)
-    assert SECRET.encode() in path.read_bytes()
+    assert run_python(CONTAINS, str(path), SECRET) == ["True"]
     write(DELETE, people.guid(0x6000))
-    assert SECRET.encode() not in path.read_bytes()
+    assert run_python(CONTAINS, str(path), SECRET) == ["False"]
 
 
-def test_file_in_use_is_readable_by_the_sqlite_of_python_in_another_process(world: World) -> None:
+@pytest.mark.parametrize("program", ["python", "sqlite3"])
+def test_file_in_use_is_readable_by_other_programs_with_an_own_sqlite(world: World, program: str) -> None:
     path = world.keeper.store.path
     assert path
-    count = world.sql("SELECT COUNT(*) FROM players")[0][0]
-    told = subprocess.run(
-        [sys.executable, "-c", LOOK_WITH_SQLITE3, str(path)], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert told.stdout.split() == ["ok", str(count)]
+    ((count,),) = world.sql("SELECT COUNT(*) FROM players")
+    if program == "python":
+        shown = run_python(LOOK_WITH_SQLITE3, str(path), *LOOK)
+    else:
+        shell = shutil.which("sqlite3") or pytest.skip("the sqlite3 shell is not installed")
+        shown = run(shell, "-readonly", str(path), *LOOK)
+    assert shown == ["ok", str(count), str(count)]
+
+
+def run_python(program: str, *arguments: str) -> list[str]:
+    """Run a program in another process. In this one, closing the database's file would drop the locks of the store."""
+    return run(sys.executable, "-c", program, *arguments)
+
+
+def run(*command: str) -> list[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
