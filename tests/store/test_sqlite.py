@@ -12,6 +12,7 @@ import pytest
 
 import people
 from gamekeeper.store.engine import DatabaseUnavailable, DiskFull, Snapshot, UnusableDatabase, Writing
+from gamekeeper.store.sqlite import CACHED_STATEMENTS
 from gamekeeper.store.sqlite_failures import UndecodableText, translate
 from gamekeeper.store.statements import Statement
 from world import World
@@ -22,6 +23,7 @@ SECRET = "clementine of the seven hills"
 INSERT = Statement("insert", {"": "INSERT INTO maps (id, name) VALUES ($1, $2)"})
 DELETE = Statement("delete", {"": "DELETE FROM maps WHERE id = $1"})
 COUNT = Statement("count", {"": "SELECT COUNT(*) FROM maps"})
+LATEST = Statement("latest", {"": "SELECT MAX(seq) FROM ledger"})
 UNDECODABLE = Statement("undecodable", {"": "SELECT CAST(x'ff' AS TEXT), id FROM maps"})
 SHOWN = {
     "page_size": 8192,
@@ -96,6 +98,18 @@ def test_each_connection_has_all_settings(world: World) -> None:
         assert {name: db.pragma(name) for name in SHOWN} == SHOWN
         assert db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
     assert [db.pragma("query_only") for db in (writer, reader, long_reader)] == [0, 1, 1]
+
+
+def test_statement_among_the_last_512_is_not_compiled_again(world: World) -> None:
+    store: Any = world.keeper.store
+    db = store._reader.db  # noqa: SLF001 - private attributes
+    world.run(store.one(COUNT))
+    for _ in range(CACHED_STATEMENTS - 1):
+        world.run(store.one(LATEST))
+    misses = db.cache_stats()["misses"]
+    world.run(store.one(COUNT))
+    assert db.cache_stats()["misses"] == misses
+    assert db.cache_stats()["size"] == CACHED_STATEMENTS  # APSW lowers a larger size without an error
 
 
 def test_read_of_a_text_that_cannot_be_decoded_fails_and_keeps_no_snapshot(world: World) -> None:

@@ -35,7 +35,9 @@ READER_CACHE_KIB = 16 * 1024
 LONG_READ_CACHE_KIB = 4 * 1024  # page cache of a long read: small, because each has its own connection
 BULK_LOAD_CACHE_KIB = 256 * 1024  # page cache of bulk loads: large, because new keys are all over the indexes
 BUSY_MS = 5000  # longest wait for another process's lock
-CACHED_STATEMENTS = 512  # the most that APSW keeps; of our statements, a process runs fewer on one connection
+# The most that APSW keeps. Its cache is a ring of executions: a statement that is none of the last 512 which ran on its
+# connection is compiled again, which happens to rare ones only.
+CACHED_STATEMENTS = 512
 PRAGMAS = {
     "page_size": 8192,
     "journal_mode": "WAL",
