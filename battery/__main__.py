@@ -24,6 +24,7 @@ from gamekeeper.store import hosts
 # Names of the modules with the battery's tests, in the order of docs/reliability.md
 MODULES = (
     "conservation",
+    "two_processes",
     "commits",
     "failover",
     "contract",

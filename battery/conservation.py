@@ -174,10 +174,10 @@ class Total:
 async def _kill_under_load(run: Run) -> list[Figure]:
     total = Total()
     instances = 2 if run.seconds and run.engine == POSTGRES else 1
-    for seed in _rounds(run):
+    for seed in count_rounds(run):
         token, players = await crash_gives.prepare(run.database, seed)
         with ExitStack() as stack:
-            servers = [stack.enter_context(_quiet(run.database)) for _ in range(instances)]
+            servers = [stack.enter_context(quiet(run.database)) for _ in range(instances)]
             gives, clients, kills = (2_000, 32, 10) if run.seconds else (600, 8, 3)
             done = crash_gives.CrashRun(servers, token, players, seed, gives, clients, kills, with_keys=True)
             await crash_gives.measure(done)
@@ -185,13 +185,13 @@ async def _kill_under_load(run: Run) -> list[Figure]:
     return total.figures("kills")
 
 
-def _quiet(database: str) -> Server:
+def quiet(database: str) -> Server:
     server = Server(database)
     server.stderr = subprocess.DEVNULL
     return server
 
 
-def _rounds(run: Run) -> Iterator[int]:
+def count_rounds(run: Run) -> Iterator[int]:
     """Yield a seed for each round of the test; the short form has one round."""
     until = time.monotonic() + (run.seconds or 0)
     seed = run.seed
@@ -237,7 +237,7 @@ def cut_power(run: Run) -> list[Figure]:
     kept.mkdir()
     database = f"sqlite:///{kept / 'world.db'}"
     total = Total()
-    for seed in _rounds(run):
+    for seed in count_rounds(run):
         total.add(asyncio.run(_cut(run, database, seed)))
     return [*total.figures("power cuts"), *examine(database)]
 
