@@ -222,6 +222,7 @@ def test_player_deleted_by_a_later_owner_is_not_erased(world: World) -> None:
     assert errors(world) == []
 
 
+@pytest.mark.both_engines
 def test_concurrent_erasures_erase_once(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
     live(one)
@@ -234,6 +235,7 @@ def test_concurrent_erasures_erase_once(make_world: Callable[..., World]) -> Non
     assert errors(one) == []
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("written", ["give", "born"])
 def test_write_during_an_erasure_comes_first_or_is_404(make_world: Callable[..., World], written: str) -> None:
     one, two = make_world(), make_world()

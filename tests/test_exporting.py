@@ -111,6 +111,7 @@ def test_export_contains_every_table_except_listed_ones(world: World, folder: Pa
     assert not NESTED_NAMES & {file.noun for file in ExportFolder(folder).manifest.files}
 
 
+@pytest.mark.both_engines
 def test_export_is_one_snapshot(
     world: World, folder: Path, empty_database: str, opened: Callable[[str], World]
 ) -> None:

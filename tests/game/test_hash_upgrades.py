@@ -89,6 +89,7 @@ def test_first_log_in_replaces_the_imported_hash_by_argon2(world: World, form: s
     assert world.ledger() == ledger
 
 
+@pytest.mark.both_engines
 def test_parallel_log_ins_on_two_instances_all_succeed(make_world: Callable[..., World]) -> None:
     """Each log-in makes its own hash and only one is stored, but all log-ins succeed."""
     one, other = make_world(), make_world()
@@ -100,6 +101,7 @@ def test_parallel_log_ins_on_two_instances_all_succeed(make_world: Callable[...,
         assert other.get(PLAYERS, token=answer.json["access_token"]).status == 200
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -120,6 +122,7 @@ def test_log_in_succeeds_when_the_hash_is_wrapped_meanwhile(
     assert validate(world, "Shop", NEW if "password/change" in path else SENT).status == 200
 
 
+@pytest.mark.both_engines
 def test_log_in_fails_when_the_password_is_changed_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log-in with the imported password fails, and its new hash does not overwrite that of the changed password."""
     bring_in(world, "Shop")
@@ -132,6 +135,7 @@ def test_log_in_fails_when_the_password_is_changed_meanwhile(world: World, monke
     assert log_in(world, NEW).status == 200
 
 
+@pytest.mark.both_engines
 def test_log_in_fails_when_the_account_is_deleted_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     bring_in(world, "Clerk")
     delete = Statement("delete", {"": "DELETE FROM users WHERE name = 'Clerk'"})
@@ -175,6 +179,7 @@ def test_job_wraps_all_from_any_start(world: World, monkeypatch: pytest.MonkeyPa
         assert all(stored.startswith(imported_hashes.WRAPPED) for stored in kept(world).values())
 
 
+@pytest.mark.both_engines
 def test_job_does_not_overwrite_a_password_changed_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     bring_in(world, "Ann")
     real = world.keeper.passwords.wrap_imported
@@ -226,6 +231,7 @@ def test_serving_process_runs_the_job(world: World) -> None:
     assert kept(world)["Ann"].startswith(imported_hashes.WRAPPED)
 
 
+@pytest.mark.both_engines
 def test_two_instances_can_wrap_at_the_same_time(make_world: Callable[..., World]) -> None:
     one, other = make_world(), make_world()
     bring_in(one, *ACCOUNTS)

@@ -238,6 +238,7 @@ def test_process_starts_from_the_checkpoint_and_the_log(make_world: MakeWorld, r
     assert agrees(one)
 
 
+@pytest.mark.both_engines
 def test_two_processes_save_one_checkpoint_at_once(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     add(one, range(30))
@@ -253,10 +254,9 @@ def test_two_processes_save_one_checkpoint_at_once(make_world: MakeWorld) -> Non
 
 
 # --- ordered lists with late commits ---------------------------------------------------------------------------------
-only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 
-@only_postgres
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 @pytest.mark.parametrize("how", ["COMMIT", "ROLLBACK"])
 @pytest.mark.parametrize("checkpoint", [False, True])
 def test_late_commit_is_counted(make_world: MakeWorld, how: str, *, checkpoint: bool) -> None:
@@ -367,7 +367,6 @@ def test_changes_during_the_rebuild_of_a_restored_copy_are_counted(make_world: M
     world = make_world()
     far = "900000000" if world.keeper.store.engine == "sqlite" else "900000000:900000000:"
     world.sql("UPDATE lists SET cluster = 'another', mark = $1", far)
-
     world.run(interrupted(world, lambda: insert(world, crowd(range(10)))).rebuild())
     assert read_checkpoint(world).whole
     assert agrees(make_world())

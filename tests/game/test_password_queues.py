@@ -83,6 +83,7 @@ def test_fifty_parallel_log_ins_need_one_check(world: World, hashed: Checks, wro
     assert len(rows(world, "guesses")) == wrong_before
 
 
+@pytest.mark.both_engines
 def test_fifty_parallel_log_ins_over_two_instances_succeed(make_world: Callable[..., World], hashed: Checks) -> None:
     first, second = make_world(), make_world()
     assert statuses(at_once(first, [log_in(world) for world in (first, second) * 25])) == [200] * 50

@@ -159,6 +159,7 @@ def test_few_jobs_of_an_account_wait_for_their_start(make_world: Callable[..., W
     work(world)
 
 
+@pytest.mark.both_engines
 def test_simultaneous_creations_do_not_pass_the_limit(make_world: Callable[..., World]) -> None:
     world = make_world(bulk_previews=2)
 

@@ -73,6 +73,7 @@ def test_every_link_of_an_invitation_can_be_accepted(world: World) -> None:
     assert accept(world, first).name == "Sunniva"
 
 
+@pytest.mark.both_engines
 def test_invitations_are_accepted_once_on_two_instances(make_world: Make) -> None:
     worlds = [make_world() for _ in range(2)]
     assert invite(worlds[0], "shop").status == 200

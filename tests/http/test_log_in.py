@@ -75,6 +75,7 @@ CHANGE_PASSWORD = ("POST", "/api/v1/users/Shop/manage/password/change", {"new": 
 ERASE = ("DELETE", "/api/v1/users/Shop", None)
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("meanwhile", [CHANGE_PASSWORD, ERASE], ids=["new_password", "erased"])
 def test_log_in_with_a_password_that_is_void_meanwhile_gets_no_token(
     world: World, monkeypatch: pytest.MonkeyPatch, meanwhile: tuple[str, str, object]

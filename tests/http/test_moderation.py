@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 import people
 from expectations import everything
 from game_server import LINK, newcomer, put_player
@@ -150,6 +152,7 @@ def test_ban_revokes_tokens_and_prevents_log_in(world: World) -> None:
     assert world.post("/api/oauth/token", LOG_IN, by=None).status == 200
 
 
+@pytest.mark.both_engines
 def test_ban_beside_log_ins_leaves_no_token(world: World) -> None:
     calls = [world.send("POST", "/api/oauth/token", by=None, body=LOG_IN) for _ in range(4)]
     answers = at_once(world, [*calls, world.send("POST", f"{USERS}/Shop/admin/ban")])

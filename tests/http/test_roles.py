@@ -198,6 +198,7 @@ def test_role_of_the_last_manager_keeps_the_permission(world: World) -> None:
     apply(world, partial(moderation.ban, order=ModerationRequest("Root")))
 
 
+@pytest.mark.both_engines
 def test_parallel_changes_leave_one_manager(world: World, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     staff.slow_down_manager_check(engine, monkeypatch)
     for name in ("First", "Second", "Third"):

@@ -80,6 +80,7 @@ def test_code_sent_to_two_instances_at_once_works_once(world: World) -> None:
         other.close()
 
 
+@pytest.mark.both_engines
 def test_wrong_codes_are_limited_like_wrong_passwords_also_in_parallel(make_world: Callable[..., World]) -> None:
     world = make_world(guesses_per_caller=3)
     secret, codes = add_totp(world, SHOP)

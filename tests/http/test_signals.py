@@ -359,6 +359,7 @@ def test_change_that_takes_more_than_a_player_had_raises_a_signal(world: World) 
     assert [each["Seq"] for each in world.get(f"{ROOT}/{found['Id']}").json["Changes"]]
 
 
+@pytest.mark.both_engines
 def test_instances_that_examine_together_raise_one_signal(world: World) -> None:
     game_server.heartbeat(world, "one")
     game_server.lapse(world, "one")

@@ -108,6 +108,7 @@ def test_refresh_issues_a_new_pair_and_expires(world: World) -> None:
     require_oauth_error(exchange(world, token), "invalid_grant")
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize(("setting", "seconds"), [({}, 20), ({"refresh_grace_seconds": 9}, 6)])
 def test_exchanged_refresh_token_works_in_the_grace_period_and_not_longer_by_reuse(
     make_world: Callable[..., World], setting: dict[str, int], seconds: int
@@ -120,6 +121,7 @@ def test_exchanged_refresh_token_works_in_the_grace_period_and_not_longer_by_reu
     require_oauth_error(exchange(world, token), "invalid_grant")
 
 
+@pytest.mark.both_engines
 def test_reuse_after_the_grace_period_revokes_the_family(world: World) -> None:
     first, stranger = log_in(world), log_in(world)
     second = exchange(world, first.json["refresh_token"])

@@ -202,6 +202,7 @@ def test_dry_run_changes_nothing_and_repeated_key_undoes_once_also_after_the_cha
     refused(undone(world, seq), 404, "no_such_change")
 
 
+@pytest.mark.both_engines
 def test_concurrent_undos_apply_once(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
 
