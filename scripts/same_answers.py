@@ -1,9 +1,10 @@
-"""Send the same requests to a server on SQLite and one on PostgreSQL, and compare every answer.
+"""Send the same requests to a server on SQLite and one on PostgreSQL, and compare every answer and every row.
 
     .venv/bin/python scripts/same_answers.py --sqlite sqlite:///same.db --postgres postgresql://…/empty
 
-Both databases must be empty: they are filled with the demo world. Every operation under /api/v1 is called, by id and by
-name, with valid and invalid input. Exit code 0: same statuses and bodies; 1: differences, printed.
+Both databases must be empty: they are filled with the demo world. Every operation of the API and of the game link is
+called, those under /api/v1 by id and by name, with valid and invalid input. Exit code 0: same statuses, bodies and
+rows; 1: differences, printed.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import json
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
@@ -20,10 +22,17 @@ import msgspec
 
 from gamekeeper import app, settings
 from gamekeeper.demo import loader, sample_players
+from gamekeeper.demo.world import API_ACCOUNT
+from gamekeeper.game import erasure_jobs
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.http import samples
+from gamekeeper.http.operation import Operation
 from gamekeeper.http.path_parameters import find_parameter
+from gamekeeper.http.router import Router
 from gamekeeper.http.routes import ROUTES
+from gamekeeper.store import copies
+from gamekeeper.store.engine import Writing
 from gamekeeper.store.migrate import migrate
 from server import Server
 
@@ -31,40 +40,52 @@ PASSWORD = "the same on both sides"  # noqa: S105 - a throw-away database's
 NEW = hash_for_wire("something else")
 VOLATILE = {
     "RequestId",
-    "At",
     "ActorId",
     "PasswordResetCode",
     "LastOnline",
     "RegistrationDate",
     "Since",
-    "AcknowledgedAt",
-    "CreatedAt",
     "Key",
     "uptime",
-    "StartedAt",
-    "EndedAt",
     "Seconds",
     "cps",
     "datetime",
     "TimeStamp",
     "LastUsed",
-    "StartsAt",
     "Complete",
     "UpTo",
     "Memory",
     "Cps",
     "port",
     "ServerPort",
+    "access_token",
+    "refresh_token",
+    ".issued",
+    ".expires",
+    "LastSignIn",
+}
+# columns with hashes of random texts, or with random salts
+HASHES = {"password", "hash", "access_hash", "refresh_hash"}
+# tables whose rows are not compared, each with the reason
+UNCOMPARED = {
+    "activity_minutes": "counts of requests by minute, written some seconds later",
+    "log_counts": "counts by minute of logs that the demo writes in relation to now",
+    "rollups": "positions in time of background jobs",
+    "item_growth": "sums by slots of ten minutes",
+    "lists": "marks of transactions; tests/game/test_lists.py compares the lists with ORDER BY",
+    "list_blocks": "the same, saved by a background job",
+    "list_changes": "the same",
 }
 HOUR_SECONDS, FILL_SECONDS = 3600, 60
 ZERO = "00000000-0000-0000-0000-000000000000"
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")  # the demo has version 5
 NOBODY = "12345678-1234-4234-8234-123456789abc"
-PREFIX, KEEPER = "/api/v1/", "/api/keeper/v1/"
+PREFIX, KEEPER, LINK, OAUTH = "/api/v1/", "/api/keeper/v1/", "/api/link/v1/", "/api/oauth/"
 COUNTED = tuple(f"{KEEPER}{noun}" for noun in ("economy", "boards", "signals"))
-COMPARED = {
-    route.number or route.handler.__name__: route for route in ROUTES if route.path.startswith((PREFIX, KEEPER))
-}
+COMPARED = [route for route in ROUTES if route.path.startswith((PREFIX, KEEPER, LINK, OAUTH))]
+METHODS = {route.number or route.handler.__name__: route.method for route in COMPARED}
+OPERATIONS = {route.name_in_log: route for route in COMPARED}
+ROUTER = Router(COMPARED)
 # query strings with the largest accepted page number, and with the first refused one
 FAR = ("?page=2147483647&pageSize=100", "?page=2147483648")
 
@@ -75,13 +96,21 @@ class Ask(NamedTuple):
     path: str  # path of the request without the prefix /api/v1/, or with another prefix
     body: Any = None
 
+    @property
+    def address(self) -> str:
+        return self.path if self.path.startswith("/") else f"{PREFIX}{self.path}"
+
+    @property
+    def route(self) -> Operation:
+        return OPERATIONS[ROUTER.find(METHODS[self.operation], self.address.encode())[0].name_in_log]
+
 
 def asks() -> Iterator[Ask]:
     """Yield requests for every operation, by example if none is listed; bans, renames and deletions come last.
 
     Numbers that a background job counts come first: later they may lack the latest changes.
     """
-    counted = [_example(operation) for operation in COMPARED if _is_counted(operation)]
+    counted = [_example(route) for route in COMPARED if route.method == "GET" and route.path.startswith(COUNTED)]
     asked = [
         *counted,
         *_players(),
@@ -94,23 +123,19 @@ def asks() -> Iterator[Ask]:
         *_activity(),
     ]
     last = list(_keeping())
-    known = {each.operation for each in (*asked, *last)}
+    known = {each.route.name for each in (*asked, *last)}
+    others = [route for route in COMPARED if route.name not in known]
     yield from asked
-    yield from (_example(operation) for operation in COMPARED if operation not in known)
+    yield from (_example(route) for route in others if route.method != "DELETE")
     yield from last
+    yield from (_example(route) for route in others if route.method == "DELETE")
 
 
-def _is_counted(operation: int | str) -> bool:
-    route = COMPARED[operation]
-    return route.method == "GET" and route.path.startswith(COUNTED)
-
-
-def _example(operation: int | str) -> Ask:
-    route = COMPARED[operation]
+def _example(route: Operation) -> Ask:
     path = route.path.removeprefix(PREFIX)
     for name in route.parameters:
         path = path.replace(f"[{name}]", route.example_path.get(name, find_parameter(name, route.path).example))
-    return Ask(operation, path, msgspec.to_builtins(route.example_body))
+    return Ask(route.number or route.handler.__name__, path, msgspec.to_builtins(route.example_body))
 
 
 def _players() -> Iterator[Ask]:
@@ -178,6 +203,8 @@ def _users() -> Iterator[Ask]:
     for sent in (wrong, right, right):
         yield Ask(25, f"users/{user}/password/change", {"new": NEW, "authorization": sent})
     yield Ask(26, f"users/{user}/password/reset")
+    sent = {"grant_type": "password", "username": API_ACCOUNT, "password": right}
+    yield Ask("log_in", f"{OAUTH}token", sent)
     yield Ask("redeem_code", f"users/{user}/password/reset", {"code": "a guess", "new": right})
     yield Ask(29, f"users/{user}/manage/email/change", {"new": "again@example.test"})
     yield Ask(30, f"users/{user}/manage/password/change", {"new": right})
@@ -287,11 +314,42 @@ def answers(database: str, token: str) -> list[tuple[Ask, int, object]]:
     headers = {"Authorization": f"Bearer {token}"}
     with Server(database) as server, httpx.Client(base_url=server.url, headers=headers, timeout=30) as client:
         found: list[tuple[Ask, int, object]] = []
+        key_id = samples.KEY_ID  # of the API key that one of the requests creates
         for ask in asks():
-            path = ask.path if ask.path.startswith(KEEPER) else f"{PREFIX}{ask.path}"
-            answer = client.request(COMPARED[ask.operation].method, path, json=ask.body)
+            address = ask.address.replace(samples.KEY_ID, key_id)
+            answer = client.request(ask.route.method, address, json=ask.body)
             found.append((ask, answer.status_code, mask_volatile(answer.json())))
+            if ask.route.name == "create_key":
+                key_id = answer.json()["Id"]
         return found
+
+
+async def read_rows(database: str) -> dict[str, Counter[str]]:
+    """Read all rows of a stopped server's database as JSON with volatile values masked: table → its rows."""
+
+    async def catch_up_and_read(keeper: Keeper) -> dict[str, Counter[str]]:
+        """Finish the background jobs first: a server stops wherever they are."""
+        await erasure_jobs.run_all_jobs(keeper.store)
+        await keeper.economy.catch_up()
+        await keeper.boards.catch_up()
+        return await keeper.store.write(read)
+
+    async def read(tx: Writing) -> dict[str, Counter[str]]:
+        found: dict[str, Counter[str]] = {}
+        for table in await copies.list_tables(tx):
+            columns = await copies.read_columns(tx, table)
+            if table not in UNCOMPARED:
+                rows = [row async for some in copies.read_rows(tx, table, columns) for row in some]
+                found[table] = Counter(_mask_row(dict(zip(columns, row, strict=True))) for row in rows)
+        return found
+
+    return await app.run_with_keeper(settings.load({}, database=database), catch_up_and_read)
+
+
+def _mask_row(row: dict[str, Any]) -> str:
+    """Mask a row, and the JSON in its texts."""
+    texts = {name: json.loads(value) for name, value in row.items() if str(value).startswith(("{", "["))}
+    return json.dumps(mask_volatile(row | texts), sort_keys=True)
 
 
 def mask_volatile(value: Any) -> object:  # noqa: ANN401 - JSON of any shape
@@ -313,8 +371,9 @@ def _is_volatile(key: str) -> bool:
     """
     return (
         key in VOLATILE
+        or key in HASHES
         or key in {"at", "request_id", "security", "standings"}
-        or key.endswith(("_at", "_expires", "_used"))
+        or key.endswith(("At", "_at", "_expires", "_used"))
     )
 
 
@@ -324,12 +383,15 @@ def differences(sqlite: str, postgres: str) -> list[str]:
         time.sleep(left)
     tokens = [asyncio.run(fill_database(database)) for database in (sqlite, postgres)]
     pairs = list(zip(answers(sqlite, tokens[0]), answers(postgres, tokens[1]), strict=True))
-    asked = {ask.operation for (ask, _, _), _ in pairs}
+    asked = {ask.route.name for (ask, _, _), _ in pairs}
     found: list[str] = []
     for (ask, status, body), (_, other_status, other_body) in pairs:
         if (status, json.dumps(body)) != (other_status, json.dumps(other_body)):
             found.append(f"{ask.operation} {ask.path} {ask.body}\n  {status} {body}\n  {other_status} {other_body}")
     statuses = sorted({status for (_, status, _), _ in pairs})
+    one, other = (asyncio.run(read_rows(database)) for database in (sqlite, postgres))
+    only = {table: (one[table] - other[table]) + (other[table] - one[table]) for table in one.keys() | other.keys()}
+    found += [f"rows of {table} on one engine only: {list(rows.elements())}" for table, rows in only.items() if rows]
     print(f"{len(pairs)} requests over {len(asked)} operations, statuses {statuses}: {len(found)} differences")
     return found
 
