@@ -11,7 +11,6 @@ import world as worlds
 from databases import Postgres, Sqlite
 from demo_databases import find_hour
 from gamekeeper.demo import loader
-from gamekeeper.demo.names import make_stable_id
 from gamekeeper.demo.world import API_ACCOUNT, DRAUGHT, KEY
 from gamekeeper.game import accounts
 from gamekeeper.game.keeper import Keeper
@@ -110,11 +109,3 @@ class DemoServer(Server):
 
     def _ready_seconds(self) -> float:
         return super()._ready_seconds() + self.players / LOADED_PER_SECOND
-
-
-def player_page(name: str) -> str:
-    return f"/console/players/{make_stable_id('player', name)}"
-
-
-def account_page(name: str) -> str:
-    return f"/console/accounts/{make_stable_id('user', name)}"

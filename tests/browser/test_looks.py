@@ -11,52 +11,16 @@ from pathlib import Path
 
 import pytest
 from accessibility import check_page
-from demo_server import KEEPER, DemoServer, account_page, player_page
+from demo_server import KEEPER, DemoServer
 from playwright.sync_api import expect
 from tour import open_menu
 from visitor import NARROW, WIDE, Visitor
 
-from gamekeeper.console.menu import MENU
-from gamekeeper.demo.world import DRAGONS, SHARD
-from gamekeeper.http import samples
+from demo_pages import PAGES, account_page, player_page
+from gamekeeper.demo.world import SHARD
 from loops import over
 
 Visit = Callable[..., Visitor]
-PAGES = [
-    *(entry.path for entry in MENU() if entry.path != "/console/changes"),
-    "/console/changes?before=20",  # a short page of the audit log, which axe checks faster than the first page
-    "/console/deliveries",
-    "/console/roles/shop",
-    f"/console/guilds/{samples.GUILD_ID}",
-    f"/console/items/{samples.COIN}",
-    "/console/economy/gifts",
-    f"/console/economy/variables/{DRAGONS.id}",
-    "/console/me",
-    "/console/me/password",
-    "/console/me/second-factor",
-    "/console/me/second-factor/totp",
-    "/console/sign-out",
-    "/console/search?q=silver",
-    "/console/search?q=ban+Aldwyn+7d",
-    player_page("Aldwyn"),
-    f"{player_page('Aldwyn')}?slot=inventory-5",
-    f"{player_page('Aldwyn')}?slot=bank-90",
-    f"{player_page('Aldwyn')}?tab=history",
-    f"{player_page('Aldwyn')}?tab=variables",
-    f"{player_page('Aldwyn')}?tab=account",
-    f"{player_page('Aldwyn')}?tab=notes",
-    "/console/documents",
-    "/console/documents/signals",
-    "/console/characters?levelfrom=20&online=false&sortby=seen",
-    "/console/boards/most-silver",
-    "/console/signals?state=all",
-    f"{player_page('Aldwyn')}?at=60",
-    f"{player_page('Aldwyn')}?at=60&against=now",
-    account_page("Leopold"),
-    "/console/changes/60",
-    "/console/changes?reason=of+which+there+is+none",
-    "/console/done/none",
-]
 # pictures of the documents: name, address, width, and whether the theme is dark
 PICTURES = [
     *((name, path, WIDE[0], dark) for name, path in (

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from demo_server import KEEPER, DemoServer, player_page
+from demo_server import KEEPER, DemoServer
 from playwright.sync_api import Request, expect
 from visitor import Visitor
 
+from demo_pages import player_page
 from gamekeeper.demo.world import KEY
 
 Visit = Callable[..., Visitor]

@@ -6,10 +6,12 @@ The engine makes no difference; SQLite is enough. tests/console and tests/http c
 import re
 from collections.abc import Callable
 
-from demo_server import KEEPER, DemoServer, player_page
+from demo_server import KEEPER, DemoServer
 from playwright.sync_api import Locator, expect
 from tour import confirm
 from visitor import Visitor
+
+from demo_pages import player_page
 
 Visit = Callable[..., Visitor]
 WHO = "Aldwyn"

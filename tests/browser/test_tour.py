@@ -3,10 +3,12 @@
 from collections.abc import Callable
 
 import pytest
-from demo_server import KEEPER, PASSWORD, DemoServer, player_page
+from demo_server import KEEPER, PASSWORD, DemoServer
 from playwright.sync_api import expect
 from tour import STEPS, Tour, arrive, offer, open_menu, read_quantities, sign_in
 from visitor import Visitor
+
+from demo_pages import player_page
 
 Visit = Callable[..., Visitor]
 ITEM = "River Opal"
