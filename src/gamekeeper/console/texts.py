@@ -79,14 +79,16 @@ class PerLanguage(Generic[T]):
 
 
 def cache_texts(most: int) -> Callable[[Callable[P, str]], Callable[P, str]]:
-    """Cache the last texts that a function returned, for each language. `most`: how many."""
+    """Cache the last texts that a function returned, with their language. `most`: how many per language."""
 
     def wrap(make: Callable[P, str]) -> Callable[P, str]:
-        caches: dict[str, Callable[..., str]] = {language: lru_cache(maxsize=most)(make) for language in LANGUAGES}
+        @lru_cache(maxsize=most * len(LANGUAGES))
+        def make_in(_: str, *given: P.args, **named: P.kwargs) -> str:
+            return make(*given, **named)
 
         @wraps(make)
         def get(*given: P.args, **named: P.kwargs) -> str:
-            return caches[LANGUAGE.get()](*given, **named)
+            return make_in(LANGUAGE.get(), *given, **named)
 
         return get
 
