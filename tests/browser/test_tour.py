@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from demo_server import KEEPER, PASSWORD, DemoServer
 from playwright.sync_api import expect
-from tour import STEPS, Tour, arrive, offer, open_menu, read_quantities, sign_in
+from tour import STEPS, Tour, arrive, confirm, offer, open_menu, read_quantities, sign_in
 from visitor import Visitor
 
 from demo_pages import player_page
@@ -65,6 +65,24 @@ def tab_to(visitor: Visitor, selector: str) -> None:
             assert width != "nonenone", f"the focus on {selector} is not visible"
             return
     raise AssertionError(f"{selector} cannot be reached with the Tab key")
+
+
+@pytest.mark.smoke
+def test_ban_is_undone_from_the_history(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo, KEEPER)
+    banned = me.page.locator("header .tag").get_by_text("account banned", exact=True)
+    me.go(player_page("Rosalind"))
+    expect(banned).to_have_count(0)
+    open_menu(me, "More")
+    me.page.get_by_role("button", name="Ban", exact=True).click()
+    expect(me.confirm_button).to_have_text("Ban the account of Rosalind for 7 days")
+    confirm(me, "sold lanterns")
+    expect(banned).to_be_visible()
+    me.go(f"{player_page('Rosalind')}?tab=history")
+    me.page.locator("article.change", has_text="sold lanterns").get_by_role("button", name="Undo change").click()
+    confirm(me, "it was another player")
+    expect(me.page.get_by_role("heading", name="Rosalind", level=1)).to_be_visible()
+    expect(banned).to_have_count(0)
 
 
 @pytest.mark.smoke
