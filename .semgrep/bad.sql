@@ -1,2 +1,0 @@
--- ruleid: whole-transaction-lost
-INSERT OR ROLLBACK INTO players (id) VALUES ($1);
