@@ -14,7 +14,6 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from gamekeeper.game.credentials import CODE_LIFE_MS
-from gamekeeper.game.email_addresses import EmailNotValidError, validate_email
 from gamekeeper.settings import BadSetting, Settings, variable
 
 DEFAULT_TEMPLATES = Path(__file__).parent / "templates"  # in English; a folder in it has those of another language
@@ -129,9 +128,11 @@ def join_lines(text: str) -> str:
 
 def parse_address(address: str, name: str = "") -> Address:
     """Parse and check a mail address. Imported accounts can have any text, or none, as their address."""
+    from gamekeeper.game import email_addresses  # noqa: PLC0415 - it loads slowly, and a server without mail needs none
+
     try:
-        found = validate_email(address, check_deliverability=False, globally_deliverable=False)
-    except EmailNotValidError as error:
+        found = email_addresses.validate_email(address, check_deliverability=False, globally_deliverable=False)
+    except email_addresses.EmailNotValidError as error:
         raise BadAddress(f"The mail address is not valid: {error}") from None
     return Address(name, found.local_part, found.ascii_domain)
 
