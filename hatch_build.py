@@ -30,8 +30,11 @@ class CustomBuildHook(BuildHookInterface[Any]):
             return
         source = Path(self.root) / "src"
         sys.path.insert(0, str(source))
-        from gamekeeper.http.docs_files import make_served  # noqa: PLC0415 - the package that is built, without others
-        from gamekeeper.http.encodings import SUFFIX, compress  # noqa: PLC0415 - as above
+        from gamekeeper.http.server.static_files import (
+            SUFFIX,
+            compress,
+            make_served,
+        )
 
         self._folder = tempfile.TemporaryDirectory()
         for file in sorted(each for folder in STATIC for each in (source / folder).iterdir()):

@@ -19,7 +19,7 @@ import click
 from battery import databases
 from battery.cases import ENGINES, NEITHER, Case, Figure, NotRun, Run, Timed
 from battery.databases import Databases
-from gamekeeper.store import hosts
+from gamekeeper.store.engine import postgres_url
 
 # Names of the modules with the battery's tests, in the order of docs/reliability.md
 MODULES = (
@@ -101,7 +101,7 @@ def main(
     due = [(case, on, seeded) for case in chosen for on, seeded in runs(case, engine, fault)]
     if not due:
         raise click.UsageError("No test is like that; `make battery` without ONLY, ENGINE and FAULT runs them all.")
-    os.environ.setdefault(hosts.TIMEOUT_VARIABLE, str(CONNECT_SECONDS))
+    os.environ.setdefault(postgres_url.TIMEOUT_VARIABLE, str(CONNECT_SECONDS))
     tally = Verdicts()
     settings = Repeatable(seed, seconds, by_clock=clock == DECIDE)
     with databases.open_databases() as opened:

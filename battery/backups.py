@@ -17,9 +17,10 @@ import httpx
 import crash_gives
 from battery import slow_backup
 from battery.cases import SQLITE, Case, Figure, Run
-from gamekeeper import app, settings
-from gamekeeper.backup.archive import Archive, BadBackup
-from gamekeeper.store.statements import Statement
+from gamekeeper import app
+from gamekeeper.copies.backups import Archive, BadBackup
+from gamekeeper.ground import settings
+from gamekeeper.store.engine.statements import Statement
 from server import Server
 
 CLIENTS = 8

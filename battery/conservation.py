@@ -18,7 +18,8 @@ from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
 from battery.frail_disk import FrailDisk
 from battery.served import AS_IT_IS, EARLY_ANSWER, NORMAL, Served
 from crash_gives import COIN, PATIENT, REPLAYED
-from gamekeeper import crash, doctor
+from gamekeeper import doctor
+from gamekeeper.ground import crash
 from server import Server
 
 KEYS_OFF = "keys-off"

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from argon2 import PasswordHasher
 
-from gamekeeper import settings
 from gamekeeper.cli import serve
-from gamekeeper.game import guesses
-from gamekeeper.game.guesses import Guess
-from gamekeeper.game.passwords import Passwords
-from gamekeeper.http.asgi import Asgi
-from gamekeeper.settings import Settings
-from gamekeeper.store.engine import Store
+from gamekeeper.game.access import guesses
+from gamekeeper.game.access.guesses import Guess
+from gamekeeper.game.access.passwords import Passwords
+from gamekeeper.ground import settings
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server.asgi import Asgi
+from gamekeeper.store.engine.interface import Store
 from server import Server
 
 NO_FAULT, NO_DUMMY_HASH, COUNTED_AFTER = "none", "no-dummy-hash", "counted-after-check"

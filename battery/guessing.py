@@ -16,12 +16,12 @@ from battery import realm
 from battery.cases import POSTGRES, Case, Figure, Run, Timed
 from battery.counted import COUNTED_AFTER, NO_DUMMY_HASH, Counted
 from battery.realm import PASSWORD, ROOT, Realm
-from gamekeeper.game import accounts
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.powers import Powers
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.engine.interface import Reading
 
 WRONG = hash_for_wire("not the battery's")
 ATTACKER, OWNER, CURIOUS, TIMER = "127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"

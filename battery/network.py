@@ -12,7 +12,7 @@ from battery.cases import POSTGRES, SQLITE, Case, Figure, Run, Timed
 from battery.faulty_wire import CUT_ANSWER, MODES, RESET, FaultyWire
 from battery.givers import BUSY, GiveAnswer, Givers
 from battery.served import ASSUMED_COMMIT, Served
-from gamekeeper.store.hosts import CONNECT_SECONDS
+from gamekeeper.store.engine.postgres_url import CONNECT_SECONDS
 from run_cluster import Instance
 
 WITHOUT_KEYS = "without_keys"

@@ -19,7 +19,7 @@ import psutil
 import crash_gives
 from battery.cases import NO_HAPROXY, Figure, NotRun, Run, Timed
 from battery.givers import BUSY, Givers
-from gamekeeper.store.hosts import CONNECT_SECONDS
+from gamekeeper.store.engine.postgres_url import CONNECT_SECONDS
 from pair import programs, tail
 from run_cluster import Cluster, haproxy
 from server import free_port

@@ -6,18 +6,21 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from crash_gives import COIN
-from gamekeeper import app, settings
-from gamekeeper.game import accounts, lookup, tokens
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.player_effects import PlayerCreated, PlayerState
-from gamekeeper.game.players import Player
-from gamekeeper.store import guesses, resets
-from gamekeeper.store import tokens as token_rows
-from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.migrate import migrate
-from gamekeeper.store.powers import Powers
+from gamekeeper import app
+from gamekeeper.game.access import tokens
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.players.changes import PlayerCreated, PlayerState
+from gamekeeper.game.players.players import Player
+from gamekeeper.ground import settings
+from gamekeeper.store.access import credentials
+from gamekeeper.store.access import tokens as token_rows
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.migrate import migrate
 
 T = TypeVar("T")
 ROOT, PASSWORD = "Root", hash_for_wire("the battery's")
@@ -56,7 +59,7 @@ class Realm:
         code = lookup.new_guid()
 
         async def save(tx: Writing) -> None:
-            resets.save(tx, self.user_id, code, 5, life_ms, lookup.ZERO_GUID)
+            credentials.save_reset(tx, self.user_id, code, 5, life_ms, lookup.ZERO_GUID)
 
         at_work(self.database, lambda keeper: keeper.store.write(save))
         return code
@@ -80,7 +83,7 @@ async def forget_guesses(keeper: Keeper) -> None:
     """Delete all recorded password guesses, as if their five minutes were over."""
 
     async def forget(tx: Writing) -> None:
-        guesses.delete_old(tx, -1000, 10**6)  # a negative least age (ms) matches all guesses
+        credentials.delete_old_guesses(tx, -1000, 10**6)  # a negative least age (ms) matches all guesses
 
     await keeper.store.write(forget)
 

@@ -23,23 +23,26 @@ from typing import Any, cast
 
 import apsw
 
-from gamekeeper import app, crash, log, settings
+from gamekeeper import app
 from gamekeeper.cli import serve
-from gamekeeper.game import history, lists, presence, retention
-from gamekeeper.game.proven_clock import ProvenClock
-from gamekeeper.http.asgi import Asgi, Scope, Send
-from gamekeeper.http.gate import Gate
-from gamekeeper.http.request import Receive
-from gamekeeper.settings import Settings
-from gamekeeper.store import clock, pool, postgres, postgres_connection, sqlite
-from gamekeeper.store import items as item_rows
-from gamekeeper.store import players as player_rows
-from gamekeeper.store import tokens as token_rows
-from gamekeeper.store.engine import CommitUnknown, Reading, Row, Value, Writing
-from gamekeeper.store.pool import Pool
-from gamekeeper.store.postgres import PostgresStore
-from gamekeeper.store.sqlite import SqliteStore
-from gamekeeper.store.statements import Statement
+from gamekeeper.game.audit import history, retention
+from gamekeeper.game.audit.retention import ProvenClock
+from gamekeeper.game.lists import ordered_lists
+from gamekeeper.game.players import presence
+from gamekeeper.ground import crash, log, settings
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server.admission import Gate
+from gamekeeper.http.server.asgi import Asgi, Scope, Send
+from gamekeeper.http.server.request import Receive
+from gamekeeper.store.access import tokens as token_rows
+from gamekeeper.store.engine import clock, postgres, postgres_connection, postgres_pool, sqlite
+from gamekeeper.store.engine.interface import CommitUnknown, Reading, Row, Value, Writing
+from gamekeeper.store.engine.postgres import PostgresStore
+from gamekeeper.store.engine.postgres_pool import Pool
+from gamekeeper.store.engine.sqlite import SqliteStore
+from gamekeeper.store.engine.statements import Statement
+from gamekeeper.store.players import items as item_rows
+from gamekeeper.store.players import players as player_rows
 from server import Server
 
 AS_IT_IS, EARLY_ANSWER, NORMAL = "as-it-is", "early-answer", "normal"
@@ -85,7 +88,7 @@ class Crashing:
 
 def build(settings: Settings, way: str) -> Asgi:
     """Build the application in the worker, without background jobs, which could reach the fail point first."""
-    presence.EXPIRE_SECONDS = lists.MAINTAIN_SECONDS = HOUR
+    presence.EXPIRE_SECONDS = ordered_lists.MAINTAIN_SECONDS = HOUR
     WAYS[way]()
     return cast("Asgi", Crashing(app.build(app.build_keeper(settings))))  # safe cast: granian accepts any ASGI app
 
@@ -252,7 +255,7 @@ def _take_every_connection() -> None:
         yield
 
     setattr(Pool, "hold_turn", at_once)  # noqa: B010 - a constant to everybody else
-    setattr(pool, "_count_reserved", lambda _: 0)  # noqa: B010 - the same  # pyright: ignore[reportUnknownLambdaType] - the same
+    setattr(postgres_pool, "_count_reserved", lambda _: 0)  # noqa: B010 - the same  # pyright: ignore[reportUnknownLambdaType] - the same
 
 
 WAYS: dict[str, Callable[[], None]] = {

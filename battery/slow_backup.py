@@ -11,9 +11,9 @@ from typing import Any
 import asyncpg
 
 from gamekeeper.cli.commands import gamekeeper
-from gamekeeper.store import copies
-from gamekeeper.store.copies import CopiedRow
-from gamekeeper.store.engine import Transaction
+from gamekeeper.store.engine import copies
+from gamekeeper.store.engine.copies import CopiedRow
+from gamekeeper.store.engine.interface import Transaction
 
 PAUSE_SECONDS = 0.05
 AS_IT_IS, TORN = "as-it-is", "torn"

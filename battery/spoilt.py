@@ -11,11 +11,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
-from gamekeeper import settings
 from gamekeeper.cli import serve
-from gamekeeper.http.asgi import Asgi, Scope, Send
-from gamekeeper.http.request import Receive
-from gamekeeper.settings import Settings
+from gamekeeper.ground import settings
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server.asgi import Asgi, Scope, Send
+from gamekeeper.http.server.request import Receive
 from server import Server
 
 BROKEN, ECHOED, APPLIED = "500-for-400", "echoed-token", "refused-and-applied"

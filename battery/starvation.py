@@ -12,9 +12,9 @@ from battery import realm, steady_load
 from battery.cases import SQLITE, Case, Figure, Run, Timed
 from battery.realm import Realm
 from battery.served import LOG_ON_LOOP, NO_GATE, Served
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store.engine import Writing
-from gamekeeper.store.statements import Statement
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.engine.statements import Statement
 from server import Server, free_port
 
 ANSWERS = 2_000  # number of requests whose access log lines exceed the pipe's buffer, which holds about 500

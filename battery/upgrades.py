@@ -24,10 +24,10 @@ from typing import Any
 import httpx
 
 from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
-from gamekeeper import crash
-from gamekeeper.store.engine import Store, Value, Writing
-from gamekeeper.store.migrate import SQL, Migration, load_migrations, migrate, split_script
-from gamekeeper.store.statements import Statement
+from gamekeeper.ground import crash
+from gamekeeper.store.engine.interface import Store, Value, Writing
+from gamekeeper.store.engine.migrate import SQL, Migration, load_migrations, migrate, split_script
+from gamekeeper.store.engine.statements import Statement
 from server import Server, free_port
 
 TESTS = Path(__file__).parent.parent / "tests"

@@ -10,12 +10,12 @@ from typing import cast
 
 import apsw
 
-from gamekeeper import settings
 from gamekeeper.cli import serve
-from gamekeeper.http.asgi import Asgi, Scope, Send
-from gamekeeper.http.request import Receive
-from gamekeeper.settings import Settings
-from gamekeeper.store import sqlite, sqlite_writer
+from gamekeeper.ground import settings
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server.asgi import Asgi, Scope, Send
+from gamekeeper.http.server.request import Receive
+from gamekeeper.store.engine import sqlite, sqlite_writer
 
 AS_IT_COMES, NORMAL, ALONE = "as-it-comes", "normal", "alone"
 

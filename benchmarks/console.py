@@ -19,8 +19,7 @@ from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench
 from benchmarks.servers import PORT, Server
 from benchmarks.worlds import ENGINES, MIDDLE, PASSWORD, POSTGRES, SMALL, SQLITE
-from gamekeeper.demo.names import make_numbered_name
-from gamekeeper.demo.world import API_ACCOUNT
+from gamekeeper.demo.world import API_ACCOUNT, make_numbered_name
 
 PART, HOME = "T12", "T12-home"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}

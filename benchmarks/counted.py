@@ -9,13 +9,14 @@ import apsw
 
 from benchmarks import copies, worlds
 from benchmarks.worlds import SQLITE, BenchWorld
-from gamekeeper import opening, settings
 from gamekeeper.demo.world import COIN
-from gamekeeper.game import boards
-from gamekeeper.game.boards import BoardDraft, SeasonDraft
-from gamekeeper.game.changes import Intent
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import boards as board_rows
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.writes import Intent
+from gamekeeper.game.insight import boards
+from gamekeeper.game.insight.boards import BoardDraft, SeasonDraft
+from gamekeeper.ground import settings
+from gamekeeper.http.server import opening
+from gamekeeper.store.insight import boards as board_rows
 
 # every player of the demo's loader has this item
 BOARD = BoardDraft("bench", "Silver", "item", COIN.id, gain=False, hide_staff=False, public=False)

@@ -18,7 +18,7 @@ from benchmarks.rounds import Bench
 from benchmarks.servers import PORT, Program
 from benchmarks.worlds import ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
 from benchmarks.writes import give_lines
-from gamekeeper.game import rollups
+from gamekeeper.game.insight import activity
 
 PART = "T8-counting"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
@@ -30,7 +30,7 @@ SETTLE_SECONDS = 4  # twice the interval of the jobs that count
 LOAD_SECONDS = 5
 IDLE_SECONDS = 6  # three times the interval of the jobs that count
 # seconds from the start of the load to the end of a measurement: each job runs at least once
-WINDOW_SECONDS = rollups.RUN_SECONDS + 2
+WINDOW_SECONDS = activity.ROLLUP_SECONDS + 2
 LOOK_AGAIN_SECONDS = 0.5
 PATIENCE_SECONDS = 120
 NO_BOARD = (

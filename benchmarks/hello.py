@@ -4,10 +4,10 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
-from gamekeeper import settings
 from gamekeeper.cli import serve
-from gamekeeper.http.asgi import Asgi
-from gamekeeper.settings import Settings
+from gamekeeper.ground import settings
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server.asgi import Asgi
 
 BODY = b'{"hello":"world"}'
 HEADERS = [(b"content-type", b"application/json"), (b"content-length", str(len(BODY)).encode())]

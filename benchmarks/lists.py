@@ -13,7 +13,7 @@ from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, Candidate
 from benchmarks.servers import Server
 from benchmarks.worlds import ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
-from gamekeeper.demo.names import make_numbered_name
+from gamekeeper.demo.world import make_numbered_name
 
 LAST_VS_FIRST, BIG_VS_SMALL = "T5", "T6"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}

@@ -14,12 +14,12 @@ import apsw
 
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, of
-from gamekeeper import settings
 from gamekeeper.cli import terminal
 from gamekeeper.demo import loader
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store.migrate import migrate
-from gamekeeper.store.sqlite import BULK_LOAD_CACHE_KIB
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.ground import settings
+from gamekeeper.store.engine.migrate import migrate
+from gamekeeper.store.engine.sqlite import BULK_LOAD_CACHE_KIB
 
 PLAYERS = 100_000
 OURS, PLAIN = "gamekeeper demo --players", "executemany"

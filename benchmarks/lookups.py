@@ -12,8 +12,8 @@ from benchmarks.results import LAYERS, Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, Candidate
 from benchmarks.servers import Program
 from benchmarks.worlds import MIDDLE, POSTGRES, SMALL, SQLITE, BenchWorld
-from gamekeeper.game.refusals import WrongPassword
-from gamekeeper.http import errors
+from gamekeeper.game.core.refusals import WrongPassword
+from gamekeeper.http.server import errors
 
 LOOKUPS = "lookups"
 HELLO, LIVE = "hello JSON", "Gamekeeper, /health/live"

@@ -16,10 +16,10 @@ from benchmarks.results import Results, Sample
 from benchmarks.rounds import Bench
 from benchmarks.servers import Server
 from benchmarks.worlds import ENGINES, PASSWORD, POSTGRES, SMALL, SQLITE, BenchWorld
-from gamekeeper.demo import sample_players, world
-from gamekeeper.demo.names import make_numbered_id, make_numbered_name
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.demo import players, world
+from gamekeeper.demo.world import make_numbered_id, make_numbered_name
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.http.contract.routes import ROUTES
 
 PART = "operations"
 HEAD = ("number", "operation", "SQLite", "PostgreSQL")
@@ -200,7 +200,7 @@ def _spells_of(act: str, players: Sequence[str], spells: Sequence[str]) -> Drive
     return Driven(lambda _: lines, once=True)
 
 
-_SAMPLE = sample_players.build_sample()
+_SAMPLE = players.build_sample()
 _RIGHT, _WRONG = hash_for_wire(PASSWORD), hash_for_wire("wrong")
 _FIRST_SPELLS = {kind.spells[0].id for kind in world.CLASSES}  # known to the numbered players
 _VARIABLE = f"/variables/{world.DRAGONS.id}"

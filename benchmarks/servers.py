@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks import installs, machine
 from benchmarks.worlds import DATA, BenchWorld
-from gamekeeper.settings import PREFIX
+from gamekeeper.ground.settings import PREFIX
 
 ROOT = Path(__file__).parent.parent
 PORT = "{port}"  # placeholder for the port in commands and environments

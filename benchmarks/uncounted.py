@@ -2,12 +2,12 @@
 
 import sys
 
-from gamekeeper import settings
 from gamekeeper.cli import serve
-from gamekeeper.game.board_follower import BoardFollower
-from gamekeeper.game.economy import Economy
-from gamekeeper.http.asgi import Asgi
-from gamekeeper.settings import Settings
+from gamekeeper.game.insight.board_follower import BoardFollower
+from gamekeeper.game.insight.economy import Economy
+from gamekeeper.ground import settings
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server.asgi import Asgi
 
 NO_REST = 0.0
 

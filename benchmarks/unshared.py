@@ -3,11 +3,11 @@
 import sys
 from typing import Any
 
-from gamekeeper import settings
 from gamekeeper.cli import serve
-from gamekeeper.http.asgi import Asgi
-from gamekeeper.http.shared_query import SharedQuery
-from gamekeeper.settings import Settings
+from gamekeeper.ground import settings
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server.admission import SharedQuery
+from gamekeeper.http.server.asgi import Asgi
 
 
 def build(settings: Settings) -> Asgi:

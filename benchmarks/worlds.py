@@ -14,13 +14,13 @@ from typing import Any
 import asyncpg
 
 from benchmarks import machine
-from gamekeeper import settings
 from gamekeeper.cli import terminal
-from gamekeeper.demo import loader, names, world
-from gamekeeper.game import passwords, tokens
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import users
-from gamekeeper.store.migrate import SchemaMismatch, migrate
+from gamekeeper.demo import loader, world
+from gamekeeper.game.access import passwords, tokens
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.ground import settings
+from gamekeeper.store.accounts import users
+from gamekeeper.store.engine.migrate import SchemaMismatch, migrate
 
 DATA = Path(__file__).parent / "data"
 SMALL, MIDDLE, BIG = 10_000, 1_000_000, 5_000_000
@@ -181,7 +181,7 @@ async def _fill(keeper: Keeper, players: int) -> list[str]:
     await migrate(keeper.store)
     await loader.fill(keeper, PASSWORD)
     await loader.load_players(keeper, players, _Progress().advance)
-    caller = await users.find_by_id(keeper.store, names.make_stable_id("user", world.API_ACCOUNT))
+    caller = await users.find_by_id(keeper.store, world.make_stable_id("user", world.API_ACCOUNT))
     if caller is None:
         raise machine.Stop("The demo's world has no API account.")
     pairs = [await tokens.issue_for_service(keeper, caller, TOKEN_HOURS, read_only=False) for _ in range(TOKENS)]
@@ -205,10 +205,10 @@ def _numbers(dice: random.Random, players: int) -> list[int]:
 
 
 def _lookup(turn: int, number: int) -> str:
-    key = names.make_numbered_id("player", number) if turn % 2 else names.make_numbered_name(number)
+    key = world.make_numbered_id("player", number) if turn % 2 else world.make_numbered_name(number)
     return f"GET /api/v1/players/{key}"
 
 
 def _validate(number: int) -> str:
     wrong = passwords.hash_for_wire("wrong")
-    return f'POST /api/v1/users/{names.make_numbered_name(number)}/password/validate {{"password":"{wrong}"}}'
+    return f'POST /api/v1/users/{world.make_numbered_name(number)}/password/validate {{"password":"{wrong}"}}'

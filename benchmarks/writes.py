@@ -18,11 +18,10 @@ from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, Candidate
 from benchmarks.servers import PORT, Program, Server
 from benchmarks.worlds import DATA, ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
-from gamekeeper.demo.names import make_numbered_id, make_numbered_name
-from gamekeeper.demo.world import COIN
-from gamekeeper.game.lists import MAINTAIN_SECONDS
-from gamekeeper.store import players
-from gamekeeper.store.postgres_connection import PLACEHOLDERS
+from gamekeeper.demo.world import COIN, make_numbered_id, make_numbered_name
+from gamekeeper.game.lists.ordered_lists import MAINTAIN_SECONDS
+from gamekeeper.store.engine.postgres_connection import PLACEHOLDERS
+from gamekeeper.store.players import players
 
 UPKEEP, COMMITS = "T7", "T8"
 WITH, WITHOUT = "with rank upkeep", "without rank upkeep"

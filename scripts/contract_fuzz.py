@@ -18,15 +18,16 @@ from typing import NamedTuple
 
 import httpx
 
-from gamekeeper import app, settings
+from gamekeeper import app
 from gamekeeper.demo import loader, world
-from gamekeeper.game import tokens
-from gamekeeper.game.account_effects import UserRegistered
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.passwords import NO_PASSWORD
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.migrate import migrate
-from gamekeeper.store.users import User
+from gamekeeper.game.access import tokens
+from gamekeeper.game.access.passwords import NO_PASSWORD
+from gamekeeper.game.accounts.account_changes import UserRegistered
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.ground import settings
+from gamekeeper.store.accounts.users import User
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.migrate import migrate
 from server import Server
 
 ROOT = Path(__file__).parent.parent

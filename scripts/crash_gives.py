@@ -22,16 +22,20 @@ from typing import Any, NamedTuple, Protocol
 
 import httpx
 
-from gamekeeper import app, settings
-from gamekeeper.game import accounts, catalogue, lookup, tokens
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.passwords import NO_PASSWORD
-from gamekeeper.game.player_effects import PlayerCreated, PlayerState
-from gamekeeper.game.players import Player
-from gamekeeper.store.catalogue import CatalogueItem
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.migrate import migrate
-from gamekeeper.store.powers import Powers
+from gamekeeper import app
+from gamekeeper.game.access import tokens
+from gamekeeper.game.access.passwords import NO_PASSWORD
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.players.changes import PlayerCreated, PlayerState
+from gamekeeper.game.players.players import Player
+from gamekeeper.game.world import catalogue
+from gamekeeper.ground import settings
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.migrate import migrate
+from gamekeeper.store.world.catalogue import CatalogueItem
 from server import Server
 
 COIN = CatalogueItem("c0ffee00-0000-4000-8000-000000000001", "Coin", True, None, 0, None)

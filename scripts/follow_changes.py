@@ -23,15 +23,18 @@ from typing import Any
 import asyncpg
 import httpx
 
-from gamekeeper import app, settings
-from gamekeeper.game import accounts, lookup, tokens
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.passwords import NO_PASSWORD
-from gamekeeper.game.player_effects import PlayerCreated, PlayerState
-from gamekeeper.game.players import Player
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.migrate import migrate
-from gamekeeper.store.powers import Powers
+from gamekeeper import app
+from gamekeeper.game.access import tokens
+from gamekeeper.game.access.passwords import NO_PASSWORD
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.players.changes import PlayerCreated, PlayerState
+from gamekeeper.game.players.players import Player
+from gamekeeper.ground import settings
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.migrate import migrate
 from server import Server
 
 ITEM = "c0ffee00-0000-4000-8000-000000000001"

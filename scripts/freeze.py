@@ -29,19 +29,28 @@ import everything  # noqa: E402 - needs the path that is set above
 import people  # noqa: E402 - needs the path that is set above
 import world as worlds  # noqa: E402 - needs the path that is set above
 from findings import errors  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.account_effects import UsersLoaded  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.bulk_loads import PAUSE_LISTS, RESUME_LISTS  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.changes import Decision, Intent  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.history import KINDS  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.keeper import Keeper  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.player_effects import PlayersLoaded, PlayerState  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.players import Player  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.retention_effects import LedgerTrimmed  # noqa: E402 - needs the path that is set above
-from gamekeeper.http.operation import WRITE  # noqa: E402 - needs the path that is set above
-from gamekeeper.http.routes import ROUTES  # noqa: E402 - needs the path that is set above
-from gamekeeper.store.engine import Reading  # noqa: E402 - needs the path that is set above
-from gamekeeper.store.powers import Powers  # noqa: E402 - needs the path that is set above
-from gamekeeper.store.users import User  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.accounts.account_changes import UsersLoaded  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.audit.changes import LedgerTrimmed  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.audit.history import KINDS  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.core.keeper import Keeper  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.core.writes import (
+    Decision,
+    Intent,
+)
+from gamekeeper.game.players.changes import (
+    PlayersLoaded,
+    PlayerState,
+)
+from gamekeeper.game.players.players import Player  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.world.loads import (
+    PAUSE_LISTS,
+    RESUME_LISTS,
+)
+from gamekeeper.http.contract.operation import WRITE  # noqa: E402 - needs the path that is set above
+from gamekeeper.http.contract.routes import ROUTES  # noqa: E402 - needs the path that is set above
+from gamekeeper.store.access.roles import Powers  # noqa: E402 - needs the path that is set above
+from gamekeeper.store.accounts.users import User  # noqa: E402 - needs the path that is set above
+from gamekeeper.store.engine.interface import Reading  # noqa: E402 - needs the path that is set above
 from pair import programs, wheel  # noqa: E402 - needs the path that is set above
 
 FROZEN = ROOT / "tests" / "frozen"

@@ -13,9 +13,10 @@ from typing import Any
 
 import httpx
 
-from gamekeeper import app, settings
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper import app
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.ground import settings
 from server import READY_SECONDS
 
 LINK, API = "/api/link/v1", "/api/v1"

@@ -12,13 +12,16 @@ import time
 from functools import partial
 
 from crash_gives import COIN, prepare
-from gamekeeper import app, settings
-from gamekeeper.game import items, lookup, retention
-from gamekeeper.game.changes import Intent
-from gamekeeper.game.inventory import read_capacity
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import clock
-from gamekeeper.store.statements import Statement
+from gamekeeper import app
+from gamekeeper.game.audit import retention
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.writes import Intent
+from gamekeeper.game.players import items
+from gamekeeper.game.players.inventory import read_capacity
+from gamekeeper.ground import settings
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.statements import Statement
 
 ANSWER = b'{"id":"c0ffee00-0000-4000-8000-000000000001","quantity":{"total":12345,"bank":0,"inventory":12345}}'
 TABLES = ("ledger", "idempotency_keys")

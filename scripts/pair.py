@@ -15,7 +15,7 @@ from typing import Any
 import asyncpg
 import psutil
 
-from gamekeeper.store.hosts import CONNECT_SECONDS
+from gamekeeper.store.engine.postgres_url import CONNECT_SECONDS
 from server import free_port
 
 STANDBY = "standby"

@@ -31,17 +31,19 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from gamekeeper.game import accounts, lookup, tokens
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import NO_PASSWORD
-from gamekeeper.game.player_effects import PlayerCreated, PlayerState
-from gamekeeper.game.players import Player
-from gamekeeper.store import lists as stored
-from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.migrate import migrate
-from gamekeeper.store.powers import Powers
-from gamekeeper.store.statements import Statement
+from gamekeeper.game.access import tokens
+from gamekeeper.game.access.passwords import NO_PASSWORD
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.players.changes import PlayerCreated, PlayerState
+from gamekeeper.game.players.players import Player
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.core import ordered_lists as stored
+from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.migrate import migrate
+from gamekeeper.store.engine.statements import Statement
 from list_writer import API, SHARED, WriterJob, client_of, open_keeper, shared_player_id, write_in_process
 from server import Server
 

@@ -20,20 +20,21 @@ from typing import Any, NamedTuple, cast
 import httpx
 import msgspec
 
-from gamekeeper import app, settings
-from gamekeeper.demo import loader, sample_players
+from gamekeeper import app
+from gamekeeper.demo import loader, players
 from gamekeeper.demo.world import API_ACCOUNT
-from gamekeeper.game import erasure_jobs
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.http import samples
-from gamekeeper.http.operation import Operation
-from gamekeeper.http.path_parameters import find_parameter
-from gamekeeper.http.router import Router
-from gamekeeper.http.routes import ROUTES
-from gamekeeper.store import copies
-from gamekeeper.store.engine import Writing
-from gamekeeper.store.migrate import migrate
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.ground import settings
+from gamekeeper.http.contract import samples
+from gamekeeper.http.contract.operation import Operation
+from gamekeeper.http.contract.path_parameters import find_parameter
+from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.server.router import Router
+from gamekeeper.store.engine import copies
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.engine.migrate import migrate
 from server import Server
 
 PASSWORD = "the same on both sides"  # noqa: S105 - a throw-away database's
@@ -139,7 +140,7 @@ def _example(route: Operation) -> Ask:
 
 
 def _players() -> Iterator[Ask]:
-    sample = sample_players.build_sample()
+    sample = players.build_sample()
     name, variable = sample.player.name, sample.variable.id
     for query in ("", "?page=1&pageSize=7", "?pageSize=5000&limit=3", "?page=99", "?page=-1", *FAR):
         yield Ask(1, f"players{query}")
@@ -165,7 +166,7 @@ def _players() -> Iterator[Ask]:
 
 
 def _items() -> Iterator[Ask]:
-    sample = sample_players.build_sample()
+    sample = players.build_sample()
     name, item, spell = sample.player.name, sample.item.id, sample.spell.id
     for key in (name, sample.player.id, NOBODY):
         yield Ask(10, f"players/{key}/items")
@@ -187,7 +188,7 @@ def _items() -> Iterator[Ask]:
 
 
 def _users() -> Iterator[Ask]:
-    sample = sample_players.build_sample()
+    sample = players.build_sample()
     user, right, wrong = sample.account, hash_for_wire(PASSWORD), "0" * 64
     for key in (user, user.upper(), NOBODY, "Nobody"):
         yield Ask(21, f"users/{key}")
@@ -212,7 +213,7 @@ def _users() -> Iterator[Ask]:
 
 
 def _server() -> Iterator[Ask]:
-    sample = sample_players.build_sample()
+    sample = players.build_sample()
     for operation, path in (
         ("get_info", ""),
         ("is_authorized", "/authorized"),
@@ -234,7 +235,7 @@ def _server() -> Iterator[Ask]:
 
 
 def _history() -> Iterator[Ask]:
-    name, item = sample_players.build_sample().player.name, sample_players.build_sample().item.id
+    name, item = players.build_sample().player.name, players.build_sample().item.id
     for query in (
         "?kind=variables_set",
         "?limit=3",
@@ -274,13 +275,13 @@ def _activity() -> Iterator[Ask]:
         yield Ask("get_activity", f"{KEEPER}activity{query}")
     for query in ("?from=2020-01-01&to=2020-03-01", "?from=x"):
         yield Ask("get_retention", f"{KEEPER}activity/retention{query}")
-    name = sample_players.build_sample().player.name
+    name = players.build_sample().player.name
     for query in ("?limit=1000", "?before=x", "?before=1", "?limit=0"):
         yield Ask("list_play_sessions", f"{KEEPER}players/{name}/sessions{query}")
 
 
 def _keeping() -> Iterator[Ask]:
-    sample = sample_players.build_sample()
+    sample = players.build_sample()
     user, name = sample.account, sample.player.name
     for act in ("ban", "unban", "mute", "unmute", "kick"):
         for key in (f"users/{user}", f"players/{name}", "users/Nobody", f"players/{NOBODY}"):
@@ -329,7 +330,7 @@ async def read_rows(database: str) -> dict[str, Counter[str]]:
 
     async def catch_up_and_read(keeper: Keeper) -> dict[str, Counter[str]]:
         """Finish the background jobs first: a server stops wherever they are."""
-        await erasure_jobs.run_all_jobs(keeper.store)
+        await erasures.run_all_jobs(keeper.store)
         await keeper.economy.catch_up()
         await keeper.boards.catch_up()
         return await keeper.store.write(read)

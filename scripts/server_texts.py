@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from gamekeeper.console.health import RETENTION_SETTINGS
-from gamekeeper.settings import describe
+from gamekeeper.console.insight.health import RETENTION_SETTINGS
+from gamekeeper.ground.settings import describe
 
 PACKAGE = Path(__file__).parent.parent / "src" / "gamekeeper"
 BASE = "Refusal"
@@ -25,7 +25,12 @@ TEXT_CALLS = {"_make_refusal", "_make_unreachable", "Unreachable", "RoleDefiniti
 # folders and files whose problems no page shows: those of commands and of settings
 WITHOUT = (
     *("backup/", "cli/", "demo/", "doctor/", "intersect/", "mail/"),
-    *("settings.py", "http/cors.py", "http/proxies.py", "oidc/configuration.py"),
+    *(
+        "ground/settings.py",
+        "http/server/response_headers.py",
+        "http/server/proxies.py",
+        "http/access/oidc_settings.py",
+    ),
 )
 
 
@@ -59,7 +64,7 @@ def find_server_texts(package: Path = PACKAGE) -> list[ServerText]:
 
 def list_settings() -> list[ServerText]:
     """List the descriptions of the settings that the page Health shows."""
-    return [ServerText("settings.py", describe(name)) for name in RETENTION_SETTINGS]
+    return [ServerText("ground/settings.py", describe(name)) for name in RETENTION_SETTINGS]
 
 
 def _find_refusals(trees: Mapping[str, ast.Module]) -> set[str]:

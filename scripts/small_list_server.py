@@ -8,19 +8,19 @@ A separate program, because its parent process and its worker start faster witho
 import os
 import sys
 
-from gamekeeper import settings
 from gamekeeper.cli import serve
-from gamekeeper.game import bucket_index, lists
-from gamekeeper.http.asgi import Asgi
-from gamekeeper.settings import Settings
+from gamekeeper.game.lists import list_index, ordered_lists
+from gamekeeper.ground import settings
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server.asgi import Asgi
 
 SMALL = (
-    (bucket_index, "BUCKET_ROWS", 8),
-    (bucket_index, "SPLIT_ROWS", 16),
-    (bucket_index, "BLOCK_BUCKETS", 4),
-    (lists, "BUCKET_ROWS", 8),
-    (lists, "CHECKPOINT_ENTRIES", 60),
-    (lists, "MAINTAIN_SECONDS", 0.05),
+    (list_index, "BUCKET_ROWS", 8),
+    (list_index, "SPLIT_ROWS", 16),
+    (list_index, "BLOCK_BUCKETS", 4),
+    (ordered_lists, "BUCKET_ROWS", 8),
+    (ordered_lists, "CHECKPOINT_ENTRIES", 60),
+    (ordered_lists, "MAINTAIN_SECONDS", 0.05),
 )
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from gamekeeper.game.tokens import hash_token
-from gamekeeper.http import samples
+from gamekeeper.game.access.tokens import hash_token
+from gamekeeper.http.contract import samples
 from world import Answer, World
 
 KEYS = "/api/keeper/v1/keys"

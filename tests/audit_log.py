@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gamekeeper.store import ledger
+from gamekeeper.store.core import ledger
 from people import COIN
 from world import World
 

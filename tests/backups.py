@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from findings import unseen
-from gamekeeper import app, settings
-from gamekeeper.backup import filling, importing, making, restoring
-from gamekeeper.backup.archive import Archive, ArchiveWriter, BackupManifest, BackupTable
-from gamekeeper.backup.folder import ExportFolder
+from gamekeeper import app
+from gamekeeper.copies import backups, restores
+from gamekeeper.copies.backups import Archive, ArchiveWriter, BackupManifest, BackupTable
+from gamekeeper.copies.export_folder import ExportFolder
+from gamekeeper.ground import settings
 from people import COIN
 from world import World
 
@@ -23,7 +24,7 @@ def give(world: World, name: str = "Bob", **more: Any) -> Any:
 
 
 def back_up(world: World, file: Path, moved: Callable[[str, int, int | None], None] = unseen) -> BackupManifest:
-    return world.run(making.create_backup(world.keeper.store, file, moved))
+    return world.run(backups.create_backup(world.keeper.store, file, moved))
 
 
 def restore(file: Path, url: str, **more: bool) -> None:
@@ -32,16 +33,16 @@ def restore(file: Path, url: str, **more: bool) -> None:
 
     with Archive(file) as archive:
         archive.verify(unseen)
-        with filling.prepare_target(loaded) as target:
-            asyncio.run(app.run_with_keeper(target, lambda keeper: restoring.restore(keeper, archive, unseen, **more)))
+        with restores.prepare_target(loaded) as target:
+            asyncio.run(app.run_with_keeper(target, lambda keeper: restores.restore(keeper, archive, unseen, **more)))
 
 
 def bring_back(folder: Path, url: str) -> None:
     """Import an export like the command does, without its output."""
     opened = ExportFolder(folder)
     opened.verify(unseen)
-    with filling.prepare_target(settings.load({}, database=url)) as target:
-        asyncio.run(app.run_with_keeper(target, lambda keeper: importing.import_folder(keeper, opened, unseen)))
+    with restores.prepare_target(settings.load({}, database=url)) as target:
+        asyncio.run(app.run_with_keeper(target, lambda keeper: restores.import_folder(keeper, opened, unseen)))
 
 
 def rewritten(

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from gamekeeper.http.instants import format_instant
-from gamekeeper.store import clock
+from gamekeeper.http.server.instants import format_instant
+from gamekeeper.store.engine import clock
 from world import Answer, World
 
 BOARDS = "/api/keeper/v1/boards"

@@ -3,7 +3,7 @@
 from typing import Any
 
 import people
-from gamekeeper.http.bulk_runner import BulkRunner
+from gamekeeper.http.audit.bulk_runner import BulkRunner
 from people import COIN
 from world import Answer, World
 

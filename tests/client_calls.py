@@ -4,8 +4,8 @@ import inspect
 import re
 from typing import Any
 
-from gamekeeper.http import operation
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.http.contract import operation
+from gamekeeper.http.contract.routes import ROUTES
 from gamekeeper_client import Client, PutPlayer
 from gamekeeper_client.call import Call
 from gamekeeper_client.operation import Operation, find_declarations

@@ -3,7 +3,7 @@
 from typing import Any
 
 from game_server import LINK
-from gamekeeper.store import ledger
+from gamekeeper.store.core import ledger
 from world import Answer, World
 
 CHANGES = f"{LINK}/changes"

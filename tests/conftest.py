@@ -19,9 +19,10 @@ from argon2 import PasswordHasher
 import world as worlds
 from databases import Postgres, Sqlite, place
 from demo_databases import fill_template, find_hour
-from gamekeeper.game import feed, passwords
-from gamekeeper.http import shared_query
-from gamekeeper.store import hosts
+from gamekeeper.game.access import passwords
+from gamekeeper.game.world import feed
+from gamekeeper.http.server import admission
+from gamekeeper.store.engine import postgres_url
 from long_forms import LONG
 
 ENGINES = ("sqlite", "postgres")
@@ -55,9 +56,9 @@ def trust_read_once() -> Generator[None]:
 def longer_timeouts() -> Generator[None]:
     """Raise timeouts that a busy machine may exceed; that of connecting to PostgreSQL in started processes, too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shared_query, "TIMEOUT_SECONDS", 30)
+        patch.setattr(admission, "TIMEOUT_SECONDS", 30)
         patch.setattr(feed, "FINAL_SECONDS", 30)  # other worlds of a test run hold transactions open, too
-        patch.setenv(hosts.TIMEOUT_VARIABLE, "60")
+        patch.setenv(postgres_url.TIMEOUT_VARIABLE, "60")
         for what in ("connect", "read", "write", "pool"):
             patch.setattr(f"httpx._config.DEFAULT_TIMEOUT_CONFIG.{what}", 30.0)
         yield

@@ -7,8 +7,9 @@ from typing import Any
 
 import state
 
-from gamekeeper import app, settings
-from gamekeeper.store import copies
+from gamekeeper import app
+from gamekeeper.ground import settings
+from gamekeeper.store.engine import copies
 from world import World
 
 # Tables that differ in a copied database: counts of ordered lists are rebuilt, and erasure jobs are not copied.

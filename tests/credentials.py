@@ -1,6 +1,6 @@
 """Operations that need a password or a reset code."""
 
-from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.access.passwords import hash_for_wire
 from world import SENT, Answer, World
 
 USERS = "/api/v1/users"

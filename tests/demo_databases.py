@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import world as worlds
 from databases import find_day
 from gamekeeper.demo import loader
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import ledger
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.store.core import ledger
 
 T = TypeVar("T")
 Work = Callable[[Keeper], Coroutine[Any, Any, T]]

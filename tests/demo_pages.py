@@ -1,9 +1,8 @@
 """Pages of the console in the demo world, for tests of all pages."""
 
-from gamekeeper.console.menu import MENU
-from gamekeeper.demo.names import make_stable_id
-from gamekeeper.demo.world import DRAGONS
-from gamekeeper.http import samples
+from gamekeeper.console.frame.menu import MENU
+from gamekeeper.demo.world import DRAGONS, make_stable_id
+from gamekeeper.http.contract import samples
 
 
 def player_page(name: str) -> str:

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, get_args
 
 import jsonschema_rs
 
-from gamekeeper import settings
-from gamekeeper.http import openapi, operation, wire
-from gamekeeper.http.operation import UNLESS_RESET_CODES_SHOWN
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.ground import settings
+from gamekeeper.http.contract import body_rules, openapi, operation
+from gamekeeper.http.contract.operation import UNLESS_RESET_CODES_SHOWN
+from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.world import catalogue_shapes
 from loops import over
 from world import Answer, World
 
@@ -71,7 +72,7 @@ each_operation = over("operation", OPERATIONS)
 
 
 # entries of the catalogue, which have the further fields that a game published
-WITH_FURTHER_FIELDS = {each.__name__ for each in (*wire.strict.OPEN, *get_args(wire.catalogue.GameObject))}
+WITH_FURTHER_FIELDS = {each.__name__ for each in (*body_rules.OPEN, *get_args(catalogue_shapes.GameObject))}
 
 
 def close(components: Any) -> Any:

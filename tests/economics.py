@@ -3,12 +3,12 @@
 from typing import Any
 
 import people
-from gamekeeper.game.bulk_loads import PAUSE_LISTS, RESUME_LISTS
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.inventory import INVENTORY, Stack
-from gamekeeper.game.player_effects import PlayersLoaded, PlayerState
-from gamekeeper.game.players import Player
-from gamekeeper.store.engine import Reading
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.players.changes import PlayersLoaded, PlayerState
+from gamekeeper.game.players.inventory import INVENTORY, Stack
+from gamekeeper.game.players.players import Player
+from gamekeeper.game.world.loads import PAUSE_LISTS, RESUME_LISTS
+from gamekeeper.store.engine.interface import Reading
 from people import COIN, KILLS
 from world import CLI, World
 

@@ -23,9 +23,9 @@ import guild_values
 import held_gifts
 import invitations
 import people
-from gamekeeper.game import undo
-from gamekeeper.http import samples
-from gamekeeper.http.operation import WRITE
+from gamekeeper.game.audit import undo
+from gamekeeper.http.contract import samples
+from gamekeeper.http.contract.operation import WRITE
 from signalling import insert_signal
 from undos import last, undone
 from world import SENT, Answer, World

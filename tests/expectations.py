@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from gamekeeper.store import statements
+from gamekeeper.store.engine import statements
 from world import Answer, World
 
 JSON = "application/json; charset=utf-8"

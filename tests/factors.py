@@ -5,9 +5,10 @@ from functools import partial
 
 import pyotp
 
-from gamekeeper.game import lookup, second_factors
-from gamekeeper.game.second_factors import STEP_SECONDS
-from gamekeeper.store.second_factors import TOTP, SecondFactor
+from gamekeeper.game.access import second_factors
+from gamekeeper.game.access.second_factors import STEP_SECONDS
+from gamekeeper.game.core import lookup
+from gamekeeper.store.access.second_factors import TOTP, SecondFactor
 from world import CLI, World
 
 

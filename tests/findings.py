@@ -2,7 +2,7 @@
 
 from gamekeeper import doctor
 from gamekeeper.doctor import DoctorFinding
-from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.core.keeper import Keeper
 from world import World
 
 

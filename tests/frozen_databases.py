@@ -8,8 +8,8 @@ from typing import Any
 
 import asyncpg
 
-from gamekeeper.game import tokens
-from gamekeeper.store import users
+from gamekeeper.game.access import tokens
+from gamekeeper.store.accounts import users
 from world import World
 
 FROZEN = Path(__file__).parent / "frozen"

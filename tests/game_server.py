@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 
 import people
-from gamekeeper.game import presence
-from gamekeeper.game.feed import Feed
+from gamekeeper.game.players import presence
+from gamekeeper.game.world.feed import Feed
 from world import Answer, World
 
 LINK = "/api/link/v1"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 import people
-from gamekeeper.game.lookup import new_guid
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.store import clock
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.core.lookup import new_guid
+from gamekeeper.store.engine import clock
 from proof import refused
 from world import SENT, Answer, World
 

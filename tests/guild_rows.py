@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from gamekeeper.game.lookup import fold
-from gamekeeper.store import guilds
-from gamekeeper.store.engine import Writing
-from gamekeeper.store.guilds import GuildColumns, GuildMember
+from gamekeeper.game.core.lookup import fold
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.world import guilds
+from gamekeeper.store.world.guilds import GuildColumns, GuildMember
 from people import guid
 from world import World
 

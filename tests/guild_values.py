@@ -1,8 +1,8 @@
 """Variables of guilds for tests, written without a report of a game."""
 
-from gamekeeper.store import guild_variables
-from gamekeeper.store.engine import Writing
-from gamekeeper.store.guild_variables import GuildVariableDeclaration
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.world import guild_variables
+from gamekeeper.store.world.guild_variables import GuildVariableDeclaration
 from people import guid
 from world import World
 

@@ -4,11 +4,12 @@ import json
 from functools import partial
 from urllib.parse import quote
 
-from gamekeeper.game import approvals, items
-from gamekeeper.game.approvals import HeldRequest
-from gamekeeper.game.changes import Intent
-from gamekeeper.game.inventory import read_capacity
-from gamekeeper.store.engine import Writing
+from gamekeeper.game.audit import approvals
+from gamekeeper.game.audit.approvals import HeldRequest
+from gamekeeper.game.core.writes import Intent
+from gamekeeper.game.players import items
+from gamekeeper.game.players.inventory import read_capacity
+from gamekeeper.store.engine.interface import Writing
 from world import World
 
 

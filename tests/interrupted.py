@@ -19,9 +19,9 @@ from typing import Any
 
 from gamekeeper.cli import progress
 from gamekeeper.cli.commands import gamekeeper
-from gamekeeper.store import copies, indexes
-from gamekeeper.store.postgres import PostgresStore
-from gamekeeper.store.sqlite import SqliteStore
+from gamekeeper.store.engine import copies, indexes
+from gamekeeper.store.engine.postgres import PostgresStore
+from gamekeeper.store.engine.sqlite import SqliteStore
 
 SECONDS = 120
 CLOSING, WRITTEN, INDEXES = "closing", "written", "indexes"

@@ -1,6 +1,6 @@
 """An open invitation for tests."""
 
-from gamekeeper.http import samples
+from gamekeeper.http.contract import samples
 from world import World
 
 FAR = 4_000_000_000_000  # time in the far future, in milliseconds since 1970

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.core.lookup import ZERO_GUID
 from people import ANNS_POUCH, ARROW, COIN, POUCH, SWORD
 from world import Answer, World
 

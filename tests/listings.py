@@ -4,14 +4,15 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from gamekeeper.game import lists, rows
-from gamekeeper.game.list_definitions import LISTS
-from gamekeeper.game.lists import ListsView
-from gamekeeper.game.players import Player
-from gamekeeper.store import lists as stored
-from gamekeeper.store import players
-from gamekeeper.store.engine import Writing
-from gamekeeper.store.users import User
+from gamekeeper.game.lists import ordered_lists
+from gamekeeper.game.lists.list_index import LISTS
+from gamekeeper.game.lists.ordered_lists import ListsView
+from gamekeeper.game.players import changes
+from gamekeeper.game.players.players import Player
+from gamekeeper.store.accounts.users import User
+from gamekeeper.store.core import ordered_lists as stored
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.players import players
 from people import USER_IDS, guid
 from world import World
 
@@ -66,12 +67,12 @@ def crowd(numbers: Sequence[int]) -> list[Player]:
 
 
 def columns(world: World, numbers: Sequence[int]) -> list[players.PlayerColumns]:
-    return [rows.make_player_columns(each, world.keeper.changes.codec) for each in crowd(numbers)]
+    return [changes.make_player_columns(each, world.keeper.changes.codec) for each in crowd(numbers)]
 
 
 async def insert(world: World, made: Iterable[Player]) -> None:
     async def work(tx: Writing) -> None:
-        players.insert(tx, [rows.make_player_columns(each, world.keeper.changes.codec) for each in made])
+        players.insert(tx, [changes.make_player_columns(each, world.keeper.changes.codec) for each in made])
 
     await world.keeper.store.write(work)
 
@@ -100,7 +101,7 @@ def rebuild(world: World) -> None:
 
 
 def view(world: World) -> ListsView | None:
-    return world.run(world.keeper.store.read(lists.load_view))
+    return world.run(world.keeper.store.read(ordered_lists.load_view))
 
 
 def sizes(world: World, listing: Any) -> list[int]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from gamekeeper.mail.outbox import Sender
-from gamekeeper.store import mails
-from gamekeeper.store.mails import ListedMail
+from gamekeeper.http.accounts.outbox import Sender
+from gamekeeper.store.accounts import mails
+from gamekeeper.store.accounts.mails import ListedMail
 from world import World
 
 FROM = "keeper@example.test"

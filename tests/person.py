@@ -5,7 +5,7 @@ from typing import Any
 import people
 from expectations import everything
 from game_server import LINK, heartbeat, join, leave, stack
-from gamekeeper.game import erasure_jobs
+from gamekeeper.game.accounts import erasures
 from people import COIN, POUCH, SWORD
 from world import SENT, World
 
@@ -65,4 +65,4 @@ def erase(world: World, **more: Any) -> Any:
 
 def finish(world: World) -> None:
     """Run the background job of account erasures to its end."""
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    world.run(erasures.run_all_jobs(world.keeper.store))

@@ -4,13 +4,14 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gamekeeper.game import activity
-from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.rollups import run_all
-from gamekeeper.store import clock, play_sessions
-from gamekeeper.store.engine import Writing
-from gamekeeper.store.play_sessions import SessionOfPlayer
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.insight import activity
+from gamekeeper.game.insight.activity import run_rollups
+from gamekeeper.game.insight.calendar import DAY_MS, HOUR_MS, MINUTE_MS
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.players import presence
+from gamekeeper.store.players.presence import SessionOfPlayer
 from world import World
 
 SERVER = "one"
@@ -27,7 +28,7 @@ def play(world: World, sessions: Iterable[tuple[str, int, int]], days: int = 40)
 async def play_rows(keeper: Keeper, rows: Sequence[SessionOfPlayer], days: int) -> None:
     async def load(tx: Writing) -> None:
         await activity.backdate(tx, (await clock.now(tx) // DAY_MS - days) * DAY_MS)
-        play_sessions.load(tx, rows)
+        presence.load_sessions(tx, rows)
 
     await keeper.store.write(load)
 
@@ -35,7 +36,7 @@ async def play_rows(keeper: Keeper, rows: Sequence[SessionOfPlayer], days: int) 
 def roll_up(world: World) -> None:
     """Run the rollups like a process that trusts its clock."""
     now = world.run(clock.now(world.keeper.store))
-    world.run(run_all(world.keeper.store, activity.ROLLUPS, now, rest_factor=0))
+    world.run(run_rollups(world.keeper.store, activity.ROLLUPS, now, rest_factor=0))
 
 
 def find_midnight(world: World, days_ago: int = 0) -> int:

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from gamekeeper.game.lookup import ZERO_GUID, fold, make_clashing_fold
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.statements import Statement
+from gamekeeper.game.core.lookup import ZERO_GUID, fold, make_clashing_fold
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.statements import Statement
 
 COMPARED = ("id", "user_id", "name", "fold", "level", "exp", "class_id", "map_id", "created_at", "play_time")
 ONLINE = ("fold", "level", "exp")  # columns of the presence table

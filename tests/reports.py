@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import people
-from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.core.lookup import ZERO_GUID
 from world import World
 
 NEW = people.guid(0x900)

@@ -4,7 +4,7 @@ from typing import Any
 
 from economics import catch_up
 from game_server import put_player, stack
-from gamekeeper.game.signals import QUIET_MS
+from gamekeeper.game.insight.signals import QUIET_MS
 from people import ARROW, BOB, COIN
 from world import World
 

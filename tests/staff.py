@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 
 import people
-from gamekeeper.game import identities, lookup, roles, tokens
-from gamekeeper.game.account_effects import UserRegistered
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.identities import ProvenIdentity
-from gamekeeper.game.roles import RoleDraft
-from gamekeeper.store import roles as role_rows
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.powers import Grants, Powers
-from gamekeeper.store.users import User
+from gamekeeper.game.access import identities, roles, tokens
+from gamekeeper.game.access.identities import ProvenIdentity
+from gamekeeper.game.access.roles import RoleDraft
+from gamekeeper.game.accounts.account_changes import UserRegistered
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.store.access import roles as role_rows
+from gamekeeper.store.access.roles import Grants, Powers
+from gamekeeper.store.accounts.users import User
+from gamekeeper.store.engine.interface import Reading
 from world import CLI, QUICK, SENT, World
 
 STORED = QUICK.hash(SENT)

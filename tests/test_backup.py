@@ -21,12 +21,13 @@ import staff
 from backups import back_up, give, restore
 from expectations import refused
 from findings import errors, faults, unseen
-from gamekeeper import app, settings
-from gamekeeper.backup import making
-from gamekeeper.backup.archive import Archive, BackupManifest
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store.migrate import Migration, load_migrations, migrate
-from gamekeeper.store.statements import Statement
+from gamekeeper import app
+from gamekeeper.copies import backups
+from gamekeeper.copies.backups import Archive, BackupManifest
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.ground import settings
+from gamekeeper.store.engine.migrate import Migration, load_migrations, migrate
+from gamekeeper.store.engine.statements import Statement
 from people import ANN, BOB
 from world import World, at_work
 
@@ -167,7 +168,7 @@ def test_restore_migrates_an_older_schema(
         await migrate(store)
         insert = Statement("insert", {"": "INSERT INTO maps (id, name) VALUES ($1, 'Meadow')"})
         await store.write(lambda tx: tx.returning(insert, ANN.id))
-        made = await making.create_backup(store, file, unseen)
+        made = await backups.create_backup(store, file, unseen)
         await store.close()
         return made
 

@@ -11,11 +11,11 @@ import people
 from backups import back_up, changed, give, restore, rewritten
 from copied import is_untouched
 from findings import unseen
-from gamekeeper.backup import archive
-from gamekeeper.backup.archive import Archive, BackupTable, BadBackup
-from gamekeeper.backup.filling import NotEmpty
-from gamekeeper.backup.lines import BadCopy
-from gamekeeper.store.migrate import AppliedMigration, SchemaMismatch
+from gamekeeper.copies import backups
+from gamekeeper.copies.backups import Archive, BackupTable, BadBackup
+from gamekeeper.copies.lines import BadCopy
+from gamekeeper.copies.restores import NotEmpty
+from gamekeeper.store.engine.migrate import AppliedMigration, SchemaMismatch
 from people import ANN
 from world import World
 
@@ -95,8 +95,8 @@ def test_zip_bomb_is_refused(
     world: World, file: Path, tmp_path: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A backup whose table of 8 MiB is compressed to some kilobytes is refused, even with right checksums."""
-    monkeypatch.setattr(archive, "MAX_UNPACKED_BYTES", 1 << 20)
-    monkeypatch.setattr(archive, "MAX_UNPACK_RATIO", 20)
+    monkeypatch.setattr(backups, "MAX_UNPACKED_BYTES", 1 << 20)
+    monkeypatch.setattr(backups, "MAX_UNPACK_RATIO", 20)
     manifest, rows = back_up(world, file), [["x" * (1 << 20)]] * 8
     bomb = rewritten(file, tmp_path / "bomb.backup", manifest, "ledger", rows, truly=True)
     with pytest.raises(BadBackup, match=r"would unpack to 8 MiB.* Nothing was changed"):

@@ -2,13 +2,14 @@
 
 from demo_databases import at_work, filled, trace
 from findings import faults
-from gamekeeper.demo import names, world
-from gamekeeper.demo.sample_sessions import DAYS
-from gamekeeper.game import economy_reports
-from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.http import mail_cursor
-from gamekeeper.store import clock, signals
+from gamekeeper.demo import world
+from gamekeeper.demo.sample_past import DAYS
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.insight import economy_reports
+from gamekeeper.game.insight.calendar import DAY_MS, HOUR_MS
+from gamekeeper.http.server import query_values
+from gamekeeper.store.engine import clock
+from gamekeeper.store.insight import signals
 
 
 def test_second_and_third_fill_change_nothing(demo_database: str) -> None:
@@ -26,10 +27,10 @@ def test_second_and_third_fill_change_nothing(demo_database: str) -> None:
 def test_signals_find_both_incidents_and_each_day_has_its_holders(demo_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await keeper.economy.follow(0)
-        found = await signals.read_page(keeper.store, mail_cursor.START, 50, "gain", None)
+        found = await signals.read_page(keeper.store, query_values.START, 50, "gain", None)
         gains = {each.player_id for each in found}
-        assert gains == {names.make_stable_id("player", name) for name in ("Balthus", "Peregrin")}
-        recent, past = await signals.read_page(keeper.store, mail_cursor.START, 50, "supply", None)
+        assert gains == {world.make_stable_id("player", name) for name in ("Balthus", "Peregrin")}
+        recent, past = await signals.read_page(keeper.store, query_values.START, 50, "supply", None)
         assert (recent.item_id, past.item_id) == (world.SHARD.id, world.SHARD.id)
         assert past.last_at - past.first_at < HOUR_MS
         assert recent.first_at - past.last_at > 8 * DAY_MS

@@ -14,7 +14,7 @@ from findings import findings
 from gamekeeper import doctor
 from gamekeeper.doctor import ERROR, NOTE, DoctorFinding
 from gamekeeper.doctor import findings as limits
-from gamekeeper.game.lookup import ZERO_GUID, make_clashing_fold
+from gamekeeper.game.core.lookup import ZERO_GUID, make_clashing_fold
 from people import ANN, ANNS_POUCH, BOB, COIN
 from providers import make_settings
 from world import KEY_FILE, World, open_world

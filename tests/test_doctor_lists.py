@@ -11,9 +11,9 @@ from command_line import CommandLine
 from findings import findings
 from gamekeeper.doctor import ERROR, DoctorFinding
 from gamekeeper.doctor import lists as checked_lists
-from gamekeeper.game import lists
-from gamekeeper.game.lists import Lists
-from gamekeeper.store.engine import Reading
+from gamekeeper.game.lists import ordered_lists
+from gamekeeper.game.lists.ordered_lists import Lists
+from gamekeeper.store.engine.interface import Reading
 from listings import agrees
 from world import World
 
@@ -87,7 +87,7 @@ def test_lost_list_change_is_found_and_fixed(world: World, monkeypatch: pytest.M
     problem = f"error: lists: The list 'rank' is off by 1 rows: it counts 4, and there are 5. Recount them with: {FIX}"
     assert problem in command.says("doctor", code=1).splitlines()
     with monkeypatch.context() as patch:
-        patch.setattr(lists, "MAX_ATTEMPTS", 0)
+        patch.setattr(ordered_lists, "MAX_ATTEMPTS", 0)
         said = command.says("doctor", "--fix", code=1)
     assert said.startswith("error: lists: The lists could not be recounted: ")
     assert "The list 'rank' is off by 1 rows" in said
@@ -166,7 +166,7 @@ def test_recount_works_during_reads_and_writes(make_world: Make) -> None:
 
 @pytest.mark.both_engines
 def test_recount_survives_checkpoint_before_saving(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "CHECKPOINT_ENTRIES", 1)
+    monkeypatch.setattr(ordered_lists, "CHECKPOINT_ENTRIES", 1)
     serving, other = make_world(), make_world()
     waiting = [7]
 

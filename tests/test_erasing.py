@@ -12,12 +12,12 @@ import staff
 from expectations import everything, refused
 from findings import errors
 from game_server import LINK, heartbeat, join, leave, put_player
-from gamekeeper.game import player_edits
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.link import PlayerReport
-from gamekeeper.game.link import put_player as put_character
-from gamekeeper.store.engine import Locking
-from gamekeeper.store.statements import Statement
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.players import player_edits
+from gamekeeper.game.world.link import PlayerReport
+from gamekeeper.game.world.link import put_player as put_character
+from gamekeeper.store.engine.interface import Locking
+from gamekeeper.store.engine.statements import Statement
 from people import ANN, COIN
 from person import EMAIL, QUILLON, TAMSYN, WORDS, WREN, erase, find_words, finish, key, live
 from world import World

@@ -18,12 +18,13 @@ import people
 from expectations import refused
 from findings import errors, unseen
 from game_server import LINK, put_player
-from gamekeeper import crash, settings
-from gamekeeper.backup import exporting, making, moving
-from gamekeeper.game import erasure_jobs, retention
-from gamekeeper.store import erasures, sqlite
-from gamekeeper.store.statements import FOLDER, Statements
-from gamekeeper.store.table import as_table
+from gamekeeper.copies import backups, exports, moves
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.audit import retention
+from gamekeeper.ground import crash, settings
+from gamekeeper.store.accounts import erasures as stored_erasures
+from gamekeeper.store.engine import sqlite
+from gamekeeper.store.engine.statements import FOLDER, Statements, as_table
 from people import COIN
 from person import OSSIFER, QUILLON, TAMSYN, WORDS, WREN, erase, find_words, finish, key, live
 from tidying import trim_older
@@ -32,7 +33,7 @@ from world import SENT, World
 pytestmark = pytest.mark.both_engines
 
 CHANGES = "/api/keeper/v1/changes"
-MANY = 3 * erasure_jobs.BATCH_ROWS + 10  # changes of one player: more than three batches of the erasure job
+MANY = 3 * erasures.BATCH_ROWS + 10  # changes of one player: more than three batches of the erasure job
 # MASKED finds SQL on the two tables from which the erasure job removes personal data, SHOWN their columns that hold it
 MASKED = re.compile(r"(?:FROM|JOIN|,)\s+(?:ledger|idempotency_keys)\b")
 SHOWN = re.compile(r"SELECT (?:\w\.)?\* FROM (?:ledger|idempotency_keys)|\b(?:before|after|reason|answer)\b")
@@ -58,11 +59,11 @@ def read_everywhere(world: World, user_id: str, folder: Path) -> dict[str, str]:
     assert {path: answer.status for path, answer in told.items()} == dict.fromkeys(paths, 200)
     told |= {path: root.get(path) for path in ("/console/changes", f"/console/players/{OSSIFER}")}
     copied = folder / "copy.zip"
-    world.run(making.create_backup(world.keeper.store, copied, unseen, force=True))
+    world.run(backups.create_backup(world.keeper.store, copied, unseen, force=True))
     with zipfile.ZipFile(copied) as archive:
         texts = {f"backup {name}": archive.read(name).decode() for name in archive.namelist()}
     exported = folder / f"export{len(list(folder.iterdir()))}"
-    world.run(exporting.export(world.keeper.store, exported, unseen))
+    world.run(exports.export(world.keeper.store, exported, unseen))
     texts |= {f"export {each.name}": each.read_text(encoding="utf-8") for each in exported.iterdir()}
     return texts | {path: answer.raw.decode() for path, answer in told.items()}
 
@@ -91,7 +92,7 @@ def test_move_copies_no_name_of_an_erased_account(world: World, tmp_path: Path) 
     target = tmp_path / "moved" / "target.db"
     target.parent.mkdir()
     moved = settings.load({}, database=f"sqlite:///{target}")
-    world.run(moving.move(world.keeper, moved, unseen))
+    world.run(moves.move(world.keeper, moved, unseen))
     assert find_names("".join(each.read_bytes().decode("latin-1") for each in target.parent.iterdir())) == []
 
 
@@ -115,8 +116,8 @@ def test_two_instances_share_the_job(make_world: Callable[..., World]) -> None:
 
     async def together() -> int:
         batches = 0
-        while await erasures.has_jobs(one.keeper.store):
-            done = await asyncio.gather(*(erasure_jobs.blank_batch(each.keeper.store, 2) for each in (one, two, one)))
+        while await stored_erasures.has_jobs(one.keeper.store):
+            done = await asyncio.gather(*(erasures.blank_batch(each.keeper.store, 2) for each in (one, two, one)))
             batches += sum(1 for rows in done if rows)
         return batches
 
@@ -146,7 +147,7 @@ def test_killed_job_is_resumed(world: World) -> None:
     refused(world.get(QUILLON), 404, "no_such_user")
     assert find_names(world.get(f"{CHANGES}?player={WREN}&limit=1000").raw.decode()) == []
     batches: list[int] = []
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store, batches.append))
+    world.run(erasures.run_all_jobs(world.keeper.store, batches.append))
     assert sum(batches) < MANY  # the resumed job does not repeat finished batches
     assert find_words(world) == []
     assert errors(world) == []

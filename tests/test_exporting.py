@@ -21,21 +21,21 @@ import staff
 from backups import bring_back, give
 from copied import contents, is_untouched
 from findings import errors, unseen
-from gamekeeper.backup import exporting
-from gamekeeper.backup.filling import NotEmpty
-from gamekeeper.backup.folder import MANIFEST, NESTED_NAMES, BadExport, ExportFolder, ExportManifest
-from gamekeeper.backup.lines import BadCopy
-from gamekeeper.store.migrate import SchemaMismatch
+from gamekeeper.copies import exports
+from gamekeeper.copies.export_folder import MANIFEST, NESTED_NAMES, BadExport, ExportFolder, ExportManifest
+from gamekeeper.copies.lines import BadCopy
+from gamekeeper.copies.restores import NotEmpty
+from gamekeeper.store.engine.migrate import SchemaMismatch
 from people import ANN, PASSWORD, USER_IDS, ZOE
 from world import SENT, World
 
-LEFT_OUT = exporting.LEFT_OUT - {"migrations"}
+LEFT_OUT = exports.LEFT_OUT - {"migrations"}
 ENDED = {*LEFT_OUT, "play_sessions"}  # an import ends open sessions
 Moved = Callable[[str, int, int | None], None]
 
 
 def export(world: World, folder: Path, moved: Moved = unseen) -> ExportManifest:
-    return world.run(exporting.export(world.keeper.store, folder, moved))
+    return world.run(exports.export(world.keeper.store, folder, moved))
 
 
 def lines(folder: Path, noun: str) -> list[Any]:

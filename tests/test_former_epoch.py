@@ -14,15 +14,15 @@ import staff
 from backups import back_up, bring_back, restore
 from bulking import count_coins, list_targets
 from findings import errors, unseen
-from gamekeeper.backup import exporting
-from gamekeeper.game import invitations
-from gamekeeper.game.approvals import parse_rules
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.retention import RetentionJob
-from gamekeeper.game.role_refusals import InvitationVoid
-from gamekeeper.store import invitations as invitation_rows
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.users import User
+from gamekeeper.copies import exports
+from gamekeeper.game.access.refusals import InvitationVoid
+from gamekeeper.game.accounts import registration
+from gamekeeper.game.audit.approvals import parse_rules
+from gamekeeper.game.audit.retention import RetentionJob
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.store.accounts import invitations as invitation_rows
+from gamekeeper.store.accounts.users import User
+from gamekeeper.store.engine.interface import Reading
 from proof import refused
 from smtp_sink import Sink
 from world import CLI, World
@@ -69,7 +69,7 @@ def require_stopped(world: World, begun: Work) -> None:
 
 def accept(world: World, secret: str) -> None:
     def decide(tx: Reading) -> Coroutine[Any, Any, Decision[User]]:
-        return invitations.accept(tx, secret, "Sunniva", staff.STORED, world.keeper.settings)
+        return registration.accept_invitation(tx, secret, "Sunniva", staff.STORED, world.keeper.settings)
 
     world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
 
@@ -85,7 +85,7 @@ def test_restored_database_starts_no_job_and_has_no_waiting_approval(
     if way == "backup":
         back_up(world, file)
     else:
-        world.run(exporting.export(world.keeper.store, file, unseen))
+        world.run(exports.export(world.keeper.store, file, unseen))
     # what staff stop afterwards is not in the copy
     assert bulking.act(world, begun.running, "cancel").status == 200
     assert approving.decide(world, begun.approval, "deny").status == 200

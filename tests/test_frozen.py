@@ -9,10 +9,10 @@ import everything
 from described import BY_NAME, hold, hold_changes
 from findings import errors
 from frozen_databases import VERSIONS, log_in, thaw, unreplayed
-from gamekeeper.game.history import KINDS
-from gamekeeper.http import wire
-from gamekeeper.store import indexes
-from gamekeeper.store.migrate import migrate
+from gamekeeper.game.audit.history import KINDS
+from gamekeeper.http.players import player_shapes
+from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine.migrate import migrate
 from world import World, open_world
 
 pytestmark = pytest.mark.both_engines
@@ -30,7 +30,7 @@ NEWER_KINDS = {
         *("guild_saved", "guild_deleted", "bulk_job_changed"),
     }
 }
-RECORD = set(wire.players.PlayerRecord.__struct_fields__)
+RECORD = set(player_shapes.PlayerRecord.__struct_fields__)
 
 
 @pytest.fixture(params=VERSIONS)

@@ -21,8 +21,8 @@ import httpx
 import pytest
 
 import sample_code
-from gamekeeper.http.routes import ROUTES
-from gamekeeper.settings import Settings
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.contract.routes import ROUTES
 from loops import over
 from remote import wait_until
 from sample_code import Sample, Workplace

@@ -16,18 +16,20 @@ import pytest
 
 import world as worlds
 from findings import faults
-from gamekeeper import app, settings
-from gamekeeper.demo import loader, sample_players, world
-from gamekeeper.game import lists
-from gamekeeper.game.account_effects import UserRegistered
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.list_definitions import NAMES, RANK, USERS
-from gamekeeper.game.player_effects import PlayerCreated
-from gamekeeper.http.caller import Callers
-from gamekeeper.store import players
-from gamekeeper.store.engine import LockTimeout, Reading, Row
-from gamekeeper.store.statements import Statement
+from gamekeeper import app
+from gamekeeper.demo import loader, world
+from gamekeeper.demo import players as demo_players
+from gamekeeper.game.accounts.account_changes import UserRegistered
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.lists import ordered_lists
+from gamekeeper.game.lists.list_index import NAMES, RANK, USERS
+from gamekeeper.game.players.changes import PlayerCreated
+from gamekeeper.ground import settings
+from gamekeeper.http.server.caller import Callers
+from gamekeeper.store.engine.interface import LockTimeout, Reading, Row
+from gamekeeper.store.engine.statements import Statement
+from gamekeeper.store.players import players
 from server import free_port
 
 pytestmark = pytest.mark.both_engines
@@ -94,8 +96,8 @@ def test_bulk_load_writes_the_same_rows_as_the_write_path(empty_database: str, a
         return await contents(keeper)
 
     async def write_rows(keeper: Keeper) -> dict[str, Sequence[Row]]:
-        made = sample_players.build_numbered_players(range(20))
-        accounts = [UserRegistered(sample_players.build_numbered_account(player)) for player, _ in made]
+        made = demo_players.build_numbered_players(range(20))
+        accounts = [UserRegistered(demo_players.build_numbered_account(player)) for player, _ in made]
         created = [PlayerCreated(player, belongings) for player, belongings in made]
 
         async def decide(_: Reading) -> Decision[None]:
@@ -111,7 +113,7 @@ def test_bulk_load_writes_the_same_rows_as_the_write_path(empty_database: str, a
 
 async def count_lists(keeper: Keeper, wanted: int) -> list[int]:
     await loader.load_players(keeper, wanted, no_advance)
-    assert await keeper.store.read(lists.load_view)
+    assert await keeper.store.read(ordered_lists.load_view)
     return [await keeper.lists.count(each) for each in (RANK, NAMES, USERS)]
 
 

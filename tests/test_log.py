@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gamekeeper import log
+from gamekeeper.ground import log
 from loops import over
 
 

@@ -18,10 +18,11 @@ from backups import GIVE, give
 from copied import contents, is_untouched
 from expectations import refused
 from findings import errors, unseen
-from gamekeeper import app, settings
-from gamekeeper.backup import filling, moving
-from gamekeeper.backup.lines import BadCopy, TableChecksum
-from gamekeeper.store.migrate import ClosedDatabase, migrate
+from gamekeeper import app
+from gamekeeper.copies import moves, restores
+from gamekeeper.copies.lines import BadCopy, TableChecksum
+from gamekeeper.ground import settings
+from gamekeeper.store.engine.migrate import ClosedDatabase, migrate
 from people import ANN, BOB, USER_IDS
 from remote import wait_until
 from server import Server
@@ -42,8 +43,8 @@ def move(source: str, target: str, moved: Moved = unseen) -> dict[str, TableChec
 
     async def run() -> dict[str, TableChecksum]:
         there = loaded(target)
-        sums = await app.run_with_keeper(loaded(source), lambda keeper: moving.move(keeper, there, moved), final=True)
-        await app.run_with_keeper(there, moving.finish, final=True)
+        sums = await app.run_with_keeper(loaded(source), lambda keeper: moves.move(keeper, there, moved), final=True)
+        await app.run_with_keeper(there, moves.finish, final=True)
         return sums
 
     return asyncio.run(run())
@@ -105,11 +106,11 @@ def test_source_is_closed_after_move(world: World, empty_database: str, opened: 
     with pytest.raises(ClosedDatabase, match=r"was moved to .*: start Gamekeeper on that one"):
         started(world.url)
     give(opened(empty_database))
-    assert world.run(moving.reopen(world.keeper))
+    assert world.run(moves.reopen(world.keeper))
     started(world.url)
     give(world)
     assert errors(world) == []
-    assert not world.run(moving.reopen(world.keeper))
+    assert not world.run(moves.reopen(world.keeper))
 
 
 def test_move_includes_all_acknowledged_writes_of_a_running_server(
@@ -150,10 +151,10 @@ def test_move_includes_all_acknowledged_writes_of_a_running_server(
 
 def test_target_is_closed_until_source_is_closed(world: World, empty_database: str) -> None:
     """If the move dies between closing the source and opening the target, the two are never in use at once."""
-    world.run(moving.move(world.keeper, loaded(empty_database), unseen))
+    world.run(moves.move(world.keeper, loaded(empty_database), unseen))
     with pytest.raises(ClosedDatabase, match="did not finish"):
         started(empty_database)
-    asyncio.run(app.run_with_keeper(loaded(empty_database), moving.finish))
+    asyncio.run(app.run_with_keeper(loaded(empty_database), moves.finish))
     started(empty_database)
 
 
@@ -162,8 +163,8 @@ def test_target_is_closed_until_source_is_closed(world: World, empty_database: s
 
 def test_failed_move_changes_neither_database(world: World, other_target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failed move changes nothing, also if the queue between source and target is full."""
-    monkeypatch.setattr("gamekeeper.store.sqlite.FETCH_ROWS", 1)
-    monkeypatch.setattr("gamekeeper.store.postgres_connection.FETCH_ROWS", 1)
+    monkeypatch.setattr("gamekeeper.store.engine.sqlite.FETCH_ROWS", 1)
+    monkeypatch.setattr("gamekeeper.store.engine.postgres_connection.FETCH_ROWS", 1)
 
     def fail(what: str, _done: int, _total: int | None) -> None:
         if what == "ledger":
@@ -180,7 +181,7 @@ def test_failed_move_changes_neither_database(world: World, other_target: str, m
 
 def test_move_into_used_database_is_refused(world: World, databases: Any) -> None:
     other = databases.fresh()
-    with pytest.raises(filling.NotEmpty, match="it was not changed"):
+    with pytest.raises(restores.NotEmpty, match="it was not changed"):
         move(world.url, other)
     give(world)
     databases.drop(other)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from gamekeeper import __version__
-from gamekeeper.http import docs_files
+from gamekeeper.http.server import static_files
 
 pytestmark = pytest.mark.long_only
 
@@ -75,7 +75,7 @@ def require_complete_server(built: Built) -> None:
     assert packaged == sources | documents | deployed | {f"{each}.gz" for each in static}
     with zipfile.ZipFile(built.wheel) as wheel:
         for each in static:
-            served = docs_files.make_served((PACKAGE.parent / each).read_bytes())
+            served = static_files.make_served((PACKAGE.parent / each).read_bytes())
             assert gzip.decompress(wheel.read(f"{each}.gz")) == served, each
     assert {f"src/{each}" for each in sources} <= held
     assert {"README.md", "LICENSE", "SECURITY.md", "requirements.lock", "docs/client.md", "Makefile"} <= held

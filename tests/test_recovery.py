@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 import people
-from gamekeeper.store import pool
-from gamekeeper.store.engine import Writing
-from gamekeeper.store.statements import Statement
+from gamekeeper.store.engine import postgres_pool
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.engine.statements import Statement
 from world import World
 
 pytestmark = pytest.mark.both_engines
@@ -31,7 +31,7 @@ def slow_commit(world: World, seconds: float) -> None:
 def test_slow_statement_is_cancelled_at_its_timeout_but_no_commit(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "LOCK_SECONDS", 60)
+    monkeypatch.setattr(postgres_pool, "LOCK_SECONDS", 60)
     world, other = make_world(), make_world()
     assert world.sql("SELECT current_setting('statement_timeout')") == [("0",)]
     world.run(world.keeper.store.limit_statements(1))

@@ -12,9 +12,11 @@ import people
 from expectations import refused
 from findings import errors
 from game_server import LINK
-from gamekeeper.game import retention
-from gamekeeper.store import feed, history, ledger
-from gamekeeper.store.engine import Reading
+from gamekeeper.game.audit import retention
+from gamekeeper.store.audit import history
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.world import feed
 from people import ANN, BOB, COIN
 from tidying import tidy, trim_older
 from world import World

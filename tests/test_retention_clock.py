@@ -6,9 +6,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from gamekeeper import log
-from gamekeeper.game.proven_clock import HOUR_MS, PROBATION_MS
-from gamekeeper.game.retention import DAY_MS, RetentionJob
+from gamekeeper.game.audit.retention import DAY_MS, HOUR_MS, PROBATION_MS, RetentionJob
+from gamekeeper.ground import log
 from people import COIN
 from tidying import Clocks
 from world import Answer, World

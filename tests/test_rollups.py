@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from findings import findings
-from gamekeeper import app, crash, settings
-from gamekeeper.game import activity, rollups
-from gamekeeper.game.calendar_steps import MINUTE_MS
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import clock, presence
-from gamekeeper.store.engine import Writing
+from gamekeeper import app
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.insight import activity
+from gamekeeper.game.insight.calendar import MINUTE_MS
+from gamekeeper.ground import crash, settings
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.players import presence
 from people import ANN, BOB, ZOE
 from playing import NUMBERS, find_midnight, invent_sessions, play_rows, roll_up
 from world import World
@@ -31,7 +33,7 @@ FORKS.set_forkserver_preload(["gamekeeper.app"])  # importing takes longer than 
 async def count(keeper: Keeper) -> None:
     """Count in small steps: the process is killed at a crash point, or ends when all is counted."""
     activity.BATCH_SESSIONS, activity.BATCH_HOURS = 8, 72
-    await rollups.run_all(keeper.store, activity.ROLLUPS[:2], await clock.now(keeper.store), rest_factor=0)
+    await activity.run_rollups(keeper.store, activity.ROLLUPS[:2], await clock.now(keeper.store), rest_factor=0)
 
 
 async def bring_on_and_off(keeper: Keeper) -> None:
@@ -106,7 +108,7 @@ def test_instances_that_count_together_count_nothing_twice(world: World) -> None
     async def count_together() -> None:
         store = world.keeper.store
         now = await clock.now(store)
-        await asyncio.gather(*(rollups.run_all(store, activity.ROLLUPS, now, rest_factor=0) for _ in range(4)))
+        await asyncio.gather(*(activity.run_rollups(store, activity.ROLLUPS, now, rest_factor=0) for _ in range(4)))
 
     world.run(count_together())
     roll_up(world)

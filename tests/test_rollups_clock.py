@@ -3,12 +3,11 @@
 import pytest
 
 from findings import findings
-from gamekeeper.game import activity
-from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS
-from gamekeeper.game.proven_clock import PROBATION_MS
-from gamekeeper.game.retention import RetentionJob
-from gamekeeper.game.rollups import run_all
-from gamekeeper.http.instants import format_instant
+from gamekeeper.game.audit.retention import PROBATION_MS, RetentionJob
+from gamekeeper.game.insight import activity
+from gamekeeper.game.insight.activity import run_rollups
+from gamekeeper.game.insight.calendar import DAY_MS, HOUR_MS
+from gamekeeper.http.server.instants import format_instant
 from people import ANN, BOB, ZOE
 from playing import find_midnight, play, roll_up
 from tidying import Clocks
@@ -21,7 +20,7 @@ def roll_up_by(world: World, retention: RetentionJob) -> None:
     """Run the rollups like the job of a serving process."""
 
     async def work() -> None:
-        await run_all(world.keeper.store, activity.ROLLUPS, await retention.clock.find_time(), rest_factor=0)
+        await run_rollups(world.keeper.store, activity.ROLLUPS, await retention.clock.find_time(), rest_factor=0)
 
     world.run(work())
 

@@ -5,8 +5,9 @@ import re
 
 import pytest
 
-from gamekeeper import app, settings
-from gamekeeper.settings import BadSetting, Settings
+from gamekeeper import app
+from gamekeeper.ground import settings
+from gamekeeper.ground.settings import BadSetting, Settings
 from loops import over
 
 NAMES = [each.name for each in dataclasses.fields(Settings)]

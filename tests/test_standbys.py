@@ -6,11 +6,12 @@ from collections.abc import Callable, Generator
 import pytest
 
 from findings import findings
-from gamekeeper import app, log
+from gamekeeper import app
 from gamekeeper.doctor import ERROR
-from gamekeeper.game import standbys
-from gamekeeper.settings import Settings
-from gamekeeper.store.replication import count_synchronous_standbys, parse_required_standbys
+from gamekeeper.game.insight import standbys
+from gamekeeper.ground import log
+from gamekeeper.ground.settings import Settings
+from gamekeeper.store.engine.database_checks import count_synchronous_standbys, parse_required_standbys
 from loops import over
 from pair import USER, Pair
 from world import World

@@ -1,10 +1,9 @@
 """Run the retention job without waiting six hours: the test controls both of its clocks."""
 
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.proven_clock import PROBATION_MS
-from gamekeeper.game.retention import RetentionJob, trim
-from gamekeeper.store import clock
-from gamekeeper.store.engine import Reading
+from gamekeeper.game.audit.retention import PROBATION_MS, RetentionJob, trim
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import Reading
 from world import World
 
 

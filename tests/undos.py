@@ -8,12 +8,12 @@ import guild_values
 from described import BY_NAME, hold
 from expectations import everything, refused
 from game_server import newcomer, put_player, stack
-from gamekeeper.game import accounts
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.store import ledger
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.powers import Powers
-from gamekeeper.store.users import User
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.accounts.users import User
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine.interface import Reading
 from people import ANN, ANNS_POUCH, ARROW, COIN, DOUBLE_XP, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS
 from world import Answer, World
 

@@ -14,19 +14,24 @@ from argon2 import PasswordHasher
 
 import people
 import records
-from gamekeeper import app, log, settings
-from gamekeeper.game import catalogue, moderation, tokens
-from gamekeeper.game.account_effects import UserRegistered
-from gamekeeper.game.bulk_loads import load_server_variables
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.moderation import ModerationRequest
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.player_effects import PlayerCreated
-from gamekeeper.store import ledger, postgres, users
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.migrate import migrate
-from gamekeeper.store.statements import Statement
+from gamekeeper import app
+from gamekeeper.game.access import tokens
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.accounts import moderation
+from gamekeeper.game.accounts.account_changes import UserRegistered
+from gamekeeper.game.accounts.moderation import ModerationRequest
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.players.changes import PlayerCreated
+from gamekeeper.game.world import catalogue
+from gamekeeper.game.world.loads import load_server_variables
+from gamekeeper.ground import log, settings
+from gamekeeper.store.accounts import users
+from gamekeeper.store.core import ledger as stored_ledger
+from gamekeeper.store.engine import postgres
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.migrate import migrate
+from gamekeeper.store.engine.statements import Statement
 
 T = TypeVar("T")
 CLI = Intent(request_id="test")
@@ -151,8 +156,8 @@ class World:
     def post(self, path: str, body: object = None, **more: Any) -> Answer:
         return self.call("POST", path, body=body, **more)
 
-    def ledger(self) -> list[ledger.LedgerRow]:
-        return self.run(ledger.read_after(self.keeper.store, 0, 10_000))
+    def ledger(self) -> list[stored_ledger.LedgerRow]:
+        return self.run(stored_ledger.read_after(self.keeper.store, 0, 10_000))
 
     def sql(self, text: str, *values: Any) -> list[Any]:
         """Run SQL directly on the database; parameters are written as $1."""

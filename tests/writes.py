@@ -9,10 +9,10 @@ import pytest
 import guild_rows
 import people
 from game_server import LINK, heartbeat, join
-from gamekeeper.game import tokens
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.http import samples
-from gamekeeper.store import users
+from gamekeeper.game.access import tokens
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.http.contract import samples
+from gamekeeper.store.accounts import users
 from guild_rows import GUILD_ID
 from people import ANN, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, ZOE
 from world import Answer, World

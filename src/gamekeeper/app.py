@@ -6,56 +6,47 @@ import multiprocessing
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-from gamekeeper import doctor, log, shutdown
-from gamekeeper.console import monitor
-from gamekeeper.console.doctor_run import DoctorRun, Progress
-from gamekeeper.console.monitor import Monitor
-from gamekeeper.console.pages import render_refusal
-from gamekeeper.console.routes import PAGES, ROOT
-from gamekeeper.console.state import ConsoleState
-from gamekeeper.game import (
-    activity,
-    api_keys,
-    deliveries,
-    erasure_jobs,
-    followers,
-    hash_upgrades,
-    lists,
-    presence,
-    retention,
-    rollups,
-    security,
-    signal_checks,
-    standbys,
-)
-from gamekeeper.game import tokens as token_rules
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.second_factors import read_policy
-from gamekeeper.http import bulk_runner, health, openapi, public, workers
-from gamekeeper.http.admission import Admission
-from gamekeeper.http.asgi import Asgi
-from gamekeeper.http.bulk_runner import BulkRunner
-from gamekeeper.http.caller import Callers
-from gamekeeper.http.chat_guard import ChatGuard
-from gamekeeper.http.dispatcher import ConsoleRoutes
-from gamekeeper.http.docs_files import DocsFiles
-from gamekeeper.http.gate import Gate
-from gamekeeper.http.health_listener import HealthListener
-from gamekeeper.http.prometheus import Metrics
-from gamekeeper.http.proxies import Proxies
-from gamekeeper.http.public_guard import PublicGuard
-from gamekeeper.http.request_rates import RequestRates
-from gamekeeper.http.router import Router
-from gamekeeper.http.routes import METRICS, REFUSED, ROUTES
-from gamekeeper.http.services import Services
-from gamekeeper.mail import outbox
-from gamekeeper.oidc import configuration
-from gamekeeper.oidc.provider import Provider
-from gamekeeper.opening import build_keeper, open_store, run_with_keeper
-from gamekeeper.settings import Settings
-from gamekeeper.store import indexes
-from gamekeeper.store.engine import DatabaseUnavailable
-from gamekeeper.store.migrate import migrate
+from gamekeeper import doctor
+from gamekeeper.console.frame.pages import render_refusal
+from gamekeeper.console.frame.routes import PAGES, ROOT
+from gamekeeper.console.insight import monitor
+from gamekeeper.console.insight.monitor import ConsoleState, DoctorRun, Monitor, Progress
+from gamekeeper.game.access import api_keys, credentials, security_log
+from gamekeeper.game.access import tokens as token_rules
+from gamekeeper.game.access.second_factors import read_policy
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.audit import retention
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.insight import activity, signal_watch, standbys
+from gamekeeper.game.lists import ordered_lists
+from gamekeeper.game.players import presence
+from gamekeeper.game.world import commands, feed
+from gamekeeper.ground import log, shutdown
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.access import oidc_settings
+from gamekeeper.http.access.oidc_provider import Provider
+from gamekeeper.http.accounts import outbox
+from gamekeeper.http.audit import bulk_runner
+from gamekeeper.http.audit.bulk_runner import BulkRunner
+from gamekeeper.http.contract import openapi
+from gamekeeper.http.contract.routes import METRICS, REFUSED, ROUTES
+from gamekeeper.http.insight import health, public
+from gamekeeper.http.insight.health import HealthListener
+from gamekeeper.http.server import metrics
+from gamekeeper.http.server.admission import Admission, Gate
+from gamekeeper.http.server.asgi import Asgi
+from gamekeeper.http.server.caller import Callers
+from gamekeeper.http.server.dispatcher import ConsoleRoutes
+from gamekeeper.http.server.limits import ChatGuard, PublicGuard
+from gamekeeper.http.server.metrics import Metrics, RequestRates
+from gamekeeper.http.server.opening import build_keeper, open_store, run_with_keeper
+from gamekeeper.http.server.proxies import Proxies
+from gamekeeper.http.server.request import Services
+from gamekeeper.http.server.router import Router
+from gamekeeper.http.server.static_files import DocsFiles
+from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine.interface import DatabaseUnavailable
+from gamekeeper.store.engine.migrate import migrate
 
 __all__ = ["BackgroundJobs", "build", "build_keeper", "build_services", "open_store", "run_with_keeper"]
 
@@ -75,7 +66,7 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
         live = ConsoleState(
             Monitor(keeper),
             DoctorRun(partial(_run_doctor, keeper.settings), lambda: keeper.feed.is_stopping),
-            Provider(chosen) if (chosen := configuration.read(keeper.settings)) else None,
+            Provider(chosen) if (chosen := oidc_settings.read(keeper.settings)) else None,
         )
         upkeep.provider = live.provider
         pages = ConsoleRoutes(ROOT.encode(), PAGES, render_refusal, live)
@@ -85,7 +76,7 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     upkeep.jobs.append((activity.SAVE_REQUESTS_SECONDS, upkeep.save_requests))
     upkeep.jobs.append((bulk_runner.POLL_SECONDS, BulkRunner(services).run))
     if keeper.settings.metrics_token and keeper.settings.workers > 1:
-        upkeep.jobs.append((workers.PUBLISH_SECONDS, services.metrics.publish))
+        upkeep.jobs.append((metrics.PUBLISH_SECONDS, services.metrics.publish))
     if keeper.settings.health_port:
         upkeep.health = HealthListener(keeper.settings.host, keeper.settings.health_port, services.readiness)
     return Asgi(services, upkeep.start, upkeep.stop, pages)
@@ -138,21 +129,21 @@ class BackgroundJobs:
         tidying = retention.RetentionJob(keeper)
 
         async def roll_up() -> None:
-            await rollups.run_all(keeper.store, ROLLUPS, await tidying.clock.find_time())
+            await activity.run_rollups(keeper.store, ROLLUPS, await tidying.clock.find_time())
 
         self.jobs: list[Job] = [
             (presence.EXPIRE_SECONDS, lambda: presence.expire_leases(keeper.store)),
             (retention.TIDY_SECONDS, tidying.tidy),
-            (lists.MAINTAIN_SECONDS, keeper.lists.maintain_and_report),
-            (hash_upgrades.POLL_SECONDS, lambda: hash_upgrades.wrap_all(keeper)),
-            (erasure_jobs.POLL_SECONDS, lambda: erasure_jobs.run_all_jobs(keeper.store)),
-            (rollups.RUN_SECONDS, roll_up),
-            (followers.FOLLOW_SECONDS, keeper.economy.follow),
-            (followers.FOLLOW_SECONDS, keeper.boards.follow),
-            (signal_checks.RUN_SECONDS, keeper.signal_checks.run),
+            (ordered_lists.MAINTAIN_SECONDS, keeper.lists.maintain_and_report),
+            (credentials.POLL_SECONDS, lambda: credentials.wrap_all(keeper)),
+            (erasures.POLL_SECONDS, lambda: erasures.run_all_jobs(keeper.store)),
+            (activity.ROLLUP_SECONDS, roll_up),
+            (feed.FOLLOW_SECONDS, keeper.economy.follow),
+            (feed.FOLLOW_SECONDS, keeper.boards.follow),
+            (signal_watch.RUN_SECONDS, keeper.signal_checks.run),
             (NOTE_USE_SECONDS, self.note_use),
-            (deliveries.SAVE_SECONDS, keeper.feed.cursors.save),
-            (security.FLUSH_SECONDS, keeper.failed_guesses.flush),
+            (commands.SAVE_SECONDS, keeper.feed.cursors.save),
+            (security_log.FLUSH_SECONDS, keeper.failed_guesses.flush),
             *_mail_jobs(keeper),
             *_list_standby_jobs(keeper),
             *jobs,

@@ -12,11 +12,11 @@ from databases import Postgres, Sqlite
 from demo_databases import find_hour
 from gamekeeper.demo import loader
 from gamekeeper.demo.world import API_ACCOUNT, DRAUGHT, KEY
-from gamekeeper.game import accounts
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.store import users
-from gamekeeper.store.powers import Powers
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.accounts import users
 from server import Server
 
 # additional players that the slowest expected machine loads per second; extends the wait for the start

@@ -13,7 +13,7 @@ from demo_server import PASSWORD, DemoServer
 from playwright.sync_api import expect
 from visitor import Visitor
 
-from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.access.passwords import hash_for_wire
 
 Visit = Callable[..., Visitor]
 HOME = "/console/me/second-factor"

@@ -8,10 +8,9 @@ from demo_server import KEEPER, PASSWORD, DemoServer
 from playwright.sync_api import Locator, expect
 from visitor import Visitor
 
-from gamekeeper.console.menu import MENU
-from gamekeeper.demo import sample_players
-from gamekeeper.demo.names import make_stable_id
-from gamekeeper.demo.world import GEM, HERB
+from gamekeeper.console.frame.menu import MENU
+from gamekeeper.demo import players as demo_players
+from gamekeeper.demo.world import GEM, HERB, make_stable_id
 
 ANSWERED = """() => {
   const { requestStart, responseEnd } = performance.getEntriesByType('navigation')[0];
@@ -36,7 +35,7 @@ def somebody(players: int) -> Somebody:
     """Return a player from the middle of the list, or a named one in a small world."""
     if not players:
         return Somebody("Kerensa", make_stable_id("player", "Kerensa"), "Isolde", make_stable_id("user", "Isolde"))
-    player, _ = sample_players.build_numbered_players([players // 2])[0]
+    player, _ = demo_players.build_numbered_players([players // 2])[0]
     return Somebody(player.name, player.id, player.name, player.user_id)
 
 

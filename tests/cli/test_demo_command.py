@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 from gamekeeper.cli import serve
 from gamekeeper.cli.demo import demo, logs_requests
 from gamekeeper.demo import game_servers
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.settings import Settings, load, variable
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.ground.settings import Settings, load, variable
 from server import free_port
 
 START_SECONDS = 180  # seconds until the demo is ready: it hashes a password for every account, with low priority

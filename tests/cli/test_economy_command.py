@@ -2,7 +2,7 @@
 
 from command_line import CommandLine
 from economics import give
-from gamekeeper.game.economy import Economy, parse_ranked
+from gamekeeper.game.insight.economy import Economy, parse_ranked
 from people import ANN, COIN, KILLS
 from world import World
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import people
 from command_line import CommandLine
-from gamekeeper.http.instants import DAY_MS
+from gamekeeper.http.server.instants import DAY_MS
 from loops import over
 from world import World
 

@@ -1,7 +1,7 @@
 """The commands for roles: `roles`, `users give`, `users take`, `users add --staff`."""
 
 from command_line import CommandLine
-from gamekeeper.game.permissions import BUILTIN_ROLES
+from gamekeeper.game.access.permissions import BUILTIN_ROLES
 
 GUARD = ("users", "add", "guard", "--email", "guard@example.test", "--generate-password", "--staff")
 

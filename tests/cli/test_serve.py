@@ -13,7 +13,7 @@ import pytest
 
 from command_line import CommandLine
 from demo_databases import at_work
-from gamekeeper.store import users
+from gamekeeper.store.accounts import users
 from server import free_port
 
 SECONDS = 60

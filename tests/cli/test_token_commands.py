@@ -28,7 +28,7 @@ def test_list(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(each["user"] for each in command.json("tokens", "list")) == with_tokens
     assert command.says("tokens", "list", "Clerk").splitlines()[1].endswith("  live")
     assert command.json("tokens", "list", "Ann") == []
-    monkeypatch.setattr("gamekeeper.store.tokens.LIST_LIMIT", 2)
+    monkeypatch.setattr("gamekeeper.store.access.tokens.LIST_LIMIT", 2)
     result = command.run("tokens", "list")
     assert len(result.stdout.splitlines()) == 3
     assert result.stderr == "Only the newest 2 tokens are listed. Give an account to list only its tokens.\n"

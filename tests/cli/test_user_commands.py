@@ -10,8 +10,8 @@ import factors
 import people
 from command_line import CommandLine
 from gamekeeper.cli.commands import gamekeeper
-from gamekeeper.game.lookup import make_clashing_fold
-from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.core.lookup import make_clashing_fold
 from loops import over
 from world import SENT, World
 

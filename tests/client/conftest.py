@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from gamekeeper import app, settings
+from gamekeeper import app
 from gamekeeper.demo import loader
-from gamekeeper.store.migrate import migrate
+from gamekeeper.ground import settings
+from gamekeeper.store.engine.migrate import migrate
 from server import Server
 
 PASSWORD = "moss"

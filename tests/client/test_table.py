@@ -12,33 +12,39 @@ from msgspec import Struct, UnsetType
 
 import gamekeeper_client
 from client_calls import CALLED, GUID, METHODS, OPERATIONS, WRITES, build_call
-from gamekeeper.game.refusals import Refusal
-from gamekeeper.http import errors as server_errors
-from gamekeeper.http import wire
-from gamekeeper.http.operation import WRITE
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.game.core.refusals import Refusal
+from gamekeeper.http.access import credential_shapes
+from gamekeeper.http.accounts import account_shapes
+from gamekeeper.http.audit import bulk_shapes, history_shapes
+from gamekeeper.http.contract import schemas, shapes
+from gamekeeper.http.contract.operation import WRITE
+from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.insight import economy_shapes
+from gamekeeper.http.players import player_shapes
+from gamekeeper.http.server import errors as server_errors
+from gamekeeper.http.world import link_shapes
 from gamekeeper_client import activity, approvals, bulk, errors, feed, history, mails, paging, players, security, users
 from loops import collecting
 
 SYNONYMS = {route.path for route in ROUTES if route.path.startswith(("/api/oauth/tokens/", "/api/info/"))}
 HTML_PAGES = {route.path for route in ROUTES if isinstance(route.answer, str)}  # routes that return HTML
 OTHER_NAMES: dict[Any, Any] = {
-    paging.Page: wire.lists.Paged,
-    paging.LegacyPage: wire.lists.Legacy,
-    players.Player: wire.players.PlayerRecord,
-    users.User: wire.users.UserRecord,
-    feed.Change: wire.feed.FeedChange,
-    history.HistoryPage: wire.history.History,
-    mails.MailsPage: wire.mails.Mails,
-    activity.PlaySessionsPage: wire.activity.PlaySessions,
-    approvals.ApprovalsPage: wire.approvals.Approvals,
-    bulk.BulkJobsPage: wire.bulk.BulkJobs,
-    bulk.BulkTargetsPage: wire.bulk.BulkTargets,
-    security.SecurityPage: wire.security.SecurityEvents,
-    errors.Error: wire.feed.UnappliedError,
+    paging.Page: shapes.Paged,
+    paging.LegacyPage: shapes.Legacy,
+    players.Player: player_shapes.PlayerRecord,
+    users.User: account_shapes.UserRecord,
+    feed.Change: link_shapes.FeedChange,
+    history.HistoryPage: history_shapes.History,
+    mails.MailsPage: account_shapes.Mails,
+    activity.PlaySessionsPage: economy_shapes.PlaySessions,
+    approvals.ApprovalsPage: history_shapes.Approvals,
+    bulk.BulkJobsPage: bulk_shapes.BulkJobs,
+    bulk.BulkTargetsPage: bulk_shapes.BulkTargets,
+    security.SecurityPage: credential_shapes.SecurityEvents,
+    errors.Error: link_shapes.UnappliedError,
 }
 # the client has one error shape with the fields of all error shapes of the server
-OTHER_ERRORS = (wire.errors.QuotaError, wire.errors.HeldError)
+OTHER_ERRORS = (shapes.QuotaError, shapes.HeldError)
 
 
 def test_operation_ids_are_names_of_methods() -> None:
@@ -133,7 +139,7 @@ def describe_type(shape: Any) -> str:
 
 def test_every_shape_has_the_fields_of_the_server() -> None:
     for ours in SHAPES:
-        theirs: Any = OTHER_NAMES.get(ours) or wire.SHAPES[ours.__name__]
+        theirs: Any = OTHER_NAMES.get(ours) or schemas.SHAPES[ours.__name__]
         mine = {each.encode_name: describe_type(each.type) for each in msgspec.structs.fields(ours)}
         shapes = (theirs, *OTHER_ERRORS) if ours is errors.Error else (theirs,)
         assert mine == {
@@ -146,7 +152,7 @@ def find_subclasses(kind: type[Any]) -> list[type[Any]]:
 
 
 # modules of refusals that the console shows on pages and the API never sends
-CONSOLE = ("gamekeeper.console.", "gamekeeper.game.own_factor_refusals", "gamekeeper.game.identity_refusals")
+CONSOLE = ("gamekeeper.console.", "gamekeeper.game.access.console_refusals", "gamekeeper.game.access.console_refusals")
 SERVER_REFUSALS = [kind for kind in find_subclasses(Refusal) if kind.__module__.startswith("gamekeeper.")]
 REFUSALS = [kind for kind in SERVER_REFUSALS if not kind.__module__.startswith(CONSOLE)]
 

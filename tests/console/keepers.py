@@ -9,13 +9,13 @@ from markup import Page
 
 import people
 import staff
-from gamekeeper.console import sessions
-from gamekeeper.game import tokens
-from gamekeeper.game.lookup import new_guid
-from gamekeeper.http.caller import Callers
-from gamekeeper.http.operation import Route
-from gamekeeper.store import tokens as stored
-from gamekeeper.store.engine import Writing
+from gamekeeper.console.frame import sessions
+from gamekeeper.game.access import tokens
+from gamekeeper.game.core.lookup import new_guid
+from gamekeeper.http.contract.operation import Route
+from gamekeeper.http.server.caller import Callers
+from gamekeeper.store.access import tokens as stored
+from gamekeeper.store.engine.interface import Writing
 from world import Answer, World
 
 ACT = "/console/act"

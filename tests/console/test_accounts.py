@@ -5,7 +5,7 @@ from markup import Page
 
 import people
 import staff
-from gamekeeper.game.lookup import new_guid
+from gamekeeper.game.core.lookup import new_guid
 from proof import reset_code
 from world import World
 

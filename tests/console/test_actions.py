@@ -8,11 +8,11 @@ from markup import Page
 
 import people
 from expectations import everything
-from gamekeeper.console import differences
-from gamekeeper.console.differences import TIMES_SIGN, Difference
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.refusals import IdempotencyInProgress
-from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable
+from gamekeeper.console.frame import differences
+from gamekeeper.console.frame.differences import TIMES_SIGN, Difference
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.core.refusals import IdempotencyInProgress
+from gamekeeper.store.engine.interface import CommitUnknown, DatabaseUnavailable
 from loops import over
 from world import Answer, World
 

@@ -5,7 +5,7 @@ from keepers import MakeWorld, open_session, open_staff, read_text
 import api_keys
 import bulking
 import people
-from gamekeeper.console.differences import TIMES_SIGN
+from gamekeeper.console.frame.differences import TIMES_SIGN
 from people import COIN
 from world import World
 

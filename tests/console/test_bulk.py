@@ -4,7 +4,7 @@ from keepers import Keeper
 
 import bulking
 from bulking import work
-from gamekeeper.console.differences import TIMES_SIGN
+from gamekeeper.console.frame.differences import TIMES_SIGN
 from people import COIN
 from world import World
 

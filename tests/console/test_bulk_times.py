@@ -11,9 +11,10 @@ from keepers import Keeper
 import people
 from bulking import create, get, run, start, work
 from command_line import CommandLine
-from gamekeeper.console import durations, typed_times
-from gamekeeper.console.texts import ENGLISH, GERMAN, LANGUAGE
-from gamekeeper.http.instants import parse_instant
+from gamekeeper.console.frame import formats
+from gamekeeper.console.frame.texts import ENGLISH, GERMAN, LANGUAGE
+from gamekeeper.console.lists import palette_words
+from gamekeeper.http.server.instants import parse_instant
 from proof import refused
 from world import World
 
@@ -91,9 +92,9 @@ def test_durations_of_forms_are_understood_when_typed() -> None:
     for language in (ENGLISH, GERMAN):
         before = LANGUAGE.set(language)
         try:
-            for minutes, words in durations.CHOICES().items():
-                typed = typed_times.parse_time(words, now)
+            for minutes, words in formats.DURATIONS().items():
+                typed = palette_words.parse_time(words, now)
                 assert typed is not None, words
-                assert typed.body in ({"minutes": minutes}, {"duration": minutes // durations.DAY}), words
+                assert typed.body in ({"minutes": minutes}, {"duration": minutes // formats.DAY_MINUTES}), words
         finally:
             LANGUAGE.reset(before)

@@ -10,9 +10,9 @@ from keepers import ACT, Keeper, OpenKeeper
 from markup import Page
 
 import people
-from gamekeeper.console import changes
-from gamekeeper.console.differences import TIMES_SIGN
-from gamekeeper.game import history
+from gamekeeper.console.audit import history as console_history
+from gamekeeper.console.frame.differences import TIMES_SIGN
+from gamekeeper.game.audit import history
 from loops import over
 from world import World
 
@@ -91,7 +91,7 @@ def test_accounts_are_named_with_users_query_only(world: World, root: Keeper, ke
 
 def test_export_as_csv_has_the_filtered_changes(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     made = [give(world, reason="=1+1") for _ in range(5)]
-    monkeypatch.setattr(changes, "BATCH", 2)
+    monkeypatch.setattr(console_history, "BATCH", 2)
     answer = root.get(root.page(f"{CHANGES}?player=Ann&reason=1").links["CSV"])
     assert answer.headers["content-disposition"] == 'attachment; filename="changes.csv"'
     # the CSV export starts with a byte order mark: without it spreadsheets assume their own code page

@@ -5,8 +5,8 @@ from markup import Page
 
 import people
 from expectations import everything
-from gamekeeper.console import kinds
-from gamekeeper.game import history
+from gamekeeper.console.frame import labels
+from gamekeeper.game.audit import history
 from world import Answer, World
 
 PLAYER, ACCOUNT = f"/api/v1/players/{people.ANN.id}", f"/api/v1/users/{people.USER_IDS['Ann']}"
@@ -19,8 +19,8 @@ def read_button(shown: Answer) -> str:
 
 
 def test_every_kind_of_change_has_a_title() -> None:
-    assert set(history.KINDS) == set(kinds.KIND_TITLES())
-    assert kinds.name_kind("pet_adopted") == "Pet adopted"  # a kind of change from a newer version, unknown here
+    assert set(history.KINDS) == set(labels.KIND_TITLES())
+    assert labels.name_kind("pet_adopted") == "Pet adopted"  # a kind of change from a newer version, unknown here
 
 
 def test_names_in_dialogs_are_escaped_and_need_permission(world: World, root: Keeper, keeper: OpenKeeper) -> None:

@@ -14,14 +14,15 @@ from msgspec.structs import replace
 
 import people
 from game_server import heartbeat, join, put_catalogue
-from gamekeeper.console.pages import TEMPLATES
-from gamekeeper.console.player import TABS
-from gamekeeper.game.account_effects import UserRegistered
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.inventory import INVENTORY, Stack
-from gamekeeper.game.player_effects import PlayerCreated, PlayerState
-from gamekeeper.store import powers, users
-from gamekeeper.store.engine import Reading
+from gamekeeper.console.frame.pages import TEMPLATES
+from gamekeeper.console.players.player import TABS
+from gamekeeper.game.accounts.account_changes import UserRegistered
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.players.changes import PlayerCreated, PlayerState
+from gamekeeper.game.players.inventory import INVENTORY, Stack
+from gamekeeper.store.access import roles
+from gamekeeper.store.accounts import users
+from gamekeeper.store.engine.interface import Reading
 from loops import over
 from world import CLI, World
 
@@ -124,7 +125,7 @@ def fill_with(world: World, hostile: str) -> int:
         if kind == "variables":
             named = [{**each, "Type": "Integer"} for each in named]
         assert put_catalogue(world, kind, named).status == 200
-    user = users.User(ACCOUNT_ID, hostile, hostile, "", powers.Powers(), 0, None, None)
+    user = users.User(ACCOUNT_ID, hostile, hostile, "", roles.Powers(), 0, None, None)
     player = replace(people.ANN, id=PLAYER_ID, user_id=ACCOUNT_ID, name=hostile, sprite=hostile, face=hostile)
     held = PlayerState(slots={(INVENTORY, 0): Stack(people.COIN.id, 1)}, spells={0: people.FIREBALL.id})
     apply(world, UserRegistered(user))

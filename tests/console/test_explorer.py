@@ -7,9 +7,9 @@ from explorer import RUN, confirm, run
 from keepers import JSON, Keeper
 
 import people
-from gamekeeper.console.differences import TIMES_SIGN
-from gamekeeper.console.explorer import MAX_SHOWN_BYTES
-from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.console.audit.explorer import MAX_SHOWN_BYTES
+from gamekeeper.console.frame.differences import TIMES_SIGN
+from gamekeeper.game.access.passwords import hash_for_wire
 from proof import reset_code
 from world import World
 

@@ -9,8 +9,8 @@ from markup import Page
 
 import people
 from expectations import everything
-from gamekeeper.console.routes import PAGES
-from gamekeeper.http.operation import Route
+from gamekeeper.console.frame.routes import PAGES
+from gamekeeper.http.contract.operation import Route
 from loops import over
 from world import Answer, World
 

@@ -12,7 +12,7 @@ import people
 from boarding import BOARDS
 from economics import catch_up, give
 from game_server import LINK
-from gamekeeper.http import samples
+from gamekeeper.http.contract import samples
 from guild_rows import GUILD_ID
 from people import ANN, ARROW, BOB, COIN, DOUBLE_XP, ZOE, guid
 from world import World

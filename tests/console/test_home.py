@@ -2,8 +2,8 @@
 
 from keepers import Keeper, open_staff
 
-from gamekeeper.console import chart
-from gamekeeper.console.ticks import DAY_MS, HOUR_MS
+from gamekeeper.console.insight import charts
+from gamekeeper.console.insight.charts import DAY_MS, HOUR_MS
 from people import ANN, BOB
 from playing import find_midnight, play, roll_up
 from world import World
@@ -15,7 +15,9 @@ def test_past_players_are_shown_with_permission(world: World, root: Keeper) -> N
     play(world, [(ANN.id, midnight - 20 * DAY_MS, midnight - 20 * DAY_MS + HOUR_MS), *played])
     roll_up(world)
     page = root.page("/console?range=7d")
-    page.assert_shown(f"{chart.label_step(midnight + HOUR_MS, HOUR_MS)} 2 2", f"{chart.label_step(midnight, DAY_MS)} 4")
+    page.assert_shown(
+        f"{charts.label_step(midnight + HOUR_MS, HOUR_MS)} 2 2", f"{charts.label_step(midnight, DAY_MS)} 4"
+    )
     page = open_staff(world, ["audit.read"], "Reader").page("/console")
     page.assert_hidden("Over time", "New players today")
     assert "Latest changes" in page.text

@@ -7,9 +7,8 @@ import pytest
 from keepers import Keeper
 from markup import Page
 
-from gamekeeper.console import language_choice
-from gamekeeper.console.server_texts import translate_message
-from gamekeeper.console.texts import ENGLISH, GERMAN, LANGUAGE
+from gamekeeper.console.frame import texts
+from gamekeeper.console.frame.texts import ENGLISH, GERMAN, LANGUAGE, translate_message
 from loops import over
 from world import World
 
@@ -46,7 +45,7 @@ def find_language(page: bytes) -> str:
     ],
 )
 def test_language_is_chosen_by_the_browser(accepted: str, language: str) -> None:
-    assert language_choice.find_preferred(accepted.encode()) == language
+    assert texts.find_preferred_language(accepted.encode()) == language
 
 
 def test_person_chooses_the_language_before_and_after_the_sign_in(root: Keeper, world: World) -> None:

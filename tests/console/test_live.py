@@ -4,7 +4,7 @@ from keepers import Keeper, open_staff
 
 import game_server
 import people
-from gamekeeper.console import pages
+from gamekeeper.console.frame import pages
 from world import World
 
 HOME = f"/console/players/{people.ANN.id}"

@@ -12,10 +12,9 @@ from markup import Page
 
 from demo_pages import PAGES
 from expectations import TABLES
-from gamekeeper.console import pages, server_texts, texts
-from gamekeeper.demo.names import make_stable_id
-from gamekeeper.demo.world import API_ACCOUNT
-from gamekeeper.game.permissions import PERMISSIONS
+from gamekeeper.console.frame import pages, texts
+from gamekeeper.demo.world import API_ACCOUNT, make_stable_id
+from gamekeeper.game.access.permissions import PERMISSIONS
 from world import World
 
 MARKS = "xx"  # code of the language
@@ -51,8 +50,8 @@ def language_of_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(texts.CATALOGUES, MARKS, Marks())
     monkeypatch.setitem(texts.SCRIPT_TEXTS, MARKS, texts.SCRIPT_TEXTS[texts.ENGLISH])
     monkeypatch.setitem(pages.ENVIRONMENTS, MARKS, pages.TEMPLATES.in_language(MARKS))
-    catalogue = server_texts.MessageCatalogue({each: mark(each) for each in server})
-    monkeypatch.setattr(server_texts, "CATALOGUE", lambda: catalogue)
+    catalogue = texts.MessageCatalogue({each: mark(each) for each in server})
+    monkeypatch.setattr(texts, "SERVER_MESSAGES", lambda: catalogue)
 
 
 def find_unmarked(page: Page) -> set[str]:

@@ -9,7 +9,7 @@ from keepers import Keeper
 from markup import Page
 from oidc_browser import SIGN_IN, START, Browser, MakeWorld, find_user, read, read_events, sign_in
 
-from gamekeeper.oidc import fetching
+from gamekeeper.http.access import oidc_provider
 from loops import over
 from providers import CALLBACK, ScriptedProvider, make_key
 
@@ -54,7 +54,7 @@ def test_state_is_refused_when_wrong_or_expired(
     assert (event["Address"], event["Details"]["Count"]) == ("127.0.0.1", 3)
     browser = Browser(open_to())
     callback = provider.sign_in(browser.start(), groups=["ops"])
-    monkeypatch.setattr("gamekeeper.game.tickets.LIFE_MINUTES", -1)
+    monkeypatch.setattr("gamekeeper.game.access.credentials.LIFE_MINUTES", -1)
     assert browser.finish(callback).status == 400
 
 
@@ -143,5 +143,5 @@ def test_refusals_of_the_provider_are_shown(open_to: MakeWorld) -> None:
 
 
 def test_too_large_answer_is_refused(open_to: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "MAX_BYTES", 100)
+    monkeypatch.setattr(oidc_provider, "MAX_BYTES", 100)
     assert "too large" in read(Browser(open_to()).get(START))

@@ -24,13 +24,13 @@ import people
 import staff
 from approving import GIVE
 from factors import add_totp, make_code
-from gamekeeper.game import identities
-from gamekeeper.game.changes import Intent
-from gamekeeper.game.identities import ProvenIdentity
-from gamekeeper.game.identity_refusals import SignInUsed
-from gamekeeper.game.refusals import UnauthorizedClient
-from gamekeeper.game.tokens import TokenPair
-from gamekeeper.store import clock
+from gamekeeper.game.access import identities
+from gamekeeper.game.access.console_refusals import SignInUsed
+from gamekeeper.game.access.identities import ProvenIdentity
+from gamekeeper.game.access.tokens import TokenPair
+from gamekeeper.game.core.refusals import UnauthorizedClient
+from gamekeeper.game.core.writes import Intent
+from gamekeeper.store.engine import clock
 from people import COIN
 from providers import ScriptedProvider
 

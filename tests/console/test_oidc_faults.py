@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from oidc_browser import START, Browser, MakeWorld, read, read_events, sign_in
 
-from gamekeeper.oidc import fetching
-from gamekeeper.oidc.fetching import Busy, Fetcher
+from gamekeeper.http.access import oidc_provider
+from gamekeeper.http.access.oidc_provider import Busy, Fetcher
 from loops import over
 from providers import ScriptedProvider
 
@@ -19,7 +19,7 @@ DRIPS, DRIP_SECONDS = 200, 0.05  # a slow answer takes ten seconds, with a byte 
 def test_requests_beyond_the_limit_are_refused_at_once(
     provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "SECONDS", 300.0)
+    monkeypatch.setattr(oidc_provider, "SECONDS", 300.0)
 
     async def fetch_many() -> None:
         fetcher = Fetcher()

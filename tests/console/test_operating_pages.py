@@ -8,8 +8,8 @@ from keepers import ACT, Keeper, OpenKeeper
 import game_server
 import people
 from commanding import ack, acknowledge, read_feed, read_last
-from gamekeeper.console import health
-from gamekeeper.console.doctor_run import DoctorRun
+from gamekeeper.console.insight import health
+from gamekeeper.console.insight.monitor import DoctorRun
 from people import ANN
 from proof import reset_code
 from world import World

@@ -10,8 +10,9 @@ from keepers import Keeper, MakeWorld, get_callers, open_session
 from watching import EVENTS, Watch
 
 from game_server import heartbeat, join
-from gamekeeper.console import events, monitor, sessions
-from gamekeeper.console.differences import TIMES_SIGN
+from gamekeeper.console.frame import sessions
+from gamekeeper.console.frame.differences import TIMES_SIGN
+from gamekeeper.console.insight import home, monitor
 from people import ANN, BOB, COIN
 from server import Server
 from world import SENT, World
@@ -20,7 +21,7 @@ from world import SENT, World
 @pytest.fixture
 def lively(monkeypatch: pytest.MonkeyPatch, make_world: MakeWorld) -> World:
     """A test world whose overview page is refreshed often."""
-    monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
+    monkeypatch.setattr(home, "TICK_SECONDS", 0.03)
     monkeypatch.setattr(monitor, "SNAPSHOT_SECONDS", 0.0)
     return make_world()
 
@@ -82,14 +83,14 @@ def test_stream_ends_with_the_session(lively: World, watch: Callable[[Keeper], W
     watching.wait(lambda: bool(watching.told) and bool(staying.told))
     assert root.post("/console/sign-out").status == 303
     watching.wait(lambda: watching.ended)
-    assert watching.raw.endswith(events.SIGNED_OUT.decode())
+    assert watching.raw.endswith(home.SIGNED_OUT.decode())
     assert not staying.ended
 
 
 def test_streams_of_an_account_are_limited_over_its_sessions(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "MAX_STREAMS_PER_ACCOUNT", 2)
+    monkeypatch.setattr(home, "MAX_STREAMS_PER_ACCOUNT", 2)
     mine = [watch(open_session(lively, "Root")) for _ in range(2)]
     mine[1].wait(lambda: all(each.told for each in mine))
     again = open_session(lively, "Root")

@@ -4,9 +4,9 @@ import pytest
 from keepers import ACT, SIGN_IN, SOMEBODY, Keeper, MakeWorld, fill_path, is_sent_to_sign_in, open_session
 from markup import Page
 
-from gamekeeper.console.routes import PAGES
-from gamekeeper.http.operation import NO_TOKEN
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.console.frame.routes import PAGES
+from gamekeeper.http.contract.operation import NO_TOKEN
+from gamekeeper.http.contract.routes import ROUTES
 from loops import over
 from world import World
 

@@ -7,9 +7,9 @@ from keepers import ACT, JSON, Keeper, OpenKeeper, read_text
 from markup import Page
 
 import people
-from gamekeeper.console import palette, typed_times
-from gamekeeper.console.differences import TIMES_SIGN
-from gamekeeper.game.tokens import ACCESS_PREFIX
+from gamekeeper.console.frame.differences import TIMES_SIGN
+from gamekeeper.console.lists import palette, palette_words
+from gamekeeper.game.access.tokens import ACCESS_PREFIX
 from loops import over
 from token_pairs import log_in
 from world import World
@@ -70,7 +70,7 @@ def test_sentence_is_an_action(shared_root: Keeper, sentences: str, language: st
 def test_weekday_is_the_next_one_and_its_first_moment() -> None:
     wednesday = datetime(2026, 11, 18, 22, 5, tzinfo=UTC)
     for said, day in {"friday": "20", "tomorrow": "19", "wednesday": "25", "2026-11-19": "19"}.items():
-        typed = typed_times.parse_time(f"until {said}", wednesday)
+        typed = palette_words.parse_time(f"until {said}", wednesday)
         assert typed is not None, said
         assert typed.body == {"until": f"2026-11-{day}T00:00:00.000Z"}, said
     for said in (
@@ -82,7 +82,7 @@ def test_weekday_is_the_next_one_and_its_first_moment() -> None:
         "0 days",
         "-1 day",
     ):
-        assert typed_times.parse_time(said, wednesday) is None, said
+        assert palette_words.parse_time(said, wednesday) is None, said
 
 
 TIMES = "Times: 30 minutes (30m), 2 hours (2h), 7 days (7d), "

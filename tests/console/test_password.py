@@ -7,8 +7,8 @@ from markup import Page
 
 import people
 from expectations import everything
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.store.engine import CommitUnknown
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.store.engine.interface import CommitUnknown
 from loops import over
 from proof import reset_code
 from world import World

@@ -6,8 +6,8 @@ from keepers import Keeper, OpenKeeper, open_staff, read_text
 from player_pages import find_form, list_paths, submit
 
 import people
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.http.instants import format_instant
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.http.server.instants import format_instant
 from loops import over
 from world import World
 

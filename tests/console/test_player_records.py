@@ -7,8 +7,8 @@ from player_pages import find_form, list_paths, submit
 
 import game_server
 import people
-from gamekeeper.console.logs import ACTION_TITLES
-from gamekeeper.http.wire.logs import ActionName
+from gamekeeper.console.world.logs import ACTION_TITLES
+from gamekeeper.http.world.link_shapes import ActionName
 from people import BOB, COIN, guid
 from world import World
 

@@ -9,7 +9,7 @@ from markup import Form, Page
 
 import people
 from factors import add_totp, make_code
-from gamekeeper.store import second_factors as rows
+from gamekeeper.store.access import second_factors as rows
 from passkey import Passkey
 from world import Answer, World
 

@@ -9,9 +9,9 @@ from markup import Page
 
 import people
 from gamekeeper import app
-from gamekeeper.game import accounts
-from gamekeeper.game.changes import Intent
-from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core.writes import Intent
 from loops import over
 from world import Answer, World
 

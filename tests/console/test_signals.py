@@ -3,8 +3,8 @@
 from keepers import MakeWorld, open_session, open_staff
 
 from economics import catch_up, give
-from gamekeeper.console import signals as page_texts
-from gamekeeper.game.signal_rules import RULES
+from gamekeeper.console.insight import signals as page_texts
+from gamekeeper.game.insight.signal_rules import RULES
 from people import BOB, COIN
 from signalling import list_signals, report
 

@@ -8,8 +8,8 @@ from markup import Page
 
 import people
 import staff
-from gamekeeper.console.routes import PAGES
-from gamekeeper.store import invitations
+from gamekeeper.console.frame.routes import PAGES
+from gamekeeper.store.accounts import invitations
 from world import World
 
 SECRET = "ninety brown teapots"

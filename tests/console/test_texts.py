@@ -8,7 +8,7 @@ from babel.messages.pofile import read_po
 
 import extract_texts
 from extract_texts import CATALOGUE
-from gamekeeper.console.texts import ENGLISH, LANGUAGES
+from gamekeeper.console.frame.texts import ENGLISH, LANGUAGES
 
 PART = re.compile(r"%\(\w+\)s|\{\w+\}|</?\w+")  # of a text that its translation has too
 

@@ -7,7 +7,7 @@ from keepers import Keeper, open_staff
 from markup import Page
 
 import people
-from gamekeeper.console import timeline
+from gamekeeper.console.audit import timeline
 from world import World
 
 USER = people.USER_IDS["Ann"]

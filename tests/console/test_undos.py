@@ -8,8 +8,8 @@ from keepers import Keeper, open_session
 from markup import Page
 
 import people
-from gamekeeper.game import accounts
-from gamekeeper.game.changes import Intent
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core.writes import Intent
 from loops import over
 from world import World
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from keepers import Keeper
 
-from gamekeeper.console import sessions
+from gamekeeper.console.frame import sessions
 
 EVENTS = "/console/events"
 PATIENCE_SECONDS = 60.0

@@ -15,9 +15,12 @@ import guild_values
 import held_gifts
 import invitations
 import people
-from gamekeeper.http import samples, wire
-from gamekeeper.http.operation import WRITE, Operation, Route
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.http.access import credential_shapes, role_shapes
+from gamekeeper.http.contract import samples
+from gamekeeper.http.contract.operation import WRITE, Operation, Route
+from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.insight import board_shapes
+from gamekeeper.http.world import link_shapes
 from signalling import SIGNAL_ID, insert_signal
 from world import SENT, World
 
@@ -111,14 +114,14 @@ HERE = {
 
 # By type of request body, if all its fields are optional: how many fields of the example to keep; default 0.
 KEPT_FIELDS: Mapping[object, int] = {
-    wire.link.PutPlayer: 1,
-    wire.powers.ChangePowers: 1,
-    wire.roles.ChangeRoles: 1,
-    wire.api_keys.ChangeKey: 1,
-    wire.api_keys.RotateKey: 1,
-    wire.tokens.LogIn: 3,
-    wire.commands.Warp: 1,
-    **dict.fromkeys((wire.boards.SaveBoard, wire.boards.StartSeason, wire.boards.SaveSeason), 1),
+    link_shapes.PutPlayer: 1,
+    role_shapes.ChangePowers: 1,
+    role_shapes.ChangeRoles: 1,
+    credential_shapes.ChangeKey: 1,
+    credential_shapes.RotateKey: 1,
+    credential_shapes.LogIn: 3,
+    link_shapes.Warp: 1,
+    **dict.fromkeys((board_shapes.SaveBoard, board_shapes.StartSeason, board_shapes.SaveSeason), 1),
 }
 
 

@@ -26,7 +26,7 @@ from hostile import JSON, SWORD, Hostile
 from msgspec import Struct
 
 import people
-from gamekeeper.http.bodies import list_optional_names
+from gamekeeper.http.server.bodies import list_optional_names
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from good_requests import BY_HANDLER, EXAMPLES, Example, handler_of, parameters,
 from hostile import JSON, Hostile, variant
 
 import people
-from gamekeeper.http.operation import WRITE
-from gamekeeper.http.routes import REFUSED, ROUTES
+from gamekeeper.http.contract.operation import WRITE
+from gamekeeper.http.contract.routes import REFUSED, ROUTES
 
 # --- invalid lookup keys in the path -------------------------------------------------------------------------------
 

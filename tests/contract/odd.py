@@ -10,11 +10,13 @@ from hostile import JSON, LIMIT, Hostile, pad_body
 
 import long_forms
 import people
-from gamekeeper.http import wire
+from gamekeeper.http.accounts import account_shapes
+from gamekeeper.http.contract import body_rules
+from gamekeeper.http.players import player_shapes
 
-POWERS = dict.fromkeys([*wire.users.Power.__struct_fields__, *wire.users.ChangedPower.__struct_fields__], True)
+POWERS = dict.fromkeys([*account_shapes.Power.__struct_fields__, *account_shapes.ChangedPower.__struct_fields__], True)
 SMUGGLED: Mapping[str, object] = {
-    **dict.fromkeys(wire.players.PlayerDocument.__struct_fields__, 99),
+    **dict.fromkeys(player_shapes.PlayerDocument.__struct_fields__, 99),
     "UserId": people.USER_IDS["Bob"],
     "Id": people.NOBODY_ID,
     "Online": True,
@@ -49,7 +51,7 @@ def extra_fields_of(example: Example) -> dict[str, object]:
     assert takes is not None
     assert issubclass(takes, msgspec.Struct)
     taken = {each.name.lower() for each in msgspec.structs.fields(takes)}
-    ignored = {each.lower() for each in wire.strict.READ_ONLY.get(takes, ())} if example.route.is_own_api else None
+    ignored = {each.lower() for each in body_rules.READ_ONLY.get(takes, ())} if example.route.is_own_api else None
     return {
         name: value
         for name, value in SMUGGLED.items()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import people
-from gamekeeper.http import samples
+from gamekeeper.http.contract import samples
 from guild_rows import GUILD_ID
 from world import World
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 
 from expectations import FOLLOWING
-from gamekeeper.store.statements import FOLDER
+from gamekeeper.store.engine.statements import FOLDER
 from world import World
 
 # Tables that a refused request may change: guesses, known callers and addresses, and the log of failed guesses; tokens

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from good_requests import EXAMPLES, furnish
 
-from gamekeeper.http import queries
-from gamekeeper.http.gate import Gate
-from gamekeeper.http.operation import READ
-from gamekeeper.http.routes import ROUTES
-from gamekeeper.settings import MOST_PAGE_ROWS
+from gamekeeper.ground.settings import MOST_PAGE_ROWS
+from gamekeeper.http.contract.operation import READ
+from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.server import queries
+from gamekeeper.http.server.admission import Gate
 from world import World
 
 HUGE = str(2**31 - 1)

@@ -11,9 +11,9 @@ from good_requests import BY_HANDLER, EXAMPLES, Example
 
 import people
 import staff
-from gamekeeper.game import tokens
-from gamekeeper.http.operation import NO_TOKEN, WRITE
-from gamekeeper.store import users
+from gamekeeper.game.access import tokens
+from gamekeeper.http.contract.operation import NO_TOKEN, WRITE
+from gamekeeper.store.accounts import users
 from loops import over
 from world import Answer, World
 

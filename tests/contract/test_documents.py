@@ -16,16 +16,16 @@ import people
 import records
 from expectations import refused
 from findings import errors
-from gamekeeper.game.history import PLAYER_KINDS
-from gamekeeper.http import wire
+from gamekeeper.game.audit.history import PLAYER_KINDS
+from gamekeeper.http.players import player_shapes
 from undos import CHANGES, last, undone
 from world import World
 
-FIELDS = wire.players.PlayerDocument.__struct_fields__
+FIELDS = player_shapes.PlayerDocument.__struct_fields__
 # the last field of version 0.1.0 and all added since, and some that are treated as if they were added later, too
 MISSING = ("InBank", "MaxVitals", "StatPoints", "Sprite", "Dead", *FIELDS[24:])
 UNKNOWN = rb',"FromLater":{"Id":7,"Weight":1.50,"Tags":["\u00e9",null],"Stats":[{"Id":"a","Name":"b"}]},"Rank2":1e3'
-RECORD = set(wire.players.PlayerRecord.__struct_fields__)
+RECORD = set(player_shapes.PlayerRecord.__struct_fields__)
 LIFTED = [f"/api/v1/players/Ann/admin/{act}" for act in ("unban", "unmute")]
 KNOWN_IDS = {people.ANN.id, people.BOB.id, people.ZOE.id}
 TAIL = """
@@ -153,7 +153,7 @@ def test_every_write_works_on_records_of_other_versions(
     world: World, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # act as if fields of players were added after version 0.1.0, like those in MISSING
-    monkeypatch.setattr("gamekeeper.http.player_records._HAS_GROWN", True)
+    monkeypatch.setattr("gamekeeper.http.players.players._HAS_GROWN", True)
     rewrite(world, VERSIONS[version])
     assert find_losses(world, unknown=version != "older") == []
     for write in WRITES:

@@ -14,7 +14,7 @@ from good_requests import BY_HANDLER
 from hostile import JSON, Hostile
 
 import long_forms
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.http.contract.routes import ROUTES
 from world import World
 
 pytestmark = pytest.mark.both_engines

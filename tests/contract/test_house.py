@@ -8,12 +8,13 @@ from typing import Any
 import catalogues
 import pytest
 
-from gamekeeper import app, settings
-from gamekeeper.game.refusals import Refusal
-from gamekeeper.http.errors import find_status
-from gamekeeper.store.engine import Store, Writing
-from gamekeeper.store.migrate import migrate, split_script
-from gamekeeper.store.statements import FOLDER, Statement
+from gamekeeper import app
+from gamekeeper.game.core.refusals import Refusal
+from gamekeeper.ground import settings
+from gamekeeper.http.server.errors import find_status
+from gamekeeper.store.engine.interface import Store, Writing
+from gamekeeper.store.engine.migrate import migrate, split_script
+from gamekeeper.store.engine.statements import FOLDER, Statement
 
 
 async def build_from_schema(store: Store) -> None:

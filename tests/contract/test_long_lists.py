@@ -7,10 +7,9 @@ import pytest
 from good_requests import EXAMPLES, furnish
 
 import people
-from gamekeeper.http import long_lists
-from gamekeeper.http.answered_rows import OF_ONE_OWNER, is_list
-from gamekeeper.http.gate import Gate
-from gamekeeper.http.operation import READ
+from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ, is_list
+from gamekeeper.http.server import paging
+from gamekeeper.http.server.admission import Gate
 from world import World
 
 MakeWorld = Callable[..., World]
@@ -63,8 +62,8 @@ def test_list_in_pieces_is_the_list_at_once(world: World, entered: list[str], mo
     ]
     whole = [world.get(each.path) for each in of_owners]
     entered.clear()
-    monkeypatch.setattr(long_lists, "MOST_AT_ONCE", -1)
-    monkeypatch.setattr(long_lists, "PIECE_ROWS", 2)
+    monkeypatch.setattr(paging, "MOST_AT_ONCE", -1)
+    monkeypatch.setattr(paging, "PIECE_ROWS", 2)
     seen = set[str]()
     for example, before in zip(of_owners, whole, strict=True):
         entered.clear()

@@ -14,10 +14,10 @@ from good_requests import EXAMPLES, Example
 
 import api_keys
 import staff
-from gamekeeper.game.permissions import ALL, BUILTIN_ROLES, PERMISSIONS
-from gamekeeper.http.errors import LOG_IN
-from gamekeeper.http.operation import ANY_TOKEN, NO_TOKEN
-from gamekeeper.store import roles
+from gamekeeper.game.access.permissions import ALL, BUILTIN_ROLES, PERMISSIONS
+from gamekeeper.http.contract.operation import ANY_TOKEN, NO_TOKEN
+from gamekeeper.http.server.errors import LOG_IN
+from gamekeeper.store.access import roles
 from loops import over
 from world import Answer, World
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import good_requests
 import msgspec
 
-from gamekeeper.http import wire
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.http.accounts import account_shapes
+from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.players import player_shapes
 from loops import over
 from world import World
 
@@ -98,11 +99,11 @@ def test_body_fields_are_the_specs(row: Row) -> None:
 
 
 def test_record_fields_are_the_specs() -> None:
-    assert names(wire.players.PlayerDocument)[:4] == PLAYER
-    assert names(wire.items.ItemSlot) == SLOT
-    assert names(wire.users.UserRecord) == USER
-    assert names(wire.spells.KnownSpell) == fields_of("Known spell")
-    assert names(wire.items.Items) == re.findall(r"`(\w+)` \(array", SPEC.partition("### Items collection")[2])[:2]
+    assert names(player_shapes.PlayerDocument)[:4] == PLAYER
+    assert names(player_shapes.ItemSlot) == SLOT
+    assert names(account_shapes.UserRecord) == USER
+    assert names(player_shapes.KnownSpell) == fields_of("Known spell")
+    assert names(player_shapes.Items) == re.findall(r"`(\w+)` \(array", SPEC.partition("### Items collection")[2])[:2]
 
 
 @over("row", ROWS)

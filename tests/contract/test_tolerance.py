@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 from good_requests import EXAMPLES, NEW_EACH_TIME, UNKNOWN_KEYS, Example, dry_run_path, handler_of, path_of
 from msgspec import Struct
 
-from gamekeeper.http import wire
-from gamekeeper.http.bodies import list_optional_names
+from gamekeeper.http.contract import shapes
+from gamekeeper.http.server.bodies import list_optional_names
 from world import Answer, World
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
@@ -139,13 +139,13 @@ def test_paths_are_accepted_in_any_case_and_with_a_slash_at_the_end(unchanged: W
 
 def test_too_large_page_sizes_are_reduced(unchanged: World) -> None:
     size = 101
-    paged = [each for each in EXAMPLES if each.route.query and issubclass(each.route.query, wire.lists.PageQuery)]
+    paged = [each for each in EXAMPLES if each.route.query and issubclass(each.route.query, shapes.PageQuery)]
     assert len(paged) >= 5
     for each in paged:
         answer = unchanged.get(f"{each.path}?pageSize={size}&limit={size}")
         assert (answer.status, answer.json["PageSize"]) == (200, 100), each.name
         assert answer.json["Count"] == len(answer.json["Values"])
-    for each in (each for each in EXAMPLES if each.route.body is wire.lists.LegacyPage):
+    for each in (each for each in EXAMPLES if each.route.body is shapes.LegacyPage):
         answer = unchanged.post(each.path, {"count": size})
         assert (answer.status, answer.json["count"]) == (200, len(answer.json["entries"])), each.name
 

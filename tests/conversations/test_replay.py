@@ -27,9 +27,9 @@ import game_server
 import guild_rows
 import guild_values
 import people
-from gamekeeper.http import wire
-from gamekeeper.http.operation import Operation
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.http.contract import shapes
+from gamekeeper.http.contract.operation import Operation
+from gamekeeper.http.contract.routes import ROUTES
 from world import SENT, Answer, World
 
 HERE = Path(__file__).parent
@@ -51,7 +51,7 @@ WORDS: Mapping[str, str] = {
     "anns pouch": people.ANNS_POUCH,
     "nobody": people.NOBODY_ID,
     "guild": guild_rows.GUILD_ID,
-    "empty": wire.scalars.ZERO,
+    "empty": shapes.ZERO,
     "hash": SENT,
     "HASH": SENT.upper(),
     "new hash": "ab" * 32,

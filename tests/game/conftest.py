@@ -7,22 +7,22 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
-from gamekeeper import crash
-from gamekeeper.game import bucket_index, lists
-from gamekeeper.game.passwords import Passwords
-from gamekeeper.store import lists as stored
+from gamekeeper.game.access.passwords import Passwords
+from gamekeeper.game.lists import list_index, ordered_lists
+from gamekeeper.ground import crash
+from gamekeeper.store.core import ordered_lists as stored
 from listings import CHECKPOINT
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make buckets and blocks of the ordered lists small, so that a few dozen rows split them."""
-    for module in (bucket_index, lists):
+    for module in (list_index, ordered_lists):
         monkeypatch.setattr(module, "BUCKET_ROWS", 4)
-    monkeypatch.setattr(bucket_index, "SPLIT_ROWS", 8)
-    monkeypatch.setattr(bucket_index, "BLOCK_BUCKETS", 3)
-    monkeypatch.setattr(lists, "MAX_SPLITS", 2)
-    monkeypatch.setattr(lists, "CHECKPOINT_ENTRIES", CHECKPOINT)
+    monkeypatch.setattr(list_index, "SPLIT_ROWS", 8)
+    monkeypatch.setattr(list_index, "BLOCK_BUCKETS", 3)
+    monkeypatch.setattr(ordered_lists, "MAX_SPLITS", 2)
+    monkeypatch.setattr(ordered_lists, "CHECKPOINT_ENTRIES", CHECKPOINT)
 
 
 @pytest.fixture

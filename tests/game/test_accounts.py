@@ -2,8 +2,8 @@
 
 import pytest
 
-from gamekeeper.game import accounts
-from gamekeeper.store.powers import Powers
+from gamekeeper.game.accounts import accounts
+from gamekeeper.store.access.roles import Powers
 from loops import over
 from world import World
 

@@ -6,10 +6,11 @@ from boarding import BOARDS, catch_up, create, end_now, hide, now, pass_time, re
 from economics import give, load_players
 from expectations import refused
 from findings import errors
-from gamekeeper.game import board_follower, erasure_jobs
-from gamekeeper.game.board_follower import BoardFollower
-from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
-from gamekeeper.store import clock
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.insight import board_follower
+from gamekeeper.game.insight.board_follower import BoardFollower
+from gamekeeper.game.insight.calendar import HOUR_MS as HOUR
+from gamekeeper.store.engine import clock
 from people import ANN, KILLS, ZOE
 from playing import play, roll_up
 from tidying import trim_older
@@ -141,7 +142,7 @@ def test_follower_behind_an_erasure_stores_nothing_of_the_erased_player(
     create(world)
     give(world, "Ann", 9)
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    world.run(erasures.run_all_jobs(world.keeper.store))
     monkeypatch.setattr(board_follower, "BATCH_CHANGES", 1)
     catch_up(world)
     ids = {str(row[0]) for row in world.sql("SELECT player_id FROM standings")}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from boarding import BOARDS, catch_up, create, standings
-from gamekeeper.game import standings as standing_rules
-from gamekeeper.store import standings as rows
-from gamekeeper.store.statements import Statement
+from gamekeeper.game.insight import standings as standing_rules
+from gamekeeper.store.engine.statements import Statement
+from gamekeeper.store.insight import standings as rows
 from world import Answer, World
 
 pytestmark = pytest.mark.both_engines

@@ -7,8 +7,9 @@ import pytest
 from boarding import catch_up, create, standings
 from economics import give, load_players
 from findings import errors
-from gamekeeper import crash
-from gamekeeper.game import board_follower, ranked_buckets
+from gamekeeper.game.insight import board_follower
+from gamekeeper.game.lists import ranked_lists
+from gamekeeper.ground import crash
 from people import COIN
 from world import World
 
@@ -29,8 +30,8 @@ def test_killed_follower_gives_the_same_standings_when_repeated(
 ) -> None:
     monkeypatch.setattr(board_follower, "BATCH_PLAYERS", 4)
     monkeypatch.setattr(board_follower, "BATCH_CHANGES", 3)
-    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 4)
-    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
+    monkeypatch.setattr(ranked_lists, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_lists, "BLOCK_BUCKETS", 3)
     create(world, "coins", "item", Thing="Gold Coin")
     create(world, "gains", "item", Thing="Gold Coin", Gain=True)
     load_players(world, 17)

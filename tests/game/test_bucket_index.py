@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gamekeeper.game import bucket_index
-from gamekeeper.game.bucket_index import Bucket, BucketBlock, BucketIndex, build_index
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store.players import RankKey
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.lists import list_index
+from gamekeeper.game.lists.list_index import Bucket, BucketBlock, BucketIndex, build_index
+from gamekeeper.store.players.players import RankKey
 from people import guid
 
 NAMES = st.text("abß", max_size=5)  # names of few letters, so that many have the same prefix
@@ -25,9 +25,9 @@ kinds = pytest.mark.parametrize(("lowest", "some"), KINDS, ids=["names", "ranks"
 def small() -> Generator[None]:
     """Make buckets and blocks of the index small: a few dozen keys split them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bucket_index, "BUCKET_ROWS", 4)
-        patch.setattr(bucket_index, "SPLIT_ROWS", 8)
-        patch.setattr(bucket_index, "BLOCK_BUCKETS", 3)
+        patch.setattr(list_index, "BUCKET_ROWS", 4)
+        patch.setattr(list_index, "SPLIT_ROWS", 8)
+        patch.setattr(list_index, "BLOCK_BUCKETS", 3)
         yield
 
 
@@ -37,7 +37,7 @@ class Pair(NamedTuple):
 
 
 def built(lowest: object, keys: Sequence[Any]) -> BucketIndex:
-    return build_index([lowest, *keys[bucket_index.BUCKET_ROWS :: bucket_index.BUCKET_ROWS]], len(keys))
+    return build_index([lowest, *keys[list_index.BUCKET_ROWS :: list_index.BUCKET_ROWS]], len(keys))
 
 
 def agrees(pair: Pair, others: Sequence[Any]) -> bool:
@@ -110,7 +110,7 @@ def test_merge_leaves_no_two_neighbours_that_fit_into_one_bucket() -> None:
     packed = pair.order.merge_small()
     counts = [count for block in packed.blocks for count in block.counts]
     assert agrees(Pair(packed, pair.keys), keys)
-    assert all(one + two > bucket_index.BUCKET_ROWS for one, two in pairwise(counts))
+    assert all(one + two > list_index.BUCKET_ROWS for one, two in pairwise(counts))
     assert len(counts) < sum(len(block.starts) for block in pair.order.blocks)
     assert (packed.blocks[0].starts[0], packed.total) == ("", 40)
 

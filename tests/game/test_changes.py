@@ -9,19 +9,20 @@ import asyncpg
 import pytest
 
 import people
-from gamekeeper import crash
-from gamekeeper.game import changes, inventory, items
-from gamekeeper.game.change import Unlogged
-from gamekeeper.game.changes import ApplyResult, Decision, Intent
-from gamekeeper.game.refusals import (
+from gamekeeper.game.core import writes
+from gamekeeper.game.core.change import Unlogged
+from gamekeeper.game.core.refusals import (
     AnswerErased,
     ChangedMeanwhile,
     IdempotencyInProgress,
     IdempotencyKeyReused,
     InventoryFull,
 )
-from gamekeeper.store import idempotency_keys
-from gamekeeper.store.engine import ClaimTaken, Locking, Writing
+from gamekeeper.game.core.writes import ApplyResult, Decision, Intent
+from gamekeeper.game.players import inventory, items
+from gamekeeper.ground import crash
+from gamekeeper.store.core import idempotency_keys
+from gamekeeper.store.engine.interface import ClaimTaken, Locking, Writing
 from proof import rows
 from world import World
 
@@ -111,7 +112,7 @@ def test_retry_during_the_first_request_is_refused_for_now(world: World, monkeyp
     assert apply(world, Intent("r", actor_id=ROOT)).answer == b'"first"'
     with pytest.raises(IdempotencyInProgress):
         apply(world, KEYED)
-    assert asked == [None, changes._find_claim(KEYED)]  # noqa: SLF001 - as below  # pyright: ignore[reportPrivateUsage] - the same
+    assert asked == [None, writes._find_claim(KEYED)]  # noqa: SLF001 - as below  # pyright: ignore[reportPrivateUsage] - the same
 
 
 def test_dry_run_reports_a_violated_database_constraint(world: World) -> None:
@@ -174,15 +175,15 @@ def test_change_has_both_effect_and_ledger_row_or_neither(world: World, dry_run:
 
 
 def test_state_that_differs_from_the_preview_is_refused(world: World) -> None:
-    looked = changes.fingerprint_state(giving(world, Intent("r1", ROOT, dry_run=True)).entries)
-    again = changes.fingerprint_state(giving(world, Intent("r2", ANN, reason="another", dry_run=True)).entries)
+    looked = writes.fingerprint_state(giving(world, Intent("r1", ROOT, dry_run=True)).entries)
+    again = writes.fingerprint_state(giving(world, Intent("r2", ANN, reason="another", dry_run=True)).entries)
     assert again == looked
     giving(world, Intent("r3", ROOT, expected=looked))
     before = world.ledger()
     with pytest.raises(ChangedMeanwhile):
         giving(world, Intent("r4", ROOT, key="k", expected=looked))
     assert world.ledger() == before
-    assert changes.fingerprint_state(giving(world, Intent("r5", ROOT, dry_run=True)).entries) != looked
+    assert writes.fingerprint_state(giving(world, Intent("r5", ROOT, dry_run=True)).entries) != looked
 
 
 def test_ledger_row_has_the_number_of_the_undone_change(world: World) -> None:
@@ -239,7 +240,7 @@ def test_crash_points_are_passed_in_order(world: World, monkeypatch: pytest.Monk
 
 
 def test_requests_with_the_same_key_have_the_same_claim() -> None:
-    claim = changes._find_claim  # noqa: SLF001 - the number of PostgreSQL's advisory lock  # pyright: ignore[reportPrivateUsage] - the same
+    claim = writes._find_claim  # noqa: SLF001 - the number of PostgreSQL's advisory lock  # pyright: ignore[reportPrivateUsage] - the same
     assert claim(KEYED) == claim(Intent("other", actor_id=ROOT, key="k", fingerprint="g", reason="why"))
     others = [claim(Intent("r", actor_id=ANN, key="k")), claim(Intent("r", actor_id=ROOT, key="l")), claim(KEYED)]
     assert len(set(others)) == 3
@@ -248,7 +249,7 @@ def test_requests_with_the_same_key_have_the_same_claim() -> None:
 
 
 def test_claim_numbers_are_the_same_in_every_version() -> None:
-    claim = changes._find_claim  # noqa: SLF001 - as above  # pyright: ignore[reportPrivateUsage] - the same
+    claim = writes._find_claim  # noqa: SLF001 - as above  # pyright: ignore[reportPrivateUsage] - the same
     assert claim(Intent("r", actor_id="a", key="k")) == 7642658976993211372
 
 

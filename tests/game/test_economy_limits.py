@@ -8,14 +8,15 @@ import pytest
 import people
 from economics import catch_up, give, load_players
 from findings import errors
-from gamekeeper.game import economy, retention
-from gamekeeper.game import feed as changes_feed
-from gamekeeper.game.economy import Economy, parse_ranked
-from gamekeeper.game.holdings import KEEP_MS
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store import economy as economy_rows
-from gamekeeper.store import ledger
-from gamekeeper.store.engine import Writing
+from gamekeeper.game.audit import retention
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.insight import economy
+from gamekeeper.game.insight.economy import Economy, parse_ranked
+from gamekeeper.game.lists.ranked_lists import KEEP_MS
+from gamekeeper.game.world import feed as changes_feed
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.insight import economy as economy_rows
 from listings import MakeWorld
 from people import ANN, COIN, KILLS
 from tidying import trim_older

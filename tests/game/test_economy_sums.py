@@ -9,9 +9,10 @@ from api_keys import create
 from economics import catch_up, give, load_players, read_flows, read_holdings
 from findings import errors
 from game_server import put_player, stack
-from gamekeeper import crash
-from gamekeeper.game import economy, ranked_buckets
-from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.insight import economy
+from gamekeeper.game.lists import ranked_lists
+from gamekeeper.ground import crash
 from listings import MakeWorld
 from people import ANN, BOB, COIN, KILLS, SWORD
 from undos import undone
@@ -74,8 +75,8 @@ def test_deleted_player_is_destroyed_but_not_taken(world: World) -> None:
 
 def test_bulk_load_is_an_import_and_sweeps_all_players(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(economy, "BATCH_PLAYERS", 4)
-    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 4)
-    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
+    monkeypatch.setattr(ranked_lists, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_lists, "BLOCK_BUCKETS", 3)
     world = make_world(ranked=f"item:Gold Coin, variable:{KILLS.id}")
     catch_up(world)
     load_players(world, 21)
@@ -107,8 +108,8 @@ def test_killed_count_gives_the_same_sums_when_repeated(
 ) -> None:
     monkeypatch.setattr(economy, "BATCH_PLAYERS", 4)
     monkeypatch.setattr(economy, "BATCH_CHANGES", 3)
-    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 4)
-    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
+    monkeypatch.setattr(ranked_lists, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_lists, "BLOCK_BUCKETS", 3)
     world = make_world(ranked="item:Gold Coin, variable:Kills")
     load_players(world, 17)
     for number in range(12):

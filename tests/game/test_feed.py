@@ -9,10 +9,10 @@ import asyncpg
 import pytest
 
 from game_server import until_they_wait
-from gamekeeper.game import feed
-from gamekeeper.game.feed import Feed, FeedPage, FeedQuery
-from gamekeeper.store.engine import DatabaseUnavailable, Row, Store, Value
-from gamekeeper.store.statements import Statement
+from gamekeeper.game.world import feed
+from gamekeeper.game.world.feed import Feed, FeedPage, FeedQuery
+from gamekeeper.store.engine.interface import DatabaseUnavailable, Row, Store, Value
+from gamekeeper.store.engine.statements import Statement
 from people import BOB, COIN, USER_IDS
 from world import World
 

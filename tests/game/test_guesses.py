@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 import people
-from gamekeeper.game import guesses
+from gamekeeper.game.access import guesses
 from guessing import PROVING, TOKEN, USERS, WRONG, earlier, guess, limited, shut, validate
 from loops import over
 from proof import at_once, refused, rows

@@ -8,18 +8,19 @@ import pytest
 
 import people
 from gamekeeper import app
-from gamekeeper.game import hash_upgrades, imported_hashes, lookup
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.http.caller import Callers
-from gamekeeper.store.engine import DatabaseUnavailable
-from gamekeeper.store.statements import Statement
+from gamekeeper.game.access import credentials, passwords
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.core import lookup
+from gamekeeper.http.server.caller import Callers
+from gamekeeper.store.engine.interface import DatabaseUnavailable
+from gamekeeper.store.engine.statements import Statement
 from proof import at_once, refused
 from world import SENT, Answer, World
 
 TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
 WRONG, NEW = hash_for_wire("not it"), hash_for_wire("battery staple")
 SALT = "5E884898DA28047151D0E56F8DC6292773603D0D6AABBDD62A11EF721D1542D8"
-IMPORTED = f"intersect${SALT}${imported_hashes.hash_as_intersect(SENT, SALT)}"
+IMPORTED = f"intersect${SALT}${passwords.hash_as_intersect(SENT, SALT)}"
 ACCOUNTS = ("Ann", "Bob", "Shop")
 ARGON2 = "$argon2id$"
 
@@ -42,7 +43,7 @@ def validate(world: World, name: str, sent: str = SENT) -> Answer:
 
 
 def wrap(world: World) -> None:
-    world.run(hash_upgrades.wrap_all(world.keeper))
+    world.run(credentials.wrap_all(world.keeper))
 
 
 def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Any]) -> None:
@@ -62,7 +63,7 @@ def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Ca
 @pytest.fixture(autouse=True)
 def restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """Set the pauses of the rehashing job to 0."""
-    monkeypatch.setattr(hash_upgrades, "REST_FACTOR", 0)
+    monkeypatch.setattr(credentials, "REST_FACTOR", 0)
 
 
 # --- log-ins with imported passwords --------------------------------------------------------------------------------
@@ -74,7 +75,7 @@ def test_first_log_in_replaces_the_imported_hash_by_argon2(world: World, form: s
     if form == "wrapped":
         wrap(world)
     ledger, earlier = world.ledger(), kept(world)["Shop"]
-    assert earlier.startswith(imported_hashes.WRAPPED if form == "wrapped" else imported_hashes.IMPORTED)
+    assert earlier.startswith(passwords.WRAPPED if form == "wrapped" else passwords.IMPORTED)
     answer = log_in(world, WRONG)
     assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
     assert kept(world)["Shop"] == earlier
@@ -115,7 +116,7 @@ def test_log_in_succeeds_when_the_hash_is_wrapped_meanwhile(
     world: World, monkeypatch: pytest.MonkeyPatch, path: str, body: dict[str, str]
 ) -> None:
     bring_in(world, "Shop")
-    before_it_is_told(world, monkeypatch, lambda: hash_upgrades.wrap_all(world.keeper))
+    before_it_is_told(world, monkeypatch, lambda: credentials.wrap_all(world.keeper))
     answer = world.post(path, body)
     assert answer.status == 200, answer.raw
     assert kept(world)["Shop"].startswith(ARGON2)
@@ -152,7 +153,7 @@ def test_job_wraps_all_hashes_and_changes_nothing_else(world: World) -> None:
     before, ledger = kept(world), world.ledger()
     wrap(world)
     after = kept(world)
-    assert [after[name].startswith(imported_hashes.WRAPPED) for name in ACCOUNTS] == [True, False, True]
+    assert [after[name].startswith(passwords.WRAPPED) for name in ACCOUNTS] == [True, False, True]
     assert after["Bob"] == before["Bob"]
     assert world.ledger() == ledger
     assert world.get(PLAYERS, by="Shop").status == 200
@@ -165,18 +166,18 @@ def test_job_wraps_broken_hashes_too(world: World) -> None:
     for rest in ("", "$", "$$", "ion"):
         bring_in(world, "Ann", stored=f"intersect{rest}")
         wrap(world)
-        assert kept(world)["Ann"].startswith(imported_hashes.WRAPPED)
+        assert kept(world)["Ann"].startswith(passwords.WRAPPED)
         refused(validate(world, "Ann"), 400, "wrong_password")
 
 
 @pytest.mark.parametrize("batch", [1, 100])
 def test_job_wraps_all_from_any_start(world: World, monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
-    monkeypatch.setattr(hash_upgrades, "BATCH_ACCOUNTS", batch)
+    monkeypatch.setattr(credentials, "BATCH_ACCOUNTS", batch)
     for start in (lookup.ZERO_GUID, people.USER_IDS["Bob"], "ffffffff-ffff-4fff-8fff-ffffffffffff"):
         monkeypatch.setattr(lookup, "new_guid", lambda start=start: start)
         bring_in(world, *ACCOUNTS)
         wrap(world)
-        assert all(stored.startswith(imported_hashes.WRAPPED) for stored in kept(world).values())
+        assert all(stored.startswith(passwords.WRAPPED) for stored in kept(world).values())
 
 
 @pytest.mark.both_engines
@@ -184,7 +185,7 @@ def test_job_does_not_overwrite_a_password_changed_meanwhile(world: World, monke
     bring_in(world, "Ann")
     real = world.keeper.passwords.wrap_imported
 
-    async def slow(imported: imported_hashes.ImportedHash) -> str:
+    async def slow(imported: passwords.ImportedHash) -> str:
         found = await real(imported)
         await world.send("POST", f"{USERS}/Ann/manage/password/change", body={"new": NEW})
         return found
@@ -201,7 +202,7 @@ def test_interrupted_job_continues_later(make_world: Callable[..., World], monke
     real = world.keeper.passwords.wrap_imported
     made: list[str] = []
 
-    async def dies(imported: imported_hashes.ImportedHash) -> str:
+    async def dies(imported: passwords.ImportedHash) -> str:
         made.append(await real(imported))
         if len(made) == 2:
             raise DatabaseUnavailable("the power went")
@@ -224,11 +225,11 @@ def test_serving_process_runs_the_job(world: World) -> None:
 
     async def a_look() -> None:
         for seconds, work in upkeep.jobs:
-            if seconds == hash_upgrades.POLL_SECONDS:
+            if seconds == credentials.POLL_SECONDS:
                 await work()
 
     world.run(a_look())
-    assert kept(world)["Ann"].startswith(imported_hashes.WRAPPED)
+    assert kept(world)["Ann"].startswith(passwords.WRAPPED)
 
 
 @pytest.mark.both_engines
@@ -237,8 +238,8 @@ def test_two_instances_can_wrap_at_the_same_time(make_world: Callable[..., World
     bring_in(one, *ACCOUNTS)
 
     async def both() -> None:
-        await asyncio.gather(hash_upgrades.wrap_all(one.keeper), hash_upgrades.wrap_all(other.keeper))
+        await asyncio.gather(credentials.wrap_all(one.keeper), credentials.wrap_all(other.keeper))
 
     one.run(both())
-    assert all(stored.startswith(imported_hashes.WRAPPED) for stored in kept(one).values())
+    assert all(stored.startswith(passwords.WRAPPED) for stored in kept(one).values())
     assert log_in(other).status == 200

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from argon2 import PasswordHasher, extract_parameters
 
-from gamekeeper.game import imported_hashes
-from gamekeeper.game.passwords import Passwords, hash_for_wire
+from gamekeeper.game.access import passwords
+from gamekeeper.game.access.passwords import Passwords, hash_for_wire
 from loops import over
 from world import SENT
 
@@ -16,7 +16,7 @@ SALT = "5E884898DA28047151D0E56F8DC6292773603D0D6AABBDD62A11EF721D1542D8"
 LETMEIN = "1C8BFE8F801D79745C4631D09FFF36C82AA37FC4CCE4FC946683D7B336B63032"
 # SHA-256 of the texts LETMEIN and SALT, one after the other
 SALTED = "ADEB41504249D2F53DF32E89FFD995356FC13152CEA2EAB2407BD1D6FDB36D47"
-IMPORTED = f"intersect${SALT}${imported_hashes.hash_as_intersect(SENT, SALT)}"
+IMPORTED = f"intersect${SALT}${passwords.hash_as_intersect(SENT, SALT)}"
 ARGON2 = "$argon2id$"
 pytestmark = pytest.mark.usefixtures("argon2_at_full_cost")
 
@@ -46,7 +46,7 @@ def matched(checking: Passwords, sent: str, stored: str | None) -> str | None:
 
 
 def wrapped(checking: Passwords, stored: str) -> str:
-    imported = imported_hashes.parse(stored)
+    imported = passwords.parse_imported_hash(stored)
     assert imported
     return asyncio.run(checking.wrap_imported(imported))
 
@@ -56,24 +56,20 @@ def wrapped(checking: Passwords, stored: str) -> str:
 
 def test_hash_is_the_same_as_that_of_intersect() -> None:
     assert hash_for_wire("letmein").upper() == LETMEIN
-    assert (
-        imported_hashes.hash_as_intersect(LETMEIN, SALT)
-        == imported_hashes.hash_as_intersect(LETMEIN.lower(), SALT)
-        == SALTED
-    )
-    assert imported_hashes.format_imported(SALT, SALTED) == f"intersect${SALT}${SALTED}"
+    assert passwords.hash_as_intersect(LETMEIN, SALT) == passwords.hash_as_intersect(LETMEIN.lower(), SALT) == SALTED
+    assert passwords.format_imported(SALT, SALTED) == f"intersect${SALT}${SALTED}"
 
 
 @over("salt", [SALT, "a$b", "a$$b$", "", "ä"])
 def test_any_salt_can_be_parsed(salt: str) -> None:
     argon2 = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"
-    assert imported_hashes.parse(imported_hashes.format_imported(salt, SALTED)) == (salt, SALTED, False)
-    assert imported_hashes.parse(imported_hashes.format_wrapped(salt, argon2)) == (salt, argon2, True)
+    assert passwords.parse_imported_hash(passwords.format_imported(salt, SALTED)) == (salt, SALTED, False)
+    assert passwords.parse_imported_hash(passwords.format_wrapped(salt, argon2)) == (salt, argon2, True)
 
 
 @over("stored", ["!", "", "$argon2id$v=19$m=1", "inter$sect", SALTED])
 def test_other_hashes_are_not_parsed(stored: str) -> None:
-    assert imported_hashes.parse(stored) is None
+    assert passwords.parse_imported_hash(stored) is None
 
 
 def test_known_vectors_match(checking: Passwords) -> None:
@@ -91,13 +87,13 @@ def test_known_vectors_match(checking: Passwords) -> None:
 def test_wrapped_hash_does_not_contain_the_imported_one(checking: Passwords) -> None:
     stored = wrapped(checking, IMPORTED)
     assert stored.startswith(f"wrapped${SALT}$$argon2id$")
-    assert imported_hashes.hash_as_intersect(SENT, SALT) not in stored
+    assert passwords.hash_as_intersect(SENT, SALT) not in stored
     assert extract_parameters(stored.removeprefix(f"wrapped${SALT}$")).memory_cost == 19 * 1024
 
 
 def test_wrapping_takes_no_place_in_the_queue() -> None:
     small = Passwords(queue=1)
-    imported = imported_hashes.parse(IMPORTED)
+    imported = passwords.parse_imported_hash(IMPORTED)
     assert imported
 
     async def both() -> list[str]:
@@ -114,7 +110,7 @@ def test_wrapping_takes_no_place_in_the_queue() -> None:
 
 @pytest.mark.parametrize("salt", ["", " ", "\t"])
 def test_blank_salt_matches_no_password(checking: Passwords, runs: list[str], salt: str) -> None:
-    imported = imported_hashes.format_imported(salt, imported_hashes.hash_as_intersect(SENT, salt))
+    imported = passwords.format_imported(salt, passwords.hash_as_intersect(SENT, salt))
     forms = (imported, wrapped(checking, imported))
     runs.clear()
     for stored in forms:
@@ -130,7 +126,7 @@ def test_blank_salt_matches_no_password(checking: Passwords, runs: list[str], sa
         "intersect$",
         "intersect$$",
         f"intersect${SALT}$ä",
-        f"intersect${SALT}${imported_hashes.hash_as_intersect(SENT, SALT).lower()}",
+        f"intersect${SALT}${passwords.hash_as_intersect(SENT, SALT).lower()}",
     ],
 )
 def test_broken_hash_matches_no_password(checking: Passwords, runs: list[str], stored: str) -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gamekeeper.game import inventory
-from gamekeeper.game.inventory import BANK, INVENTORY, NO_BUFFS, Capacity, InventoryChange, SlotAddress, Stack
-from gamekeeper.game.refusals import BagNotEmpty, InventoryFull, NotEnoughItems, Refusal
-from gamekeeper.store.catalogue import CatalogueItem
+from gamekeeper.game.core.refusals import BagNotEmpty, InventoryFull, NotEnoughItems, Refusal
+from gamekeeper.game.players import inventory
+from gamekeeper.game.players.inventory import BANK, INVENTORY, NO_BUFFS, Capacity, InventoryChange, SlotAddress, Stack
+from gamekeeper.store.world.catalogue import CatalogueItem
 from loops import over
 
 ROOM = Capacity(inventory=4, bank=3, stack=10)

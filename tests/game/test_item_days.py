@@ -6,8 +6,8 @@ import pytest
 
 from economics import catch_up, give
 from findings import errors, findings
-from gamekeeper.game import economy, item_days
-from gamekeeper.store.economy import ItemDay
+from gamekeeper.game.insight import economy, flows
+from gamekeeper.store.insight.economy import ItemDay
 from people import ANN, COIN
 from signalling import list_signals
 from world import World
@@ -76,7 +76,7 @@ def test_many_later_changes_and_older_days_keep_exact_quantities(
     """Holders are unknown where they cannot be found with a bounded number of changes."""
     world.sql("UPDATE ledger SET at = at - $1", 3 * DAY_MS)
     catch_up(world)
-    monkeypatch.setattr(item_days, "MOST_LATER", 2)
+    monkeypatch.setattr(flows, "MOST_LATER", 2)
     change(world, midnight - DAY_MS, "Zoe", 4)
     change(world, midnight + 10, "Bob", 5)
     change(world, midnight + 20, "Bob", 6)
@@ -177,5 +177,5 @@ def test_doctor_leaves_days_that_it_cannot_judge(world: World, today: int, state
 def test_correction_leaves_days_that_changed_since_they_were_read(world: World, today: int) -> None:
     read, right = ItemDay(today - 5, START + 9, 3), ItemDay(today - 5, START, 2)
     before = world.read_tables(["item_days"])
-    assert world.run(world.keeper.store.write(lambda tx: item_days.correct(tx, [(COIN.id, read, right)]))) == 0
+    assert world.run(world.keeper.store.write(lambda tx: flows.correct(tx, [(COIN.id, read, right)]))) == 0
     assert world.read_tables(["item_days"]) == before

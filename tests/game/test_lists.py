@@ -9,11 +9,12 @@ import asyncpg
 import pytest
 
 import game_server
-from gamekeeper.game.list_definitions import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS
-from gamekeeper.game.lists import Lists
-from gamekeeper.store import lists as stored
-from gamekeeper.store import players, postgres_connection, sqlite
-from gamekeeper.store.engine import Store, Writing
+from gamekeeper.game.lists.list_index import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS
+from gamekeeper.game.lists.ordered_lists import Lists
+from gamekeeper.store.core import ordered_lists as stored
+from gamekeeper.store.engine import postgres_connection, sqlite
+from gamekeeper.store.engine.interface import Store, Writing
+from gamekeeper.store.players import players
 from listings import (
     CHECKPOINT,
     IN_ORDER,

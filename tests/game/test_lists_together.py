@@ -6,11 +6,13 @@ from typing import Any
 import asyncpg
 import pytest
 
-from gamekeeper.game import lists, lookup, rows
-from gamekeeper.game.list_definitions import NAMES, RANK
-from gamekeeper.game.players import Player
-from gamekeeper.store import players
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.game.core import lookup
+from gamekeeper.game.lists import ordered_lists
+from gamekeeper.game.lists.list_index import NAMES, RANK
+from gamekeeper.game.players import changes
+from gamekeeper.game.players.players import Player
+from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.players import players
 from listings import MakeWorld, insert
 from people import USER_IDS, guid
 from world import World
@@ -72,7 +74,7 @@ def test_player_who_overtakes_a_neighbour_meanwhile_has_its_new_rank(
     better = Player(guid(FIRST + 10), USER_IDS["Bob"], "P00010", level=12, exp=5)
 
     async def update(tx: Writing) -> None:
-        players.update(tx, rows.make_player_columns(better, other.keeper.changes.codec), named=False)
+        players.update(tx, changes.make_player_columns(better, other.keeper.changes.codec), named=False)
 
     before_each(monkeypatch, [lambda: other.keeper.store.write(update)])
     found = one.run(one.keeper.lists.find_rank("P00010", 3))
@@ -117,6 +119,8 @@ def test_view_is_not_continued_from_an_older_checkpoint(make_world: MakeWorld) -
     world.sql("UPDATE lists SET number = number - 1")
     world.sql("DELETE FROM list_blocks")
     with pytest.raises(KeyError):
-        world.run(world.keeper.store.read(lists.load_view))  # this read finds that the blocks of the list are missing
+        world.run(
+            world.keeper.store.read(ordered_lists.load_view)
+        )  # this read finds that the blocks of the list are missing
     with pytest.raises(KeyError):
         world.run(world.keeper.lists.count(NAMES))

@@ -5,7 +5,7 @@ import uuid
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gamekeeper.game import lookup
+from gamekeeper.game.core import lookup
 from loops import over
 
 ID = "0a1b2c3d-4e5f-4a7b-8c9d-0e1f2a3b4c5d"

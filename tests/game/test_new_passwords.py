@@ -1,7 +1,7 @@
 """Rules for new passwords that a person types."""
 
-from gamekeeper.game.new_passwords import find_problem, generate, is_common
-from gamekeeper.settings import Settings
+from gamekeeper.game.access.passwords import find_problem, generate, is_common
+from gamekeeper.ground.settings import Settings
 from loops import over
 
 NAMES = ("Nina", "nina.moor@example.test")

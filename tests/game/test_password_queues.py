@@ -9,8 +9,8 @@ import pytest
 from argon2 import PasswordHasher
 
 import people
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.refusals import TooManyGuesses
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.core.refusals import TooManyGuesses
 from guessing import TOKEN, earlier
 from proof import at_once, rows
 from world import SENT, Answer, World

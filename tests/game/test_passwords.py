@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
 
-from gamekeeper.game import passwords
-from gamekeeper.game.passwords import Passwords, hash_for_wire, require_wire_hash
-from gamekeeper.game.refusals import BadPassword, Overloaded
+from gamekeeper.game.access import passwords
+from gamekeeper.game.access.passwords import Passwords, hash_for_wire, require_wire_hash
+from gamekeeper.game.core.refusals import BadPassword, Overloaded
 from proof import refused, rows
 from world import SENT, Answer, World
 

@@ -10,16 +10,16 @@ from boarding import catch_up as count_boards
 from boarding import create, standings
 from economics import catch_up, load_players
 from findings import errors, findings
-from gamekeeper.game import ranked_buckets
-from gamekeeper.game import standings as season_standings
-from gamekeeper.game.holdings import apply, build
-from gamekeeper.store import holdings as holding_rows
-from gamekeeper.store import ranked_buckets as rows
-from gamekeeper.store import standings as standing_rows
-from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.holdings import Holding, RankedList
-from gamekeeper.store.ranked_buckets import LOWEST, BucketTable, RankedBucket
-from gamekeeper.store.standings import Standing, StandingKey
+from gamekeeper.game.insight import standings as season_standings
+from gamekeeper.game.lists import ranked_lists
+from gamekeeper.game.lists.ranked_lists import apply_holdings, build_list
+from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.insight import holdings as holding_rows
+from gamekeeper.store.insight import standings as standing_rows
+from gamekeeper.store.insight.holdings import Holding, RankedList
+from gamekeeper.store.insight.standings import Standing, StandingKey
+from gamekeeper.store.lists import ranked_buckets as rows
+from gamekeeper.store.lists.ranked_buckets import LOWEST, BucketTable, RankedBucket
 from listings import MakeWorld
 from world import World
 
@@ -34,16 +34,16 @@ Values = dict[str, int]
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make buckets and blocks small, so that a few dozen rows split and merge both."""
-    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 5)
-    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 5)
-    monkeypatch.setattr(ranked_buckets, "MAX_SPLITS", 2)
+    monkeypatch.setattr(ranked_lists, "BUCKET_ROWS", 5)
+    monkeypatch.setattr(ranked_lists, "BLOCK_BUCKETS", 5)
+    monkeypatch.setattr(ranked_lists, "MAX_SPLITS", 2)
 
 
 async def change(tx: Writing, kind: str, before: Values, after: Values) -> None:
     """Store new quantities or values of players, as the follower does."""
     if kind == "item":
         pairs = {Holding(each, kind, ITEM): (before.get(each), after.get(each)) for each in before | after}
-        await apply(tx, pairs, [RankedList(kind, ITEM, *LOWEST, built=True, wanted_at=0)])
+        await apply_holdings(tx, pairs, [RankedList(kind, ITEM, *LOWEST, built=True, wanted_at=0)])
         return
     held = {StandingKey(each, SEASON): Standing(value, listed=True) for each, value in before.items()}
     kept = {StandingKey(each, SEASON): Standing(value, listed=True) for each, value in after.items()}
@@ -53,7 +53,7 @@ async def change(tx: Writing, kind: str, before: Values, after: Values) -> None:
 
 async def begin(tx: Writing, kind: str, table: BucketTable) -> None:
     if kind == "item":
-        await ranked_buckets.append(tx, table, [RankedBucket(kind, ITEM, *LOWEST, 0)])
+        await ranked_lists.append(tx, table, [RankedBucket(kind, ITEM, *LOWEST, 0)])
     else:
         standing_rows.begin(tx, SEASON)
 
@@ -73,11 +73,11 @@ async def check(tx: Reading, kind: str, table: BucketTable, values: Values) -> t
         own = [each for each in buckets if block.key <= each.key < end]
         assert (block.buckets, block.entries) == (len(own), sum(each.entries for each in own))
         assert block.key == own[0].key
-        assert block.buckets < 2 * ranked_buckets.BLOCK_BUCKETS
+        assert block.buckets < 2 * ranked_lists.BLOCK_BUCKETS
     keys.reverse()
     for size in (3, 17):
         for offset in range(0, len(keys) + size, size):
-            total, page = await ranked_buckets.find_page(tx, table, kind, thing_id, offset, size)
+            total, page = await ranked_lists.find_page(tx, table, kind, thing_id, offset, size)
             assert total == len(keys)
             assert [(each.quantity, each.player_id) for each in page] == keys[offset : offset + size]
     if kind == "season":
@@ -117,15 +117,17 @@ def test_row_that_goes_while_a_list_is_counted_starts_no_bucket(world: World) ->
     values = {each: number for number, each in enumerate(PLAYERS[:100], 1)}
 
     async def step(tx: Writing) -> bool:
-        return await build(tx, await holding_rows.read_lists(tx))
+        return await build_list(tx, await holding_rows.read_lists(tx))
 
     async def delete_at_cursor(tx: Writing) -> str:
         lists = await holding_rows.read_lists(tx)
-        await apply(tx, {Holding(lists[0].player_id, "item", ITEM): (lists[0].quantity, None)}, lists)
+        await apply_holdings(tx, {Holding(lists[0].player_id, "item", ITEM): (lists[0].quantity, None)}, lists)
         return lists[0].player_id
 
     world.run(
-        store.write(lambda tx: apply(tx, {Holding(each, "item", ITEM): (None, values[each]) for each in values}, []))
+        store.write(
+            lambda tx: apply_holdings(tx, {Holding(each, "item", ITEM): (None, values[each]) for each in values}, [])
+        )
     )
     world.run(store.write(lambda tx: holding_rows.want_list(tx, "item", ITEM, *LOWEST, 0)))
     while world.run(store.write(step)):
@@ -136,7 +138,7 @@ def test_row_that_goes_while_a_list_is_counted_starts_no_bucket(world: World) ->
 
 
 def test_doctor_finds_and_fixes_wrong_blocks(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 1)
+    monkeypatch.setattr(ranked_lists, "BUCKET_ROWS", 1)
     world = make_world(ranked="item:Gold Coin")
     create(world, "coins", "item", Thing="Gold Coin")
     load_players(world, 200)
@@ -159,4 +161,4 @@ def test_doctor_finds_and_fixes_wrong_blocks(make_world: MakeWorld, monkeypatch:
         assert errors(world) == []
         assert standings(world, "coins", "?pageSize=100") == everyone
     assert findings(world, "blocks", fix=True) == []
-    assert world.sql("SELECT MAX(buckets) FROM bucket_blocks") == [(ranked_buckets.BLOCK_BUCKETS,)]
+    assert world.sql("SELECT MAX(buckets) FROM bucket_blocks") == [(ranked_lists.BLOCK_BUCKETS,)]

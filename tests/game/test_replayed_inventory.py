@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import game_server
 import people
-from gamekeeper.game.inventory import BANK, INVENTORY
-from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.players.inventory import BANK, INVENTORY
 from world import Answer, World
 
 pytestmark = pytest.mark.both_engines

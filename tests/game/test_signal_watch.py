@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from economics import catch_up, give
-from gamekeeper.game import economy, signals
-from gamekeeper.game.signal_evidence import Evidence, EvidenceChange
-from gamekeeper.game.signal_rules import BEYOND, SUPPLY
-from gamekeeper.game.signals import Finding, raise_findings
-from gamekeeper.store import clock
-from gamekeeper.store import signals as rows
-from gamekeeper.store.engine import Writing
+from gamekeeper.game.insight import economy, signals
+from gamekeeper.game.insight.signal_rules import BEYOND, SUPPLY
+from gamekeeper.game.insight.signals import Evidence, EvidenceChange, Finding, raise_findings
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.insight import signals as rows
 from listings import MakeWorld
 from people import ARROW, BOB, COIN, ZOE
 from signalling import TABLES, report

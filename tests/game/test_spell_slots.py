@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gamekeeper.game import spells
-from gamekeeper.game.refusals import NoFreeSpellSlot, SpellAlreadyKnown, SpellNotKnown
+from gamekeeper.game.core.refusals import NoFreeSpellSlot, SpellAlreadyKnown, SpellNotKnown
+from gamekeeper.game.players import player_edits
 
 SIZE = 5
 known_spells = st.dictionaries(st.integers(0, SIZE - 1), st.text("abcdefgh", min_size=1, max_size=1)).filter(
@@ -17,22 +17,22 @@ known_spells = st.dictionaries(st.integers(0, SIZE - 1), st.text("abcdefgh", min
 def test_new_spell_takes_the_lowest_free_slot_or_is_refused(known: dict[int, str]) -> None:
     free = [slot for slot in range(SIZE) if slot not in known]
     if free:
-        assert spells.find_free_slot(known, "new", SIZE) == free[0]
+        assert player_edits.find_free_spell_slot(known, "new", SIZE) == free[0]
     else:
         with pytest.raises(NoFreeSpellSlot, match="all 5 spell slots"):
-            spells.find_free_slot(known, "new", SIZE)
+            player_edits.find_free_spell_slot(known, "new", SIZE)
 
 
 @given(known_spells)
 def test_known_spell_is_found_and_cannot_be_learnt_twice(known: dict[int, str]) -> None:
     for slot, spell in known.items():
-        assert spells.find_slot(known, spell) == slot
+        assert player_edits.find_spell_slot(known, spell) == slot
         with pytest.raises(SpellAlreadyKnown):
-            spells.find_free_slot(known, spell, SIZE)
+            player_edits.find_free_spell_slot(known, spell, SIZE)
     with pytest.raises(SpellNotKnown):
-        spells.find_slot(known, "new")
+        player_edits.find_spell_slot(known, "new")
 
 
 def test_slot_beyond_the_size_does_not_make_room() -> None:
     with pytest.raises(NoFreeSpellSlot):
-        spells.find_free_slot({0: "a", 7: "b"}, "new", 1)
+        player_edits.find_free_spell_slot({0: "a", 7: "b"}, "new", 1)

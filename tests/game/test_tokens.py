@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 import people
-from gamekeeper.game import tokens
-from gamekeeper.game.refusals import AccountBanned, InvalidGrant, UnauthorizedClient
-from gamekeeper.game.security import Origin
-from gamekeeper.game.tokens import TokenPair
-from gamekeeper.store import users
-from gamekeeper.store.users import User
+from gamekeeper.game.access import tokens
+from gamekeeper.game.access.security_log import Origin
+from gamekeeper.game.access.tokens import TokenPair
+from gamekeeper.game.core.refusals import AccountBanned, InvalidGrant, UnauthorizedClient
+from gamekeeper.store.accounts import users
+from gamekeeper.store.accounts.users import User
 from proof import rows
 from world import SENT, World
 

@@ -9,8 +9,8 @@ import pytest
 import people
 import staff
 from expectations import refused
-from gamekeeper.game import search
-from gamekeeper.game.lookup import new_guid
+from gamekeeper.game.core.lookup import new_guid
+from gamekeeper.game.lists import search
 from world import World
 
 PATH = "/api/keeper/v1/users"

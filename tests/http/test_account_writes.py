@@ -9,7 +9,7 @@ import pytest
 
 import people
 from expectations import everything
-from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.access.passwords import hash_for_wire
 from loops import collecting
 from proof import at_once, reset_code, rows
 from token_pairs import log_in

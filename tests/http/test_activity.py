@@ -6,10 +6,10 @@ from typing import Any
 from expectations import refused
 from findings import findings
 from game_server import heartbeat, join, leave
-from gamekeeper.game import activity
-from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS
-from gamekeeper.http.instants import format_instant, parse_instant
-from gamekeeper.store import clock
+from gamekeeper.game.insight import activity
+from gamekeeper.game.insight.calendar import DAY_MS, HOUR_MS, MINUTE_MS
+from gamekeeper.http.server.instants import format_instant, parse_instant
+from gamekeeper.store.engine import clock
 from people import ANN, BOB, ZOE, guid
 from playing import find_midnight, invent_sessions, play, play_rows, read_sessions, roll_up
 from tidying import tidy

@@ -8,14 +8,14 @@ import people
 import staff
 from api_keys import KEYS, create, use
 from gamekeeper import app
-from gamekeeper.game import api_keys as rules
-from gamekeeper.game import lookup
-from gamekeeper.http import key_guard
-from gamekeeper.store import api_keys as key_rows
-from gamekeeper.store import idempotency_keys as stored_answers
-from gamekeeper.store import users as user_rows
-from gamekeeper.store.engine import Row, Value, Writing
-from gamekeeper.store.statements import Statement
+from gamekeeper.game.access import api_keys as rules
+from gamekeeper.game.core import lookup
+from gamekeeper.http.server import limits
+from gamekeeper.store.access import api_keys as key_rows
+from gamekeeper.store.accounts import users as user_rows
+from gamekeeper.store.core import idempotency_keys as stored_answers
+from gamekeeper.store.engine.interface import Row, Value, Writing
+from gamekeeper.store.engine.statements import Statement
 from loops import over
 from world import Answer, World
 
@@ -127,7 +127,7 @@ def test_key_works_only_from_its_addresses_for_its_servers_and_until_it_expires(
 
 def test_key_sends_only_its_number_of_requests_per_minute(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     text, now = create(world, PerMinute=2)["Key"], [1000.0]
-    monkeypatch.setattr(key_guard.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(limits.time, "monotonic", lambda: now[0])
     assert [use(world, text).status for _ in range(3)] == [200, 200, 429]
     now[0] += 20
     refused = use(world, text)

@@ -8,10 +8,10 @@ import described
 import factors
 import people
 from approving import count_coins, decide, give, hold, make_strict
-from gamekeeper.demo.names import make_numbered_id
-from gamekeeper.game import approvals
-from gamekeeper.http import operation_refusals
-from gamekeeper.store.table import as_table
+from gamekeeper.demo.world import make_numbered_id
+from gamekeeper.game.audit import approvals
+from gamekeeper.http.contract import operation_refusals
+from gamekeeper.store.engine.statements import as_table
 from proof import refused
 from world import Answer, World
 

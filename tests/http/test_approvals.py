@@ -9,8 +9,8 @@ import api_keys
 import people
 from approving import DECIDER, ROOT, RULES, count_coins, decide, give, hold, make_strict
 from expectations import everything
-from gamekeeper.game import approvals
-from gamekeeper.settings import BadSetting
+from gamekeeper.game.audit import approvals
+from gamekeeper.ground.settings import BadSetting
 from people import COIN
 from proof import refused
 from world import Answer, World

@@ -7,9 +7,11 @@ from boarding import BOARDS, catch_up, create, end_now, hide, now, pass_time, pu
 from economics import give, load_players
 from expectations import refused
 from game_server import heartbeat, join, put_player
-from gamekeeper.game import board_follower, boards, erasure_jobs, ranked_buckets
-from gamekeeper.game.calendar_steps import HOUR_MS as HOUR
-from gamekeeper.store import clock
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.insight import board_follower, boards
+from gamekeeper.game.insight.calendar import HOUR_MS as HOUR
+from gamekeeper.game.lists import ranked_lists
+from gamekeeper.store.engine import clock
 from people import ANN, KILLS, USER_IDS, ZOE
 from playing import SERVER, roll_up
 from undos import undone
@@ -81,8 +83,8 @@ def test_gain_counts_differences_within_the_season(world: World) -> None:
 
 
 def test_pages_and_neighbours_are_exact_in_small_buckets(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 4)
-    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
+    monkeypatch.setattr(ranked_lists, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_lists, "BLOCK_BUCKETS", 3)
     monkeypatch.setattr(board_follower, "BATCH_PLAYERS", 5)
     create(world, "coins", "item", Thing="Gold Coin")
     catch_up(world)
@@ -206,7 +208,7 @@ def test_erased_person_keeps_only_a_place_without_id_in_final_standings(world: W
     pass_time(world, HOUR)
     catch_up(world)
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    world.run(erasures.run_all_jobs(world.keeper.store))
     catch_up(world)
     assert standings(world, "coins") == []
     assert standings(world) == [(None, 12), (None, 12), ("Bob", 3)]

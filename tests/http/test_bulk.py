@@ -11,12 +11,13 @@ import game_server
 import people
 from bulking import GIVE, ROOT, act, count_coins, create, get, list_results, list_targets, run, start, work
 from expectations import refused
-from gamekeeper.game import player_filters
-from gamekeeper.game.changes import ChangeApplier
-from gamekeeper.http import bulk_filters, gate
-from gamekeeper.http.gate import Gate
-from gamekeeper.store import bulk_jobs as rows
-from gamekeeper.store.migrate import load_migrations, split_script
+from gamekeeper.game.core.writes import ChangeApplier
+from gamekeeper.game.lists import player_filters
+from gamekeeper.http.audit import bulk_runner
+from gamekeeper.http.server import admission
+from gamekeeper.http.server.admission import Gate
+from gamekeeper.store.audit import bulk_jobs as rows
+from gamekeeper.store.engine.migrate import load_migrations, split_script
 from loops import over
 from people import BOB, COIN, KILLS, NOBODY_ID, SWORD, WARRIOR, ZOE, guid
 from world import World
@@ -113,7 +114,7 @@ def test_ten_thousand_names_fit_into_a_job_and_no_more_than_its_limit(
         page = world.get(f"{ROOT}/{job['Id']}/targets?limit={limit}&after={after}").json
         assert [each["Number"] for each in page["Targets"]] == list(range(after + 1, last + 1))
         assert page["Next"] == following
-    monkeypatch.setattr("gamekeeper.game.bulk_jobs.MOST_PLAYERS", 2)
+    monkeypatch.setattr("gamekeeper.game.audit.bulk_jobs.MOST_PLAYERS", 2)
     refused(world.post(ROOT, bulking.GIVE | {"Players": ["Ann", "Bob", "Zoe"]}), 400, "too_many_players")
 
 
@@ -130,7 +131,7 @@ def test_names_are_looked_up_before_the_transaction(world: World, monkeypatch: p
 
         monkeypatch.setattr(owner, name, noting)
 
-    monkeypatch.setattr(gate, "FREE_SECONDS", 0.0)
+    monkeypatch.setattr(admission, "FREE_SECONDS", 0.0)
     for owner, name in ((rows, "find_players_by_name"), (ChangeApplier, "apply"), (Gate, "wait_for_next")):
         note(owner, name)
     job = create(world, *(f"Nobody{number}" for number in range(498)), "Ann", "Bob")
@@ -182,7 +183,7 @@ def test_results_are_paged_filtered_and_exported(world: World) -> None:
 
 
 def test_paused_job_waits_and_is_resumed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamekeeper.http.bulk_runner.BATCH_TARGETS", 1)
+    monkeypatch.setattr("gamekeeper.http.audit.bulk_runner.BATCH_TARGETS", 1)
     job = create(world, "Ann", "Bob")["Id"]
     refused(act(world, job, "pause"), 409, "job_not_started")
     start(world, job)
@@ -315,7 +316,7 @@ def test_job_is_for_those_who_match_when_it_is_created(crowd: World, monkeypatch
     job = create(crowd, Filter=wanted)
     for name in ("MAX_SORTED", "MAX_SEARCHED", "BATCH_ROWS"):
         monkeypatch.setattr(player_filters, name, 3)
-    monkeypatch.setattr(bulk_filters, "STEP_PLAYERS", 3)
+    monkeypatch.setattr(bulk_runner, "STEP_PLAYERS", 3)
     in_steps = create(crowd, Filter=wanted)
     for each in (job, in_steps):
         assert (each["Players"], each["NotFound"], each["Repeated"]) == (5, 0, 0)
@@ -329,13 +330,13 @@ def test_job_is_for_those_who_match_when_it_is_created(crowd: World, monkeypatch
 
 
 def test_wide_filters_are_refused(crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamekeeper.game.bulk_jobs.MOST_PLAYERS", 5)
-    monkeypatch.setattr(bulk_filters, "MOST_PLAYERS", 5)
+    monkeypatch.setattr("gamekeeper.game.audit.bulk_jobs.MOST_PLAYERS", 5)
+    monkeypatch.setattr(bulk_runner, "MOST_PLAYERS", 5)
     too_many = crowd.post(ROOT, GIVE | {"Filter": {"LevelFrom": 20}})
     refused(too_many, 400, "too_many_players")
     for name in ("MAX_SORTED", "MAX_SEARCHED", "BATCH_ROWS"):
         monkeypatch.setattr(player_filters, name, 3)
-    monkeypatch.setattr(bulk_filters, "MAX_COMPARED", 6)
+    monkeypatch.setattr(bulk_runner, "MAX_COMPARED", 6)
     wide = crowd.post(ROOT, GIVE | {"Filter": {"ClassId": WARRIOR.id, "LevelTo": 21}})
     refused(wide, 400, "filter_too_wide")
     assert "6 players" in wide.message

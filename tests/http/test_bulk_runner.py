@@ -11,14 +11,14 @@ import approving
 import bulking
 import people
 from bulking import ROOT, act, add_players, count_coins, create, get, list_results, list_targets, run, start, work
-from gamekeeper.game import retention
-from gamekeeper.game.approvals import parse_rules
-from gamekeeper.game.bulk_jobs import JobTaken
-from gamekeeper.game.changes import ApplyResult
-from gamekeeper.http.bulk_runner import BulkRunner
-from gamekeeper.store import bulk_jobs as rows
-from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable, Writing
-from gamekeeper.store.statements import Statement
+from gamekeeper.game.audit import retention
+from gamekeeper.game.audit.approvals import parse_rules
+from gamekeeper.game.audit.bulk_jobs import JobTaken
+from gamekeeper.game.core.writes import ApplyResult
+from gamekeeper.http.audit.bulk_runner import BulkRunner
+from gamekeeper.store.audit import bulk_jobs as rows
+from gamekeeper.store.engine.interface import CommitUnknown, DatabaseUnavailable, Writing
+from gamekeeper.store.engine.statements import Statement
 from people import COIN
 from proof import refused
 from tidying import tidy
@@ -188,7 +188,7 @@ def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: Calla
 
 @pytest.mark.both_engines
 def test_two_instances_change_everybody_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamekeeper.http.bulk_runner.BATCH_TARGETS", 3)
+    monkeypatch.setattr("gamekeeper.http.audit.bulk_runner.BATCH_TARGETS", 3)
     ids = add_players(world, 20)
     job = create(world, *ids)["Id"]
     start(world, job)
@@ -255,7 +255,7 @@ def test_internal_error_pauses_the_job(world: World, monkeypatch: pytest.MonkeyP
         raise RuntimeError("broken")
 
     with monkeypatch.context() as broken:
-        broken.setattr("gamekeeper.http.dispatcher.call_as", fail)
+        broken.setattr("gamekeeper.http.server.dispatcher.call_as", fail)
         work(world)
     found = get(world, job)
     assert (found["State"], found["Done"]) == ("paused", 0)
@@ -281,7 +281,7 @@ def test_erased_people_leave_neither_name_nor_reason_in_a_job(world: World) -> N
 
 
 def test_jobs_take_turns(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamekeeper.http.bulk_runner.BATCH_TARGETS", 1)
+    monkeypatch.setattr("gamekeeper.http.audit.bulk_runner.BATCH_TARGETS", 1)
     jobs = [create(world, "Ann", "Bob", "Zoe")["Id"] for _ in range(2)]
     for each in jobs:
         start(world, each)

@@ -7,7 +7,7 @@ from typing import Any
 import people
 from expectations import everything, refused
 from game_server import LINK, heartbeat, join, leave, online
-from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.core.lookup import ZERO_GUID
 from loops import over
 from people import ANN, USER_IDS, WARRIOR, ZOE
 from world import World

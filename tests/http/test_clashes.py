@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 
 import people
-from gamekeeper.game import imported_hashes
-from gamekeeper.game.account_effects import UsersLoaded
-from gamekeeper.game.change import Change
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.player_effects import PlayersLoaded
-from gamekeeper.game.player_effects import PlayerState as Belongings
-from gamekeeper.game.players import Player
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.powers import Powers
-from gamekeeper.store.users import User
+from gamekeeper.game.access import passwords
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.accounts.account_changes import UsersLoaded
+from gamekeeper.game.core.change import Change
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.players.changes import PlayersLoaded
+from gamekeeper.game.players.changes import PlayerState as Belongings
+from gamekeeper.game.players.players import Player
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.accounts.users import User
+from gamekeeper.store.engine.interface import Reading
 from proof import refused
 from world import CLI, Answer, World
 
@@ -31,7 +31,7 @@ def old_password(name: str) -> str:
 
 
 def make_user(user_id: str, name: str, email: str = ADDRESS) -> User:
-    stored = imported_hashes.format_imported("5E88", imported_hashes.hash_as_intersect(old_password(name), "5E88"))
+    stored = passwords.format_imported("5E88", passwords.hash_as_intersect(old_password(name), "5E88"))
     return User(user_id, name, email, stored, Powers(api=True), 1_700_000_000_000, None, None)
 
 

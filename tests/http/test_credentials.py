@@ -15,7 +15,7 @@ from credentials import (
     post,
 )
 from expectations import everything
-from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.access.passwords import hash_for_wire
 from loops import over
 from proof import refused, reset_code, rows, spelt
 from token_pairs import log_in

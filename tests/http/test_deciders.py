@@ -13,11 +13,11 @@ import people
 import staff
 from approving import DECIDER, RULES, count_coins, decide, hold, let_decide, make_strict
 from credentials import MANAGE_EMAIL, MANAGE_PASSWORD, NEW, PASSWORD, opens, post, redeem
-from gamekeeper.game import invitations
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.role_refusals import InvitationVoid
-from gamekeeper.game.roles import RoleRequest, change_account
-from gamekeeper.store import invitations as invitation_rows
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.access.refusals import InvitationVoid
+from gamekeeper.game.access.roles import RoleRequest, change_account
+from gamekeeper.game.accounts import registration
+from gamekeeper.store.accounts import invitations as invitation_rows
 from proof import refused
 from world import CLI, PUBLIC_URL, Answer, World
 
@@ -207,7 +207,9 @@ def test_invitation_gives_no_decision_that_nobody_approved(make_world: Make, rul
     staff.save_role(world, "helper", ["approvals.decide", "players.read"])
 
     def accept(role: str) -> None:
-        accepted = partial(invitations.accept, secret=secrets[role], name=f"New{role}", password=staff.STORED)
+        accepted = partial(
+            registration.accept_invitation, secret=secrets[role], name=f"New{role}", password=staff.STORED
+        )
         run(world, partial(accepted, settings=world.keeper.settings))
 
     accept("admin")

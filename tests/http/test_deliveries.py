@@ -9,8 +9,9 @@ import game_server
 import people
 from commanding import CHANGES, ack, acknowledge, read_feed, read_last, stored
 from expectations import refused
-from gamekeeper.game import erasure_jobs, retention
-from gamekeeper.store import deliveries
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.audit import retention
+from gamekeeper.store.world import feed
 from tidying import trim_older
 from world import World
 
@@ -82,7 +83,7 @@ def test_erasure_blanks_the_reason_of_the_game(world: World, kick: int, *, is_la
         tell()
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     assert [row[0] for row in world.sql("SELECT reason FROM masked_deliveries")] == [None]
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    world.run(erasures.run_all_jobs(world.keeper.store))
     if is_late:
         tell()
     assert stored(world) == [("one", "failed", None)]
@@ -151,7 +152,7 @@ def kick(world: World, online: None) -> int:  # noqa: ARG001 - the players must 
 
 
 def list_overdue(world: World) -> list[int]:
-    return [each.seq for each in world.run(deliveries.read_overdue(world.keeper.store, -60_000, 10))]
+    return [each.seq for each in world.run(feed.read_overdue(world.keeper.store, -60_000, 10))]
 
 
 def test_state_command_is_not_needed_when_the_player_has_left_the_game_server(world: World, kick: int) -> None:

@@ -9,9 +9,9 @@ import people
 from audit_log import BEYOND, LONG_AGO, THEN, give, last
 from expectations import refused
 from game_server import newcomer, put_player, stack
-from gamekeeper.game import history, retention
-from gamekeeper.http.instants import format_instant
-from gamekeeper.store import clock
+from gamekeeper.game.audit import history, retention
+from gamekeeper.http.server.instants import format_instant
+from gamekeeper.store.engine import clock
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, SWORD, TUTORIAL
 from tidying import tidy
 from world import World

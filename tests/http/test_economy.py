@@ -4,7 +4,7 @@ import pytest
 
 from api_keys import create
 from economics import catch_up, give, load_players
-from gamekeeper.game import ranked_buckets
+from gamekeeper.game.lists import ranked_lists
 from listings import MakeWorld
 from people import COIN, KILLS, SWORD
 from world import World
@@ -42,8 +42,8 @@ def test_days_of_an_item_lead_back_from_the_present_quantity(world: World) -> No
 
 
 def test_any_page_of_holders_is_exact(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranked_buckets, "BUCKET_ROWS", 4)
-    monkeypatch.setattr(ranked_buckets, "BLOCK_BUCKETS", 3)
+    monkeypatch.setattr(ranked_lists, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_lists, "BLOCK_BUCKETS", 3)
     world = make_world(ranked="item:Gold Coin,variable:Kills")
     catch_up(world)
     load_players(world, 57)

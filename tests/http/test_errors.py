@@ -9,9 +9,9 @@ import pytest
 
 import people
 from api_keys import KEYS, create
-from gamekeeper import log
-from gamekeeper.game import lookup
-from gamekeeper.game.tokens import hash_token
+from gamekeeper.game.access.tokens import hash_token
+from gamekeeper.game.core import lookup
+from gamekeeper.ground import log
 from proof import refused
 from token_pairs import DENIED, PLAYERS, log_in
 from world import SENT, Answer, World

@@ -6,8 +6,8 @@ from typing import Any
 import people
 from expectations import everything, refused
 from game_server import LINK, heartbeat, newcomer, put_catalogue, put_player, stack, until_they_wait
-from gamekeeper.game import tokens
-from gamekeeper.store import users
+from gamekeeper.game.access import tokens
+from gamekeeper.store.accounts import users
 from people import BOB, COIN, KILLS
 from proof import at_once
 from world import SENT, World

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import people
 from game_server import newcomer, put_catalogue, put_player
-from gamekeeper.game import finder
+from gamekeeper.game.lists import search
 from people import ANN, ANNS_POUCH, BOB, COIN, USER_IDS
 from world import World
 
@@ -94,13 +94,13 @@ def test_search_finds_emails_catalogue_entries_and_accents(world: World) -> None
     put_catalogue(world, "items", [{"Id": people.guid(0x99), "Name": "\u00c9toile 100%_!", "Stackable": True}])
     for text in ("\u00c9toile", "\u00c9TOILE", "100%", "%_!"):
         assert [name for _, name, _ in find(world, text)] == ["\u00c9toile 100%_!"]
-    names = [*(f"A zed {number}" for number in range(2 * finder.MAX_PER_MATCH)), "Zed stone"]
+    names = [*(f"A zed {number}" for number in range(2 * search.MAX_PER_MATCH)), "Zed stone"]
     put_catalogue(
         world,
         "items",
         [{"Id": people.guid(0x900 + at), "Name": name, "Stackable": True} for at, name in enumerate(names)],
     )
-    wanted = [("Zed stone", "prefix"), *[("A zed", "part")] * finder.MAX_PER_MATCH]
+    wanted = [("Zed stone", "prefix"), *[("A zed", "part")] * search.MAX_PER_MATCH]
     assert [(name.rstrip(" 0123456789"), match) for _, name, match in find(world, "zed")] == wanted
     world.sql("UPDATE players SET name = 'Zéphyrine', fold = 'zéphyrine' WHERE id = $1 RETURNING id", BOB.id)
     assert find(world, "ZÉPHYR") == find(world, "ze\u0301phyr") == [("player", "Zéphyrine", "prefix")]

@@ -5,9 +5,9 @@ from typing import Any
 
 from expectations import everything, refused
 from game_server import LINK, put_catalogue
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.http import wire
-from gamekeeper.http.catalogue_bodies import MAX_DETAILS_BYTES
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.http.world import catalogue_shapes
+from gamekeeper.http.world.catalogue import MAX_DETAILS_BYTES
 from loops import over
 from people import ARROW, COIN, FIREBALL, HEAL, KILLS, MEADOW, POUCH, SWORD, TUTORIAL, UNSET, UNSET_FLAG, WARRIOR
 from reports import NEW
@@ -56,9 +56,9 @@ def test_unknown_type_is_404_that_names_all_types(shared_world: World) -> None:
         answer = shared_world.call(method, f"{OBJECTS}/items{rest}")
         refused(answer, 404, "no_such_object_type", "of type 'items'; use item, ")
         named = re.findall(r"\w+", answer.message.partition("; use ")[2])
-        for kind in wire.catalogue.OBJECTS:
+        for kind in catalogue_shapes.OBJECTS:
             assert named.count(kind) == 1, kind
-        assert {*named} - {*wire.catalogue.OBJECTS} == {"or"}
+        assert {*named} - {*catalogue_shapes.OBJECTS} == {"or"}
 
 
 WHITE = {"A": 255, "R": 255, "G": 255, "B": 255}

@@ -11,11 +11,10 @@ from keepers import open_session
 
 import bulking
 import people
-from gamekeeper.console import sessions
-from gamekeeper.http import gate
-from gamekeeper.http.admission import Admission
-from gamekeeper.http.gate import Gate, Pause
-from gamekeeper.store import watch
+from gamekeeper.console.frame import sessions
+from gamekeeper.http.server import admission
+from gamekeeper.http.server.admission import Admission, Gate, Pause
+from gamekeeper.store.engine import postgres_pool
 from proof import refused
 from world import Answer, World
 
@@ -46,7 +45,7 @@ async def ask_until(world: World, others: asyncio.Future[Answer], path: str) -> 
 
 
 def test_other_requests_are_answered_during_a_long_read(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate, "FREE_SECONDS", 0.0)
+    monkeypatch.setattr(admission, "FREE_SECONDS", 0.0)
 
     async def at_once(path: str) -> tuple[int, Answer]:
         export = asyncio.ensure_future(long_world.send("GET", path, by="Shop"))
@@ -60,7 +59,7 @@ def test_other_requests_are_answered_during_a_long_read(long_world: World, monke
 
 def test_other_requests_are_answered_during_the_results_of_a_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The results are read and encoded in parts: in the list, in the table, and in the console's file."""
-    monkeypatch.setattr(gate, "FREE_SECONDS", 0.0)
+    monkeypatch.setattr(admission, "FREE_SECONDS", 0.0)
     names = [f"Nobody{number}" for number in range(ROWS)]
     job = bulking.create(world, *names, "Ann")["Id"]
     path = f"{bulking.ROOT}/{job}/targets?limit=10000"
@@ -99,7 +98,7 @@ def test_export_is_one_snapshot_while_others_write(long_world: World) -> None:
 
 
 def test_too_many_long_reads_of_one_account_do_not_block_another(long_world: World) -> None:
-    count = 1 + gate.MAX_WAITING_PER_ACCOUNT + 2
+    count = 1 + admission.MAX_WAITING_PER_ACCOUNT + 2
 
     async def at_once() -> list[Answer]:
         exports = [long_world.send("GET", EXPORT, by="Shop") for _ in range(count)]
@@ -110,18 +109,18 @@ def test_too_many_long_reads_of_one_account_do_not_block_another(long_world: Wor
     for answer in answers:
         if answer.status != 200:
             refused(answer, 429, "too_many_long_reads")
-            assert answer.headers["retry-after"] == str(gate.RETRY_SECONDS)
+            assert answer.headers["retry-after"] == str(admission.RETRY_SECONDS)
     assert other.status == 200
 
 
 @pytest.mark.both_engines
 def test_long_read_survives_its_pauses(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL closes a connection that is idle inside a transaction: pauses must be shorter than that."""
-    assert gate.PAUSE_SECONDS <= watch.SLOW_SECONDS / 2
+    assert admission.PAUSE_SECONDS <= postgres_pool.SLOW_SECONDS / 2
     # with this small share of the time, only the limit PAUSE_SECONDS keeps pauses of the long read short
-    monkeypatch.setattr(gate, "LONG_READ_SHARE", 0.0001)
-    monkeypatch.setattr(gate, "PAUSE_SECONDS", 0.1)
-    monkeypatch.setattr(gate, "CREDIT_SECONDS", 3600.0)
+    monkeypatch.setattr(admission, "LONG_READ_SHARE", 0.0001)
+    monkeypatch.setattr(admission, "PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr(admission, "CREDIT_SECONDS", 3600.0)
 
     async def at_once() -> Answer:
         await long_world.keeper.store.limit_statements(30)  # the statement timeout that `serve` sets
@@ -139,15 +138,15 @@ def test_few_long_reads_run_at_once() -> None:
         nonlocal running, most
         running += 1
         most = max(most, running)
-        await asyncio.sleep(gate.POLL_SECONDS)
+        await asyncio.sleep(admission.POLL_SECONDS)
         running -= 1
 
     async def at_once() -> None:
-        one, accounts = Gate(Admission(1)), range(2 * gate.MAX_LONG_READS)
+        one, accounts = Gate(Admission(1)), range(2 * admission.MAX_LONG_READS)
         await asyncio.gather(*(one.run(f"account {number}", work, long=True) for number in accounts))
 
     asyncio.run(at_once())
-    assert most == gate.MAX_LONG_READS
+    assert most == admission.MAX_LONG_READS
 
 
 def test_short_read_runs_beside_an_export_of_its_account() -> None:

@@ -9,8 +9,9 @@ import pytest
 import people
 import staff
 from api_keys import KEYS, create
-from gamekeeper.game import permissions, retention
-from gamekeeper.game.gifts import EVERY_OTHER_ITEM
+from gamekeeper.game.access import permissions
+from gamekeeper.game.audit import retention
+from gamekeeper.game.players.gifts import EVERY_OTHER_ITEM
 from undos import undone
 from world import Answer, World
 

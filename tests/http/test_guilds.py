@@ -12,7 +12,7 @@ from commanding import read_feed, read_last
 from expectations import refused
 from findings import findings
 from gamekeeper.doctor import NOTE
-from gamekeeper.store import guilds
+from gamekeeper.store.world import guilds
 from guild_rows import GUILD_ID
 from guild_values import AT_WAR, FAME, MOTTO, insert
 from people import ANN, BOB, NOBODY_ID, ZOE, guid

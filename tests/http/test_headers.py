@@ -6,17 +6,18 @@ from typing import Any
 
 import pytest
 
-from gamekeeper import settings
-from gamekeeper.console import static_files
-from gamekeeper.http import docs_files, pages
-from gamekeeper.http.cors import Cors
-from gamekeeper.settings import BadSetting
+from gamekeeper.console.frame import static_files as console_static_files
+from gamekeeper.ground import settings
+from gamekeeper.ground.settings import BadSetting
+from gamekeeper.http.contract import openapi
+from gamekeeper.http.server import static_files
+from gamekeeper.http.server.response_headers import Cors
 from loops import over
 from world import Answer, World
 
 SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 API = {**SAFE, "content-security-policy": "default-src 'none'; frame-ancestors 'none'"}
-PAGE = {**SAFE, "content-security-policy": pages.POLICY.decode()}
+PAGE = {**SAFE, "content-security-policy": openapi.POLICY.decode()}
 JSON = {"content-type": "application/json; charset=utf-8"}
 UNKEPT = {"cache-control": "no-store"}
 KEPT = {"cache-control": "private, no-cache", "vary": "authorization"}
@@ -61,8 +62,8 @@ def test_hsts_header_is_sent_over_tls_only(make_world: Callable[..., World]) -> 
 PATHS = (
     "/api/openapi.json",
     "/api/docs",
-    f"/api/docs/docs.js?v={docs_files.VERSION}",
-    f"/console/static/{static_files.VERSION}/console.css",
+    f"/api/docs/docs.js?v={static_files.VERSION}",
+    f"/console/static/{console_static_files.VERSION}/console.css",
 )
 
 

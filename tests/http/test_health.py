@@ -14,7 +14,8 @@ import pytest
 
 import people
 from findings import errors
-from gamekeeper.http import health, shared_query
+from gamekeeper.http.insight import health
+from gamekeeper.http.server import admission
 from server import Server, free_port
 from world import World
 
@@ -61,7 +62,7 @@ def test_readiness_is_checked_again_after_a_failure(world: World) -> None:
 
 
 def test_hanging_write_is_not_awaited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr(admission, "TIMEOUT_SECONDS", 0.1)
     over = asyncio.Event()
 
     async def hang(_: Any, **__: Any) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from audit_log import LONG_AGO, give, last
 from game_server import put_player
-from gamekeeper.game import history
-from gamekeeper.http.wire.history import LIMITS
+from gamekeeper.game.audit import history
+from gamekeeper.http.audit.history_shapes import LIMITS
 from people import ANN, ARROW, BOB, COIN, USER_IDS
 from undos import CHANGES, items
 from world import World

@@ -9,12 +9,12 @@ import pytest
 import people
 from command_line import CommandLine
 from expectations import everything
-from gamekeeper.game import registrations as rule
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.passwords import NO_PASSWORD
-from gamekeeper.game.refusals import TooManyRegistrations
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.users import User
+from gamekeeper.game.access.passwords import NO_PASSWORD
+from gamekeeper.game.accounts import registration as rule
+from gamekeeper.game.core.refusals import TooManyRegistrations
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.store.accounts.users import User
+from gamekeeper.store.engine.interface import Reading
 from outbox import Make, age, ask, list_mails
 from proof import at_once, refused, rows
 from world import SENT, Answer, World

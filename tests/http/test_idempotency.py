@@ -10,8 +10,8 @@ import people
 from databases import Sqlite
 from expectations import everything, refused
 from game_server import LINK
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.store.engine import Reading
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.store.engine.interface import Reading
 from loops import collecting
 from people import COIN, HEAL
 from proof import at_once

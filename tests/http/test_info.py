@@ -4,7 +4,7 @@ from dataclasses import fields
 from typing import Any
 
 from game_server import heartbeat, join, lapse, online
-from gamekeeper.settings import Settings
+from gamekeeper.ground.settings import Settings
 from people import ANN, BOB
 from world import World
 

@@ -8,10 +8,10 @@ import pytest
 
 import people
 import staff
-from gamekeeper.game import invitations, suspensions
-from gamekeeper.game.role_refusals import InvitationVoid
-from gamekeeper.store import invitations as rows
-from gamekeeper.store.users import User
+from gamekeeper.game.access.refusals import InvitationVoid
+from gamekeeper.game.accounts import registration, suspensions
+from gamekeeper.store.accounts import invitations as rows
+from gamekeeper.store.accounts.users import User
 from outbox import Make, send, sending_to
 from proof import refused
 from smtp_sink import Sink
@@ -39,7 +39,7 @@ def accept(world: World, secret: str, name: str = "Sunniva") -> User:
 
 async def accept_now(world: World, secret: str, name: str) -> User:
     decide = partial(
-        invitations.accept, secret=secret, name=name, password=staff.STORED, settings=world.keeper.settings
+        registration.accept_invitation, secret=secret, name=name, password=staff.STORED, settings=world.keeper.settings
     )
     found: list[User] = []
 

@@ -12,8 +12,8 @@ from PIL import Image, PngImagePlugin
 
 from expectations import everything, refused
 from game_server import LINK
-from gamekeeper.game import pictures
-from gamekeeper.game.refusals import BadField
+from gamekeeper.game.core.refusals import BadField
+from gamekeeper.game.world import catalogue
 from loops import over
 from people import ARROW, SWORD
 from proof import at_once
@@ -136,14 +136,14 @@ def make_pattern(width: int, height: int) -> Image.Image:
 @over("side, factor", [(16, 1), (16, 8), (32, 4), (64, 8), (64, 1)])
 def test_pixel_art_keeps_its_pixels(side: int, factor: int) -> None:
     art = make_pattern(side, side)
-    stored = Image.open(io.BytesIO(pictures.convert(write(enlarge(art, factor))).content))
+    stored = Image.open(io.BytesIO(catalogue.convert_picture(write(enlarge(art, factor))).content))
     assert stored.size == (64, 64)
     assert stored.tobytes() == enlarge(art, 64 // side).tobytes()
 
 
 @over("size, expected", [((512, 512), (64, 64)), ((100, 50), (64, 32)), ((512, 1), (64, 1)), ((40, 20), (40, 20))])
 def test_large_picture_is_scaled_down_in_proportion(size: tuple[int, int], expected: tuple[int, int]) -> None:
-    stored = Image.open(io.BytesIO(pictures.convert(write(make_image(*size))).content))
+    stored = Image.open(io.BytesIO(catalogue.convert_picture(write(make_image(*size))).content))
     assert stored.size == expected
 
 
@@ -190,7 +190,7 @@ def test_damaged_bytes_raise_only_the_refusal(start: bytes) -> None:
         for _ in range(draw.randrange(1, 6)):
             damaged[draw.randrange(len(damaged))] = draw.randrange(256)
         try:
-            stored = pictures.convert(bytes(damaged))
+            stored = catalogue.convert_picture(bytes(damaged))
         except BadField:
             continue
         assert Image.open(io.BytesIO(stored.content)).size <= (64, 64)

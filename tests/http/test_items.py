@@ -6,7 +6,7 @@ import game_server
 import people
 from expectations import everything, refused
 from game_server import stack
-from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.core.lookup import ZERO_GUID
 from item_slots import ANN, BAG, BOB, INVENTORY, give, read_slots, slots, take
 from people import ANNS_POUCH, ARROW, COIN, POUCH, SWORD
 from world import World

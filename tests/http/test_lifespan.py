@@ -3,9 +3,10 @@ from typing import Any
 
 import pytest
 
-from gamekeeper import app, settings
-from gamekeeper.http.asgi import Asgi
-from gamekeeper.http.caller import Callers
+from gamekeeper import app
+from gamekeeper.ground import settings
+from gamekeeper.http.server.asgi import Asgi
+from gamekeeper.http.server.caller import Callers
 
 
 async def live(asgi: Asgi, *messages: str) -> list[str]:

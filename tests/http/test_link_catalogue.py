@@ -12,7 +12,7 @@ import pytest
 import people
 from expectations import everything, refused
 from game_server import LINK, put_catalogue
-from gamekeeper.http import large_bodies
+from gamekeeper.http.server import admission
 from people import ARROW, BOB
 from reports import NEW, STRANGE, inventory, record
 from world import World
@@ -101,11 +101,11 @@ LARGE: Sequence[tuple[str, bytes]] = (
 def test_large_body_does_not_block_other_requests_and_is_read_like_a_small_one(world: World) -> None:
     """Each large body is invalid, so that the server only reads it and changes nothing."""
     for path, body in LARGE:
-        assert len(body) > large_bodies.LARGE_BYTES
+        assert len(body) > admission.LARGE_BYTES
         assert world.run(turns_during(world, path, body)) > 0
         assert world.run(turns_during(world, path, b"{")) == 0
     was = record(world, "Bob")
-    answer = world.call("PUT", REPORT, raw=b'{"X":7' + b" " * large_bodies.LARGE_BYTES + b"}")
+    answer = world.call("PUT", REPORT, raw=b'{"X":7' + b" " * admission.LARGE_BYTES + b"}")
     assert (answer.status, answer.json) == (200, was | {"X": 7})
 
 

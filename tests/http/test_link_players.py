@@ -8,9 +8,9 @@ from good_requests import EXAMPLES
 import people
 from expectations import everything, refused
 from game_server import LINK, heartbeat, join, leave, newcomer, put_catalogue, put_player, stack
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.http.bodies import list_optional_names
-from gamekeeper.http.wire.link import PutPlayer
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.http.server.bodies import list_optional_names
+from gamekeeper.http.world.link_shapes import PutPlayer
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, TUTORIAL
 from reports import FIELDS, NEW, STRANGE, bag, inventory, record
 from world import World

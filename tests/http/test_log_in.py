@@ -7,9 +7,9 @@ from email.utils import parsedate_to_datetime
 import pytest
 
 import people
-from gamekeeper.game.lookup import parse_guid
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.http import caller
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.core.lookup import parse_guid
+from gamekeeper.http.server import caller
 from proof import rows
 from token_pairs import BY_PASSWORD, FIELDS, TOKEN, exchange, log_in, require_oauth_error, works
 from world import SENT, World

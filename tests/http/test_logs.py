@@ -9,13 +9,14 @@ import pytest
 
 import people
 from api_keys import create
-from gamekeeper.backup.person import export_person
-from gamekeeper.game import erasure_jobs, logs
-from gamekeeper.game.change import Unlogged
-from gamekeeper.http.instants import format_engine_time, format_instant
-from gamekeeper.store import clock
-from gamekeeper.store.engine import Writing
-from gamekeeper.store.logs import ActivityEntry
+from gamekeeper.copies.exports import export_person
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.core.change import Unlogged
+from gamekeeper.game.world import logs
+from gamekeeper.http.server.instants import format_engine_time, format_instant
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.world.logs import ActivityEntry
 from people import ANN, ARROW, BOB, COIN, guid
 from proof import refused
 from tidying import tidy
@@ -209,7 +210,7 @@ def test_erased_person_leaves_no_entry_and_none_comes_back(world: World) -> None
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     for path in (f"user/{USER}/activity", f"user/{USER}/ip", f"user/{ZERO}/activity", f"trade?userId={USER}"):
         assert world.get(f"{LOGS}/{path}").json["Values"] == [], path  # masked before the job has run
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    world.run(erasures.run_all_jobs(world.keeper.store))
     for table in ("activity_log", "trade_log", "log_addresses"):
         assert secret not in str(world.sql(f"SELECT * FROM {table}"))  # noqa: S608 - names of the test's own
     assert world.get(f"{LOGS}/user/{ZERO}/activity").json["Total"] == 0
@@ -227,7 +228,7 @@ def test_batch_during_an_erasure_leaves_no_entry(world: World) -> None:
 
     async def erase() -> None:
         assert (await world.send("DELETE", "/api/v1/users/Ann")).status == 200
-        await erasure_jobs.run_all_jobs(store)
+        await erasures.run_all_jobs(store)
 
     async def report_and_erase() -> None:
         async def report(tx: Writing) -> asyncio.Task[None]:

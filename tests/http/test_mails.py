@@ -9,10 +9,10 @@ import pytest
 
 import people
 from expectations import everything
-from gamekeeper.game import mails as rules
-from gamekeeper.http.instants import format_instant
-from gamekeeper.store import mails
-from gamekeeper.store.engine import Writing
+from gamekeeper.game.accounts import mails as rules
+from gamekeeper.http.server.instants import format_instant
+from gamekeeper.store.accounts import mails
+from gamekeeper.store.engine.interface import Writing
 from outbox import ask, list_mails, only
 from proof import at_once, refused, spelt
 from world import Answer, World

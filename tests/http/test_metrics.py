@@ -12,10 +12,9 @@ import pytest
 
 import game_server
 import people
-from gamekeeper import log
-from gamekeeper.console import static_files
-from gamekeeper.http.prometheus import FAMILIES
-from gamekeeper.http.workers import WorkerSamples
+from gamekeeper.console.frame import static_files
+from gamekeeper.ground import log
+from gamekeeper.http.server.metrics import FAMILIES, WorkerSamples
 from server import Server, free_port
 from world import World
 

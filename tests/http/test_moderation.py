@@ -8,7 +8,7 @@ import pytest
 import people
 from expectations import everything
 from game_server import LINK, newcomer, put_player
-from gamekeeper.http.instants import DAY_MS, parse_instant
+from gamekeeper.http.server.instants import DAY_MS, parse_instant
 from proof import at_once, refused, spelt
 from world import SENT, Answer, World
 

@@ -8,7 +8,7 @@ import people
 import staff
 from expectations import refused
 from findings import findings
-from gamekeeper.game import notes
+from gamekeeper.game.accounts import notes
 from people import ANN, USER_IDS
 from world import Answer, World
 

@@ -21,16 +21,22 @@ from described import (
     hold_changes,
     response_of,
 )
-from gamekeeper.game.refusals import Refusal
-from gamekeeper.http import errors, operation_refusals, samples, wire
-from gamekeeper.http.operation import NO_TOKEN, WRITE
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.game.core.refusals import Refusal
+from gamekeeper.http.audit import change_shapes
+from gamekeeper.http.contract import operation_refusals, samples
+from gamekeeper.http.contract.operation import NO_TOKEN, WRITE
+from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.server import errors
 from person import erase, finish, live
 from world import World
 
 VERBS = {"get", "post", "put", "delete"}
 # modules of refusals that only pages of the console show
-OF_THE_CONSOLE = ("gamekeeper.console.", "gamekeeper.game.own_factor_refusals", "gamekeeper.game.identity_refusals")
+OF_THE_CONSOLE = (
+    "gamekeeper.console.",
+    "gamekeeper.game.access.console_refusals",
+    "gamekeeper.game.access.console_refusals",
+)
 # error codes that no operation documents: the router's, and those of the console's forms
 OF_NO_OPERATION = {
     *("method_not_allowed", "invitation_void", "invalid_object_type"),
@@ -135,7 +141,7 @@ def test_document_contains_no_secret() -> None:
 
 
 def test_every_kind_of_change_has_before_and_after_schemas() -> None:
-    assert wire.sides.SIDES.keys() == set(wire.sides.KINDS_OF["ToldChange"])
+    assert change_shapes.SIDES.keys() == set(change_shapes.KINDS_OF["ToldChange"])
     change = {"Kind": "items_given", "PlayerId": None, "UserId": None, "Before": {}, "After": {"Email": "x"}}
     assert faults(SCHEMAS["DoneChange"], change)
     assert faults(SCHEMAS["DoneChange"], change | {"Kind": "email_changed", "Before": {}}) == []

@@ -16,10 +16,11 @@ import invitations
 import staff
 from described import FORM, IGNORED, JSON, RAW, SETTINGS, TOLERANT_RAW, Operation, each_operation, hold
 from gamekeeper.demo import loader
-from gamekeeper.game import tokens
-from gamekeeper.http import samples
-from gamekeeper.http.operation import NO_TOKEN, WRITE
-from gamekeeper.store import copies, users
+from gamekeeper.game.access import tokens
+from gamekeeper.http.contract import samples
+from gamekeeper.http.contract.operation import NO_TOKEN, WRITE
+from gamekeeper.store.accounts import users
+from gamekeeper.store.engine import copies
 from signalling import insert_signal
 from world import World, at_work, open_world
 

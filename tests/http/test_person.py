@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import people
-from gamekeeper.backup.person import export_person
-from gamekeeper.game.calendar_steps import DAY_MS, format_day
-from gamekeeper.http import person
-from gamekeeper.http.instants import format_instant
+from gamekeeper.copies.exports import export_person
+from gamekeeper.game.insight.calendar import DAY_MS, format_day
+from gamekeeper.http.accounts import person
+from gamekeeper.http.server.instants import format_instant
 from playing import find_midnight, play, roll_up
 from proof import refused
 from world import World

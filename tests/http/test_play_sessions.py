@@ -6,10 +6,11 @@ from typing import Any
 from expectations import refused
 from findings import findings
 from game_server import heartbeat, join, leave
-from gamekeeper.game import erasure_jobs, presence
-from gamekeeper.game.calendar_steps import DAY_MS
-from gamekeeper.http.instants import format_instant, parse_instant
-from gamekeeper.store import clock
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.insight.calendar import DAY_MS
+from gamekeeper.game.players import presence
+from gamekeeper.http.server.instants import format_instant, parse_instant
+from gamekeeper.store.engine import clock
 from people import ANN, BOB, ZOE
 from playing import find_midnight, play, read_sessions, roll_up
 from world import World
@@ -126,7 +127,7 @@ def test_sessions_of_an_erased_person_get_a_random_id(world: World) -> None:
     play(world, [(ANN.id, start + DAY_MS, start + DAY_MS + 1000)])
     roll_up(world)
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    world.run(erasures.run_all_jobs(world.keeper.store))
     owners = {each[0] for each in read_sessions(world)}
     assert (len(owners), ANN.id in owners) == (2, False)
     assert ANN.id not in {each[0] for each in world.sql("SELECT player_id FROM player_activity")}

@@ -9,10 +9,10 @@ import pytest
 import game_server
 import people
 from expectations import refused
-from gamekeeper.game import player_filters
-from gamekeeper.game.player_filters import Cursor, Order
-from gamekeeper.http import player_cursor
-from gamekeeper.store import indexes
+from gamekeeper.game.lists import player_filters
+from gamekeeper.game.lists.player_filters import Cursor, Order
+from gamekeeper.http.lists import search_shapes
+from gamekeeper.store.engine import indexes
 from loops import over
 from people import COIN, MEADOW, WARRIOR, guid
 from world import World, open_world
@@ -166,9 +166,9 @@ def test_bans_need_users_query(shared: World) -> None:
     [
         *("classId=warrior", "levelFrom=0", "seenFrom=yesterday", "banned=maybe", "sortBy=quantity", "sortBy=colour"),
         *("cursor=nonsense", "cursor=WyJuYW1lIiwxXQ", "cursor=WyJuYW1lIiwiYVx1MDAwMCJd"),
-        f"cursor={player_cursor.encode(Cursor(Order('account'), (guid(1), guid(2))))}",
-        f"cursor={player_cursor.encode(Cursor(Order('level'), (1, 1, 'x')))}",
-        f"sortBy=level&cursor={player_cursor.encode(Cursor(Order('name'), ('a',)))}",
+        f"cursor={search_shapes.encode_cursor(Cursor(Order('account'), (guid(1), guid(2))))}",
+        f"cursor={search_shapes.encode_cursor(Cursor(Order('level'), (1, 1, 'x')))}",
+        f"sortBy=level&cursor={search_shapes.encode_cursor(Cursor(Order('name'), ('a',)))}",
     ],
 )
 def test_malformed_filter_is_rejected(shared: World, query: str) -> None:

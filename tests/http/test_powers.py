@@ -8,8 +8,9 @@ import pytest
 import api_keys
 import people
 from expectations import everything
-from gamekeeper.game import lookup, tokens
-from gamekeeper.game.security import Origin
+from gamekeeper.game.access import tokens
+from gamekeeper.game.access.security_log import Origin
+from gamekeeper.game.core import lookup
 from loops import over
 from proof import at_once, refused, spelt
 from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works

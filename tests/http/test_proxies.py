@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from gamekeeper import settings
-from gamekeeper.http.proxies import Proxies
+from gamekeeper.ground import settings
+from gamekeeper.http.server.proxies import Proxies
 from loops import over
 from world import World
 

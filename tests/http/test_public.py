@@ -6,10 +6,10 @@ import pytest
 
 from boarding import BOARDS, catch_up, create, now, pass_time
 from expectations import refused
-from gamekeeper.game.board_refusals import TooManyPublicRequests
-from gamekeeper.http import public
-from gamekeeper.http.public_guard import PublicGuard
-from gamekeeper.settings import BadSetting, Settings
+from gamekeeper.game.insight.refusals import TooManyPublicRequests
+from gamekeeper.ground.settings import BadSetting, Settings
+from gamekeeper.http.insight import public
+from gamekeeper.http.server.limits import PublicGuard
 from listings import MakeWorld
 from people import ANN, USER_IDS
 from world import Answer, World

@@ -8,10 +8,9 @@ from urllib.parse import parse_qsl
 from good_requests import EXAMPLES
 
 from expectations import everything, refused
-from gamekeeper.http import queries
-from gamekeeper.http.request import parse_query
-from gamekeeper.http.wire.lists import EngineQuery, LegacyQuery
-from gamekeeper.http.wire.scalars import PRINTABLE
+from gamekeeper.http.contract.shapes import PRINTABLE, EngineQuery, LegacyQuery
+from gamekeeper.http.server import queries
+from gamekeeper.http.server.request import parse_query
 from loops import over
 from world import World
 

@@ -19,8 +19,8 @@ from credentials import (
     redeem,
 )
 from expectations import everything
-from gamekeeper import log
-from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.ground import log
 from proof import refused, reset_code, rows, spelt
 from world import SENT, World
 

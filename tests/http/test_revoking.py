@@ -10,9 +10,9 @@ import api_keys
 import people
 import staff
 from expectations import everything
-from gamekeeper.http import caller, gate, large_bodies
-from gamekeeper.store import tokens as stored
-from gamekeeper.store.engine import Reading
+from gamekeeper.http.server import admission, caller
+from gamekeeper.store.access import tokens as stored
+from gamekeeper.store.engine.interface import Reading
 from proof import refused
 from token_pairs import DENIED, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
 from world import Answer, World
@@ -159,17 +159,17 @@ def test_permission_removed_while_a_large_body_waits_for_its_turn_is_missing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The large body waits in the gate after it has arrived, and permissions are read after that wait."""
-    real = gate.Gate.run
+    real = admission.Gate.run
     role = staff.save_role(world, "reporter", ["game.link"])
     token = staff.add_account(world, "Reporter", role)
 
-    async def wait(self: gate.Gate, account: str, work: Any, **more: Any) -> Any:
+    async def wait(self: admission.Gate, account: str, work: Any, **more: Any) -> Any:
         answer = await world.send("PUT", f"/api/keeper/v1/roles/{role}", body={"permissions": ["players.read"]})
         assert answer.status == 200
         return await real(self, account, work, **more)
 
-    monkeypatch.setattr(gate.Gate, "run", wait)
-    raw = b'{"X":7' + b" " * large_bodies.LARGE_BYTES + b"}"
+    monkeypatch.setattr(admission.Gate, "run", wait)
+    raw = b'{"X":7' + b" " * admission.LARGE_BYTES + b"}"
     answer = world.call("PUT", f"/api/link/v1/players/{people.BOB.id}", token=token, raw=raw)
     refused(answer, 403, "role_missing")
     assert world.get(f"{PLAYERS}/Bob").json["X"] != 7

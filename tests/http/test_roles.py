@@ -8,17 +8,17 @@ import pytest
 
 import people
 import staff
-from gamekeeper.game import erasures, moderation, powers, roles, suspensions, tokens
-from gamekeeper.game.actors import Actor
-from gamekeeper.game.changes import Decide
-from gamekeeper.game.moderation import ModerationRequest
-from gamekeeper.game.permissions import ALL
-from gamekeeper.game.refusals import Outranked
-from gamekeeper.game.role_refusals import LastManager, RoleOutOfReach
-from gamekeeper.game.roles import RoleRequest
-from gamekeeper.game.security import UNKNOWN_ORIGIN
-from gamekeeper.store import roles as role_rows
-from gamekeeper.store.powers import Powers
+from gamekeeper.game.access import roles, tokens
+from gamekeeper.game.access.permissions import ALL, Actor
+from gamekeeper.game.access.refusals import LastManager, RoleOutOfReach
+from gamekeeper.game.access.roles import RoleRequest
+from gamekeeper.game.access.security_log import UNKNOWN_ORIGIN
+from gamekeeper.game.accounts import erasures, moderation, suspensions
+from gamekeeper.game.accounts.moderation import ModerationRequest
+from gamekeeper.game.core.refusals import Outranked
+from gamekeeper.game.core.writes import Decide
+from gamekeeper.store.access import roles as role_rows
+from gamekeeper.store.access.roles import Powers
 from token_pairs import BY_PASSWORD, TOKEN, exchange, log_in
 from world import CLI, SENT, Answer, World
 
@@ -162,7 +162,7 @@ def test_credential_gives_no_more_than_its_own_permissions(world: World) -> None
     with pytest.raises(RoleOutOfReach):
         apply(world, partial(roles.delete, name="chief", actor=limited))
     with pytest.raises(Outranked):
-        apply(world, partial(powers.change, key="Clerk", given={"users.manage": True}, actor=limited))
+        apply(world, partial(roles.change_powers, key="Clerk", given={"users.manage": True}, actor=limited))
     give("chief", whole)
     with pytest.raises(Outranked):
         apply(world, partial(moderation.ban, order=ModerationRequest("Clerk", actor=limited)))

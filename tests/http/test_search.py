@@ -11,10 +11,14 @@ from msgspec.structs import replace
 import game_server
 from expectations import refused
 from findings import findings
-from gamekeeper.game import rows, search
-from gamekeeper.game.lookup import fold
-from gamekeeper.store import indexes, players, powers, users
-from gamekeeper.store.engine import Writing
+from gamekeeper.game.core.lookup import fold
+from gamekeeper.game.lists import search
+from gamekeeper.game.players import changes
+from gamekeeper.store.access import roles
+from gamekeeper.store.accounts import users
+from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.players import players
 from people import ANN, USER_IDS, ZOE, guid
 from world import World
 
@@ -42,7 +46,7 @@ def names(world: World, path: str, **query: str) -> list[str]:
 def add(world: World, given: Sequence[str], first: int = 0x5000) -> None:
     """Add players to Ann's account with different levels."""
     made = [
-        rows.make_player_columns(
+        changes.make_player_columns(
             replace(ZOE, id=guid(number), name=name, level=number % 7 + 1), world.keeper.changes.codec
         )
         for number, name in enumerate(given, first)
@@ -56,7 +60,7 @@ def add(world: World, given: Sequence[str], first: int = 0x5000) -> None:
 
 def add_users(world: World, given: Sequence[tuple[str, str]]) -> None:
     made = [
-        rows.make_user_columns(users.User(guid(number), name, email, "!", powers.Powers(), 0, None, None))
+        changes.make_user_columns(users.User(guid(number), name, email, "!", roles.Powers(), 0, None, None))
         for number, (name, email) in enumerate(given, 0x6000)
     ]
 

@@ -9,10 +9,11 @@ import pytest
 import people
 import staff
 from factors import add_totp, make_code
-from gamekeeper import app, settings
-from gamekeeper.game.key_file import KeyFile
-from gamekeeper.game.second_factor_refusals import KeyFileUnusable
-from gamekeeper.store.powers import Powers
+from gamekeeper import app
+from gamekeeper.game.access.key_file import KeyFile
+from gamekeeper.game.access.refusals import KeyFileUnusable
+from gamekeeper.ground import settings
+from gamekeeper.store.access.roles import Powers
 from proof import refused
 from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
 from world import Answer, World

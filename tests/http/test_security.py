@@ -11,7 +11,7 @@ import people
 from api_keys import KEYS, create
 from expectations import everything
 from gamekeeper import app
-from gamekeeper.game import erasure_jobs
+from gamekeeper.game.accounts import erasures
 from tidying import tidy
 from world import SENT, Answer, World
 
@@ -117,8 +117,8 @@ def test_use_from_a_new_address_is_recorded_once(world: World) -> None:
 
 
 def test_pages_and_tables_have_every_event_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamekeeper.game.security.PIECE_ROWS", 40)
-    monkeypatch.setattr("gamekeeper.http.security.CSV_BATCH", 7)
+    monkeypatch.setattr("gamekeeper.game.access.security_log.PIECE_ROWS", 40)
+    monkeypatch.setattr("gamekeeper.http.access.security_log.CSV_BATCH", 7)
     for number in range(90):
         world.keeper.failed_guesses.add("guess_failed", None, None, f"192.0.2.{number}")
     seen = [each["Id"] for each in events(world, "?limit=90")]
@@ -159,5 +159,5 @@ def test_erased_person_leaves_no_event_about_it_and_no_address(world: World) -> 
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     # masked at once, for the reader too
     assert [(each["User"], each["By"], each["Address"]) for each in events(world)] == [("Shop", None, None)]
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    world.run(erasures.run_all_jobs(world.keeper.store))
     assert not [row for found in everything(world).values() for row in found if "198.51.100.99" in str(row)]

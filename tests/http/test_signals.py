@@ -12,11 +12,11 @@ import staff
 from economics import catch_up, give, load_players
 from expectations import refused
 from game_server import put_player, stack
-from gamekeeper import settings
-from gamekeeper.game import signal_checks
-from gamekeeper.game.signal_checks import BAG_MINUTES, DAY_SLOTS, MINUTE_MS, SLOT_MINUTES
-from gamekeeper.game.signal_rules import parse_limits
-from gamekeeper.store import clock
+from gamekeeper.game.insight import signal_watch
+from gamekeeper.game.insight.signal_rules import parse_limits
+from gamekeeper.game.insight.signal_watch import BAG_MINUTES, DAY_SLOTS, MINUTE_MS, SLOT_MINUTES
+from gamekeeper.ground import settings
+from gamekeeper.store.engine import clock
 from listings import MakeWorld
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, USER_IDS
 from reports import bag
@@ -368,7 +368,7 @@ def test_instances_that_examine_together_raise_one_signal(world: World) -> None:
 
     async def run_together() -> None:
         every = [
-            signal_checks.SignalChecks(world.keeper.store, world.keeper.changes.codec, limits)
+            signal_watch.SignalChecks(world.keeper.store, world.keeper.changes.codec, limits)
             for limits in [vars(world.keeper.signal_checks)["_limits"]] * 3
         ]
         await asyncio.gather(*(each.run() for each in every))

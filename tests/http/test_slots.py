@@ -11,7 +11,7 @@ from approving import make_strict
 from expectations import everything, refused
 from findings import errors
 from game_server import stack
-from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.core.lookup import ZERO_GUID
 from item_slots import BAG, BOB, INVENTORY
 from people import ANNS_POUCH, ARROW, COIN, POUCH, SWORD
 from undos import undone

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import game_server
 import people
 from expectations import everything, refused
-from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.core.lookup import ZERO_GUID
 from people import FIREBALL, HEAL
 from world import World
 

@@ -1,9 +1,9 @@
 """Conditional reads: which answers have an ETag, who may cache them, and how If-None-Match is matched."""
 
 import people
-from gamekeeper.http import etags
-from gamekeeper.http.operation import NO_STORE, READ
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.http.contract.operation import NO_STORE, READ
+from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.server import static_files
 from loops import over
 from world import Answer, World
 
@@ -67,15 +67,15 @@ def test_secrets_writes_and_refusals_are_not_cacheable(world: World) -> None:
 
 def test_etag_depends_on_the_body_only_and_only_get_reads_have_one() -> None:
     assert {(each.method, each.access) for each in ROUTES if each.cache is not NO_STORE} == {("GET", READ)}
-    assert etags.make_etag(b'{"status":"live"}') == b'"290f663cc2ed7fec14d831023497265d"'
-    assert etags.make_etag(b"") != etags.make_etag(b"\0")
+    assert static_files.make_etag(b'{"status":"live"}') == b'"290f663cc2ed7fec14d831023497265d"'
+    assert static_files.make_etag(b"") != static_files.make_etag(b"\0")
 
 
 def test_if_none_match_accepts_weak_strong_and_listed_etags() -> None:
     listed = [b'"x", "abc"', b', ,"x" , W/"abc",', b'"a,b", "abc"', b'"", "\xfc", "abc"']
     for given in (TAG, b'W/"abc"', b' \t"abc"\t ', *listed, b"*"):
-        assert etags.is_listed(TAG, given), given
+        assert static_files.is_listed(TAG, given), given
     broken = [b'"x, "abc"', b'"abc', b'w/"abc"', b'"abc", x', b'"abc" "x"', b'*, "abc"', b'"\x00", "abc"']
     slow = [b"," * 100_000 + b"x", b" " * 100_000 + b"x", b", " * 50_000 + b'"']
     for given in (b"", b"abc", b'"ABC"', *broken, *slow):
-        assert not etags.is_listed(TAG, given), given[:20]
+        assert not static_files.is_listed(TAG, given), given[:20]

@@ -9,13 +9,13 @@ import pytest
 import people
 from expectations import everything
 from gamekeeper import app
-from gamekeeper.game import tokens
-from gamekeeper.game.security import CredentialUse, Origin
-from gamekeeper.game.tokens import TokenPair
-from gamekeeper.http import caller
-from gamekeeper.http.caller import Callers
-from gamekeeper.store import tokens as stored
-from gamekeeper.store.engine import Store
+from gamekeeper.game.access import tokens
+from gamekeeper.game.access.security_log import CredentialUse, Origin
+from gamekeeper.game.access.tokens import TokenPair
+from gamekeeper.http.server import caller
+from gamekeeper.http.server.caller import Callers
+from gamekeeper.store.access import tokens as stored
+from gamekeeper.store.engine.interface import Store
 from proof import at_once, refused
 from token_pairs import (
     BY_PASSWORD,

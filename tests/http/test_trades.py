@@ -7,7 +7,7 @@ import pytest
 
 from expectations import everything, refused
 from game_server import put_player, stack
-from gamekeeper.game import trades
+from gamekeeper.game.audit import undo_items
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, SWORD
 from undos import CHANGES, EMPTY, items, last, read_slot, row, undone
 from world import World
@@ -132,8 +132,8 @@ def test_empty_bag_that_another_player_gained_is_found_whatever_its_id(world: Wo
 
 @pytest.mark.both_engines
 def test_undo_is_refused_when_too_many_changes_must_be_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trades, "WINDOW_CHANGES", 2)
-    monkeypatch.setattr(trades, "MAX_WINDOWS", 3)
+    monkeypatch.setattr(undo_items, "WINDOW_CHANGES", 2)
+    monkeypatch.setattr(undo_items, "MAX_WINDOWS", 3)
     took = take_swords(world)
     for level in range(2, 6):
         assert world.post("/api/v1/players/Bob/level", {"level": level}).status == 200

@@ -13,10 +13,10 @@ from expectations import everything, refused
 from findings import errors
 from game_server import put_player
 from gamekeeper import game
-from gamekeeper.game import undo
-from gamekeeper.game.actors import Actor
-from gamekeeper.game.inventory import read_capacity
-from gamekeeper.store.powers import Powers
+from gamekeeper.game.access.permissions import Actor
+from gamekeeper.game.audit import undo
+from gamekeeper.game.players.inventory import read_capacity
+from gamekeeper.store.access.roles import Powers
 from people import ANN, COIN, SWORD, USER_IDS
 from undos import (
     ACTS,

@@ -8,9 +8,9 @@ import people
 from expectations import everything, refused
 from findings import errors
 from game_server import heartbeat, join, put_player, stack
-from gamekeeper.game import item_undo, retention
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store.powers import Powers
+from gamekeeper.game.audit import retention, undo_items
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.store.access.roles import Powers
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS, ZOE
 from tidying import tidy
 from undos import (
@@ -236,7 +236,7 @@ def test_undo_is_refused_after_another_resize_or_filling_of_the_bag_or_return_by
 
 
 def test_undo_is_refused_when_too_many_changes_followed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(item_undo, "MOST_LATER", 2)
+    monkeypatch.setattr(undo_items, "MOST_LATER", 2)
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
     dropped = last(world)
     items(world, "give", ARROW.id, 1)  # arrows do not affect the undo of a change of coins

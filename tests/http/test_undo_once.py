@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from expectations import refused
 from findings import errors
 from game_server import put_player, stack
-from gamekeeper.game import erasure_jobs, history, item_undo, retention, undo
-from gamekeeper.store import history as rows
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.audit import history, retention, undo, undo_items
+from gamekeeper.store.audit import history as rows
 from people import ANN, ARROW, BOB, COIN, POUCH, SWORD, USER_IDS, guid
 from tidying import tidy
 from undos import conflict, items, last, read_slot, row, undone
@@ -203,7 +204,7 @@ def test_erasure_removes_texts_from_a_deletion_and_stores_none(world: World) -> 
     assert "Bold" in str(world.sql("SELECT before FROM ledger"))
     for name in ("Bob", "Mona"):
         assert world.call("DELETE", f"/api/v1/users/{name}").status == 200
-    world.run(erasure_jobs.run_all_jobs(world.keeper.store))
+    world.run(erasures.run_all_jobs(world.keeper.store))
     assert "Bold" not in str(world.sql("SELECT before, after FROM ledger"))
     assert world.sql("SELECT COUNT(*) FROM player_texts") == [(0,)]
 
@@ -211,7 +212,7 @@ def test_erasure_removes_texts_from_a_deletion_and_stores_none(world: World) -> 
 def move_to_bank(world: World) -> tuple[int, int]:
     """Move an item to the bank in two reports, like a game server that saves inventory and bank separately."""
     put_bob(world, Items=[stack(0, ARROW.id, 5)])
-    world.sql("UPDATE ledger SET at = at - $1", item_undo.PRECEDING_MS)
+    world.sql("UPDATE ledger SET at = at - $1", undo_items.PRECEDING_MS)
     put_player(world, BOB.id, {"Bank": [stack(0, ARROW.id, 5)]})
     put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
     return last(world) - 1, last(world)
@@ -229,7 +230,7 @@ def test_half_of_a_move_is_not_undone_alone(world: World) -> None:
 
 def test_gain_long_before_the_loss_or_in_the_same_slot_is_not_a_move(world: World) -> None:
     came, went = move_to_bank(world)
-    world.sql("UPDATE ledger SET at = at - $1 WHERE seq <= $2", 2 * item_undo.PRECEDING_MS, came)
+    world.sql("UPDATE ledger SET at = at - $1 WHERE seq <= $2", 2 * undo_items.PRECEDING_MS, came)
     undo_of(world, went)
     put_player(world, BOB.id, {"Items": [stack(3, ARROW.id, 5)]})
     put_player(world, BOB.id, {"Items": [{"Slot": 3}]})
@@ -240,7 +241,7 @@ def test_gain_long_before_the_loss_or_in_the_same_slot_is_not_a_move(world: Worl
 @pytest.mark.both_engines
 def test_undo_reads_a_limited_number_of_skipped_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """An undo blocks SQLite's single writer, so it must not read all position reports of game servers."""
-    monkeypatch.setattr(item_undo, "MOST_LATER", 1)
+    monkeypatch.setattr(undo_items, "MOST_LATER", 1)
     monkeypatch.setattr(history, "SKIP_FACTOR", 4)
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
     dropped = last(world)
@@ -258,10 +259,10 @@ def test_undo_reads_a_limited_number_of_skipped_changes(world: World, monkeypatc
 
 def test_search_for_earlier_equipment_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The previous change of the equipment may be far back: the search for it must be limited."""
-    monkeypatch.setattr(item_undo, "PRECEDING_CHANGES", 2)
+    monkeypatch.setattr(undo_items, "PRECEDING_CHANGES", 2)
     for place in range(3):
         put_player(world, ANN.id, {"X": 100 + place})
-    asked = world.run(rows.read_right_before(world.keeper.store, ANN.id, last(world) + 1, item_undo.PRECEDING_CHANGES))
+    asked = world.run(rows.read_right_before(world.keeper.store, ANN.id, last(world) + 1, undo_items.PRECEDING_CHANGES))
     assert asked == []
     put_player(world, ANN.id, {"Equipment": NOTHING_ON})
     undo_of(world, last(world))

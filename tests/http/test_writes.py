@@ -4,8 +4,8 @@ import json
 
 import people
 from game_server import LINK
-from gamekeeper.http.operation import WRITE
-from gamekeeper.http.routes import ROUTES
+from gamekeeper.http.contract.operation import WRITE
+from gamekeeper.http.contract.routes import ROUTES
 from world import World
 from writes import CASES, KEEPER_PLAYERS, PLAYERS, Case, every_write, send, token_of
 

@@ -2,7 +2,7 @@ import re
 from typing import Any
 
 from gamekeeper.intersect import accounts
-from gamekeeper.store.powers import Powers
+from gamekeeper.store.access.roles import Powers
 from loops import over
 
 ID = "00000000-0000-4000-8000-000000000001"

@@ -88,7 +88,7 @@ def test_unsupported_url_and_unwritable_report_are_refused(files: Make, command:
 
 
 def test_locked_file_is_refused(files: Make, unmigrated: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamekeeper.intersect.sqlite_source.LOCK_SECONDS", 0.1)
+    monkeypatch.setattr("gamekeeper.intersect.engines.LOCK_SECONDS", 0.1)
     made = files()
     with closing(apsw.Connection(str(made.players))) as db:
         db.execute("BEGIN EXCLUSIVE")
@@ -103,7 +103,7 @@ def _denied(path: Path, _: int) -> bool:
 
 def test_source_in_read_only_folder(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file in a read-only folder is imported, unless it has a WAL, which needs a writable folder."""
-    monkeypatch.setattr("gamekeeper.intersect.sqlite_source.os.access", _denied)
+    monkeypatch.setattr("gamekeeper.intersect.engines.os.access", _denied)
     made = files()
     with closing(apsw.Connection(str(made.players))) as db:
         db.execute("PRAGMA journal_mode = WAL")

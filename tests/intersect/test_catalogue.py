@@ -1,6 +1,6 @@
 from gamekeeper.intersect import catalogue
 from gamekeeper.intersect.catalogue import GameData
-from gamekeeper.store.catalogue import CatalogueItem
+from gamekeeper.store.world.catalogue import CatalogueItem
 from loops import over
 
 ID = "00000000-0000-4000-8000-000000000001"

@@ -1,11 +1,11 @@
 import re
 from typing import Any
 
-from gamekeeper.game.inventory import Stack
+from gamekeeper.game.players.inventory import Stack
+from gamekeeper.ground.settings import Settings
 from gamekeeper.intersect import values
+from gamekeeper.intersect.catalogue import ClassGrowth, ItemBonus, Vitals
 from gamekeeper.intersect.players import PlayerReader, RawBag, RawPlayer
-from gamekeeper.intersect.vitals import ClassGrowth, ItemBonus, Vitals
-from gamekeeper.settings import Settings
 from loops import over
 
 NOUNS = ("users", "players", "inventory", "bank", "bags", "bag_slots", "spells", "variables", "switches")

@@ -14,8 +14,8 @@ import game_columns
 import make_intersect
 from command_line import CommandLine
 from game_columns import Column
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.intersect.catalogue import EQUIPMENT
 from intersect_files import IntersectFiles, by_day, find_unaccounted, run
 from make_intersect import Era, compact

@@ -10,8 +10,9 @@ import intersect_extras
 import make_intersect
 from command_line import CommandLine
 from findings import errors
-from gamekeeper.intersect import guilds, importer
-from gamekeeper.intersect.existing import COMPLETED
+from gamekeeper.intersect import importer
+from gamekeeper.intersect import world as intersect_world
+from gamekeeper.intersect.import_run import COMPLETED
 from intersect_extras import MISSING, OTHER, RED
 from intersect_files import Imported, OpenImport, by_day, change, find_unaccounted, own, read_report, run
 from world import World
@@ -50,8 +51,8 @@ def test_guilds_with_members_ranks_and_banks(era: str, whole_import: Callable[[s
     )
     assert f"its guild {MISSING} is missing" in find_notes(made, "Players")[own("player", 4)]
     notes = find_notes(made, "Guilds")
-    assert notes[str(intersect_extras.EMPTY)] == guilds.NO_OWNER
-    names = [line["id"] for line in read_report(made) if line["reason"] == guilds.SAME_NAME]
+    assert notes[str(intersect_extras.EMPTY)] == intersect_world.NO_OWNER
+    names = [line["id"] for line in read_report(made) if line["reason"] == intersect_world.SAME_NAME]
     assert len(names) == (0 if era == "0.8" else 1)
     ((owner, kind, data),) = world.sql("SELECT guild_id, kind, data FROM guild_leftovers")
     assert (owner, kind) == (str(RED), "guild_bank")

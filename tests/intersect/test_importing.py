@@ -12,11 +12,13 @@ import make_intersect
 import world as worlds
 from command_line import CommandLine
 from findings import errors
-from gamekeeper.game import erasures, player_edits
-from gamekeeper.game.lookup import make_clashing_fold
-from gamekeeper.game.passwords import hash_for_wire
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.core.lookup import make_clashing_fold
+from gamekeeper.game.players import player_edits
 from gamekeeper.intersect import importer
-from gamekeeper.store import players, users
+from gamekeeper.store.accounts import users
+from gamekeeper.store.players import players
 from intersect_files import (
     PLAYERS,
     SPOILT,

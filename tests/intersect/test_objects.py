@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from command_line import CommandLine
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.intersect import details, objects
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.intersect import catalogue
+from gamekeeper.intersect import world as intersect_world
 from intersect_files import Make, change, find_unaccounted, own, read_report, run
 from loops import over
 from world import World
@@ -37,7 +38,7 @@ from world import World
     ],
 )
 def test_fields_of_columns(columns: list[str | None], row: list[Any], expected: Any) -> None:
-    found = details.encode_details("items", columns, ("id", *row))
+    found = catalogue.encode_details("items", columns, ("id", *row))
     assert found
     assert json.loads(found) == expected
 
@@ -46,13 +47,13 @@ def test_large_fields_are_left_out_and_listed(
     whole_files: Make, command: CommandLine, opened: Callable[[str], World]
 ) -> None:
     made = whole_files()
-    large = "x" * details.MAX_BYTES
+    large = "x" * catalogue.MAX_BYTES
     change(made.game, f"UPDATE Npcs SET Drops = '[\"{large}\"]'", f"UPDATE Items SET Description = '{large}'")  # noqa: S608 - from here
     told = run(command, made)
     assert find_unaccounted(told) == []
-    listed = [line["table"] for line in read_report(made) if line["reason"] == details.TOO_LARGE]
+    listed = [line["table"] for line in read_report(made) if line["reason"] == catalogue.TOO_LARGE]
     assert (listed.count("Npcs"), listed.count("Items")) == (3, 5)
     world = opened(command.database)
     assert world.sql("SELECT details FROM game_objects WHERE type = 'npc'") == [(None,)] * 3
-    left = [line["id"] for line in read_report(made) if line["reason"] == objects.EVENT_OF_MAP]
+    left = [line["id"] for line in read_report(made) if line["reason"] == intersect_world.EVENT_OF_MAP]
     assert left == [own("event", 1)]

@@ -7,8 +7,8 @@ import pytest
 from command_line import CommandLine
 from findings import errors
 from gamekeeper.intersect import importer
-from gamekeeper.intersect.schemas import BadSource
-from gamekeeper.store import indexes
+from gamekeeper.intersect.sources import BadSource
+from gamekeeper.store.engine import indexes
 from intersect_files import Make, change, find_unaccounted, own, read_report, run
 from world import World
 

@@ -6,7 +6,7 @@ import pytest
 
 from command_line import CommandLine
 from gamekeeper.intersect import importer
-from gamekeeper.intersect.schemas import BadSource
+from gamekeeper.intersect.sources import BadSource
 from intersect_files import IntersectFiles, Make, change, run
 
 

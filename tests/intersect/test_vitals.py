@@ -1,4 +1,4 @@
-from gamekeeper.intersect.vitals import ClassGrowth, ItemBonus, Vitals
+from gamekeeper.intersect.catalogue import ClassGrowth, ItemBonus, Vitals
 
 WARRIOR = ClassGrowth((100, 20), (10, 2), by_percent=False, first_exp=100, exp_increase=50, overrides={3: 777})
 MAGE = ClassGrowth((50, 80), (5, 10), by_percent=True)

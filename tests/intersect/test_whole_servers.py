@@ -15,8 +15,8 @@ from command_line import CommandLine
 from findings import errors
 from gamekeeper.intersect import import_run, importer
 from gamekeeper.intersect.import_run import ImportRun
-from gamekeeper.intersect.schemas import BadSource
-from gamekeeper.store.imports import DONE_STAGE
+from gamekeeper.intersect.sources import BadSource
+from gamekeeper.store.world.imports import DONE_STAGE
 from intersect_files import (
     Make,
     OpenImport,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gamekeeper import settings
-from gamekeeper.mail import messages
-from gamekeeper.mail.messages import BadAddress, InvitationMail, MailTemplates, ResetMail
-from gamekeeper.settings import BadSetting
+from gamekeeper.ground import settings
+from gamekeeper.ground.settings import BadSetting
+from gamekeeper.http.accounts import mail_messages
+from gamekeeper.http.accounts.mail_messages import BadAddress, InvitationMail, MailTemplates, ResetMail
 from loops import over
 from outbox import FROM
 
@@ -20,7 +20,7 @@ EVIL = '<b>Eve</b> & "co"\r\nBcc: eve@example.test\x00\u2028.'
 
 
 def letters(**given: Any) -> MailTemplates:
-    return messages.load_templates(settings.load({}, **{"mail_from": FROM, "game_name": "Ängen", **given}))
+    return mail_messages.load_templates(settings.load({}, **{"mail_from": FROM, "game_name": "Ängen", **given}))
 
 
 def part(message: EmailMessage, kind: str) -> str:
@@ -55,8 +55,8 @@ def test_reset_mail_with_link() -> None:
 
 
 def test_mails_and_missing_templates_are_in_the_language_of_the_setting(tmp_path: Path) -> None:
-    (tmp_path / messages.SUBJECT).write_text("$game\nruft\n", encoding="utf-8")
-    (tmp_path / messages.TEXT).write_text("Für ${name}: $code, $$5, $minutes", encoding="utf-8")
+    (tmp_path / mail_messages.SUBJECT).write_text("$game\nruft\n", encoding="utf-8")
+    (tmp_path / mail_messages.TEXT).write_text("Für ${name}: $code, $$5, $minutes", encoding="utf-8")
     made = letters(language="de", public_url="https://keeper.example", mail_templates=str(tmp_path))
     reset = made.build_reset(ANN)
     assert (str(reset["Subject"]), part(reset, "plain")) == ("Ängen ruft", f"Für Ann: {ANN.code}, $5, 30\n")
@@ -102,11 +102,11 @@ def test_valid_addresses_are_used_and_invalid_ones_refused(address: str, envelop
 @over(
     "name, text",
     [
-        (messages.TEXT, b"$nmae $code"),
-        (messages.TEXT, b"$code for $ 5"),
-        (messages.TEXT, b"Hello $name"),
-        (messages.HTML, b"\xff $code"),
-        (messages.SUBJECT, b" \n"),
+        (mail_messages.TEXT, b"$nmae $code"),
+        (mail_messages.TEXT, b"$code for $ 5"),
+        (mail_messages.TEXT, b"Hello $name"),
+        (mail_messages.HTML, b"\xff $code"),
+        (mail_messages.SUBJECT, b" \n"),
     ],
 )
 def test_invalid_templates_are_refused(tmp_path: Path, name: str, text: bytes) -> None:

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 import people
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.mail import outbox
-from gamekeeper.mail.outbox import Sender
-from gamekeeper.store import clock, mails
-from gamekeeper.store.engine import DatabaseUnavailable
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.http.accounts import outbox
+from gamekeeper.http.accounts.outbox import Sender
+from gamekeeper.store.accounts import mails
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import DatabaseUnavailable
 from loops import over
 from outbox import Make, age, ask, list_mails, make_due, only, send, sending_to
 from smtp_sink import Rude, Sink

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
-from gamekeeper import log, settings
-from gamekeeper.mail import smtp
-from gamekeeper.settings import BadSetting
+from gamekeeper.ground import log, settings
+from gamekeeper.ground.settings import BadSetting
+from gamekeeper.http.accounts import smtp
 from long_forms import choose
 from loops import over
 from outbox import FROM, Make, ask, make_due, only, send, sending_to

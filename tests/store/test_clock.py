@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 import people
-from gamekeeper.game.tokens import hash_token
-from gamekeeper.store import clock
+from gamekeeper.game.access.tokens import hash_token
+from gamekeeper.store.engine import clock
 from world import World
 
 pytestmark = pytest.mark.both_engines

@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from command_line import CommandLine
-from gamekeeper.http import health
-from gamekeeper.store.engine import DatabaseUnavailable
-from gamekeeper.store.sqlite import SqliteStore
+from gamekeeper.http.insight import health
+from gamekeeper.store.engine.interface import DatabaseUnavailable
+from gamekeeper.store.engine.sqlite import SqliteStore
 from people import COIN
 from server import Server
 from world import World, prepare

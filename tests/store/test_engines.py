@@ -10,9 +10,9 @@ import apsw
 import pytest
 
 import people
-from gamekeeper.store import items
-from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable, DiskFull, Reading, Writing
-from gamekeeper.store.statements import Statement
+from gamekeeper.store.engine.interface import CommitUnknown, DatabaseUnavailable, DiskFull, Reading, Writing
+from gamekeeper.store.engine.statements import Statement
+from gamekeeper.store.players import items
 from world import World
 
 pytestmark = pytest.mark.both_engines

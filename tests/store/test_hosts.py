@@ -12,15 +12,15 @@ import asyncpg
 import pytest
 
 from databases import Postgres
-from gamekeeper.store import clock, hosts, postgres
-from gamekeeper.store.engine import DatabaseUnavailable
+from gamekeeper.store.engine import clock, postgres, postgres_url
+from gamekeeper.store.engine.interface import DatabaseUnavailable
 from loops import over
 from swallower import Swallower
 
 
 def test_url_with_several_servers_is_split() -> None:
     url = "postgresql://me:s%2Ccret@one,two:5433/game?sslmode=require"
-    assert hosts.split_hosts(url) == [
+    assert postgres_url.split_hosts(url) == [
         "postgresql://me:s%2Ccret@one/game?sslmode=require",
         "postgresql://me:s%2Ccret@two:5433/game?sslmode=require",
     ]
@@ -28,18 +28,18 @@ def test_url_with_several_servers_is_split() -> None:
 
 @over("url", ["postgresql:///game?host=/run/postgresql", "postgresql://one/game"])
 def test_url_with_one_server_is_unchanged(url: str) -> None:
-    assert hosts.split_hosts(url) == [url]
+    assert postgres_url.split_hosts(url) == [url]
 
 
 def test_connect_timeout_comes_from_url_then_environment_then_default(monkeypatch: pytest.MonkeyPatch) -> None:
     url = "postgresql://me@one,two/game"
-    monkeypatch.delenv(hosts.TIMEOUT_VARIABLE, raising=False)
-    assert hosts.split_timeout(url) == (url, hosts.CONNECT_SECONDS)
-    monkeypatch.setenv(hosts.TIMEOUT_VARIABLE, "20")
-    assert hosts.split_timeout(f"{url}?sslmode=require") == (f"{url}?sslmode=require", 20)
+    monkeypatch.delenv(postgres_url.TIMEOUT_VARIABLE, raising=False)
+    assert postgres_url.split_timeout(url) == (url, postgres_url.CONNECT_SECONDS)
+    monkeypatch.setenv(postgres_url.TIMEOUT_VARIABLE, "20")
+    assert postgres_url.split_timeout(f"{url}?sslmode=require") == (f"{url}?sslmode=require", 20)
     given = f"{url}?host=/run&connect_timeout=7&sslmode=require"
-    assert hosts.split_timeout(given) == (f"{url}?host=/run&sslmode=require", 7)
-    assert hosts.split_timeout("postgresql:///game?connect_timeout=1") == ("postgresql:///game", 1)
+    assert postgres_url.split_timeout(given) == (f"{url}?host=/run&sslmode=require", 7)
+    assert postgres_url.split_timeout("postgresql:///game?connect_timeout=1") == ("postgresql:///game", 1)
 
 
 async def look(url: str, times: int) -> list[float]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gamekeeper.demo.names import make_numbered_id
-from gamekeeper.store import logs
-from gamekeeper.store.logs import DAY_MS, NO_ID, ActivityEntry, TradeEntry
+from gamekeeper.demo.world import make_numbered_id
+from gamekeeper.store.world import logs
+from gamekeeper.store.world.logs import DAY_MS, NO_ID, ActivityEntry, TradeEntry
 from people import USER_IDS
 from world import World
 

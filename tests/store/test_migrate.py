@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from gamekeeper import app, settings
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import indexes
-from gamekeeper.store.engine import UnusableDatabase, Writing
-from gamekeeper.store.migrate import (
+from gamekeeper import app
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.ground import settings
+from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine.interface import UnusableDatabase, Writing
+from gamekeeper.store.engine.migrate import (
     SQL,
     SQUASHED_CHECKSUM,
     Migration,
@@ -21,7 +22,7 @@ from gamekeeper.store.migrate import (
     migrate,
     require_ours,
 )
-from gamekeeper.store.statements import Statement
+from gamekeeper.store.engine.statements import Statement
 
 pytestmark = pytest.mark.both_engines
 

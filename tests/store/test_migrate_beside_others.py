@@ -9,10 +9,11 @@ import asyncpg
 import pytest
 
 from findings import findings
-from gamekeeper import app, settings
-from gamekeeper.store import indexes, migrate
-from gamekeeper.store.engine import Store
-from gamekeeper.store.migrate import Migration, load_migrations
+from gamekeeper import app
+from gamekeeper.ground import settings
+from gamekeeper.store.engine import indexes, migrate
+from gamekeeper.store.engine.interface import Store
+from gamekeeper.store.engine.migrate import Migration, load_migrations
 from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)

@@ -19,9 +19,9 @@ import asyncpg
 import pytest
 
 import world as worlds
-from gamekeeper.store import postgres_connection, sqlite
-from gamekeeper.store.migrate import migrate
-from gamekeeper.store.statements import FOLDER, Statements, count_parameters
+from gamekeeper.store.engine import postgres_connection, sqlite
+from gamekeeper.store.engine.migrate import migrate
+from gamekeeper.store.engine.statements import FOLDER, Statements, count_parameters
 
 Plans = dict[str, list[str]]  # the lines of the plan of each statement
 Explain = Callable[[str], "list[str]"]

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 import people
-from gamekeeper.store import pool
+from gamekeeper.store.engine import postgres_pool
 from server import Server
 from world import Answer, World
 
@@ -25,7 +25,7 @@ GIVE = "/api/v1/players/{}/items/give"
 @pytest.fixture(autouse=True)
 def wait_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise the timeout of locks and connections, so that it does not end a wait on a busy machine."""
-    monkeypatch.setattr(pool, "LOCK_SECONDS", 30)
+    monkeypatch.setattr(postgres_pool, "LOCK_SECONDS", 30)
 
 
 @asynccontextmanager

@@ -12,11 +12,14 @@ import pytest
 
 import people
 import pgbouncer
-from gamekeeper import app, settings
-from gamekeeper.game import changes, lookup
-from gamekeeper.store import lists, players, pool
-from gamekeeper.store.engine import CommitUnknown, Store, Writing
-from gamekeeper.store.statements import Statement
+from gamekeeper import app
+from gamekeeper.game.core import lookup, writes
+from gamekeeper.ground import settings
+from gamekeeper.store.core import ordered_lists
+from gamekeeper.store.engine import postgres_pool
+from gamekeeper.store.engine.interface import CommitUnknown, Store, Writing
+from gamekeeper.store.engine.statements import Statement
+from gamekeeper.store.players import players
 from postgres_wire import PostgresWire
 from world import Answer, World
 
@@ -40,7 +43,7 @@ def test_cancelled_prepare_leaves_connection_usable(world: World) -> None:
             await store.close()  # close the pool: the next connection has no prepared statements
             await hang_up(after)
             await players.count(store)
-            await lists.read_checkpoint(store)
+            await ordered_lists.read_checkpoint(store)
 
     world.run(ask(store))
 
@@ -146,12 +149,12 @@ async def beside(world: World, text: str) -> AsyncGenerator[None]:
         await db.close()
 
 
-CLAIM = changes._find_claim(changes.Intent("test", actor_id=people.USER_IDS["Root"], key="k"))  # noqa: SLF001 - the number of PostgreSQL's advisory lock  # pyright: ignore[reportPrivateUsage] - the same
+CLAIM = writes._find_claim(writes.Intent("test", actor_id=people.USER_IDS["Root"], key="k"))  # noqa: SLF001 - the number of PostgreSQL's advisory lock  # pyright: ignore[reportPrivateUsage] - the same
 LOCK_BOB = f"SELECT FROM players WHERE id = '{people.BOB.id}' FOR UPDATE"
 
 
 def test_replay_does_not_wait_for_the_lock_of_its_player(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "LOCK_SECONDS", 1)
+    monkeypatch.setattr(postgres_pool, "LOCK_SECONDS", 1)
 
     async def ask() -> list[Answer]:
         await world.keeper.store.close()  # close the pool: the next connection has the shorter timeout
@@ -174,7 +177,7 @@ def test_timeout_of_begin_tells_the_claim_from_the_lock(
     world: World, monkeypatch: pytest.MonkeyPatch, held: str, status: int, code: str
 ) -> None:
     """The claim and the player's lock are sent in one message; another session holds one of them for too long."""
-    monkeypatch.setattr(pool, "LOCK_SECONDS", 1)
+    monkeypatch.setattr(postgres_pool, "LOCK_SECONDS", 1)
 
     async def ask() -> Answer:
         await world.keeper.store.close()

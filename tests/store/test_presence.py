@@ -9,8 +9,8 @@ import asyncpg
 import pytest
 
 from game_server import LINK, heartbeat
-from gamekeeper.store import presence
-from gamekeeper.store.engine import Writing
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.players import presence
 from people import ANN, BOB
 from world import World
 

@@ -11,10 +11,10 @@ import apsw
 import pytest
 
 import people
-from gamekeeper.store.engine import DatabaseUnavailable, DiskFull, Snapshot, UnusableDatabase, Writing
-from gamekeeper.store.sqlite import CACHED_STATEMENTS
-from gamekeeper.store.sqlite_failures import UndecodableText, translate
-from gamekeeper.store.statements import Statement
+from gamekeeper.store.engine.interface import DatabaseUnavailable, DiskFull, Snapshot, UnusableDatabase, Writing
+from gamekeeper.store.engine.sqlite import CACHED_STATEMENTS
+from gamekeeper.store.engine.sqlite_writer import UndecodableText, translate
+from gamekeeper.store.engine.statements import Statement
 from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

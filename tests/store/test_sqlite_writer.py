@@ -11,8 +11,8 @@ import apsw
 import pytest
 
 import people
-from gamekeeper.store.engine import DatabaseUnavailable, DiskFull, Writing
-from gamekeeper.store.statements import Statement
+from gamekeeper.store.engine.interface import DatabaseUnavailable, DiskFull, Writing
+from gamekeeper.store.engine.statements import Statement
 from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -8,12 +8,12 @@ from unicodedata import normalize
 from urllib.parse import unquote_to_bytes
 
 import msgspec
-
-from benchmarks.peers.flat.server import GIVE, PLAYERS, Believed, Headers
 from gamekeeper.game.inventory import BANK, INVENTORY, Capacity
 from gamekeeper.game.lookup import ZERO_GUID, is_nameable, parse_guid
 from gamekeeper.http.wire.items import GiveItem
 from gamekeeper.http.wire.scalars import encode
+
+from benchmarks.peers.flat.server import GIVE, PLAYERS, Believed, Headers
 
 ENDING = len(b"/items/give")
 NO_BUFFS = "[0,0,0,0,0]"

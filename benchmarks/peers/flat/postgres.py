@@ -9,18 +9,18 @@ from unicodedata import normalize
 from urllib.parse import unquote_to_bytes
 
 import asyncpg
-
-from benchmarks.peers.flat import gifts, server
-from benchmarks.peers.flat.gifts import Gift
-from benchmarks.peers.flat.server import PLAYERS, Message, Peer, Receive, Send
 from gamekeeper.game.lookup import is_nameable, parse_guid
 from gamekeeper.settings import Settings
-from gamekeeper.store import codecs, idempotency_keys, items, ledger, lists, players, tokens
 from gamekeeper.store.names import AFTER_CLASHES
 from gamekeeper.store.postgres import SESSION
 from gamekeeper.store.postgres_connection import BEGIN, PLACEHOLDERS
 from gamekeeper.store.postgres_durability import RAISE_COMMIT
 from gamekeeper.store.statements import Statement, combine, join_side_by_side
+
+from benchmarks.peers.flat import gifts, server
+from benchmarks.peers.flat.gifts import Gift
+from benchmarks.peers.flat.server import PLAYERS, Message, Peer, Receive, Send
+from gamekeeper.store import codecs, idempotency_keys, items, ledger, lists, players, tokens
 
 NEWS_COLUMNS = 5  # columns of the statement `news` in lists.sql
 KEY_COLUMNS, ITEM_COLUMNS = 3, 3  # columns of READ_GIFT: stored answer and player, the item; then a slot

@@ -12,11 +12,7 @@ from hashlib import sha256
 from time import monotonic, perf_counter_ns, time
 from typing import Any
 
-from gamekeeper import app, log, settings
-from gamekeeper.cli import serve
-from gamekeeper.game import inventory, lists
 from gamekeeper.game.bucket_index import BucketIndex
-from gamekeeper.http import caller, etags
 from gamekeeper.http.instants import DAY_MS, MILLISECONDS, MINUTES, SECONDS, encode_date
 from gamekeeper.http.player_records import encode_records
 from gamekeeper.http.response import JSON, POLICY, REPLAY_HEADER
@@ -25,6 +21,11 @@ from gamekeeper.http.wire.lists import DEFAULT_SIZE
 from gamekeeper.http.wire.players import encode_player_tail
 from gamekeeper.http.wire.scalars import encode
 from gamekeeper.settings import Settings
+
+from gamekeeper import app, log, settings
+from gamekeeper.cli import serve
+from gamekeeper.game import inventory, lists
+from gamekeeper.http import caller, etags
 
 Message = dict[str, Any]
 Headers = Mapping[bytes, bytes]

@@ -10,17 +10,17 @@ from unicodedata import normalize
 from urllib.parse import unquote_to_bytes
 
 import apsw
-
-from benchmarks.peers.flat import gifts, server
-from benchmarks.peers.flat.gifts import Gift
-from benchmarks.peers.flat.server import PLAYERS, Message, Peer, Receive, Send
 from gamekeeper.game.lookup import is_nameable, parse_guid
 from gamekeeper.settings import Settings
-from gamekeeper.store import catalogue, idempotency_keys, items, ledger, lists, players, tokens
 from gamekeeper.store.clock import SteadyClock
 from gamekeeper.store.names import AFTER_CLASHES
 from gamekeeper.store.sqlite import BUSY_MS, CACHED_STATEMENTS, PLACEHOLDERS, PRAGMAS, READER_CACHE_KIB
 from gamekeeper.store.statements import Statement
+
+from benchmarks.peers.flat import gifts, server
+from benchmarks.peers.flat.gifts import Gift
+from benchmarks.peers.flat.server import PLAYERS, Message, Peer, Receive, Send
+from gamekeeper.store import catalogue, idempotency_keys, items, ledger, lists, players, tokens
 
 
 def _render(statement: Statement) -> str:

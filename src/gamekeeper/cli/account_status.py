@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gamekeeper.cli import terminal
-from gamekeeper.game import accounts, permissions
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import identities, moderation, second_factors
-from gamekeeper.store.moderation import ImposedPenalty
-from gamekeeper.store.powers import Powers
-from gamekeeper.store.users import User
+from gamekeeper.game.access import permissions
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.store.access import identities, second_factors
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.accounts import moderation
+from gamekeeper.store.accounts.moderation import ImposedPenalty
+from gamekeeper.store.accounts.users import User
 
 
 class AccountStatus(NamedTuple):

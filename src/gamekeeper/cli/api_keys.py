@@ -5,19 +5,19 @@ from collections.abc import Sequence
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.items import ItemType
-from gamekeeper.cli.lazy_commands import CommandGroup
+from gamekeeper.cli.commands import CommandGroup
+from gamekeeper.cli.roles import ItemType
 from gamekeeper.cli.users import PermissionType, apply_change
-from gamekeeper.game import api_keys as rules
-from gamekeeper.game import lookup
-from gamekeeper.game.api_keys import IssuedKey, KeyDraft, KeyEdit
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.tokens import DAY_MS
-from gamekeeper.store import api_keys as rows
-from gamekeeper.store import clock
-from gamekeeper.store.api_keys import ApiKey, KeyLimits
-from gamekeeper.store.engine import Reading
+from gamekeeper.game.access import api_keys as rules
+from gamekeeper.game.access.api_keys import IssuedKey, KeyDraft, KeyEdit
+from gamekeeper.game.access.tokens import DAY_MS
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.store.access import api_keys as rows
+from gamekeeper.store.access.api_keys import ApiKey, KeyLimits
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import Reading
 
 HEADS = ("ID", "NAME", "OWNER", "MAY", "LIMITS", "ADDRESSES", "EXPIRES", "LAST USED", "LAST ADDRESS", "STATE")
 

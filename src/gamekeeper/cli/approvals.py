@@ -5,15 +5,16 @@ from functools import partial
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.lazy_commands import CommandGroup
+from gamekeeper.cli.commands import CommandGroup
 from gamekeeper.cli.users import apply_change
-from gamekeeper.game import approval_decisions, lookup
-from gamekeeper.game import approvals as rules
-from gamekeeper.game.approval_refusals import NoSuchApproval
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.http import mail_cursor
-from gamekeeper.http.held_bodies import find_invited
-from gamekeeper.store import approvals as rows
+from gamekeeper.game.audit import approval_decisions
+from gamekeeper.game.audit import approvals as rules
+from gamekeeper.game.audit.refusals import NoSuchApproval
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.http.server import query_values
+from gamekeeper.http.server.stored_bodies import find_invited
+from gamekeeper.store.audit import approvals as rows
 
 LIST_LIMIT = 1000
 STATES = (rows.WAITING, rows.DONE, rows.DENIED, rows.EXPIRED)
@@ -31,7 +32,7 @@ def approvals() -> None:
 def list_(state: str | None, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
     """List changes that need an approval, newest first."""
     page = terminal.run_on_database(
-        database, lambda keeper: rules.load_page(keeper.store, state, mail_cursor.START, LIST_LIMIT)
+        database, lambda keeper: rules.load_page(keeper.store, state, query_values.START, LIST_LIMIT)
     )
     shown = [
         (

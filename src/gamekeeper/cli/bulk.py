@@ -13,20 +13,19 @@ import msgspec
 
 from gamekeeper import app
 from gamekeeper.cli import terminal
-from gamekeeper.cli.lazy_commands import CommandGroup
-from gamekeeper.cli.penalty_times import Body, add_time_options, choose_time
-from gamekeeper.game import lookup
-from gamekeeper.game.approval_refusals import ApprovalRequired
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.second_factors import read_policy
-from gamekeeper.http import bulk as operations
-from gamekeeper.http import dispatcher, mail_cursor
-from gamekeeper.http.caller import Callers
-from gamekeeper.http.request import Request
-from gamekeeper.http.requesters import load_requester
-from gamekeeper.http.response import JSON
-from gamekeeper.store import bulk_jobs as rows
-from gamekeeper.store import catalogue
+from gamekeeper.cli.commands import CommandGroup
+from gamekeeper.cli.moderation import Body, add_time_options, choose_time
+from gamekeeper.game.access.second_factors import read_policy
+from gamekeeper.game.audit.refusals import ApprovalRequired
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.http.audit import bulk_jobs as operations
+from gamekeeper.http.server import dispatcher, query_values
+from gamekeeper.http.server.caller import Callers, load_requester
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import JSON
+from gamekeeper.store.audit import bulk_jobs as rows
+from gamekeeper.store.world import catalogue
 
 ROOT = "/api/keeper/v1/bulk"
 LIST_LIMIT = 1000
@@ -63,7 +62,7 @@ def bulk() -> None:
 def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
     """List jobs, newest first."""
     found = terminal.run_on_database(
-        database, lambda keeper: rows.read_page(keeper.store, mail_cursor.START, LIST_LIMIT)
+        database, lambda keeper: rows.read_page(keeper.store, query_values.START, LIST_LIMIT)
     )
     jobs = [msgspec.to_builtins(operations.make_job(each)) for each in found]
     if as_json:

@@ -1,20 +1,31 @@
-"""The commands `migrate` and `doctor`: update the schema, and check the database."""
+"""The commands `migrate` and `doctor`: update the schema, and check the database.
+
+Separate from terminal.py: most commands do not load the doctor.
+"""
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict
 
 import click
 
 from gamekeeper import doctor as examination
-from gamekeeper.backup.interrupt import stop_on_cancel
-from gamekeeper.backup.lines import CopyProgress
-from gamekeeper.cli import doctor_warnings, progress, terminal
+from gamekeeper.cli import progress, terminal
+from gamekeeper.copies.lines import CopyProgress, stop_on_cancel
 from gamekeeper.doctor import ERROR, IMPORTS, NOTE, DoctorFinding
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.settings import Settings
-from gamekeeper.store import indexes
-from gamekeeper.store import migrate as migrations
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.ground.settings import Settings
+from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine import migrate as migrations
+
+
+def warn_of_errors(found: Iterable[DoctorFinding]) -> None:
+    """Print the doctor's findings of level ERROR as warnings."""
+    for each in found:
+        if each.level == ERROR:
+            terminal.warn(each.message)
+
 
 INDEXES_MISSING = (
     "Interrupted before the indexes and lists were built. `serve` builds them at its next start, or run: "
@@ -82,7 +93,7 @@ def find_errors(loaded: Settings, moved: CopyProgress, *, complete: bool) -> lis
     except KeyboardInterrupt:
         return [DoctorFinding(ERROR, "doctor", f"{DOCTOR_INTERRUPTED} {terminal.show_database(loaded)}")]
     wrong = [finding for finding in found if finding.level == ERROR]
-    doctor_warnings.warn_of_errors([finding for finding in wrong if finding.check == IMPORTS])
+    warn_of_errors([finding for finding in wrong if finding.check == IMPORTS])
     return [finding for finding in wrong if finding.check != IMPORTS]
 
 

@@ -15,13 +15,15 @@ from rich.console import Console
 from rich.text import Text
 
 from gamekeeper.cli import progress, serve, terminal
-from gamekeeper.demo import game_servers, loader, names, sample_players
+from gamekeeper.demo import game_servers, loader, players, world
 from gamekeeper.demo.world import COIN, DRAGONS
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.settings import Settings, find_source
-from gamekeeper.store import players, presence, users
-from gamekeeper.store.engine import ClaimTaken, DatabaseUnavailable
-from gamekeeper.store.migrate import migrate
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.ground.settings import Settings, find_source
+from gamekeeper.store.accounts import users
+from gamekeeper.store.engine.interface import ClaimTaken, DatabaseUnavailable
+from gamekeeper.store.engine.migrate import migrate
+from gamekeeper.store.players import players as stored_players
+from gamekeeper.store.players import presence
 
 FILE = "demo.db"
 RANKED = f"item:{COIN.name}, variable:{DRAGONS.name}"  # default of the setting `ranked` in the demo
@@ -51,7 +53,7 @@ class DemoSummary(NamedTuple):
 )
 @click.option("--database", metavar="URL", help="An empty database to use instead of a file in --data.")
 @click.option("--password", help="Password of the demo's accounts.  [default: a new random one]")
-@click.option("--players", type=click.IntRange(0, names.MAX_NAMES), default=0, help="Number of extra players to load.")
+@click.option("--players", type=click.IntRange(0, world.MAX_NAMES), default=0, help="Number of extra players to load.")
 def demo(
     host: str | None, port: int | None, data: Path | None, database: str | None, password: str | None, players: int
 ) -> None:
@@ -69,7 +71,7 @@ def demo(
         _make_folder(folder)
     try:
         found = terminal.run_with_keeper(
-            settings, partial(_fill, password=password or names.generate_password(), players=players)
+            settings, partial(_fill, password=password or world.generate_password(), players=players)
         )
     except loader.NotADemo as problem:
         terminal.fail(str(problem))
@@ -119,7 +121,7 @@ async def _start_game(keeper: Keeper) -> None:
 
 
 async def _summarize(keeper: Keeper, access: loader.DemoAccess) -> DemoSummary:
-    counts = [await table.count(keeper.store) for table in (players, users, presence)]
+    counts = [await table.count(keeper.store) for table in (stored_players, users, presence)]
     return DemoSummary(access, *counts)
 
 
@@ -127,7 +129,7 @@ def _build_greeting(settings: Settings, found: DemoSummary) -> str:
     """Build the text that is printed at start: coloured on a terminal, and without wrapping the commands."""
     console = Console(file=io.StringIO(), force_terminal=sys.stdout.isatty(), highlight=False, soft_wrap=True)
     address = serve.make_server_url(replace(settings, host=LOOPBACK_OF.get(settings.host, settings.host)))
-    sample = sample_players.build_sample()
+    sample = players.build_sample()
     with console.capture() as captured:
         _print_title(console, "\nThe Gamekeeper demo is ready.", "Stop it with Ctrl-C.")
         _print_title(console, "Paste this:", "it contains a token that is valid for one day.")
@@ -172,7 +174,7 @@ def _list_access(settings: Settings, address: str, found: DemoSummary) -> list[F
     ]
 
 
-def _list_samples(sample: sample_players.DemoSample) -> list[Fact]:
+def _list_samples(sample: players.DemoSample) -> list[Fact]:
     name = sample.player.name
     return [
         ("Player", sample.player.id, name),
@@ -183,7 +185,7 @@ def _list_samples(sample: sample_players.DemoSample) -> list[Fact]:
     ]
 
 
-def _build_examples(address: str, sample: sample_players.DemoSample, access: loader.DemoAccess) -> dict[str, str]:
+def _build_examples(address: str, sample: players.DemoSample, access: loader.DemoAccess) -> dict[str, str]:
     name = sample.player.name
     given = {"itemid": sample.item.id, "quantity": 5, "bankoverflow": True}
     commands = {

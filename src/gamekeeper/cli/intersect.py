@@ -6,18 +6,16 @@ from pathlib import Path
 
 import click
 
-from gamekeeper import opening
 from gamekeeper.cli import progress, terminal
-from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server import opening
 from gamekeeper.intersect import data as intersect_data
 from gamekeeper.intersect import importer
-from gamekeeper.intersect.data import SourceData
-from gamekeeper.intersect.existing import DryRunKeys, ExistingKeys
-from gamekeeper.intersect.import_run import ImportRun, OnProgress
-from gamekeeper.intersect.report import CountsByTable, ReportFile
-from gamekeeper.intersect.schemas import BadSource
-from gamekeeper.settings import Settings
-from gamekeeper.store import copies
+from gamekeeper.intersect.data import CountsByTable, ReportFile, SourceData
+from gamekeeper.intersect.import_run import DryRunKeys, ExistingKeys, ImportRun, OnProgress
+from gamekeeper.intersect.sources import BadSource
+from gamekeeper.store.engine import copies
 
 REPORT = "intersect-report-{}.jsonl"
 REPORT_DIGITS = 8  # digits of the source's fingerprint in the report's default file name

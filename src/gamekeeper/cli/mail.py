@@ -6,15 +6,16 @@ from functools import partial
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.lazy_commands import CommandGroup
+from gamekeeper.cli.commands import CommandGroup
 from gamekeeper.cli.users import apply_change
-from gamekeeper.game import lookup, mails
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.refusals import NoSuchMail
-from gamekeeper.mail import messages
-from gamekeeper.settings import Settings
-from gamekeeper.store import mails as rows
-from gamekeeper.store.mails import ListedMail
+from gamekeeper.game.accounts import mails
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.refusals import NoSuchMail
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.accounts import mail_messages
+from gamekeeper.store.accounts import mails as rows
+from gamekeeper.store.accounts.mails import ListedMail
 
 DEFAULT_SENDER = "gamekeeper@localhost"  # shown as the sender by `mail show` while mail_from is not set
 NO_CODE = "(the code expired, was used or was replaced)"
@@ -106,12 +107,12 @@ def _parse_id(text: str) -> str:
 
 def _print_mail(found: ListedMail, settings: Settings, kind: str) -> None:
     with terminal.report_failures():
-        templates = messages.load_templates(replace(settings, mail_from=settings.mail_from or DEFAULT_SENDER))
+        templates = mail_messages.load_templates(replace(settings, mail_from=settings.mail_from or DEFAULT_SENDER))
     try:
         message = templates.build_reset(
-            messages.ResetMail(found.id, found.name, found.address, found.code or NO_CODE, found.queued_at)
+            mail_messages.ResetMail(found.id, found.name, found.address, found.code or NO_CODE, found.queued_at)
         )
-    except messages.BadAddress as bad:
+    except mail_messages.BadAddress as bad:
         terminal.fail(f"Cannot build mail {found.id}. {bad} Set another address for the account.")
     for name in ("From", "To", "Subject", "Date", "Message-ID"):
         click.echo(f"{name}: {message[name]}")

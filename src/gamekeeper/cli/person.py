@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from gamekeeper.backup import person as exports
 from gamekeeper.cli import progress, terminal
 from gamekeeper.cli.users import apply_change
-from gamekeeper.game import erasure_jobs, erasures
-from gamekeeper.game.erasures import ErasureSummary
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import erasures as erasure_rows
-from gamekeeper.store.history import NEVER
+from gamekeeper.copies import exports
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.accounts.erasures import ErasureSummary
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.store.accounts import erasures as erasure_rows
+from gamekeeper.store.audit.history import NEVER
 
 KEPT_DATA = (
     "The audit log keeps which items were given or taken and when, without names, email addresses and reasons. "
@@ -85,7 +85,7 @@ async def _anonymize(keeper: Keeper, moved: Callable[[str, int, int | None], Non
         done += rows
         moved("Removing names from the audit log", done, total)
 
-    await erasure_jobs.run_all_jobs(keeper.store, report_erased)
+    await erasures.run_all_jobs(keeper.store, report_erased)
 
 
 def _confirm() -> None:

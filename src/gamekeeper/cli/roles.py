@@ -1,22 +1,36 @@
-"""The command `roles`, and `users give` and `users take`: roles and who has them."""
+"""The command `roles`, and `users give` and `users take`: roles, their item quotas, and who has them."""
 
 from collections.abc import Sequence
 
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.items import ITEM_ADVICE
-from gamekeeper.cli.lazy_commands import CommandGroup
+from gamekeeper.cli.commands import CommandGroup
 from gamekeeper.cli.users import PermissionType, apply_change, change_roles
-from gamekeeper.game import lookup
-from gamekeeper.game import roles as rules
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.gifts import EVERY_OTHER_ITEM
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.roles import RoleDraft, RoleRequest
-from gamekeeper.store import roles as rows
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.roles import Role
+from gamekeeper.game.access import roles as rules
+from gamekeeper.game.access.roles import RoleDraft, RoleRequest
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.players.gifts import EVERY_OTHER_ITEM
+from gamekeeper.store.access import roles as rows
+from gamekeeper.store.access.roles import Role
+from gamekeeper.store.engine.interface import Reading
+
+ITEM_ADVICE = "The page Catalogue of the console shows the ids of items, as does GET /api/v1/gameobjects/item."
+
+
+class ItemType(click.ParamType[str]):
+    """The id of an item."""
+
+    name = "id"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        found = lookup.parse_guid(value)
+        if found is None:
+            self.fail(f"'{value}' is not the id of an item. {ITEM_ADVICE}", param, ctx)
+        return found
+
 
 MAX_QUOTA = 2**31 - 1
 

@@ -1,9 +1,10 @@
-"""The command `serve`: check the settings, then start granian's worker processes."""
+"""The command `serve`: check the settings and the TLS certificate, then start granian's worker processes."""
 
 import multiprocessing
 import os
 import signal
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -18,17 +19,53 @@ from granian.constants import HTTPModes, Interfaces, Loops, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.server import MPServer
 
-from gamekeeper import doctor, log, opening
-from gamekeeper.cli import certificate, doctor_warnings, terminal
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.http.asgi import Asgi
-from gamekeeper.http.cors import Cors
-from gamekeeper.http.proxies import Proxies
-from gamekeeper.mail import outbox
-from gamekeeper.oidc import configuration
-from gamekeeper.settings import Settings
-from gamekeeper.store import users
-from gamekeeper.store.migrate import migrate
+from gamekeeper import doctor
+from gamekeeper.cli import database as cli_database
+from gamekeeper.cli import terminal
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.ground import log
+from gamekeeper.ground.settings import BadSetting, Settings
+from gamekeeper.http.access import oidc_settings
+from gamekeeper.http.accounts import outbox
+from gamekeeper.http.server import opening
+from gamekeeper.http.server.asgi import Asgi
+from gamekeeper.http.server.proxies import Proxies
+from gamekeeper.http.server.response_headers import Cors
+from gamekeeper.store.accounts import users
+from gamekeeper.store.engine.migrate import migrate
+
+MISSING_OPTION = (
+    "HTTPS needs --tls-cert with the certificate chain and --tls-key with its private key; {missing} is missing."
+)
+
+
+def check_certificate(settings: Settings) -> None:
+    if not settings.tls_cert and not settings.tls_key:
+        return
+    if not settings.tls_cert or not settings.tls_key:
+        raise BadSetting(MISSING_OPTION.format(missing="--tls-key" if settings.tls_cert else "--tls-cert"))
+    for option, file in (("--tls-cert", settings.tls_cert), ("--tls-key", settings.tls_key)):
+        _require_readable(option, Path(file))
+    try:
+        # load the key with an empty password: otherwise OpenSSL would prompt for one on the terminal
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_cert, settings.tls_key, password="")
+    except ssl.SSLError as error:
+        raise BadSetting(_describe_error(settings, error)) from None
+
+
+def _require_readable(option: str, file: Path) -> None:
+    try:
+        file.open("rb").close()
+    except OSError as error:
+        raise BadSetting(f"{option} {file} cannot be read: {error.strerror}.") from None
+
+
+def _describe_error(settings: Settings, error: ssl.SSLError) -> str:
+    both = f"--tls-cert {settings.tls_cert} and --tls-key {settings.tls_key}"
+    if error.reason == "KEY_VALUES_MISMATCH":
+        return f"{both} do not match: the key belongs to another certificate."
+    return f"{both} must be a PEM certificate and its PEM key without a password: {error.reason or error}."
+
 
 NO_ACCOUNT_HINT = (
     "No account can log in yet. Create the first one with:\n"
@@ -74,7 +111,7 @@ def serve(database: str | None, **given: object) -> None:
     loaded = terminal.load_settings(database, **given)
     require_servable(loaded)
     any_api, found, cautions = terminal.run_with_keeper(loaded, _prepare)
-    doctor_warnings.warn_of_errors(found)
+    cli_database.warn_of_errors(found)
     for each in cautions:
         terminal.warn(each)
     if not any_api:
@@ -87,8 +124,8 @@ def require_servable(settings: Settings) -> None:
     with terminal.report_failures():
         file = opening.find_database_file(settings)
         outbox.check(settings)
-        configuration.check(settings)
-        certificate.check(settings)
+        oidc_settings.check(settings)
+        check_certificate(settings)
         Proxies(settings)
         Cors(settings)
     if settings.workers > 1 and file:

@@ -13,16 +13,17 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from gamekeeper import opening, settings
-from gamekeeper.backup.lines import BadCopy
-from gamekeeper.game.changes import Intent
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.key_refusals import NoSuchKey
-from gamekeeper.game.refusals import EmailTaken, NoSuchMail, NoSuchToken, NoSuchUser, Refusal, UsernameTaken
-from gamekeeper.settings import BadSetting, Settings
-from gamekeeper.store.database_file import require_whole
-from gamekeeper.store.engine import ClaimTaken, DatabaseUnavailable, DiskFull, UnusableDatabase
-from gamekeeper.store.migrate import SchemaMismatch, find_pending, load_migrations, migrate
+from gamekeeper.copies.lines import BadCopy
+from gamekeeper.game.access.refusals import NoSuchKey
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.refusals import EmailTaken, NoSuchMail, NoSuchToken, NoSuchUser, Refusal, UsernameTaken
+from gamekeeper.game.core.writes import Intent
+from gamekeeper.ground import settings
+from gamekeeper.ground.settings import BadSetting, Settings
+from gamekeeper.http.server import opening
+from gamekeeper.store.engine.interface import ClaimTaken, DatabaseUnavailable, DiskFull, UnusableDatabase
+from gamekeeper.store.engine.migrate import SchemaMismatch, find_pending, load_migrations, migrate
+from gamekeeper.store.engine.sqlite_file import require_whole
 
 T = TypeVar("T")
 HINTS: Mapping[type[Refusal], str] = {

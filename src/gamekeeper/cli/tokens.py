@@ -6,16 +6,16 @@ from typing import Any
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.lazy_commands import CommandGroup
+from gamekeeper.cli.commands import CommandGroup
 from gamekeeper.cli.users import apply_change
-from gamekeeper.game import lookup
-from gamekeeper.game import tokens as rules
-from gamekeeper.game.changes import Decision
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.tokens import TokenPair
-from gamekeeper.store import tokens as rows
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.users import User
+from gamekeeper.game.access import tokens as rules
+from gamekeeper.game.access.tokens import TokenPair
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.store.access import tokens as rows
+from gamekeeper.store.accounts.users import User
+from gamekeeper.store.engine.interface import Reading
 
 YEAR_HOURS = 365 * 24
 

@@ -1,4 +1,7 @@
-"""The command `users`: add, list and change accounts. The first account with API access is created here."""
+"""The command `users`: add, list and change accounts. The first account with API access is created here.
+
+`users reset-second-factor` helps an account that lost its second factor.
+"""
 
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
@@ -11,19 +14,21 @@ from msgspec.structs import replace
 
 from gamekeeper.cli import account_status, terminal
 from gamekeeper.cli.account_status import AccountStatus, list_permissions, to_json_object, to_table
-from gamekeeper.cli.lazy_commands import CommandGroup, LazyCommands
-from gamekeeper.game import accounts, key_losses, lookup, new_passwords, permissions, roles
-from gamekeeper.game.changes import Decide
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.key_losses import KeyLoss
-from gamekeeper.game.passwords import hash_for_wire
-from gamekeeper.game.permissions import API
-from gamekeeper.game.refusals import BadField
-from gamekeeper.game.roles import RoleRequest
-from gamekeeper.settings import Settings, variable
-from gamekeeper.store import users as user_rows
-from gamekeeper.store.powers import Powers
-from gamekeeper.store.users import User
+from gamekeeper.cli.commands import CommandGroup, LazyCommands
+from gamekeeper.game.access import api_keys, passwords, permissions, roles, second_factors
+from gamekeeper.game.access.api_keys import KeyLoss
+from gamekeeper.game.access.passwords import hash_for_wire
+from gamekeeper.game.access.permissions import API
+from gamekeeper.game.access.roles import RoleRequest
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.refusals import BadField
+from gamekeeper.game.core.writes import Decide
+from gamekeeper.ground.settings import Settings, variable
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.accounts import users as user_rows
+from gamekeeper.store.accounts.users import User
 
 PAGE_SIZE = 500  # accounts that `users list` reads per query
 CONTROL = "Cc"  # Unicode category of control characters: line breaks, NUL, tab
@@ -233,11 +238,11 @@ def choose_password(loaded: Settings, names: Sequence[str], *, from_stdin: bool,
         raise click.UsageError("Give either --password-stdin or --generate-password.")
     if generated:
         terminal.require_output()
-        return new_passwords.generate(loaded)
+        return passwords.generate(loaded)
     if not from_stdin:
         return _ask_password(loaded, names)
     plain = _read_password()
-    problem = new_passwords.find_problem(plain, loaded, names)
+    problem = passwords.find_problem(plain, loaded, names)
     if problem:
         terminal.fail(problem)
     return plain
@@ -251,7 +256,7 @@ def _ask_password(loaded: Settings, names: Sequence[str]) -> str:
         )
     while True:
         plain: str = click.prompt("Password", hide_input=True, confirmation_prompt="Repeat the password")
-        problem = new_passwords.find_problem(plain, loaded, names)
+        problem = passwords.find_problem(plain, loaded, names)
         if not problem:
             return plain
         terminal.print_error(problem)
@@ -299,7 +304,7 @@ def _require_name(name: str, settings: Settings) -> None:
 def change_roles(database: str | None, name: str, wanted: RoleRequest) -> None:
     """Give and take roles, grant and revoke permissions, and print what the account has then."""
     rule = partial(roles.change_account, key=name, wanted=wanted, actor=None)
-    decide = partial(key_losses.decide, rule=rule)
+    decide = partial(api_keys.decide_with_losses, rule=rule)
     user, losses = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
     click.echo(f"Permissions of {user.name}: {', '.join(list_permissions(user)) or 'none'}.")
     print_losses(losses)
@@ -309,3 +314,34 @@ def print_losses(losses: Iterable[KeyLoss]) -> None:
     """Print the API keys that lose permissions by a change of their owner."""
     for each in losses:
         click.echo(f"API key {each.key.name} ({each.key.id}) loses {', '.join(sorted(each.lost))}.")
+
+
+@click.command(epilog="Example: gamekeeper users email ann ann@example.com")
+@click.argument("name")
+@click.argument("address")
+@terminal.database_option
+def email(name: str, address: str, database: str | None) -> None:
+    """Set an account's email address."""
+
+    async def set_email(keeper: Keeper) -> User:
+        wanted = accounts.require_email(address, "email")
+        return await apply_change(keeper, lambda tx: accounts.change_email(tx, name, wanted, None))
+
+    user = terminal.run_on_database(database, set_email, final=True)
+    click.echo(f"Set the email address of {user.name}.")
+
+
+@click.command(epilog="Example: gamekeeper users reset-second-factor ann")
+@click.argument("name")
+@terminal.database_option
+def reset_second_factor(name: str, database: str | None) -> None:
+    """Remove all second factors and recovery codes of an account, and revoke its tokens.
+
+    NAME is the account's name or its id. The password alone signs in then; a role may require a new second factor.
+    """
+
+    async def reset(keeper: Keeper) -> User:
+        return await apply_change(keeper, partial(second_factors.reset, key=name, actor=None, settings=keeper.settings))
+
+    user = terminal.run_on_database(database, reset, final=True)
+    click.echo(f"{user.name} has no second factor now; its tokens and console sessions are revoked.")

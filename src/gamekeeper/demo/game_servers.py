@@ -6,22 +6,22 @@ from typing import Any
 
 import msgspec
 
-from gamekeeper import app, opening
-from gamekeeper.demo.names import make_stable_id
-from gamekeeper.demo.world import API_ACCOUNT, GAME_SERVERS
-from gamekeeper.game import deliveries, link, presence
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.feed import FeedQuery
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.link import PlayerReport
-from gamekeeper.game.refusals import ChangesTrimmed, CursorAhead, Refusal
-from gamekeeper.http.asgi import Asgi
-from gamekeeper.settings import Settings
-from gamekeeper.store import deliveries as delivery_rows
-from gamekeeper.store import presence as presence_rows
-from gamekeeper.store.deliveries import APPLIED, FAILED, Acknowledgement
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.feed import FeedRow
+from gamekeeper import app
+from gamekeeper.demo.world import API_ACCOUNT, GAME_SERVERS, make_stable_id
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.refusals import ChangesTrimmed, CursorAhead, Refusal
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.players import presence
+from gamekeeper.game.world import commands, link
+from gamekeeper.game.world.feed import FeedQuery
+from gamekeeper.game.world.link import PlayerReport
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server import opening
+from gamekeeper.http.server.asgi import Asgi
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.players import presence as presence_rows
+from gamekeeper.store.world import feed as delivery_rows
+from gamekeeper.store.world.feed import APPLIED, FAILED, Acknowledgement, FeedRow
 
 LEASE_SECONDS = 60  # far more than RENEW_SECONDS, so that the players stay online on a machine that is busy for a while
 RENEW_SECONDS = 2.0
@@ -91,7 +91,7 @@ class DemoGame:
         except Refusal as refusal:
             failed = [Acknowledgement(command.seq, FAILED, refusal.message[:255])]
             await self._keeper.changes.apply(
-                LINK_INTENT, partial(deliveries.acknowledge, server=server, acks=failed), lambda _: b""
+                LINK_INTENT, partial(commands.acknowledge, server=server, acks=failed), lambda _: b""
             )
 
     async def _decide(self, tx: Reading, server: str, command: FeedRow) -> Decision[None]:
@@ -101,7 +101,7 @@ class DemoGame:
         elif command.player_id and command.kind == WARPED:
             done = (await self._warp(tx, command.player_id, command.after or b"{}")).changes
         acks = [Acknowledgement(command.seq, APPLIED, None)]
-        return Decision([*done, *(await deliveries.acknowledge(tx, server, acks)).changes], None)
+        return Decision([*done, *(await commands.acknowledge(tx, server, acks)).changes], None)
 
     async def _warp(self, tx: Reading, player_id: str, after: str | bytes) -> Decision[Any]:
         """Report a warped player's new place."""

@@ -6,21 +6,21 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from gamekeeper.demo import (
-    sample_boards,
-    sample_guilds,
-    sample_logs,
-    sample_past,
-    sample_pictures,
-    sample_players,
-    sample_sessions,
-    world,
-)
-from gamekeeper.demo.names import make_numbered_id, make_stable_id
+from gamekeeper.demo import past_loads, pictures, players, sample_past, world
 from gamekeeper.demo.past import SHOP_KEY, Past
-from gamekeeper.game import accounts, activity, catalogue, logs, passwords, past_loads, rollups, tokens
-from gamekeeper.game.account_effects import UserBanned, UserMuted, UserRegistered, UsersLoaded
-from gamekeeper.game.bulk_loads import (
+from gamekeeper.demo.world import make_numbered_id, make_stable_id
+from gamekeeper.game.access import passwords, tokens
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.accounts.account_changes import UserBanned, UserMuted, UserRegistered, UsersLoaded
+from gamekeeper.game.core.change import Change, Unlogged
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.lookup import fold
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.insight import activity
+from gamekeeper.game.insight.calendar import HOUR_MS
+from gamekeeper.game.players.changes import PlayersLoaded
+from gamekeeper.game.world import catalogue, logs
+from gamekeeper.game.world.loads import (
     DROP_INDEXES,
     PAUSE_LISTS,
     RESUME_LISTS,
@@ -31,16 +31,13 @@ from gamekeeper.game.bulk_loads import (
     load_sessions,
     pause_gc,
 )
-from gamekeeper.game.calendar_steps import HOUR_MS
-from gamekeeper.game.change import Change, Unlogged
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lookup import fold
-from gamekeeper.game.player_effects import PlayersLoaded
-from gamekeeper.store import clock, indexes, players, presence, users
-from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.moderation import Penalty
-from gamekeeper.store.powers import Grants
+from gamekeeper.store.access.roles import Grants
+from gamekeeper.store.accounts import users
+from gamekeeper.store.accounts.moderation import Penalty
+from gamekeeper.store.engine import clock, indexes
+from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.players import players as stored_players
+from gamekeeper.store.players import presence
 
 BATCH_SIZE = 10_000
 TOKEN_HOURS = 24
@@ -76,7 +73,7 @@ async def fill(keeper: Keeper, password: str, announce: Announce = ignore) -> De
     if await users.find_by_id(keeper.store, make_stable_id("user", world.API_ACCOUNT)) is None:
         await _create(keeper, sent, announce)
     announce("Counting the players' activity.")
-    await rollups.run_all(keeper.store, activity.ROLLUPS, await clock.now(keeper.store), rest_factor=0)
+    await activity.run_rollups(keeper.store, activity.ROLLUPS, await clock.now(keeper.store), rest_factor=0)
     await _set_password(keeper, sent)
     api, player = [await _load_account(keeper, name) for name in (world.API_ACCOUNT, next(iter(world.ACCOUNTS)))]
     pair = await tokens.issue_for_service(keeper, api, TOKEN_HOURS, read_only=False)
@@ -101,7 +98,7 @@ async def _load_batch(keeper: Keeper, numbers: range) -> None:
     try:
         await keeper.changes.apply(DEMO_INTENT, partial(_load, numbers=numbers), lambda _: b"")
     except Exception:  # SQLite and PostgreSQL raise different errors for a duplicate key, so look for the duplicate
-        taken = await players.find_taken_name(keeper.store, [_build_claims(number) for number in numbers])
+        taken = await stored_players.find_taken_name(keeper.store, [_build_claims(number) for number in numbers])
         if taken is None:
             raise
         raise NotADemo(
@@ -111,11 +108,11 @@ async def _load_batch(keeper: Keeper, numbers: range) -> None:
         ) from None
 
 
-def _build_claims(number: int) -> players.NameClaims:
+def _build_claims(number: int) -> stored_players.NameClaims:
     """Return the ids, name and email address of a numbered demo player, to find another player that has one of them."""
-    player, _ = sample_players.build_numbered_players([number])[0]
-    user = sample_players.build_numbered_account(player)
-    return players.NameClaims(player.id, user.id, player.name, fold(player.name), fold(user.email))
+    player, _ = players.build_numbered_players([number])[0]
+    user = players.build_numbered_account(player)
+    return stored_players.NameClaims(player.id, user.id, player.name, fold(player.name), fold(user.email))
 
 
 async def _load(tx: Reading, numbers: range) -> Decision[None]:
@@ -124,12 +121,12 @@ async def _load(tx: Reading, numbers: range) -> Decision[None]:
     A batch is one transaction. So if the account of its first player is missing, the whole batch is taken as missing.
     """
     untouched = await users.find_by_id(tx, make_numbered_id("user", numbers.start)) is None
-    new = sample_players.build_numbered_players(numbers if untouched else await _find_missing(tx, numbers))
+    new = players.build_numbered_players(numbers if untouched else await _find_missing(tx, numbers))
     if not new:
         return Decision([], None)
     owned = set[str]() if untouched else await users.find_known_ids(tx, [player.user_id for player, _ in new])
     now = await clock.now(tx)
-    owners = [sample_players.build_numbered_account(player, now) for player, _ in new if player.user_id not in owned]
+    owners = [players.build_numbered_account(player, now) for player, _ in new if player.user_id not in owned]
     unindexed = [DROP_INDEXES] if untouched and not numbers.start else []
     loaded_users = [UsersLoaded(owners)] if owners else []
     return Decision([PAUSE_LISTS, *unindexed, *loaded_users, PlayersLoaded(new), RESUME_LISTS], None)
@@ -147,10 +144,10 @@ async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
     announce(f"Hashing the passwords of {1 + len(world.ACCOUNTS)} accounts.")
     hashes = {name: await keeper.passwords.hash_password(sent) for name in (world.API_ACCOUNT, *world.ACCOUNTS)}
     now = await clock.now(keeper.store)
-    start, past = sample_sessions.find_start(now), Past(keeper, now)
+    start, past = sample_past.find_start(now), Past(keeper, now)
 
     async def create(tx: Reading) -> Decision[None]:
-        if await users.count(tx) or await players.count(tx):
+        if await users.count(tx) or await stored_players.count(tx):
             raise NotADemo(
                 "This database has accounts or players that are not the demo's, so nothing was changed. Use an empty "
                 "database with --data DIR or --database URL. To serve this one, run: gamekeeper serve"
@@ -158,7 +155,7 @@ async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
         changes: list[Change | Unlogged] = [load_server_variables(world.SERVER_VARIABLES)]
         for kind, entries in world.CATALOGUE.items():
             changes += (await catalogue.put(tx, kind, entries)).changes
-        entries, trades = sample_logs.build_logs(now)
+        entries, trades = world.build_logs(now)
         logged = [await logs.add_activity(tx, entries), await logs.add_trades(tx, trades)]
         written = [each for decision in logged for each in decision.changes]
         return Decision([*changes, *_build_accounts(hashes), *written], None)
@@ -166,7 +163,7 @@ async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
     past.add(start, DEMO_INTENT, create)
     past.add(start, DEMO_INTENT, partial(_load_rest, now=now), label=FIRST_STATE)
     sample_past.add_past(past, now)
-    announce(f"Adding the players, and {sample_sessions.DAYS} days of changes.")
+    announce(f"Adding the players, and {sample_past.DAYS} days of changes.")
     await past.apply()
     # Count what the players have at the start of the past. Then the days after it have numbers of holders, and signals
     # find an item whose supply grows: both need complete totals.
@@ -178,22 +175,21 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
 
     That is guilds, pictures of items, play sessions, sign-ins, requests, and times of the past.
     """
-    guilds, members = sample_guilds.build_guilds()
-    start, sessions = sample_sessions.find_start(now), sample_sessions.build_sessions(now)
+    guilds, members = players.build_guilds()
+    start, sessions = sample_past.find_start(now), sample_past.build_sessions(now)
 
     seen = {each.player_id: each.ended_at for each in sessions}  # sessions are sorted by time
     named = [
-        (replace(player, last_online=seen.get(player.id)), state)
-        for player, state in sample_players.build_named_players()
+        (replace(player, last_online=seen.get(player.id)), state) for player, state in players.build_named_players()
     ]
 
-    created = {make_stable_id("user", world.API_ACCOUNT): sample_players.FIRST_DAY}
+    created = {make_stable_id("user", world.API_ACCOUNT): players.FIRST_DAY}
     for player, _state in named:  # an account is as old as its first player
         created.setdefault(player.user_id, player.created_at)
     key = SHOP_KEY._replace(created_at=start, last_used=now // HOUR_MS * HOUR_MS)
 
     async def record(tx: Writing) -> None:
-        activity.record_newcomers(tx, sample_sessions.find_newcomers(sessions))
+        activity.record_newcomers(tx, sample_past.find_newcomers(sessions))
 
     return Decision(
         [
@@ -205,8 +201,8 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
             Unlogged(record),
             past_loads.load_numbers(sample_past.build_requests(now), sample_past.build_sign_ins(now)),
             past_loads.load_key(key),
-            past_loads.load_pictures(sample_pictures.draw_pictures()),
-            past_loads.load_boards(sample_boards.build_boards(start)),
+            past_loads.load_pictures(pictures.draw_pictures()),
+            past_loads.load_boards(sample_past.build_boards(start)),
             past_loads.backdate_accounts(created),
             past_loads.backdate_mutes([make_stable_id("user", name) for name in world.MUTED], start),
             past_loads.backdate_bans([make_stable_id("user", name) for name in world.BANNED], start),
@@ -218,9 +214,9 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
 def _build_accounts(hashes: dict[str, str]) -> list[Change]:
     powers = {world.API_ACCOUNT: world.API_POWERS}
     inhabitants = [
-        sample_players.build_account(
-            make_stable_id("user", name), name, password, powers.get(name, world.NO_POWERS)
-        )._replace(grants=Grants(tuple(filter(None, [world.STAFF_ROLES.get(name)]))))
+        players.build_account(make_stable_id("user", name), name, password, powers.get(name, world.NO_POWERS))._replace(
+            grants=Grants(tuple(filter(None, [world.STAFF_ROLES.get(name)])))
+        )
         for name, password in hashes.items()
     ]
     return [

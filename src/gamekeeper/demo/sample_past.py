@@ -1,21 +1,139 @@
-"""The last 60 days of the demo's game: purchases, gifts, sanctions, notes, bulk jobs, and two incidents.
+"""The last 60 days of the demo's game: sessions, boards, purchases, gifts, sanctions, notes, bulk jobs, two incidents.
 
-The first incident, nine days ago, was noticed: the account was banned, and the items were taken back. The second one is
-some hours old, and nobody has looked at it yet.
+More players play in the evening and at weekends. The new players of that time left the game and are erased: only their
+sessions are there, under ids of their own. The first incident, nine days ago, was noticed: the account was banned, and
+the items were taken back. The second one is some hours old, and nobody has looked at it yet.
 """
 
 import random
+from collections.abc import Iterable, Sequence
 
-from gamekeeper.demo import past_jobs, world
-from gamekeeper.demo.names import make_stable_id
-from gamekeeper.demo.past import API_ID, SHOP_KEY_ID, Gains, Past, Staff
-from gamekeeper.demo.past_jobs import GiftJob
-from gamekeeper.demo.sample_sessions import DAYS, HOURS, find_start
-from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MS, MINUTE_MS
-from gamekeeper.game.changes import Intent
-from gamekeeper.store.activity import Minute
-from gamekeeper.store.catalogue import CatalogueItem
-from gamekeeper.store.security import PastSignIn
+from gamekeeper.demo import past as demo_past
+from gamekeeper.demo import world
+from gamekeeper.demo.past import API_ID, SHOP_KEY_ID, Gains, GiftJob, Past, Staff
+from gamekeeper.demo.world import make_stable_id
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.core.writes import Intent
+from gamekeeper.game.insight.calendar import DAY_MS, HOUR_MS, MINUTE_MS, WEEK_DAYS, read_weekday
+from gamekeeper.store.access.security_log import PastSignIn
+from gamekeeper.store.insight.activity import Minute
+from gamekeeper.store.insight.boards import ITEM, LEVEL, PLAY_TIME, Board, Season
+from gamekeeper.store.players.presence import SessionOfPlayer
+from gamekeeper.store.world.catalogue import CatalogueItem
+
+DAYS = 60
+NEW_PLAYERS = 45
+SATURDAY = 5
+# how likely a session begins in each hour of the day (UTC): few at night, most in the evening
+HOURS = (3, 2, 1, 1, 1, 1, 2, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 11, 13, 15, 15, 13, 9, 6)
+MINUTES = (15, 25, 40, 55, 75, 100, 150)  # lengths of sessions
+# probability that a new player is online on its first days, and later
+EARLY = (1.0, 0.55, 0.45, 0.4, 0.35, 0.3, 0.3, 0.3)
+LATE = 0.12
+SERVERS = tuple(world.GAME_SERVERS)
+# players who play on one game server only; others play on any
+HOMES = {make_stable_id("player", name): server for server, held in world.GAME_SERVERS.items() for name in held}
+
+
+def find_start(now_ms: int) -> int:
+    """Return the first midnight of the demo's past."""
+    return (now_ms // DAY_MS - DAYS) * DAY_MS
+
+
+def build_sessions(now_ms: int) -> list[SessionOfPlayer]:
+    """Build the sessions up to the last full hour. Within an hour the result is the same each time."""
+    end = now_ms // HOUR_MS * HOUR_MS
+    start = find_start(now_ms)
+    players = [make_stable_id("player", name) for held in world.ACCOUNTS.values() for name in held]
+    regulars = [
+        session for number, player_id in enumerate(players) for session in _build_regular(player_id, number, start, end)
+    ]
+    newcomers = [session for number in range(NEW_PLAYERS) for session in _build_newcomer(number, start, end)]
+    return sorted([*regulars, *newcomers], key=lambda each: (each.started_at, each.player_id))
+
+
+def find_newcomers(sessions: Iterable[SessionOfPlayer]) -> dict[str, int]:
+    """Return the first day of each new player."""
+    newcomers = {make_stable_id("former player", str(number)) for number in range(NEW_PLAYERS)}
+    days: dict[str, int] = {}
+    for each in sessions:
+        if each.player_id in newcomers:
+            days.setdefault(each.player_id, each.started_at // DAY_MS)
+    return days
+
+
+def _build_regular(player_id: str, number: int, start: int, end: int) -> list[SessionOfPlayer]:
+    """Build the sessions of a player who has been there before; some take long breaks."""
+    dice = random.Random(f"regular {player_id}")  # noqa: S311 - invented data
+    zeal = 0.25 + 0.6 * dice.random()
+    pause = dice.randrange(DAYS) if number % 4 == 0 else DAYS  # day on which a break of two weeks begins
+    sessions: list[SessionOfPlayer] = []
+    for day in range(DAYS + 1):
+        keen = zeal * (1.3 if read_weekday(start + day * DAY_MS) >= SATURDAY else 0.9)
+        away = pause <= day < pause + 2 * WEEK_DAYS
+        if dice.random() < keen and not away:
+            sessions += _build_day(player_id, start + day * DAY_MS, end, dice)
+    return sessions
+
+
+def _build_newcomer(number: int, start: int, end: int) -> list[SessionOfPlayer]:
+    """Build the sessions of a player who was new in this time, and came less and less often."""
+    player_id = make_stable_id("former player", str(number))
+    dice = random.Random(f"newcomer {number}")  # noqa: S311 - invented data
+    first = dice.randrange(DAYS)
+    sessions: list[SessionOfPlayer] = []
+    for day in range(first, DAYS + 1):
+        age = day - first
+        if dice.random() < (EARLY[age] if age < len(EARLY) else LATE):
+            sessions += _build_day(player_id, start + day * DAY_MS, end, dice)
+    return sessions
+
+
+def _build_day(player_id: str, midnight: int, end: int, dice: random.Random) -> list[SessionOfPlayer]:
+    """Build one or two sessions of a day; none begins in the last hours, so that they do not overlap the next day."""
+    starts = sorted({dice.choices(range(24), HOURS)[0] for _ in range(dice.choice((1, 1, 2)))})
+    sessions: list[SessionOfPlayer] = []
+    free = midnight
+    for hour in starts:
+        started = max(free, midnight + hour * HOUR_MS + dice.randrange(50) * MINUTE_MS + dice.randrange(MINUTE_MS))
+        ended = min(started + dice.choice(MINUTES) * MINUTE_MS + dice.randrange(MINUTE_MS), midnight + DAY_MS - 1, end)
+        if started < ended:
+            sessions.append(SessionOfPlayer(player_id, started, HOMES.get(player_id) or dice.choice(SERVERS), ended))
+            free = ended + MINUTE_MS
+    return sessions
+
+
+DAY_OF_SEASON_MS = 24 * 60 * 60 * 1000
+FIRST_SEASON_DAYS = 30
+
+
+def build_boards(start: int) -> list[tuple[Board, Sequence[Season]]]:
+    """Build the boards, from the first midnight of the demo's past on. The follower counts them."""
+    middle = start + FIRST_SEASON_DAYS * DAY_OF_SEASON_MS
+    silver = _build_board("most-silver", "Most silver earned", ITEM, start, world.COIN.id, gain=True)
+    first, second = (
+        _build_season(silver, 1, "First month", start, middle),
+        _build_season(silver, 2, "Second month", middle),
+    )
+    levels = _build_board("highest-level", "Highest level", LEVEL, start)
+    played = _build_board("most-played", "Most hours played", PLAY_TIME, start)
+    return [
+        (silver, [first, second]),
+        (levels, [_build_season(levels, 1, "", start)]),
+        (played, [_build_season(played, 1, "", start)._replace(swept=ZERO_GUID)]),
+    ]
+
+
+def _build_board(
+    name: str, title: str, ranks: str, created_at: int, thing_id: str | None = None, *, gain: bool = False
+) -> Board:
+    board_id = make_stable_id("board", name)
+    return Board(board_id, name, title, ranks, thing_id, gain, hide_staff=True, public=True, created_at=created_at)
+
+
+def _build_season(board: Board, number: int, title: str, starts_at: int, ends_at: int | None = None) -> Season:
+    return Season(make_stable_id("season", f"{board.name} {number}"), board.id, number, title, starts_at, ends_at)
+
 
 KEEPER, MASTER, MODERATOR = Staff(world.API_ACCOUNT), *(Staff(name) for name in world.STAFF_ROLES)
 # players who trade; the others stay as they were made
@@ -176,20 +294,20 @@ def _add_notes(past: Past, start: int) -> None:
 def _add_jobs(past: Past, start: int) -> None:
     fed = (*TRADERS[:20], world.FULLEST)
     feast = "harvest feast"
-    past_jobs.add_gift(
+    demo_past.add_gift(
         past, GiftJob(_find_time(start, 15, 18, 0), KEEPER, feast, world.BREAD, 5, fed, (world.FULLEST,), feast)
     )
     wrong = GiftJob(
         *(_find_time(start, 44, 11, 10), KEEPER, "scrolls", world.SCROLL, 1, TRADERS[5:17], ()),
         "realm-2 was away for an hour",
     )
-    past_jobs.add_gift(past, wrong)
-    past_jobs.add_undo(past, wrong, wrong.at + 14 * MINUTE_MS, "it was realm-1")
+    demo_past.add_gift(past, wrong)
+    demo_past.add_undo(past, wrong, wrong.at + 14 * MINUTE_MS, "it was realm-1")
     right = GiftJob(
         *(_find_time(start, 44, 11, 40), KEEPER, "scrolls again", world.SCROLL, 1, TRADERS[:8], ()),
         "realm-1 was away for an hour",
     )
-    past_jobs.add_gift(past, right)
+    demo_past.add_gift(past, right)
 
 
 def _add_mistake(past: Past, at: int) -> None:

@@ -5,9 +5,8 @@ The doctor reads in pages within one snapshot, so it can run while a server runs
 """
 
 from gamekeeper.doctor.accounts import check_oidc_roles, check_required_roles
-from gamekeeper.doctor.examination import examine
+from gamekeeper.doctor.examination import IMPORTS, examine, find_unfinished_imports
 from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, NOTE, DoctorFinding
-from gamekeeper.doctor.imports import IMPORTS, find_unfinished_imports
 from gamekeeper.doctor.settings import TLS_ADVICE, check_secret_files, check_standbys, is_exposed, lacks_tls
 
 __all__ = [

@@ -1,24 +1,31 @@
-"""Checks of accounts: names, permissions, imported passwords and waiting mail."""
+"""Checks of accounts: names, permissions, imported passwords, waiting mail, and tags compared with the audit log."""
+
+from collections.abc import Iterable
 
 import msgspec
 
 from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, DoctorFinding, Findings, Progress
-from gamekeeper.game import erasure_jobs, hash_upgrades, identities, permissions, second_factors
-from gamekeeper.game.codec import Codec
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lookup import ZERO_GUID, fold, make_clashing_fold
-from gamekeeper.game.retention import DAY_MS
-from gamekeeper.game.second_factor_refusals import KeyFileUnusable
-from gamekeeper.settings import BadSetting, Settings
-from gamekeeper.store import hash_upgrades as upgrade_rows
-from gamekeeper.store import ledger, mails, powers, roles, users
-from gamekeeper.store import second_factors as factor_rows
-from gamekeeper.store.engine import Reading, Row
-from gamekeeper.store.ledger import read_state
+from gamekeeper.game.access import credentials, identities, permissions, second_factors
+from gamekeeper.game.access.refusals import KeyFileUnusable
+from gamekeeper.game.accounts import erasures
+from gamekeeper.game.audit.retention import DAY_MS
+from gamekeeper.game.core.change import Codec
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.lookup import ZERO_GUID, fold, make_clashing_fold
+from gamekeeper.ground.settings import BadSetting, Settings
+from gamekeeper.http.audit.change_shapes import TagsSide
+from gamekeeper.store.access import credentials as upgrade_rows
+from gamekeeper.store.access import roles
+from gamekeeper.store.access import second_factors as factor_rows
+from gamekeeper.store.accounts import mails, notes, users
+from gamekeeper.store.core import ledger
+from gamekeeper.store.core.ledger import read_state
+from gamekeeper.store.engine.interface import Reading, Row
+from gamekeeper.store.players import presence
 
 KEY_FILE_ADVICE = "Put the right key file back, or run: gamekeeper users reset-second-factor NAME"
-COMPARED = frozenset({*powers.Powers._fields, "roles", "permissions"})  # fields that the audit log must have too
+COMPARED = frozenset({*roles.Powers._fields, "roles", "permissions"})  # fields that the audit log must have too
 
 
 async def check(tx: Reading, found: Findings, settings: Settings, spelling: Codec, progress: Progress) -> None:
@@ -29,7 +36,7 @@ async def check(tx: Reading, found: Findings, settings: Settings, spelling: Code
     await _check_mail(tx, found, settings)
     for each in (*await check_required_roles(tx, settings), *await check_oidc_roles(tx, settings)):
         found.add(each.level, each.check, each.message)
-    for message in await erasure_jobs.describe_backlog(tx):
+    for message in await erasures.describe_backlog(tx):
         found.add(NOTE, "erasing", message)
 
 
@@ -50,7 +57,7 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress
         progress("accounts", done, total)
 
 
-def _list_grants(grants: powers.Grants) -> dict[str, object]:
+def _list_grants(grants: roles.Grants) -> dict[str, object]:
     """Return an account's roles and directly granted permissions as the audit log has them."""
     return {"roles": grants.roles, "permissions": tuple(sorted(grants.direct))}
 
@@ -131,10 +138,10 @@ async def _read_powers(
 
 
 async def check_passwords(keeper: Keeper) -> list[DoctorFinding]:
-    count = await upgrade_rows.count(keeper.store)
+    count = await upgrade_rows.count_imported_hashes(keeper.store)
     if not count:
         return []
-    per_minute = await hash_upgrades.measure_wraps_per_minute(keeper)
+    per_minute = await credentials.measure_wraps_per_minute(keeper)
     pace = f"`gamekeeper serve` does it while it runs, about {per_minute} a minute in each process"
     return [
         DoctorFinding(NOTE, "passwords", f"{count} imported passwords are still to be wrapped in argon2id; {pace}.")
@@ -154,3 +161,52 @@ async def _check_mail(tx: Reading, found: Findings, settings: Settings) -> None:
     failed = await mails.count_failed(tx, settings.mail_days * DAY_MS)
     if failed:
         found.add(NOTE, "mail", f"{failed} mails failed permanently. See: gamekeeper mail list")
+
+
+Tags = dict[tuple[str, str], list[str]]  # account and player, or the zero guid → tags in order
+_decode_side = msgspec.json.Decoder(TagsSide).decode
+
+
+async def check_tags(tx: Reading, found: Findings) -> None:
+    """Check that each account and player has the tags of its newest audit log entry."""
+    told, held = await _read_told(tx, found), await _read_held(tx)
+    trimmed = (await ledger.read_state(tx)).trimmed
+    wrong = sorted(each for each in told.keys() | held.keys() if told.get(each, []) != held.get(each, []))
+    # the audit log entry of a tag may be trimmed
+    wrong = [each for each in wrong if each in told or not trimmed]
+    # tags of a player are erased with its last account, and the audit log entry belongs to the account of that time
+    erased = await _find_missing(tx, {player for user, player in wrong if (user, player) not in held})
+    for user_id, player_id in wrong:
+        if (user_id, player_id) in held or player_id not in erased:
+            whose = f"account {user_id}" if player_id == ZERO_GUID else f"player {player_id} of account {user_id}"
+            found.add(ERROR, "tags", f"The tags of {whose} differ from the audit log. {REPAIR_ADVICE}")
+
+
+async def _read_told(tx: Reading, found: Findings) -> Tags:
+    told: Tags = {}
+    seq = 0
+    while page := await notes.read_tag_changes_after(tx, seq, findings.PAGE_ROWS):
+        for seq, user_id, after in page:
+            try:
+                side = _decode_side(after)
+            except msgspec.DecodeError as error:
+                found.add(ERROR, "tags", f"Change {seq} of the audit log cannot be read: {error}. {REPAIR_ADVICE}")
+                continue
+            told[user_id, side.PlayerId or ZERO_GUID] = side.Tags or []
+    return told
+
+
+async def _read_held(tx: Reading) -> Tags:
+    held: Tags = {}
+    last = (ZERO_GUID, ZERO_GUID, "")
+    while page := await notes.read_all_tags_after(tx, last, findings.PAGE_ROWS):
+        for user_id, player_id, tag in page:
+            held.setdefault((user_id, player_id), []).append(tag)
+        last = page[-1]
+    return {whose: sorted(tags) for whose, tags in held.items()}
+
+
+async def _find_missing(tx: Reading, player_ids: Iterable[str]) -> set[str]:
+    """Return which of these players do not exist."""
+    wanted = {*player_ids} - {ZERO_GUID}
+    return wanted - await presence.find_known_players(tx, wanted) if wanted else set()

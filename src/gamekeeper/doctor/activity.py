@@ -1,20 +1,110 @@
-"""The doctor's check of activity: count the play sessions again, player by player, and compare with the rollups."""
+"""The doctor's check of activity: count play sessions again, and compare the rollups with them and the audit log."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TypeVar
 
-from gamekeeper.doctor import activity_sums
 from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, Findings, Progress
-from gamekeeper.game.activity import HOURS_KEPT, ONLINE, SESSIONS
-from gamekeeper.game.calendar_steps import DAY_MS, HOUR_MINUTES, MINUTE_MS, PERIODS, find_first_day, format_day
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store import activity, clock, play_sessions, rollups
-from gamekeeper.store.activity import PlayerActivity
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import NEVER
-from gamekeeper.store.play_sessions import StoredSession
+from gamekeeper.game.accounts.account_changes import UserDeleted
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.insight.activity import HOURS_KEPT, ONLINE, SESSIONS, SIGN_INS
+from gamekeeper.game.insight.calendar import (
+    DAY_MS,
+    HOUR_MINUTES,
+    HOUR_MS,
+    MINUTE_MS,
+    PERIODS,
+    find_first_day,
+    format_day,
+)
+from gamekeeper.store.audit.history import NEVER
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.insight import activity, economy, rollups
+from gamekeeper.store.insight.activity import Hour, Period, PlayerActivity
+from gamekeeper.store.players import presence
+from gamekeeper.store.players.presence import StoredSession
+
+HOURS_PER_DAY = 24
+SUMS_ADVICE = "Numbers over time are wrong there; nothing else depends on them, and nothing counts them again."
+OF_HOURS = ("online_sum", "requests", "errors", "sign_ins")  # numbers of days that are sums over their hours
+OF_DAYS = (*OF_HOURS, "play_ms", "new_players")  # numbers of weeks and months that are sums over their days
+Row = TypeVar("Row", Hour, Period)
+
+
+async def check_sums(tx: Reading, found: Findings) -> None:
+    hours = await activity.read_hours(tx, 0, NEVER)
+    days = await activity.read_periods(tx, "day", 0, NEVER)
+    await _check_sign_ins(tx, found, {each.hour: each.sign_ins for each in hours})
+    if hours:
+        since = (await rollups.find(tx, SESSIONS)).position // HOUR_MS
+        # a day whose first hours are deleted cannot be added up
+        first = hours[0].hour // HOURS_PER_DAY if hours[0].hour <= since else -(-hours[0].hour // HOURS_PER_DAY)
+        stored = [each for each in days if each.day >= first]
+        _compare_sums(
+            found, "day", stored, _sum(hours, OF_HOURS, lambda each: each.hour // HOURS_PER_DAY), OF_HOURS, first
+        )
+    for step in PERIODS[1:]:
+        sums = _sum(days, OF_DAYS, lambda each, step=step: find_first_day(step, each.day))
+        _compare_sums(found, step, await activity.read_periods(tx, step, 0, NEVER), sums, OF_DAYS, 0)
+
+
+async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int]) -> None:
+    """Compare the sign-ins of hours with the events that are kept.
+
+    Events are deleted when they are old, and with an erased account. Before the last erasure an hour may have more
+    sign-ins than events, but not less.
+    """
+    end = (await rollups.find(tx, SIGN_INS)).position
+    since = (await rollups.find(tx, SESSIONS)).position // HOUR_MS
+    oldest = await activity.find_oldest_event(tx)
+    if oldest is None:
+        return
+    trimmed = await ledger.read_trimmed_number(tx)
+    kept = await economy.read_changes(tx, trimmed, NEVER, 1) if trimmed else []
+    erased = max(await ledger.find_last_time(tx, UserDeleted.kind), *(each.at for each in kept), 0)
+    first = max(since, oldest // HOUR_MS + 1, min(stored, default=0))
+    counted = await activity.count_sign_ins_by_hour(tx, first * HOUR_MS, end * HOUR_MS)
+    for hour in sorted(each for each in {*stored, *counted} if first <= each < end):
+        number, events = stored.get(hour, 0), counted.get(hour, 0)
+        if number < events or (number > events and hour > erased // HOUR_MS):
+            message = f"The rollup of hour {hour} has {number} sign-ins; the security log has {events}."
+            found.add(ERROR, "activity", f"{message} {SUMS_ADVICE}")
+
+
+def _sum(rows: Iterable[Row], names: Sequence[str], find_day: Callable[[Row], int]) -> dict[int, Counter[str]]:
+    """Add up the numbers of shorter steps by the first day of a longer one.
+
+    The most players online are the most of any shorter step, not a sum.
+    """
+    sums: dict[int, Counter[str]] = {}
+    for row in rows:
+        own, numbers = sums.setdefault(find_day(row), Counter()), row._asdict()
+        own.update({name: numbers[name] for name in names})
+        own["online_max"] = max(own["online_max"], row.online_max)
+    return sums
+
+
+def _compare_sums(
+    found: Findings,
+    step: str,
+    stored: Iterable[Period],
+    sums: Mapping[int, Counter[str]],
+    names: Sequence[str],
+    first: int,
+) -> None:
+    rows = {each.day: each._asdict() for each in stored}
+    for day in sorted(each for each in {*rows, *sums} if each >= first):
+        for name in (*names, "online_max"):
+            kept, counted = rows.get(day, {}).get(name, 0), sums.get(day, Counter[str]())[name]
+            if kept != counted:
+                message = f"The rollup of {step} {format_day(day)} has {kept} for {name}"
+                parts = "hours" if step == "day" else "days"
+                found.add(ERROR, "activity", f"{message}; its {parts} give {counted}. {SUMS_ADVICE}")
+
 
 PAGE = 2_000  # sessions that are in memory at a time
 DAY_HOURS = 24
@@ -95,7 +185,7 @@ def _is_recent(step: str, last_day: int, start: int) -> bool:
 
 
 async def check(tx: Reading, found: Findings, progress: Progress) -> None:
-    for player_id in await play_sessions.find_disagreeing(tx, MAX_SHOWN):
+    for player_id in await presence.find_disagreeing_sessions(tx, MAX_SHOWN):
         found.add(
             ERROR,
             "activity",
@@ -117,13 +207,13 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
         )
     await _compare_periods(tx, found, recount)
     await _compare_online(tx, found, recount, deleted // MINUTE_MS + 1 if deleted else 0)
-    await activity_sums.check(tx, found)
+    await check_sums(tx, found)
 
 
 async def _read_by_player(tx: Reading) -> AsyncIterator[list[StoredSession]]:
     """Yield the sessions in pages; all sessions of a player are in one page."""
     after, kept = (ZERO_GUID, 0), list[StoredSession]()
-    while page := await play_sessions.read_after(tx, *after, PAGE):
+    while page := await presence.read_sessions_after(tx, *after, PAGE):
         after = page[-1].player_id, page[-1].started_at
         kept += page
         last = kept[-1].player_id

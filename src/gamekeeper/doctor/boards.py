@@ -5,16 +5,17 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Findings, Progress
-from gamekeeper.game.board_follower import LAST_GUID, read_values
-from gamekeeper.game.board_seasons import FOREVER, is_counted_in, is_swept_kind
-from gamekeeper.game.board_values import ReadChange, advance
-from gamekeeper.game.codec import Codec
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.game.standings import make_standing
-from gamekeeper.store import boards, clock, holdings, ledger, standings
-from gamekeeper.store.boards import NOT_STARTED, BoardChange, OpenSeason
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.standings import Standing, StandingKey, Visibility
+from gamekeeper.game.core.change import Codec
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.insight.board_follower import LAST_GUID, read_values
+from gamekeeper.game.insight.board_seasons import FOREVER, ReadChange, advance, is_counted_in, is_swept_kind
+from gamekeeper.game.insight.standings import make_standing
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.insight import boards, holdings, standings
+from gamekeeper.store.insight.boards import NOT_STARTED, BoardChange, OpenSeason
+from gamekeeper.store.insight.standings import Standing, StandingKey, Visibility
 
 BOARDS = "boards"
 ADVICE = "Delete the board and create it again, or restore a backup."

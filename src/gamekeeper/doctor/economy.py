@@ -1,24 +1,231 @@
-"""The doctor's check of the economy: compares its sums with the slots and with the audit log, as of one change."""
+"""The doctor's check of the economy: compare its sums with the slots and with the audit log, as of one change."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.doctor import economy_sums, item_days
 from gamekeeper.doctor.findings import ERROR, NOTE, PAGE_ROWS, DoctorFinding, Findings, Progress
-from gamekeeper.doctor.item_days import WrongDay
-from gamekeeper.game import flows
-from gamekeeper.game import item_days as days
-from gamekeeper.game.codec import Codec
-from gamekeeper.game.economy import LAST_GUID, read_variables
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.store import economy, holdings, ledger
-from gamekeeper.store.economy import CountedChange, EconomyState
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.holdings import ITEM, Holding
+from gamekeeper.game.core.change import Codec
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.insight import flows
+from gamekeeper.game.insight.economy import LAST_GUID, read_variables
+from gamekeeper.game.insight.flows import KEY, STAFF, find_day
+from gamekeeper.game.players.changes import PlayersLoaded
+from gamekeeper.store.audit.history import NEVER
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.insight import economy, holdings
+from gamekeeper.store.insight.economy import CountedChange, EconomyState, Flow, GiftFlow, ItemDay
+from gamekeeper.store.insight.holdings import ITEM, Holding
+
+FLOWS_CHECK = "economy"
+WINDOW_DAYS = 31  # days whose sums are in memory at a time
+FLOWS_ADVICE = (
+    "Nothing counts it again; only reports of this day show it. Restore a backup if you need the right number."
+)
+KEY_OR_STAFF = f"{KEY} or {STAFF}"
+Sums = Counter[tuple[int, str, str, str]]  # day, item, source or giver, name of the number
+
+
+async def check_flows(tx: Reading, found: Findings, codec: Codec, state: EconomyState, progress: Progress) -> None:
+    """Count flows and gifts again, and compare them, unless the audit log was trimmed: then some changes are gone."""
+    if await ledger.read_trimmed_number(tx):
+        return
+    counted = _Differences(codec, await economy.read_flow_items(tx), await economy.read_key_givers(tx))
+    seq = start = newest = first = 0
+    while page := await economy.read_changes(tx, seq, state.seq, PAGE_ROWS):
+        counted.count(page)
+        newest, first = max(newest, *(find_day(each.at) for each in page)), first or find_day(page[0].at)
+        if newest - first >= WINDOW_DAYS:
+            await counted.take_off(tx, start, newest)
+            start = first = newest
+        seq = page[-1].seq
+        progress(FLOWS_CHECK, seq, state.seq)
+    await counted.take_off(tx, start, NEVER)
+    counted.report(found)
+
+
+class _Differences:
+    """Counted minus stored numbers. What is equal is not kept, so memory has only the days that are being counted."""
+
+    def __init__(self, codec: Codec, items: Sequence[str], key_givers: Collection[str]) -> None:
+        self._codec = codec
+        self._items = items
+        self._key_givers = key_givers
+        self._owners: dict[str, str] = {}  # API key that is gone → its account
+        self._flows: Sums = Counter()
+        self._gifts: Sums = Counter()
+
+    def count(self, changes: Sequence[CountedChange]) -> None:
+        tally = flows.count(changes, self._codec, frozenset())
+        self._add(tally.list_flows(), tally.list_gifts(), 1)
+        for each in changes:
+            if each.token_id in self._key_givers and not each.is_key and each.actor_id:
+                self._owners[each.token_id or ""] = each.actor_id
+
+    async def take_off(self, tx: Reading, first: int, end: int) -> None:
+        """Take off the stored numbers of the days from `first` to the one before `end`."""
+        stored = await economy.read_flows_between(tx, self._items, first, end)
+        self._add(stored, await economy.read_gifts_between(tx, first, end), -1)
+        self._flows = Counter({key: number for key, number in self._flows.items() if number})
+        self._gifts = Counter({key: number for key, number in self._gifts.items() if number})
+
+    def report(self, found: Findings) -> None:
+        gifts: Sums = Counter()
+        for (day, item, giver, name), number in self._gifts.items():
+            # the keys of an erased account are gone: what is counted for them now is that account's
+            gifts[day, item, f"giver {self._owners.get(giver, giver)}", name] += number
+        for (day, item, whose, name), number in sorted([*self._flows.items(), *gifts.items()]):
+            if not number:
+                continue
+            message = f"Item {item}, day {day}: {name} by {whose} is {-number:+} compared with the count"
+            found.add(ERROR, FLOWS_CHECK, f"{message} by the audit log. {FLOWS_ADVICE}")
+
+    def _add(self, some: Sequence[Flow], gifts: Sequence[GiftFlow], sign: int) -> None:
+        for flow in some:
+            # compared together: changes by a key that is gone count as staff's
+            source = KEY_OR_STAFF if flow.source in (KEY, STAFF) else flow.source
+            self._flows[flow.day, flow.item_id, source, "created"] += sign * flow.created
+            self._flows[flow.day, flow.item_id, source, "destroyed"] += sign * flow.destroyed
+        for gift in gifts:
+            self._gifts[gift.day, gift.item_id, gift.giver_id, "given"] += sign * gift.given
+            self._gifts[gift.day, gift.item_id, gift.giver_id, "taken"] += sign * gift.taken
+
+
+DAYS_CHECK = "economy"
+HOLDER_DAYS = 92  # days whose holders are counted again: memory has a number for each item and day
+FIX_ADVICE = "Correct it by the flows and the changes of players: gamekeeper doctor --fix"
+NO_ADVICE = "Nothing repairs it; only reports of days show it. Restore a backup if you need the right number."
+Steps = dict[str, Counter[int]]  # item → day → players who have it at its end, minus those at the end of the day before
+
+
+class WrongDay(NamedTuple):
+    item_id: str
+    stored: ItemDay
+    counted: ItemDay
+    message: str  # empty if the next stored day is wrong by as much: one wrong flow, or total, is one finding
+    alone: bool  # the stored days before and after are right: a wrong flow or total would make them wrong, too
+
+
+class _Compared(NamedTuple):
+    stored: ItemDay
+    counted: ItemDay
+    has_holders: bool  # the holders of that day could be counted; otherwise `counted` has the stored number
+
+
+async def check_days(
+    tx: Reading, found: Findings, codec: Codec, state: EconomyState, progress: Progress, cause: str
+) -> None:
+    """Report wrong days. `cause` is the advice if the numbers that judge them are not known to be right, or empty."""
+    for each in await find_wrong_days(tx, codec, state, progress):
+        if each.message:
+            found.add(ERROR, DAYS_CHECK, f"{each.message} {cause or (FIX_ADVICE if each.alone else NO_ADVICE)}")
+
+
+async def find_wrong_days(tx: Reading, codec: Codec, state: EconomyState, progress: Progress) -> list[WrongDay]:
+    """Go back from the present totals, day by day. Quantities follow from the flows, which are kept forever.
+
+    Holders follow from the changes of each player. They are known since the last bulk load, which does not say who
+    got what, and as far as the audit log goes back.
+    """
+    first = await _find_first_day(tx, state)
+    steps = await _count_holders(tx, codec, state, first, progress)
+    totals = await economy.read_totals(tx)
+    return [
+        wrong
+        for item in await economy.read_flow_items(tx)
+        for wrong in _list_wrong(
+            item, await _compare(tx, item, totals.get(item, (0, 0)), first, steps.get(item, Counter()))
+        )
+    ]
+
+
+async def _compare(
+    tx: Reading, item: str, total: tuple[int, int], first: int, steps: Mapping[int, int]
+) -> Sequence[_Compared]:
+    """Count the totals of an item at the end of each stored day, newest first."""
+    gains: Counter[int] = Counter()
+    for flow in await economy.read_flows(tx, item, 0, NEVER):
+        gains[flow.day] += flow.created - flow.destroyed
+    found: list[_Compared] = []
+    quantity, holders = total
+    later, stepped = sorted(gains), sorted(steps)
+    for row in reversed(await economy.read_all_days(tx, item)):
+        while later and later[-1] > row.day:
+            quantity -= gains[later.pop()]
+        while stepped and stepped[-1] > row.day:
+            holders -= steps[stepped.pop()]
+        known = row.day >= first
+        found.append(_Compared(row, ItemDay(row.day, quantity, holders if known else row.holders), known))
+    return found
+
+
+def _list_wrong(item: str, days: Sequence[_Compared]) -> Iterable[WrongDay]:
+    off = 0
+    for number, (stored, counted, _) in enumerate(days):
+        where, texts = f"Item {item}, day {stored.day}", list[str]()
+        if stored.quantity - counted.quantity not in (0, off):
+            texts.append(f"{where}: the stored total is {stored.quantity}; the flows give {counted.quantity}.")
+        if stored.holders != counted.holders:
+            texts.append(
+                f"{where}: {stored.holders} players are stored as holders; "
+                f"the changes of players give {counted.holders}."
+            )
+        if stored != counted:
+            yield WrongDay(item, stored, counted, " ".join(texts), _is_alone(days, number))
+        off = stored.quantity - counted.quantity
+
+
+def _is_alone(days: Sequence[_Compared], number: int) -> bool:
+    """Return whether the stored days before and after this one are right. After the newest one is the present total."""
+    if number + 1 == len(days):
+        return False  # nothing before it confirms the flows and the changes that lead to it
+    this, before = days[number], days[number + 1]
+    neighbours = [before, *days[max(number - 1, 0) : number]]
+    confirmed = this.stored.holders == this.counted.holders or before.has_holders
+    return confirmed and all(each.stored == each.counted for each in neighbours)
+
+
+async def _find_first_day(tx: Reading, state: EconomyState) -> int:
+    """Return the first day at whose end the holders can be counted."""
+    trimmed = await ledger.read_trimmed_number(tx)
+    kept = await economy.read_changes(tx, trimmed, NEVER, 1) if trimmed else []
+    loaded = await ledger.find_last_time(tx, PlayersLoaded.kind)
+    return max(find_day(state.at) - HOLDER_DAYS, find_day(loaded), *(find_day(each.at) for each in kept))
+
+
+async def _count_holders(tx: Reading, codec: Codec, state: EconomyState, first: int, progress: Progress) -> Steps:
+    """Count by item and day how many players got it and had none before, minus those who lost it."""
+    steps: Steps = defaultdict(Counter)
+    gains: dict[str, Counter[int]] = defaultdict(Counter)  # of one player: item → day → gain
+    position, done = (ZERO_GUID, 0), 0
+    while page := await economy.read_changes_by_player(tx, position, state.seq, first * flows.DAY_MS, PAGE_ROWS):
+        for change in page:
+            if change.player_id != position[0]:
+                await _add_player(tx, steps, position[0], gains)
+                gains.clear()
+            position = (change.player_id or "", change.seq)
+            for item_id, gain in flows.count_gains(change.before, change.after, codec).items():
+                gains[item_id][find_day(change.at)] += gain
+        done += len(page)
+        progress("holders", done, done)
+    await _add_player(tx, steps, position[0], gains)
+    return steps
+
+
+async def _add_player(tx: Reading, steps: Steps, player_id: str, gains: Mapping[str, Counter[int]]) -> None:
+    keys = [Holding(player_id, ITEM, item_id) for item_id in gains]
+    held = await holdings.read_held(tx, keys) if keys else {}
+    for key in keys:
+        quantity = held.get(key, 0)
+        for day, gain in sorted(gains[key.thing_id].items(), reverse=True):
+            steps[key.thing_id][day] += (quantity > 0) - (quantity - gain > 0)
+            quantity -= gain
+
 
 ECONOMY = "economy"
 LATEST = 2**62
@@ -34,9 +241,9 @@ async def check(tx: Reading, found: Findings, codec: Codec, progress: Progress) 
     try:
         if state.swept is None:
             cause = await _check_present(tx, found, codec, state, progress)
-            await item_days.check(tx, found, codec, state, progress, cause)
+            await check_days(tx, found, codec, state, progress, cause)
         else:
-            await economy_sums.check(tx, found, codec, state, progress)
+            await check_flows(tx, found, codec, state, progress)
     except (msgspec.DecodeError, ValueError):
         return  # a change that cannot be read: the check of item totals reports it
 
@@ -49,7 +256,7 @@ async def fix(keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
     corrections, done = [(each.item_id, each.stored, each.counted) for each in wrong], 0
     for start in range(0, len(corrections), BATCH_DAYS):
         batch = corrections[start : start + BATCH_DAYS]
-        done += await keeper.store.write(partial(days.correct, corrections=batch))
+        done += await keeper.store.write(partial(flows.correct, corrections=batch))
     return [DoctorFinding(NOTE, ECONOMY, f"Corrected {done} totals of items at the ends of days.")]
 
 
@@ -60,7 +267,7 @@ async def _find_single_wrong_days(tx: Reading, codec: Codec, progress: Progress)
     try:
         if await _check_present(tx, Findings(), codec, state, progress):
             return ()
-        return [each for each in await item_days.find_wrong(tx, codec, state, progress) if each.alone]
+        return [each for each in await find_wrong_days(tx, codec, state, progress) if each.alone]
     except (msgspec.DecodeError, ValueError):
         return ()
 
@@ -77,11 +284,11 @@ async def _check_present(tx: Reading, found: Findings, codec: Codec, state: Econ
     await _check_holdings(tx, found, codec, state, later)
     totals_differ = found.all() != before
     before = found.all()
-    await economy_sums.check(tx, found, codec, state, progress)
+    await check_flows(tx, found, codec, state, progress)
     if totals_differ:
         return f"The present total may be the cause. {ADVICE}"
     compared = not _has_bulk_load(later) and not await ledger.read_trimmed_number(tx)
-    return "" if compared and found.all() == before else item_days.NO_ADVICE
+    return "" if compared and found.all() == before else NO_ADVICE
 
 
 def _has_bulk_load(changes: Iterable[CountedChange]) -> bool:

@@ -1,25 +1,27 @@
-"""Run all checks of the doctor, in order."""
+"""Run all checks of the doctor, in order. Integrity, schema, privileges and unfinished imports are checked here."""
 
-from gamekeeper.doctor import (
-    accounts,
-    activity,
-    bags,
-    boards,
-    economy,
-    guilds,
-    imports,
-    ledger,
-    lists,
-    players,
-    ranked_buckets,
-    settings,
-    tags,
-)
+from gamekeeper.doctor import accounts, activity, audit, boards, economy, lists, players, settings, world
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, DoctorFinding, Findings, Progress
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import objects, privileges
-from gamekeeper.store.engine import OWNER_ADVICE, SCHEMA_ADVICE, Reading, UnusableDatabase
-from gamekeeper.store.migrate import SchemaMismatch, find_pending, require_utf8
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.store.engine import database_checks
+from gamekeeper.store.engine.interface import OWNER_ADVICE, SCHEMA_ADVICE, Reading, UnusableDatabase
+from gamekeeper.store.engine.migrate import SchemaMismatch, find_pending, require_utf8
+from gamekeeper.store.world import imports
+
+IMPORTS = "imports"
+RESUME_ADVICE = "data is missing. To continue it, run the same command again: gamekeeper import intersect … --report"
+
+
+async def find_unfinished_imports(tx: Reading) -> list[DoctorFinding]:
+    """Find imports that were interrupted or are still running: the database does not show which of the two."""
+    found: list[DoctorFinding] = []
+    for stage, report, followed in await imports.find_unfinished_imports(tx):
+        what = f"The import with the report {report} was interrupted in the stage {stage}"
+        later = f"{what}. A later import finished; if it was of the same game, nothing is missing."
+        message = f"{what}, or is still running: {RESUME_ADVICE} {report}"
+        found.append(DoctorFinding(NOTE, IMPORTS, later) if followed else DoctorFinding(ERROR, IMPORTS, message))
+    return found
+
 
 READ_ONLY = "Every transaction of the database user is read-only (default_transaction_read_only is on). Set it to off."
 
@@ -31,10 +33,10 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
     the members of guilds, adds up wrong blocks, and corrects single wrong totals of past days.
     """
     found = await _check_integrity(keeper) or await _check_user(keeper) or await _check_schema(keeper)
-    found = found or await _check_objects(keeper) or await ledger.check_epoch(keeper.store)
+    found = found or await _check_objects(keeper) or await audit.check_epoch(keeper.store)
     if not found:
         found = await _fix(keeper, progress) if fix else []
-        found += await imports.find_unfinished_imports(keeper.store)
+        found += await find_unfinished_imports(keeper.store)
         found += await keeper.store.read(lambda tx: _check_contents(tx, keeper, progress))
         found += await accounts.check_passwords(keeper)
         found += await accounts.check_secrets(keeper)
@@ -47,19 +49,19 @@ async def _fix(keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
     return [
         *await lists.create_indexes(keeper),
         await lists.recount(keeper),
-        *await ranked_buckets.fix(keeper),
-        *await guilds.fix(keeper),
+        *await lists.fix_blocks(keeper),
+        *await world.fix(keeper),
         *await economy.fix(keeper, progress),
     ]
 
 
 async def _check_user(keeper: Keeper) -> list[DoctorFinding]:
-    schema, read_only = await privileges.find_schema(keeper.store)
+    schema, read_only = await database_checks.find_schema(keeper.store)
     if schema is None:
         return [DoctorFinding(ERROR, "privileges", f"The database user finds no schema to use. {SCHEMA_ADVICE}")]
     if read_only:
         return [DoctorFinding(ERROR, "privileges", READ_ONLY)]
-    denied = await privileges.find_lacking(keeper.store)
+    denied = await database_checks.find_lacking_privileges(keeper.store)
     if denied:
         return [
             DoctorFinding(
@@ -81,7 +83,7 @@ async def _check_schema(keeper: Keeper) -> list[DoctorFinding]:
 
 async def _check_objects(keeper: Keeper) -> list[DoctorFinding]:
     found = Findings()
-    for each in await objects.find_missing(keeper.store, keeper.store.engine):
+    for each in await database_checks.find_missing_objects(keeper.store, keeper.store.engine):
         found.add(ERROR, "schema", f"The {each.kind} {each.name} is missing. {REPAIR_ADVICE}")
     return found.all()
 
@@ -95,17 +97,17 @@ async def _check_integrity(keeper: Keeper) -> list[DoctorFinding]:
 
 async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
     found = Findings()
-    await ledger.check(tx, found, keeper.changes.codec, progress)
+    await audit.check(tx, found, keeper.changes.codec, progress)
     await players.check(tx, found, keeper.changes.codec, progress)
     if await lists.check_indexes(tx, found, keeper.store.engine):
         await lists.check(tx, found, progress)
     await economy.check(tx, found, keeper.changes.codec, progress)
     await boards.check(tx, found, keeper.changes.codec, progress)
-    await ranked_buckets.check(tx, found)
-    await bags.check(tx, found)
-    await guilds.check(tx, found)
+    await lists.check_blocks(tx, found)
+    await players.check_bags(tx, found)
+    await world.check(tx, found)
     await activity.check(tx, found, progress)
-    await bags.check_sizes(tx, found, keeper.settings)
-    await tags.check(tx, found)
+    await players.check_slot_numbers(tx, found, keeper.settings)
+    await accounts.check_tags(tx, found)
     await accounts.check(tx, found, keeper.settings, keeper.changes.codec, progress)
     return found.all()

@@ -1,4 +1,4 @@
-"""The doctor's checks of indexes, and of the row counts of the ordered lists."""
+"""The doctor's checks of indexes, of the row counts of ordered lists, and of the blocks of ranked lists and boards."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 
 from gamekeeper.doctor.findings import ERROR, NOTE, DoctorFinding, Findings, Progress
-from gamekeeper.game import lists
-from gamekeeper.game.bucket_index import BucketIndex, Key
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.list_definitions import LISTS, ListDefinition
-from gamekeeper.game.lists import CHECKPOINT_ENTRIES, ListsView
-from gamekeeper.store import indexes
-from gamekeeper.store.engine import Reading
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.insight import standings
+from gamekeeper.game.lists import ordered_lists
+from gamekeeper.game.lists.list_index import LISTS, BucketIndex, Key, ListDefinition
+from gamekeeper.game.lists.ordered_lists import CHECKPOINT_ENTRIES, ListsView
+from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.lists import ranked_buckets
 
 KEYS_PER_QUERY = 10_000  # keys of an ordered list that the doctor reads per query
 # entries from which the log of list changes is reported as too long: a running server keeps it far shorter
@@ -66,7 +67,7 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
 
 async def _read_view(tx: Reading, found: Findings) -> ListsView | None:
     try:
-        view = await lists.load_view(tx)
+        view = await ordered_lists.load_view(tx)
     except (LookupError, TypeError, msgspec.DecodeError) as error:
         found.add(ERROR, "lists", f"The counts of the lists cannot be read: {error!r}. {RECOUNT}")
         return None
@@ -100,3 +101,18 @@ def _count_keys(keys: Sequence[Key], lows: Sequence[Key], held: Counter[int]) ->
 def _count_errors(order: BucketIndex, held: Counter[int]) -> int:
     counts = [count for block in order.blocks for count in block.counts]
     return held[-1] + sum(abs(held[bucket] - count) for bucket, count in enumerate(counts))
+
+
+BLOCKS = "blocks"
+ADVICE = "Add them up again: gamekeeper doctor --fix"
+
+
+async def check_blocks(tx: Reading, found: Findings) -> None:
+    for (kind, thing_id), wrong in (await ranked_buckets.count_wrong_blocks(tx)).items():
+        message = f"The ranking by {kind} {thing_id} has {wrong} blocks that are not the sums of their buckets."
+        found.add(ERROR, BLOCKS, f"{message} {ADVICE}")
+
+
+async def fix_blocks(keeper: Keeper) -> list[DoctorFinding]:
+    fixed = await keeper.store.write(standings.fix_blocks)
+    return [DoctorFinding(NOTE, BLOCKS, "Added up the blocks of all ranked lists and boards again.")] if fixed else []

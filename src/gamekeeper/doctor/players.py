@@ -1,16 +1,203 @@
-"""The doctor's checks of players: document and columns, equipment and inventory, items and the audit log."""
+"""The doctor's checks of players: document and columns, bags, and items, spells and variables by the audit log."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 
-from gamekeeper.doctor import bags, findings, holdings
-from gamekeeper.doctor.findings import ERROR, REPAIR_ADVICE, Findings, Progress
-from gamekeeper.game.codec import Codec
-from gamekeeper.game.inventory import INVENTORY
-from gamekeeper.game.lookup import ZERO_GUID, make_clashing_fold
-from gamekeeper.game.players import Player
-from gamekeeper.game.rows import make_player_columns
-from gamekeeper.store import items, ledger, players
-from gamekeeper.store.engine import Reading, Row
+from gamekeeper.doctor import findings
+from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Findings, Progress
+from gamekeeper.game.core.change import ChangeSide, Codec
+from gamekeeper.game.core.lookup import ZERO_GUID, make_clashing_fold
+from gamekeeper.game.core.values import NUMBER, STRING
+from gamekeeper.game.players import changes
+from gamekeeper.game.players.changes import PlayerCreated, PlayerDeleted, make_player_columns
+from gamekeeper.game.players.inventory import BANK, INVENTORY, SlotAddress, Stack
+from gamekeeper.game.players.players import Player
+from gamekeeper.ground.settings import Settings
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine.interface import Reading, Row
+from gamekeeper.store.players import items, player_texts, players, spells, variables
+
+
+async def check_bags(tx: Reading, found: Findings) -> None:
+    for bag_id, player_id, count in await items.find_stray_bags(tx):
+        found.add(
+            ERROR, "bags", f"Bag {bag_id} of player {player_id} is in {count} slots instead of one. {REPAIR_ADVICE}"
+        )
+    for player_id, place, slot in await items.find_orphan_slots(tx):
+        message = (
+            f"Slot {slot} of player {player_id} lies in bag {place}, which that player does not have. {REPAIR_ADVICE}"
+        )
+        found.add(ERROR, "bags", message)
+
+
+def check_cycles(player_id: str, slots: Iterable[items.PlayerSlot], found: Findings) -> None:
+    """Find bags that contain themselves: they cannot be reached from the inventory or the bank."""
+    inside = {each.bag_id: each.place for each in slots if each.bag_id}
+    for bag_id, place in inside.items():
+        outer, seen = place, set[str]()
+        while outer in inside and outer not in seen and outer != bag_id:
+            seen.add(outer)
+            outer = inside[outer]
+        if outer == bag_id:
+            found.add(ERROR, "bags", f"Bag {bag_id} of player {player_id} lies inside itself. {REPAIR_ADVICE}")
+
+
+async def check_slot_numbers(tx: Reading, found: Findings, settings: Settings) -> None:
+    """Report items in slots beyond the configured sizes. They are not lost, but an operator should know."""
+    for place, count in await items.count_slots_beyond(tx, settings.inventory_slots, settings.bank_slots):
+        size = settings.bank_slots if place == BANK else settings.inventory_slots
+        found.add(NOTE, "sizes", _describe_beyond(count, f"{place} slots", f"{place}_slots", size))
+    count = await spells.count_beyond(tx, settings.spell_slots)
+    if count:
+        found.add(NOTE, "sizes", _describe_beyond(count, "known spells", "spell_slots", settings.spell_slots))
+
+
+def _describe_beyond(count: int, what: str, setting: str, size: int) -> str:
+    return f"{count} {what} are beyond the setting {setting} = {size}. Raise it, or have the game move them."
+
+
+SLOTS, SPELLS, VARIABLES = "slots", "spells", "variables"
+_JSON_TYPES = {STRING: str, NUMBER: float}  # type of a variable → type of its value in JSON
+NOTHING = "nothing"
+# a slot, spell or variable of a player: name of the doctor's check, and description for people
+Place = tuple[str, str]
+Holdings = dict[Place, str]  # place (slot, spell or variable) → description of its content; empty places are left out
+
+
+@dataclass(slots=True)
+class LedgerHoldings:
+    """A player's items, spells and variables according to the ledger.
+
+    They are complete if the ledger has all changes since the player's creation: then a place that no change mentions
+    is empty. After trimmed changes or a bulk load, only the mentioned places are known.
+    """
+
+    complete: bool = False
+    slots: dict[SlotAddress, Stack | None] = field(default_factory=dict[SlotAddress, Stack | None])
+    spells: dict[int, str | None] = field(default_factory=dict[int, str | None])
+    variables: dict[str, int | bool | None] = field(default_factory=dict[str, int | bool | None])
+
+    def apply(self, kind: str, before: ChangeSide, after: ChangeSide) -> None:
+        if kind in {PlayerCreated.kind, PlayerDeleted.kind}:
+            self.complete = True
+            self.slots.clear()
+            self.spells.clear()
+            self.variables.clear()
+        self.slots.update(dict.fromkeys(before.slots))
+        self.spells.update(dict.fromkeys(before.spells))
+        self.variables.update(dict.fromkeys(before.variables))
+        self.slots.update(after.slots)
+        self.spells.update(after.spells)
+        self.variables.update(after.variables)
+
+    def describe_places(self, player_id: str) -> dict[Place, str | None]:
+        """Describe the content of each slot, spell and variable that the audit log mentions; None: empty."""
+        stacks = {spot: stack for spot, stack in self.slots.items() if stack}
+        known = {slot: spell for slot, spell in self.spells.items() if spell}
+        assigned = {each: value for each, value in self.variables.items() if value is not None}
+        mentioned = [make_slot_place(*spot) for spot in self.slots]
+        mentioned += [make_spell_place(slot) for slot in self.spells]
+        mentioned += [make_variable_place(each) for each in self.variables]
+        variables_told = changes.make_variable_rows(player_id, assigned)
+        held = describe_holdings(
+            changes.make_slot_rows(player_id, stacks), changes.make_spell_rows(player_id, known), variables_told
+        )
+        return {place: held.get(place) for place in mentioned}
+
+
+async def check_holdings(
+    tx: Reading,
+    found: Findings,
+    spelling: Codec,
+    names: Mapping[str, str],
+    slots: Mapping[str, Sequence[items.PlayerSlot]],
+    trimmed: int,
+) -> None:
+    """Compare the items, spells and variables of a page of players (id → name, sorted by id) with the audit log."""
+    first, last = min(names), max(names)
+    told = await _replay(tx, spelling, first, last, trimmed)
+    known: dict[str, list[spells.KnownSpell]] = {}
+    for spell in await spells.read_between(tx, first, last):
+        known.setdefault(spell.player_id, []).append(spell)
+    assigned: dict[str, list[variables.AssignedVariable]] = {}
+    for variable in await variables.read_between(tx, first, last):
+        assigned.setdefault(variable.player_id, []).append(variable)
+    _check_texts(found, names, await player_texts.read_between(tx, first, last))
+    for player_id, name in names.items():
+        if player_id in told:
+            held = describe_holdings(slots.get(player_id, ()), known.get(player_id, ()), assigned.get(player_id, ()))
+            _compare_holdings(
+                found, f"Player {name} ({player_id})", told[player_id].describe_places(player_id), held, told[player_id]
+            )
+
+
+def _check_texts(found: Findings, names: Mapping[str, str], texts: Iterable[player_texts.AssignedText]) -> None:
+    """Check that variables with text and decimals can be read. An import wrote them, so the audit log has none."""
+    for each in texts:
+        try:
+            msgspec.json.decode(each.value, type=_JSON_TYPES[each.type])
+        except msgspec.DecodeError:
+            who = f"Player {names.get(each.player_id, '')} ({each.player_id})"
+            message = (
+                f"{who}: variable {each.variable_id} is of type {each.type}, but its value is not. {REPAIR_ADVICE}"
+            )
+            found.add(ERROR, VARIABLES, message)
+
+
+async def _replay(tx: Reading, spelling: Codec, first: str, last: str, trimmed: int) -> dict[str, LedgerHoldings]:
+    told: dict[str, LedgerHoldings] = {}
+    mark: Row = (first, 0)
+    while page := await ledger.read_of_players_between(tx, mark, last, trimmed, findings.PAGE_ROWS):
+        for player_id, _, kind, before, after in page:
+            try:
+                sides = [spelling.decode_side(side) if side else ChangeSide() for side in (before, after)]
+            except (msgspec.DecodeError, ValueError):  # skip unreadable changes: the check of item totals reports them
+                continue
+            told.setdefault(player_id, LedgerHoldings()).apply(kind, *sides)
+        mark = (page[-1][0], page[-1][1])
+    return told
+
+
+def _compare_holdings(
+    found: Findings, who: str, wanted: Mapping[Place, str | None], held: Holdings, told: LedgerHoldings
+) -> None:
+    places = {*wanted, *(held if told.complete else ())}
+    for place in sorted(places):
+        there, said = held.get(place), wanted.get(place)
+        if there != said:
+            kind, where = place
+            message = f"{who}: {where} has {there or NOTHING}; the audit log says {said or NOTHING}. {REPAIR_ADVICE}"
+            found.add(ERROR, kind, message)
+
+
+def describe_holdings(
+    slots: Sequence[items.PlayerSlot],
+    known: Sequence[spells.KnownSpell],
+    assigned: Sequence[variables.AssignedVariable],
+) -> Holdings:
+    held = {make_slot_place(each.place, each.slot): _describe_slot(each) for each in slots}
+    held |= {make_spell_place(each.slot): f"spell {each.spell_id}" for each in known}
+    return held | {make_variable_place(each.variable_id): f"{each.type} {each.value}" for each in assigned}
+
+
+def make_slot_place(place: str, slot: int) -> Place:
+    return SLOTS, f"{place} slot {slot}" if place in {INVENTORY, BANK} else f"slot {slot} of bag {place}"
+
+
+def make_spell_place(slot: int) -> Place:
+    return SPELLS, f"spell slot {slot}"
+
+
+def make_variable_place(variable_id: str) -> Place:
+    return VARIABLES, f"variable {variable_id}"
+
+
+def _describe_slot(slot: items.PlayerSlot) -> str:
+    bag = f" (bag {slot.bag_id})" if slot.bag_id else ""
+    return f"{slot.quantity} of item {slot.item_id}{bag} with stat buffs {slot.buffs.replace(' ', '')}"
+
 
 COMPARED = (
     "id",
@@ -40,8 +227,8 @@ async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progres
             if player:
                 _check_columns(row, player, found, spelling)
                 _check_equipment(player, {each.slot for each in held if each.place == INVENTORY}, found)
-            bags.check_cycles(row[0], held, found)
-        await holdings.check(tx, found, spelling, {row[0]: row[NAME] for row in page}, slots, trimmed)
+            check_cycles(row[0], held, found)
+        await check_holdings(tx, found, spelling, {row[0]: row[NAME] for row in page}, slots, trimmed)
         last, done = page[-1][0], done + len(page)
         progress("players", done, total)
 

@@ -6,13 +6,13 @@ import shutil
 from pathlib import Path
 
 from gamekeeper.doctor.findings import ERROR, NOTE, DoctorFinding
-from gamekeeper.game import standbys
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.http.cors import Cors
-from gamekeeper.http.proxies import Proxies
-from gamekeeper.mail import outbox
-from gamekeeper.oidc import configuration
-from gamekeeper.settings import BadSetting, Settings, describe_unknown
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.insight import standbys
+from gamekeeper.ground.settings import BadSetting, Settings, describe_unknown
+from gamekeeper.http.access import oidc_settings
+from gamekeeper.http.accounts import outbox
+from gamekeeper.http.server.proxies import Proxies
+from gamekeeper.http.server.response_headers import Cors
 
 OTHERS_CAN_READ = 0o004
 GIB = 1 << 30
@@ -40,7 +40,7 @@ async def check_standbys(keeper: Keeper) -> list[DoctorFinding]:
 
 def check(keeper: Keeper) -> list[DoctorFinding]:
     settings, found = keeper.settings, list[DoctorFinding]()
-    for check in (outbox.check, Proxies, Cors, configuration.check):
+    for check in (outbox.check, Proxies, Cors, oidc_settings.check):
         try:
             check(settings)
         except BadSetting as problem:

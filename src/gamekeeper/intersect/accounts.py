@@ -5,15 +5,17 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from gamekeeper.game import accounts, imported_hashes, lookup
-from gamekeeper.game.lookup import fold
-from gamekeeper.game.passwords import NO_PASSWORD
-from gamekeeper.game.refusals import BadField
+from gamekeeper.game.access import passwords
+from gamekeeper.game.access.passwords import NO_PASSWORD
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.lookup import fold
+from gamekeeper.game.core.refusals import BadField
 from gamekeeper.intersect import values
-from gamekeeper.intersect.source import Row
-from gamekeeper.store.moderation import ImposedPenalty
-from gamekeeper.store.powers import Powers
-from gamekeeper.store.users import User
+from gamekeeper.intersect.sources import Row
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.accounts.moderation import ImposedPenalty
+from gamekeeper.store.accounts.users import User
 
 Note = Callable[[str], None]  # function that lists a row in the import's report, with the given reason
 NAME_CLASH = "another name differs only in case: imported; find it by its id or its exact spelling"
@@ -74,7 +76,7 @@ def _read_password(salt: object, password: object, note: Note) -> str:
     if not usable or not isinstance(password, str) or not _HASH.fullmatch(password):
         note(BAD_HASH)
         return NO_PASSWORD
-    return imported_hashes.format_imported(str(salt), password.upper())
+    return passwords.format_imported(str(salt), password.upper())
 
 
 def _read_powers(raw: object, note: Note) -> Powers:

@@ -1,17 +1,207 @@
-"""Convert Intersect's game data to the catalogue, and to the values that players' vitals depend on."""
+"""Convert Intersect's game data to the catalogue with its details, and to the values that players' vitals depend on.
 
+Maximum health and mana, and experience to the next level, are computed: Intersect does not store them.
+"""
+
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
 
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.game.values import BOOLEAN, INTEGER, NUMBER, STRING
-from gamekeeper.intersect import details, values
-from gamekeeper.intersect.report import ReportEntry
-from gamekeeper.intersect.source import Row
-from gamekeeper.intersect.vitals import NONE, VITAL_COUNT, ClassGrowth, ItemBonus
-from gamekeeper.store.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
+import msgspec
+
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING
+from gamekeeper.intersect import values
+from gamekeeper.intersect.data import ReportEntry
+from gamekeeper.intersect.fields import FIELDS, Field, Kind
+from gamekeeper.intersect.sources import Row
+from gamekeeper.store.world.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
+
+VITAL_COUNT = 2
+UNKNOWN_CLASS_VITAL = 20  # health and mana of players whose class was deleted
+MIN_VITALS = (1, 0)
+NONE = (0, 0)
+
+
+class ClassGrowth(NamedTuple):
+    base: tuple[int, ...] = NONE
+    increase: tuple[int, ...] = NONE
+    by_percent: bool = False
+    first_exp: int = 0
+    exp_increase: int = 0  # growth of the experience needed, in percent per level
+    overrides: Mapping[int, int] = {}
+
+    def compute_vital(self, which: int, level: int) -> int:
+        base, increase = self.base[which], self.increase[which]
+        if self.by_percent:
+            return _grow(base, increase, level)
+        return base + increase * (level - 1)
+
+    def compute_exp_to_next(self, level: int) -> int:
+        """Return the experience needed from this level to the next."""
+        if level in self.overrides:
+            return self.overrides[level]
+        return _grow(self.first_exp, self.exp_increase, level)
+
+
+def _grow(base: int, percent: int, level: int) -> int:
+    """Grow `base` by `percent` per level after the first, limited to 64 bits."""
+    try:
+        grown = int(base * (1 + percent / 100) ** (level - 1))
+    except OverflowError:
+        grown = values.MAX_LONG * base
+    return max(-values.MAX_LONG, min(grown, values.MAX_LONG))
+
+
+class ItemBonus(NamedTuple):
+    """Health and mana that an equipped item adds."""
+
+    given: tuple[int, ...] = NONE
+    percent: tuple[int, ...] = NONE
+
+
+class Vitals:
+    def __init__(self, classes: Mapping[str, ClassGrowth], items: Mapping[str, ItemBonus], max_level: int) -> None:
+        self._classes = classes
+        self._items = items
+        self._max_level = max_level
+        self._bare = lru_cache(maxsize=65_536)(self._compute_base)
+
+    def compute_max(self, class_id: str, level: int, worn: Iterable[str]) -> tuple[int, ...]:
+        base = self._bare(class_id, level)
+        bonus = [0] * VITAL_COUNT
+        for item in worn:
+            given, percent = self._items.get(item, ItemBonus())
+            for which in range(VITAL_COUNT):
+                bonus[which] += given[which] + int(percent[which] * base[which] / 100)
+        return tuple(
+            min(max(base[which] + bonus[which], MIN_VITALS[which]), values.MAX_INT) for which in range(VITAL_COUNT)
+        )
+
+    def compute_exp_to_next(self, class_id: str, level: int) -> int:
+        known = self._classes.get(class_id)
+        if level >= self._max_level:
+            return -1
+        return known.compute_exp_to_next(level) if known else 0
+
+    def _compute_base(self, class_id: str, level: int) -> tuple[int, ...]:
+        known = self._classes.get(class_id)
+        if known is None:
+            return (UNKNOWN_CLASS_VITAL,) * VITAL_COUNT
+        return tuple(known.compute_vital(which, level) for which in range(VITAL_COUNT))
+
+
+MAX_BYTES = 65_536  # size of the details of one entry, the same as for entries that a game publishes
+TOO_LARGE = "its further fields are too large: imported without them"
+
+
+class TooLargeError(ValueError):
+    """The further fields of an entry are larger than MAX_BYTES."""
+
+
+def encode_details(noun: str, columns: Sequence[str | None], row: Row) -> str | None:
+    """Encode the fields of a row as a JSON object; None if there are none."""
+    fields: dict[str, Any] = {}
+    for column, raw in zip(columns, row[1:], strict=True):
+        if column is None:
+            continue
+        known = FIELDS[noun].get(column)
+        if known:
+            _add_field(fields, known, raw)
+        elif not isinstance(raw, bytes):  # a column of somebody's own version of the engine: its type is unknown
+            fields[column] = values.clean_text(raw) if isinstance(raw, str) else raw
+    if noun == "items":
+        _tell_droppable(fields)
+    encoded = msgspec.json.encode(fields)
+    if len(encoded) > MAX_BYTES:
+        raise TooLargeError
+    return encoded.decode() if fields else None
+
+
+def _add_field(fields: dict[str, Any], known: Field, raw: object) -> None:
+    if known.kind is Kind.OWN:
+        return
+    *outer, name = known.path
+    for each in outer:
+        fields = fields.setdefault(each, {})
+    fields[name] = _READERS[known.kind](raw)
+
+
+def _tell_droppable(fields: dict[str, Any]) -> None:
+    """Set CanDrop. The column Bound has held it since CanTrade exists; before that it meant the opposite."""
+    if "Bound" in fields:
+        bound = fields["Bound"] if "CanTrade" not in fields else not fields["Bound"]
+        fields |= {"Bound": bound, "CanDrop": not bound}
+
+
+# --- readers of one value: what the engine cannot have stored becomes the value of a new object ---------------------
+
+
+def _read_integer(raw: object) -> int:
+    return int(_read_number(raw)) if isinstance(raw, float) else raw if values.is_integer(raw) else 0
+
+
+def _read_number(raw: object) -> float:
+    return float(raw) if isinstance(raw, int | float) and math.isfinite(raw) else 0.0
+
+
+def _read_text(raw: object) -> str | None:
+    return None if raw is None else values.clean_text(raw)
+
+
+def _read_guid(raw: object) -> str:
+    return values.parse_guid(raw) or ZERO_GUID
+
+
+def _read_list(raw: object) -> list[object]:
+    found = values.decode_json(raw)
+    return cast("list[object]", found) if isinstance(found, list) else []
+
+
+def _read_object(raw: object) -> dict[str, object]:
+    found = values.decode_json(raw)
+    return cast("dict[str, object]", found) if isinstance(found, dict) else {}
+
+
+def _read_colour(raw: object) -> dict[str, object]:
+    return _read_object(raw) or {"A": 255, "R": 255, "G": 255, "B": 255}
+
+
+def _read_vitals(raw: object) -> list[int]:
+    return _read_integers(raw, VITAL_COUNT)
+
+
+def _read_stats(raw: object) -> list[int]:
+    return _read_integers(raw, values.STAT_COUNT)
+
+
+def _read_integers(raw: object, count: int) -> list[int]:
+    found = [_read_integer(each) for each in _read_list(raw)[:count]]
+    return found + [0] * (count - len(found))
+
+
+def _read_conditions(raw: object) -> dict[str, str]:
+    """Put the lists of conditions as text into an object, as the engine sends them."""
+    return {"Lists": values.clean_text(raw) or "[]"}
+
+
+_READERS: Mapping[Kind, Callable[[object], object]] = {
+    Kind.FLAG: values.parse_flag,
+    Kind.INTEGER: _read_integer,
+    Kind.NUMBER: _read_number,
+    Kind.TEXT: _read_text,
+    Kind.GUID: _read_guid,
+    Kind.COLOUR: _read_colour,
+    Kind.LIST: _read_list,
+    Kind.OBJECT: _read_object,
+    Kind.VITALS: _read_vitals,
+    Kind.STATS: _read_stats,
+    Kind.CONDITIONS: _read_conditions,
+}
+
 
 EQUIPMENT, CURRENCY, BAG = 1, 3, 6  # values of Intersect's enum ItemType
 TYPES = {1: BOOLEAN, 2: INTEGER, 3: STRING, 4: NUMBER}  # Intersect's numbers for the data types of variables
@@ -55,9 +245,9 @@ class GameData:
             entry = self._read_entry(noun, row)
             if columns:
                 try:
-                    entry = entry._replace(details=details.encode_details(noun, columns, row))
-                except details.TooLargeError:
-                    self.report_entries.append(ReportEntry(table, row[0], details.TOO_LARGE, taken=True))
+                    entry = entry._replace(details=encode_details(noun, columns, row))
+                except TooLargeError:
+                    self.report_entries.append(ReportEntry(table, row[0], TOO_LARGE, taken=True))
             entries[row[0]] = entry
             self.report_entries += [
                 ReportEntry(table, row[0], reason, taken=True) for reason in _describe_changes(row, entry)

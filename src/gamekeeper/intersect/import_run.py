@@ -1,30 +1,142 @@
-"""State of one import. Each batch is one transaction, which also stores the position reached.
+"""State of one import, and which ids, names, email addresses and bags the target database has or had.
 
-An import can be killed at any time; the next run resumes at the stored position.
+Each batch is one transaction, which also stores the position reached. An import can be killed at any time; the next run
+resumes at the stored position.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gamekeeper.game.bulk_loads import save_progress
-from gamekeeper.game.change import Change, Unlogged
-from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lookup import ZERO_GUID
+import apsw
+
+from gamekeeper.game.core.change import Change, Unlogged
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.world.changes import CataloguePut
+from gamekeeper.game.world.loads import save_progress
+from gamekeeper.ground.settings import Settings
 from gamekeeper.intersect import values
-from gamekeeper.intersect.data import OWNER_TABLES, SourceData
-from gamekeeper.intersect.existing import ExistingKeys
-from gamekeeper.intersect.key_set import KeySet
-from gamekeeper.intersect.report import CountsByTable, ReportEntry, ReportFile
-from gamekeeper.intersect.schemas import BadSource
-from gamekeeper.intersect.source import Row
-from gamekeeper.settings import Settings
-from gamekeeper.store import imports
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.imports import DONE_STAGE, ImportState
+from gamekeeper.intersect.data import OWNER_TABLES, CountsByTable, ReportEntry, ReportFile, SourceData
+from gamekeeper.intersect.sources import BadSource, Row
+from gamekeeper.store.accounts import users
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.players import items, player_texts, players, presence
+from gamekeeper.store.world import catalogue, guild_variables, guilds, imports, server_variables
+from gamekeeper.store.world.catalogue import CatalogueEntry
+from gamekeeper.store.world.imports import DONE_STAGE, ImportState
+
+
+class KeySet:
+    def __init__(self) -> None:
+        self._db = apsw.Connection("")  # "" opens a temporary SQLite database
+        self._db.execute("CREATE TABLE seen (kind TEXT, key TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID")
+        self._db.execute("BEGIN")
+
+    def add(self, kind: str, keys: Iterable[str]) -> None:
+        self._db.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?)", ((kind, key) for key in keys))
+
+    def find_known(self, kind: str, keys: Iterable[str]) -> set[str]:
+        text = "SELECT seen.key FROM json_each(?) AS asked JOIN seen ON seen.kind = ? AND seen.key = asked.value"
+        return {row[0] for row in self._db.execute(text, (json.dumps(list(keys)), kind))}
+
+    def close(self) -> None:
+        self._db.close()
+
+
+USER, USER_NAME, EMAIL, PLAYER, PLAYER_NAME, BAG = "user", "user name", "email", "player", "player name", "bag"
+DELETED_USER, DELETED_PLAYER = "deleted user", "deleted player"
+GUILD, GUILD_NAME, LEFTOVER = "guild", "guild name", "leftover"
+ACTIVITY, TRADE = "activity", "trade"
+SERVER_VARIABLE, GUILD_VARIABLE = "server variable", "guild variable"
+_FIND: Mapping[str, Callable[[Reading, Iterable[str]], Coroutine[Any, Any, set[str]]]] = {
+    USER: users.find_known_ids,
+    USER_NAME: users.find_known_folds,
+    EMAIL: users.find_known_emails,
+    PLAYER: presence.find_known_players,
+    PLAYER_NAME: players.find_known_folds,
+    BAG: items.find_known_bags,
+    DELETED_USER: ledger.find_deleted_users,
+    DELETED_PLAYER: ledger.find_deleted_players,
+    GUILD: guilds.find_known_ids,
+    GUILD_NAME: guilds.find_known_folds,
+    ACTIVITY: imports.find_known_activity,
+    TRADE: imports.find_known_trades,
+    SERVER_VARIABLE: server_variables.find_known_ids,
+    GUILD_VARIABLE: guild_variables.find_known_ids,
+}
+COMPLETED = "it existed without its further fields: they were added"
+
+
+class ExistingKeys:
+    async def find(self, tx: Reading | None, kind: str, keys: Iterable[str]) -> set[str]:
+        asked = list(keys)
+        return await _FIND[kind](tx, asked) if tx and asked else set()
+
+    async def find_entries(self, tx: Reading | None, kind: str, ids: Iterable[str]) -> dict[str, CatalogueEntry]:
+        """Return the entries that the catalogue has, by id, and lock this kind until the transaction ends."""
+        if tx is None:
+            return {}
+        await catalogue.lock_kind(tx, kind)
+        found = await catalogue.find_by_ids(tx, kind, ids)
+        return {entry.id: entry for entry in await catalogue.add_details(tx, kind, [*found.values()])}
+
+    async def find_leftovers(self, tx: Reading | None, owners: str, ids: Iterable[str]) -> set[tuple[str, str]]:
+        """Return owner and kind of the leftovers that these accounts, players or guilds have."""
+        return await imports.find_known_leftovers(tx, owners, ids) if tx else set()
+
+    def note(self, kind: str, keys: Iterable[str]) -> None:
+        """Do nothing with the imported ids and names: after the commit they are in the database."""
+
+
+class DryRunKeys(ExistingKeys):
+    """Existing ids and names, in a dry run: also those that a real import would have added by now."""
+
+    def __init__(self) -> None:
+        self._seen = KeySet()
+
+    async def find(self, tx: Reading | None, kind: str, keys: Iterable[str]) -> set[str]:
+        asked = list(keys)
+        return await super().find(tx, kind, asked) | self._seen.find_known(kind, asked)
+
+    def note(self, kind: str, keys: Iterable[str]) -> None:
+        self._seen.add(kind, keys)
+
+
+def complete_entries(
+    kind: str, entries: Mapping[str, CatalogueEntry], existing: Mapping[str, CatalogueEntry]
+) -> tuple[list[CataloguePut], list[str]]:
+    """Plan the new entries of the catalogue, and the details of stored entries that have none.
+
+    Return the changes, and the ids of the stored entries that get details.
+    """
+    bare = [each for own_id, each in existing.items() if each.details is None and entries[own_id].details is not None]
+    completed = [each._replace(details=entries[each.id].details) for each in bare]
+    new = [each for own_id, each in entries.items() if own_id not in existing]
+    changes = [CataloguePut(kind, bare, [*completed, *new])] if completed or new else []
+    return changes, [each.id for each in bare]
+
+
+class OwnedKeys(NamedTuple):
+    """What existing players have of the data that an import adds to them."""
+
+    members: set[str]  # players who are in a guild
+    texts: set[tuple[str, str]]  # player and variable of texts and decimals
+
+
+async def find_owned(tx: Reading | None, player_ids: set[str]) -> OwnedKeys:
+    if tx is None or not player_ids:
+        return OwnedKeys(set(), set())
+    texts = await player_texts.read_between(tx, min(player_ids), max(player_ids))
+    return OwnedKeys(
+        set(await guilds.read_memberships(tx, player_ids)), {(each.player_id, each.variable_id) for each in texts}
+    )
+
 
 BATCH_SIZE = 2_500  # accounts or players that an import writes per transaction
 IMPORT_INTENT = Intent(request_id="import-intersect")
@@ -69,7 +181,7 @@ class ImportRun:
     async def resume(self) -> bool:
         """Load the position at which an earlier run of the import stopped; False if that run completed the import."""
         self.source, self.report_path = self.data.fingerprint, values.clean_text(str(self.report_file.path))
-        state = await imports.find(self.keeper.store, self.source) if self.keeper else None
+        state = await imports.find_import(self.keeper.store, self.source) if self.keeper else None
         if state is None:
             self.counts = self.data.count_rows()
             return True

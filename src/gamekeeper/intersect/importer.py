@@ -5,17 +5,17 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from functools import partial
 from itertools import pairwise
 
-from gamekeeper.game.account_effects import UsersLoaded
-from gamekeeper.game.bulk_loads import DROP_INDEXES, PAUSE_LISTS, RESUME_LISTS, load_memberships, pause_gc
-from gamekeeper.game.change import Change, Unlogged
-from gamekeeper.game.inventory import Stack
-from gamekeeper.game.lookup import ZERO_GUID, fold
-from gamekeeper.game.player_effects import PlayersLoaded
-from gamekeeper.intersect import accounts, catalogue, guilds, leftovers, logs, objects, values, variables
+from gamekeeper.game.accounts.account_changes import UsersLoaded
+from gamekeeper.game.core.change import Change, Unlogged
+from gamekeeper.game.core.lookup import ZERO_GUID, fold
+from gamekeeper.game.players.changes import PlayersLoaded
+from gamekeeper.game.players.inventory import Stack
+from gamekeeper.game.world.loads import DROP_INDEXES, PAUSE_LISTS, RESUME_LISTS, load_memberships, pause_gc
+from gamekeeper.intersect import accounts, catalogue, logs, values, world
 from gamekeeper.intersect.accounts import NAME_CLASH, UNUSABLE_EMAIL
-from gamekeeper.intersect.catalogue import GameData
-from gamekeeper.intersect.data import OWNER_TABLES
-from gamekeeper.intersect.existing import (
+from gamekeeper.intersect.catalogue import GameData, Vitals
+from gamekeeper.intersect.data import OWNER_TABLES, CountsByTable, ReportEntry
+from gamekeeper.intersect.import_run import (
     BAG,
     COMPLETED,
     DELETED_PLAYER,
@@ -26,21 +26,21 @@ from gamekeeper.intersect.existing import (
     PLAYER_NAME,
     USER,
     USER_NAME,
+    ImportBatch,
+    ImportRun,
     OwnedKeys,
     complete_entries,
     find_owned,
 )
-from gamekeeper.intersect.import_run import ImportBatch, ImportRun
 from gamekeeper.intersect.players import FullPlayer, PlayerReader, RawBag, RawPlayer
-from gamekeeper.intersect.report import CountsByTable, ReportEntry
-from gamekeeper.intersect.schemas import OBJECT_TABLES
-from gamekeeper.intersect.source import Row
-from gamekeeper.intersect.vitals import Vitals
-from gamekeeper.store import indexes, players, users
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.guilds import GuildMember
-from gamekeeper.store.imports import DONE_STAGE
-from gamekeeper.store.moderation import ImposedPenalty
+from gamekeeper.intersect.sources import OBJECT_TABLES, Row
+from gamekeeper.store.accounts import users
+from gamekeeper.store.accounts.moderation import ImposedPenalty
+from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.players import players
+from gamekeeper.store.world.guilds import GuildMember
+from gamekeeper.store.world.imports import DONE_STAGE
 
 OWNED_TABLES = ("inventory", "bank", "spells", "variables", "switches")
 SLOT_TABLES = ("inventory", "bank", "bag_slots")  # tables whose rows can hold a bag
@@ -69,16 +69,16 @@ async def run(run: ImportRun) -> bool:
     fresh = store is not None and not (await users.count(store) or await players.count(store))
     stages: Mapping[str, Callable[[], Awaitable[None]]] = {
         "catalogue": partial(_import_catalogue, run, game),
-        **{noun: partial(objects.import_objects, run, noun) for noun in OBJECT_TABLES},
-        "variables": partial(variables.import_variables, run),
+        **{noun: partial(world.import_objects, run, noun) for noun in OBJECT_TABLES},
+        "variables": partial(world.import_variables, run),
         "users": partial(_import_users, run),
-        "guilds": partial(guilds.import_guilds, run),
+        "guilds": partial(world.import_guilds, run),
         "players": partial(_import_players, run, game, fresh=fresh),
         "activity": partial(logs.import_activity, run),
         "trades": partial(logs.import_trades, run),
-        "user_leftovers": partial(leftovers.keep_rows, run, "users"),
-        "player_leftovers": partial(leftovers.keep_rows, run, "players"),
-        "guild_leftovers": partial(leftovers.keep_rows, run, "guilds"),
+        "user_leftovers": partial(world.keep_rows, run, "users"),
+        "player_leftovers": partial(world.keep_rows, run, "players"),
+        "guild_leftovers": partial(world.keep_rows, run, "guilds"),
         "bags": partial(_report_unused_bags, run),
         "strays": partial(_report_orphans, run),
     }
@@ -284,7 +284,7 @@ async def _find_members(
     run: ImportRun, reader: PlayerReader, rows: Sequence[Row], tx: Reading | None, existing: set[str]
 ) -> list[GuildMember]:
     """Return the guild memberships of players, and report those of new players that cannot be imported."""
-    found = [(row[0], guilds.read_member(row)) for row in rows]
+    found = [(row[0], world.read_member(row)) for row in rows]
     wanted = {each.guild_id for _, each in found if isinstance(each, GuildMember)}
     known = await run.existing.find(tx, GUILD, wanted)
     members: list[GuildMember] = []

@@ -7,17 +7,16 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from gamekeeper.game.bulk_loads import load_activity, load_trades
-from gamekeeper.game.logs import attach_name
-from gamekeeper.game.lookup import ZERO_GUID, fold
+from gamekeeper.game.core.lookup import ZERO_GUID, fold
+from gamekeeper.game.world.loads import load_activity, load_trades
+from gamekeeper.game.world.logs import attach_name
 from gamekeeper.intersect import values
-from gamekeeper.intersect.existing import ACTIVITY, DELETED_USER, TRADE
-from gamekeeper.intersect.import_run import ImportBatch, ImportRun
-from gamekeeper.intersect.report import CountsByTable, ReportEntry
-from gamekeeper.intersect.source import Row
-from gamekeeper.store import logs
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.logs import ActivityEntry, TradeEntry
+from gamekeeper.intersect.data import CountsByTable, ReportEntry
+from gamekeeper.intersect.import_run import ACTIVITY, DELETED_USER, TRADE, ImportBatch, ImportRun
+from gamekeeper.intersect.sources import Row
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.world import logs
+from gamekeeper.store.world.logs import ActivityEntry, TradeEntry
 
 E = TypeVar("E", ActivityEntry, TradeEntry)
 # names of Intersect's actions by number: the first ones are the same in all versions

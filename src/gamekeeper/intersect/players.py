@@ -7,20 +7,20 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
-from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.game.player_effects import PlayerState
-from gamekeeper.game.players import NOTHING_EQUIPPED, Player
-from gamekeeper.game.values import NUMBER
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.core.values import NUMBER
+from gamekeeper.game.players.changes import PlayerState
+from gamekeeper.game.players.inventory import BANK, INVENTORY, SlotAddress, Stack
+from gamekeeper.game.players.players import NOTHING_EQUIPPED, Player
+from gamekeeper.ground.settings import Settings
 from gamekeeper.intersect import values
 from gamekeeper.intersect.accounts import read_name
-from gamekeeper.intersect.report import CountsByTable, ReportEntry, RowCounts
-from gamekeeper.intersect.source import Row
+from gamekeeper.intersect.catalogue import VITAL_COUNT, Vitals
+from gamekeeper.intersect.data import CountsByTable, ReportEntry, RowCounts
+from gamekeeper.intersect.sources import Row
 from gamekeeper.intersect.values import show_id
-from gamekeeper.intersect.variables import describe_mismatch, find_type
-from gamekeeper.intersect.vitals import VITAL_COUNT, Vitals
-from gamekeeper.settings import Settings
-from gamekeeper.store.player_texts import AssignedText
+from gamekeeper.intersect.world import describe_mismatch, find_type
+from gamekeeper.store.players.player_texts import AssignedText
 
 MAX_DIRECTION = 3
 MAX_EQUIPMENT = 20

@@ -8,8 +8,8 @@ from typing import Any, TypeGuard, cast
 
 import msgspec
 
-from gamekeeper.game import lookup
-from gamekeeper.game.inventory import NO_BUFFS
+from gamekeeper.game.core import lookup
+from gamekeeper.game.players.inventory import NO_BUFFS
 
 MAX_INT = 2**31 - 1  # largest 32-bit integer
 MAX_LONG = 2**63 - 1

@@ -10,7 +10,7 @@ CREATE TABLE users (
     fold          {ordered} NOT NULL UNIQUE,
     email         TEXT NOT NULL,
     email_fold    {ordered} {never_null} UNIQUE, -- U+0001 and the id if the email is missing or a duplicate
-    password      TEXT NOT NULL,               -- argon2id over the wire's SHA-256, or see game/imported_hashes.py; '!' matches no password
+    password      TEXT NOT NULL,               -- argon2id over the wire's SHA-256, or see game/access/passwords.py; '!' matches no password
     editor        {boolean} NOT NULL,
     ban           {boolean} NOT NULL,
     kick          {boolean} NOT NULL,
@@ -29,7 +29,7 @@ CREATE INDEX users_to_wrap ON users (id) WHERE substr(password, 1, 9) = 'interse
 CREATE INDEX users_with_powers ON users (fold)
     WHERE editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link;
 
--- Roles: named sets of permissions. game/permissions.py describes the permissions and the built-in roles.
+-- Roles: named sets of permissions. game/access/permissions.py describes the permissions and the built-in roles.
 CREATE TABLE roles (
     name       {ordered} PRIMARY KEY,
     about      TEXT NOT NULL,
@@ -687,7 +687,7 @@ FROM idempotency_keys k;
 CREATE TABLE security_events (
     id             {guid} PRIMARY KEY,
     at             {long} NOT NULL,
-    kind           TEXT NOT NULL,                 -- the kinds are in game/security.py
+    kind           TEXT NOT NULL,                 -- the kinds are in game/access/security_log.py
     user_id        {guid},                        -- the account that the event is about
     actor_id       {guid},                        -- the account that caused it; null: the command line, or unknown
     address        TEXT,
@@ -833,7 +833,7 @@ CREATE TABLE activity_log (
     user_id    {guid} NOT NULL,                   -- all zeros: no account, such as a log-in with an unknown name
     player_id  {guid},
     named_id   {guid},                            -- without an account: the account whose name or email `meta` has
-    action     TEXT NOT NULL,                     -- the actions are in game/logs.py
+    action     TEXT NOT NULL,                     -- the actions are in game/world/logs.py
     peer       TEXT NOT NULL,
     address    TEXT,
     meta       TEXT
@@ -911,7 +911,7 @@ CREATE TABLE epoch (
 ) {strict};
 INSERT INTO epoch (one, id) VALUES (1, {new_guid});
 
--- The economy: sums over the audit log, counted by game/economy.py in the order of its numbers. One row.
+-- The economy: sums over the audit log, counted by game/insight/economy.py in the order of its numbers. One row.
 CREATE TABLE economy (
     one        INTEGER PRIMARY KEY CHECK (one = 1),
     seq        {long} NOT NULL,                -- changes up to this number are counted
@@ -1009,7 +1009,7 @@ CREATE TABLE boards (
 ) {strict};
 CREATE UNIQUE INDEX boards_by_name ON boards (name) WHERE NOT deleted;
 
--- Seasons of boards. `game/board_follower.py` counts them in the order of the audit log.
+-- Seasons of boards. `game/insight/board_follower.py` counts them in the order of the audit log.
 CREATE TABLE seasons (
     id         {guid} PRIMARY KEY,
     board_id   {guid} NOT NULL REFERENCES boards (id),

@@ -6,24 +6,25 @@ from typing import Any
 
 import pytest
 
-from gamekeeper.demo.names import make_numbered_id, make_numbered_name
-from gamekeeper.game import account_filters, finder, history, player_filters, search, undo
-from gamekeeper.game import guilds as guild_rules
-from gamekeeper.game.account_filters import AccountFilter
-from gamekeeper.game.bucket_index import SPLIT_ROWS
-from gamekeeper.game.guilds import GuildSlice
-from gamekeeper.game.list_definitions import LISTS, ListDefinition
-from gamekeeper.game.lists import Lists
-from gamekeeper.game.player_filters import ORDERS, Cursor, PageWanted
-from gamekeeper.game.player_walks import HIGHEST_ID, NEVER_SEEN, QUANTITY, SEEN, Order, PlayerFilter
-from gamekeeper.store import finder as finder_rows
-from gamekeeper.store import guilds, ledger
-from gamekeeper.store import history as ledger_rows
-from gamekeeper.store import player_filters as filter_rows
-from gamekeeper.store import search as search_rows
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, HistoryFilter
-from gamekeeper.store.table import as_table
+from gamekeeper.demo.world import make_numbered_id, make_numbered_name
+from gamekeeper.game.audit import history, undo
+from gamekeeper.game.lists import account_filters, player_filters, search
+from gamekeeper.game.lists.account_filters import AccountFilter
+from gamekeeper.game.lists.list_index import LISTS, SPLIT_ROWS, ListDefinition
+from gamekeeper.game.lists.ordered_lists import Lists
+from gamekeeper.game.lists.player_filters import ORDERS, Cursor, PageWanted
+from gamekeeper.game.lists.player_walks import HIGHEST_ID, NEVER_SEEN, QUANTITY, SEEN, Order, PlayerFilter
+from gamekeeper.game.world import guilds as guild_rules
+from gamekeeper.game.world.guilds import GuildSlice
+from gamekeeper.store.audit import history as ledger_rows
+from gamekeeper.store.audit.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, HistoryFilter
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.statements import as_table
+from gamekeeper.store.lists import finder as finder_rows
+from gamekeeper.store.lists import player_filters as filter_rows
+from gamekeeper.store.lists import search as search_rows
+from gamekeeper.store.world import guilds
 from people import COIN, USER_IDS, WARRIOR
 from plans import ONLINE, WORDS, Asked, Look, Watched, fill_lists, find_growing, require_none_grows
 from world import World
@@ -88,7 +89,7 @@ def few_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "MAX_MATCHES", 50)
     monkeypatch.setattr(search, "MAX_CANDIDATES", 100)
     monkeypatch.setattr(search, "MAX_PARTS", 2)
-    monkeypatch.setattr(finder, "MAX_CANDIDATES", 100)
+    monkeypatch.setattr(search, "MAX_CANDIDATES_PER_KIND", 100)
 
 
 @pytest.mark.usefixtures("few_matches")
@@ -158,8 +159,8 @@ def test_global_search_does_not_grow_with_the_game(world: World) -> None:
     """Search everything by id, prefix, substring and typing error, for texts in no name, one name and all names."""
     fill_lists(world)
     slipped = NAME[1] + NAME[0] + NAME[2:]
-    sight = finder.Sight(accounts=True, changes=True)
-    find = partial(finder.find, most=20, codec=world.keeper.changes.codec, sight=sight)
+    sight = search.Sight(accounts=True, changes=True)
+    find = partial(search.find, most=20, codec=world.keeper.changes.codec, sight=sight)
     texts = (NAME, slipped, "bab", "example", "zzzzzzz", "ba", "e", "17", PLAYER)
     require_none_grows(world, [partial(find, text=text) for text in texts])
 

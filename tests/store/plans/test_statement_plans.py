@@ -9,17 +9,24 @@ from typing import Any
 
 import pytest
 
-from gamekeeper.demo.names import make_numbered_id, make_numbered_name
-from gamekeeper.game import logs as log_rules
-from gamekeeper.game.logs import LogFilter, LogSlice
-from gamekeeper.game.lookup import ZERO_GUID, fold
-from gamekeeper.store import api_keys, economy, logs, security
-from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import NEVER
-from gamekeeper.store.names import AFTER_CLASHES, build_parameters
-from gamekeeper.store.ranked_buckets import HIGHEST, LOWEST
-from gamekeeper.store.statements import Statements, insert_values
-from gamekeeper.store.table import as_table, as_tree
+from gamekeeper.demo.world import make_numbered_id, make_numbered_name
+from gamekeeper.game.core.lookup import ZERO_GUID, fold
+from gamekeeper.game.world import logs as log_rules
+from gamekeeper.game.world.logs import LogFilter, LogSlice
+from gamekeeper.store.access import api_keys, security_log
+from gamekeeper.store.audit.history import NEVER
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.statements import (
+    AFTER_CLASHES,
+    Statements,
+    as_table,
+    as_tree,
+    build_name_parameters,
+    insert_values,
+)
+from gamekeeper.store.insight import economy
+from gamekeeper.store.lists.ranked_buckets import HIGHEST, LOWEST
+from gamekeeper.store.world import logs
 from people import COIN, KILLS, USER_IDS
 from plans import PLAYERS, WORDS, fill_lists, find_growing
 from world import World
@@ -338,7 +345,7 @@ def test_plans_of_api_keys_with_their_sign_ins(world: World) -> None:
     ])  # fmt: skip
     require_none_grows(world, "security", [
         ("known_addresses", (held,)),
-        ("sign_ins", (signed_in, SHOP, security.NEAR_MS)),
+        ("sign_ins", (signed_in, SHOP, security_log.NEAR_MS)),
     ])  # fmt: skip
     tx = world.keeper.store
     assert newest[0].created_at > newest[1].created_at
@@ -346,9 +353,9 @@ def test_plans_of_api_keys_with_their_sign_ins(world: World) -> None:
     # an erasure blanks the answers of all keys, also of more than a list shows
     assert len(world.run(api_keys.read_ids_of_user(tx, SHOP))) > PLAYERS - PLAYERS // 500 > api_keys.LIST_LIMIT
     wanted = {each.id: each.created_at * 1000 for each in newest[:3]}
-    assert world.run(security.find_sign_ins(tx, SHOP, wanted)).keys() == wanted.keys()
-    assert world.run(security.find_sign_ins(tx, CLERK, wanted)) == {}
-    assert len(world.run(security.read_known_addresses(tx, list(wanted)))) == len(wanted)
+    assert world.run(security_log.find_sign_ins(tx, SHOP, wanted)).keys() == wanted.keys()
+    assert world.run(security_log.find_sign_ins(tx, CLERK, wanted)) == {}
+    assert len(world.run(security_log.read_known_addresses(tx, list(wanted)))) == len(wanted)
 
 
 def test_prepared_statement_is_planned_once(world: World) -> None:
@@ -365,7 +372,7 @@ def test_first_message_of_a_change_does_not_grow_with_players_or_stored_answers(
     for name, values in (
         ("idempotency_keys.exists", (ROOT, PLAYER)),
         ("players.hold_by_id", (PLAYER,)),
-        ("players.hold_by_fold", build_parameters(NAME.lower(), NAME)),
+        ("players.hold_by_fold", build_name_parameters(NAME.lower(), NAME)),
     ):
         text = insert_values(render(name), values)
         assert len(world.sql(text)) == 1

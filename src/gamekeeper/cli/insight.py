@@ -1,0 +1,229 @@
+"""The commands `economy` and `activity`: items in circulation, their holders, and gifts; players over time."""
+
+import click
+import msgspec
+
+from gamekeeper.cli import terminal
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.insight import activity_series
+from gamekeeper.game.insight import economy_reports as reports
+from gamekeeper.game.insight.activity_series import Span, TooManyPoints
+from gamekeeper.http.insight import activity, economy, economy_shapes
+from gamekeeper.http.server import instants
+from gamekeeper.http.server.paging import PageRange
+from gamekeeper.store.insight.economy import GiftFilter
+from gamekeeper.store.insight.holdings import ITEM, VARIABLE
+from gamekeeper.store.world import catalogue
+
+LIST_LIMIT = 1000
+UP_TO = "Counted up to change {}{}."
+NOT_COMPLETE = "Some players are not counted yet: run the command again."
+EconomyReport = (
+    economy_shapes.EconomyPage | economy_shapes.ItemEconomy | economy_shapes.HoldersPage | economy_shapes.GiftsPage
+)
+
+
+class DayType(click.ParamType[int]):
+    """A UTC day on the command line, such as 2026-11-17, or a time on it; in ms since 1970."""
+
+    name = "day"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return instants.parse_typed_time(value)
+        except (ValueError, OverflowError):
+            self.fail(f"'{value}' is not a day, such as 2026-11-17.", param, ctx)
+
+
+@click.command(epilog="Example: gamekeeper economy 'Gold Coin' --holders")
+@click.argument("item", required=False)
+@click.option("--holders", is_flag=True, help="Who has the most of the item.")
+@click.option("--variable", help="Who has the highest value of this variable, by name or id.")
+@click.option("--staff", is_flag=True, help="How much accounts and API keys gave and took.")
+@click.option("--giver", help="With --staff: only this account, by name or id, or API key, by id.")
+@click.option("--from", "since", type=DayType(), help="First UTC day; default six days before the last one.")
+@click.option("--to", "until", type=DayType(), help="Last UTC day; default today.")
+@click.option("--page", type=click.IntRange(min=0), default=0, help="Page of the list, from 0.")
+@click.option("--limit", type=click.IntRange(1, LIST_LIMIT), default=100, help="Rows per page.")
+@click.option("--recount", is_flag=True, help="Count holdings and totals again, from the slots of all players.")
+@terminal.json_option
+@terminal.database_option
+def economy_(
+    *,
+    item: str | None,
+    holders: bool,
+    variable: str | None,
+    staff: bool,
+    giver: str | None,
+    since: int | None,
+    until: int | None,
+    page: int,
+    limit: int,
+    recount: bool,
+    as_json: bool,
+    database: str | None,
+) -> None:
+    """Show items in circulation, where they come from, who has the most, and who gave how much.
+
+    Without an ITEM (name or id): all items. With one: day by day.
+    """
+    if holders and not item:
+        raise click.UsageError("--holders needs an ITEM.")
+    if sum(map(bool, (holders, variable, staff))) > 1:
+        raise click.UsageError("Use only one of --holders, --variable and --staff.")
+    if giver and not staff:
+        raise click.UsageError("--giver needs --staff.")
+    part = PageRange(page, limit, limit)
+
+    async def load(keeper: Keeper) -> EconomyReport:
+        if recount:
+            await keeper.economy.recount()
+        await keeper.economy.catch_up()
+        if variable:
+            return await _load_holders(keeper, VARIABLE, await _find_id(keeper, VARIABLE, variable), part)
+        item_id = await _find_id(keeper, ITEM, item) if item else None
+        if item_id and holders:
+            return await _load_holders(keeper, ITEM, item_id, part)
+        most = reports.MAX_DAYS if staff or not item_id else reports.MAX_ITEM_DAYS
+        days = await reports.choose_days(keeper.store, since, until, most)
+        if staff:
+            wanted = GiftFilter(item_id, await _find_giver(keeper, giver) if giver else None)
+            given = await reports.report_gifts(keeper.store, keeper.economy, wanted, days, limit, part.offset)
+            return economy.make_gifts_page(given, part)
+        if item_id:
+            return economy.make_item(await reports.report_item(keeper.store, keeper.economy, item_id, days))
+        found = await reports.report_items(keeper.store, keeper.economy, days, limit, part.offset)
+        return economy.make_items_page(found, part)
+
+    _show(terminal.run_on_database(database, load), as_json=as_json)
+
+
+async def _load_holders(keeper: Keeper, kind: str, thing_id: str, part: PageRange) -> economy_shapes.HoldersPage:
+    found = await reports.report_holders(keeper.store, keeper.economy, kind, thing_id, part.limit, part.offset)
+    return economy.make_holders_page(found, part)
+
+
+async def _find_id(keeper: Keeper, kind: str, name: str) -> str:
+    found = lookup.parse_guid(name) or await catalogue.find_id_by_name(keeper.store, f"{kind}s", name)
+    if found is None:
+        raise click.UsageError(f"The catalogue has no {kind} '{name}'.")
+    return found
+
+
+async def _find_giver(keeper: Keeper, name: str) -> str:
+    """Return the id of a giver. An id is not looked up: it may be of an API key, or of a deleted account."""
+    return lookup.parse_guid(name) or (await lookup.find_user(keeper.store, name)).id
+
+
+def _show(report: EconomyReport, *, as_json: bool) -> None:
+    if as_json:
+        terminal.print_json(msgspec.to_builtins(report))
+        return
+    if isinstance(report, economy_shapes.EconomyPage):
+        rows = [
+            (
+                each.Name or each.ItemId,
+                *_to_texts(each.Quantity, each.Holders, _add(each.Created), _add(each.Destroyed)),
+            )
+            for each in report.Values
+        ]
+        terminal.print_table([("ITEM", "IN CIRCULATION", "HOLDERS", "CREATED", "DESTROYED"), *rows])
+        click.echo(f"Created and destroyed from {report.From} to {report.To}.")
+    elif isinstance(report, economy_shapes.ItemEconomy):
+        _show_item(report)
+    elif isinstance(report, economy_shapes.HoldersPage):
+        rows = [(str(each.Rank), each.Name or "-", each.PlayerId, str(each.Quantity)) for each in report.Values]
+        terminal.print_table([("RANK", "PLAYER", "ID", "QUANTITY"), *rows])
+        more = "" if report.Ranked else " The setting `ranked` does not name it, so at most 100 are shown."
+        in_all = report.Total if report.Holders is None else report.Holders
+        click.echo(f"{terminal.format_count(in_all, 'holder')} in all.{more}")
+    else:
+        rows = [
+            (
+                each.Name or _name_giver(each),
+                each.Source,
+                each.ItemName or each.ItemId,
+                *_to_texts(each.Given, each.Taken),
+            )
+            for each in report.Values
+        ]
+        terminal.print_table([("WHO", "SOURCE", "ITEM", "GIVEN", "TAKEN"), *rows])
+        click.echo(f"From {report.From} to {report.To}.")
+    click.echo(UP_TO.format(report.UpTo.Seq, f" of {report.UpTo.At}" if report.UpTo.At else ""))
+    if not report.UpTo.Complete:
+        terminal.warn(NOT_COMPLETE)
+
+
+def _show_item(report: economy_shapes.ItemEconomy) -> None:
+    sources = economy_shapes.Sources.__struct_fields__
+    rows = [
+        (
+            each.Day,
+            "-" if each.Quantity is None else str(each.Quantity),
+            "-" if each.Holders is None else str(each.Holders),
+            *(f"+{getattr(each.Created, name)} -{getattr(each.Destroyed, name)}" for name in sources),
+        )
+        for each in report.Days
+    ]
+    terminal.print_table([("DAY", "IN CIRCULATION", "HOLDERS", *(name.upper() for name in sources)), *rows])
+    click.echo(f"{report.Name or report.ItemId}: {report.Quantity} in circulation, {report.Holders} holders.")
+
+
+def _name_giver(gift: economy_shapes.GiftSum) -> str:
+    return "(command line)" if gift.GiverId is None else f"(deleted) {gift.GiverId}"
+
+
+def _add(sums: economy_shapes.Sources) -> int:
+    return sum(msgspec.structs.astuple(sums))
+
+
+def _to_texts(*numbers: int) -> tuple[str, ...]:
+    return tuple(map(str, numbers))
+
+
+STEPS = ("minute", "hour", "day", "week", "month")
+ActivityReport = economy_shapes.ActivitySeries | economy_shapes.Retention
+
+
+@click.command("activity", epilog="Example: gamekeeper activity --step week")
+@click.option("--step", type=click.Choice(STEPS), default="day", help="Length of a row; default day.")
+@click.option("--retention", is_flag=True, help="New players of each day, and how many came back.")
+@click.option("--from", "since", type=DayType(), help="First UTC day or time; default some steps before the last one.")
+@click.option("--to", "until", type=DayType(), help="Start of the last row, a UTC day or time; default now.")
+@terminal.json_option
+@terminal.database_option
+def activity_(
+    *, step: str, retention: bool, since: int | None, until: int | None, as_json: bool, database: str | None
+) -> None:
+    """Show numbers over time: players online, active, new and returning, play time, sign-ins, requests and errors.
+
+    With --retention: the new players of each day, and how many of them were online 1, 7 and 30 days later.
+    """
+
+    async def load(keeper: Keeper) -> ActivityReport:
+        try:
+            if retention:
+                return activity.make_retention(
+                    *await keeper.store.read(lambda tx: activity_series.load_cohorts(tx, since, until))
+                )
+            span = Span(since, until)
+            return activity.make_series(await keeper.store.read(lambda tx: activity_series.load(tx, step, span)))
+        except TooManyPoints:
+            raise click.UsageError(f"--from {activity.TOO_MANY_POINTS}.") from None
+
+    report = terminal.run_on_database(database, load)
+    if as_json:
+        terminal.print_json(msgspec.to_builtins(report))
+    elif isinstance(report, economy_shapes.Retention):
+        rows = [tuple(map(_to_text, msgspec.structs.astuple(each))) for each in report.Cohorts]
+        terminal.print_table([("DAY", "NEW", "AFTER 1 DAY", "AFTER 7 DAYS", "AFTER 30 DAYS"), *rows])
+        click.echo(f"From {report.From} to {report.To}. A dash: that day is not over.")
+    else:
+        rows = [(each.At[:16], *map(_to_text, msgspec.structs.astuple(each)[1:])) for each in report.Points]
+        titles = ("FROM (UTC)", "ONLINE", "MAXIMUM", "ACTIVE", "NEW", "RETURNING", "SECONDS PLAYED")
+        terminal.print_table([(*titles, "SIGN-INS", "REQUESTS", "ERRORS"), *rows])
+
+
+def _to_text(value: object) -> str:
+    return "-" if value is None else str(value)

@@ -1,0 +1,138 @@
+"""The pages of roles and of staff: what each role allows, with a form to edit it, and the accounts that have roles.
+
+The page of staff shows accounts with roles or permissions, their last sign-in and sessions, and open invitations.
+"""
+
+from typing import NamedTuple
+
+from gamekeeper.console.accounts.accounts import is_below
+from gamekeeper.console.frame import list_page, pages
+from gamekeeper.console.frame.texts import translate_message
+from gamekeeper.game.access import permissions
+from gamekeeper.game.access.permissions import ADMIN, PERMISSIONS, StaffPage
+from gamekeeper.game.access.refusals import NoSuchRole
+from gamekeeper.game.access.roles import list_permissions
+from gamekeeper.game.accounts.registration import MOST_OPEN
+from gamekeeper.http.access import role_shapes
+from gamekeeper.http.server import queries
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.access import roles
+from gamekeeper.store.access.roles import Role, StaffActivity
+from gamekeeper.store.accounts import invitations, users
+from gamekeeper.store.accounts.invitations import Invitation
+from gamekeeper.store.accounts.users import User
+from gamekeeper.store.engine.interface import Reading
+
+
+class PermissionBox(NamedTuple):
+    name: str
+    meaning: str
+    is_in_role: bool
+    is_grantable: bool  # the viewer has this permission too, and so may put it into a role
+
+
+class RoleView(NamedTuple):
+    role: Role
+    allows: list[tuple[str, str]]  # permissions with their meaning
+    can_edit: bool
+
+
+async def show(request: Request) -> Response:
+    viewer, table = await request.services.keeper.store.read(lambda tx: _load_roles(tx, request))
+    shown = [_make_role_view(request, each, viewer) for each in table.values()]
+    return pages.render(request, "roles.html", roles=shown, boxes=list_boxes(request, frozenset()))
+
+
+async def show_role(request: Request) -> Response:
+    viewer, table = await request.services.keeper.store.read(lambda tx: _load_roles(tx, request))
+    role = table.get(request.params[0])
+    if role is None:
+        raise NoSuchRole(role=request.params[0])
+    view = _make_role_view(request, role, viewer)
+    return pages.render(request, "role.html", view=view, boxes=list_boxes(request, role.permissions))
+
+
+async def _load_roles(tx: Reading, request: Request) -> tuple[User | None, dict[str, Role]]:
+    return await users.find_by_id(tx, request.caller.account_id), await roles.read_all(tx)
+
+
+def _make_role_view(request: Request, role: Role, viewer: User | None) -> RoleView:
+    """Describe a role. Callers edit roles whose permissions they have, but not their own ones, as the rules demand."""
+    held = list_permissions(role)
+    mine = permissions.list_roles(viewer) if viewer else ()
+    can_edit = role.name != ADMIN and role.name not in mine and held <= request.caller.permissions
+    allows = [(name, translate_message(meaning)) for name, meaning in PERMISSIONS.items() if name in held]
+    return RoleView(role, allows, can_edit and not request.caller.read_only)
+
+
+def list_boxes(request: Request, held: frozenset[str]) -> list[PermissionBox]:
+    mine = request.caller.permissions
+    return [
+        PermissionBox(name, translate_message(meaning), name in held, name in mine)
+        for name, meaning in PERMISSIONS.items()
+    ]
+
+
+STAFF_PER_PAGE = 50
+
+
+class StaffRow(NamedTuple):
+    user: User
+    activity: StaffActivity
+    roles: list[tuple[str, bool]]  # name of each role, and whether the viewer may take it away
+    granted: list[str]  # directly granted permissions
+    offered: list[str]  # roles that the viewer may give
+    is_below: bool  # the viewer may suspend the account and end its sessions
+
+
+class StaffView(NamedTuple):
+    page: StaffPage
+    viewer: User | None
+    roles: dict[str, Role]
+    invitations: list[Invitation]
+
+
+async def show_staff(request: Request) -> Response:
+    offset = queries.decode(role_shapes.StaffQuery, request.query).offset
+    sight = await request.services.keeper.store.read(lambda tx: _load_staff(tx, request, offset))
+    usable = _list_usable_roles(request, sight)
+    return pages.render(
+        request,
+        "staff.html",
+        staff=[_make_staff_row(sight, *each, usable) for each in sight.page.members],
+        invitations=sight.invitations,
+        offered=usable,
+        can_invite=bool(request.services.keeper.settings.public_url),
+        mail_set_up=bool(request.services.keeper.settings.smtp_url),
+        first=list_page.build_url(request, offset="") if offset else "",
+        later=list_page.build_url(request, offset=str(sight.page.next)) if sight.page.next else "",
+    )
+
+
+async def _load_staff(tx: Reading, request: Request, offset: int) -> StaffView:
+    page = await permissions.load_staff_page(tx, offset, STAFF_PER_PAGE)
+    return StaffView(
+        page,
+        await users.find_by_id(tx, request.caller.account_id),
+        await roles.read_all(tx),
+        await invitations.read_open(tx, MOST_OPEN),
+    )
+
+
+def _list_usable_roles(request: Request, sight: StaffView) -> list[str]:
+    """Return the roles that the viewer may give and take: those with permissions that they have, except their own."""
+    mine, own = request.caller.permissions, sight.viewer.grants.roles if sight.viewer else ()
+    return [each.name for each in sight.roles.values() if list_permissions(each) <= mine and each.name not in own]
+
+
+def _make_staff_row(sight: StaffView, user: User, activity: StaffActivity, usable: list[str]) -> StaffRow:
+    below, held = is_below(sight.viewer, user), permissions.list_roles(user)
+    return StaffRow(
+        user,
+        activity,
+        [(each, below and each in usable) for each in held],
+        sorted(permissions.list_granted(user.powers, user.grants)),
+        [each for each in usable if each not in held] if below else [],
+        below,
+    )

@@ -1,0 +1,195 @@
+"""The pages to sign in to the console and to sign out.
+
+Accounts with a second factor have a second step: a code, or a passkey.
+"""
+
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from gamekeeper.console.access import second_factors
+from gamekeeper.console.access.tokens import MAX_SCANS, SCAN_SIZE, find_active
+from gamekeeper.console.frame import list_page, pages, sessions
+from gamekeeper.console.frame.pages import SIGN_IN
+from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
+from gamekeeper.console.frame.texts import translate as _
+from gamekeeper.game.access import credentials, tokens
+from gamekeeper.game.access.console_refusals import TicketExpired
+from gamekeeper.game.access.refusals import WrongOtp
+from gamekeeper.game.access.tokens import FirstStep
+from gamekeeper.game.core.refusals import BadField, InvalidGrant, LogInRefusal, Refusal, TooManyRequests
+from gamekeeper.http.server import query_values
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+
+WRONG_CODE = PerLanguage(
+    lambda: gettext("The code is wrong, or was used already. Type the next code, or a recovery code.")
+)
+CHANGED = PerLanguage(lambda: gettext("The password was changed meanwhile. Sign in again."))
+
+
+async def show_second_step(request: Request, step: FirstStep, to: str) -> Response:
+    """Show the form for the second factor after a right first step."""
+    ticket, state = await credentials.make_ticket(request.services.keeper, credentials.SIGN_IN, *step)
+    return await _render_second_step(request, ticket, state, to)
+
+
+async def sign_in_with_factor(request: Request, raw: bytes) -> Response:
+    sessions.require_same_origin(request)
+    fields, keeper = sessions.parse_form(raw), request.services.keeper
+    to, state = pages.keep_console_path(fields.get("next", "")), fields.get("state", "")
+    try:
+        ticket = await credentials.read_ticket(keeper, credentials.SIGN_IN, state)
+    except TicketExpired as refusal:
+        return _start_over(request, refusal, to)
+    try:
+        use = second_factors.read_factor(request, ticket, fields.get("code", ""), fields.get("passkey", ""))
+        cookie = await sessions.finish_sign_in(request, FirstStep(ticket.user_id, ticket.value, ticket.by), use)
+    except (WrongOtp, TooManyRequests) as refusal:
+        problem = WRONG_CODE() if isinstance(refusal, WrongOtp) else describe_refusal(refusal)
+        return pages.with_refusal(await _render_second_step(request, ticket, state, to, problem), refusal)
+    except LogInRefusal as refusal:
+        return _start_over(request, refusal, to)
+    return pages.redirect(to, cookie)
+
+
+def _start_over(request: Request, refusal: Refusal, to: str) -> Response:
+    problem = CHANGED() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal)
+    page = pages.render_sign_in(request, "sign_in.html", to, name="", notices=[(problem, "bad")])
+    return pages.with_refusal(page, refusal)
+
+
+async def _render_second_step(
+    request: Request, ticket: credentials.Ticket, state: str, to: str, problem: str = ""
+) -> Response:
+    options = await second_factors.make_check_options(request, ticket)
+    return pages.render_sign_in(request, "second_step.html", to, state=state, options=options, problem=problem)
+
+
+SIGN_OUT, OWN_PASSWORD = "/console/sign-out", "/console/me/password"
+WRONG = PerLanguage(lambda: gettext("The name or the password is wrong. Type both again."))
+DUPLICATE_COOKIE = PerLanguage(
+    lambda: _(
+        "Your browser sent more than one cookie %(name)s, and one is not from this console. "
+        "Delete the cookies of this site, then sign in."
+    )
+)
+
+THIS_SESSION, ALL_SESSIONS, ALL_TOKENS = "", "sessions", "all"  # what a sign-out ends: values of the form field `ends`
+EXPIRED, EXPIRED_BEFORE_FORM = (
+    "lapsed",
+    "unsent",
+)  # reasons why a session ended: it expired before a page was requested, or before a form was sent
+PASSWORD_CHANGED, PASSWORD_MAYBE_CHANGED = (
+    "password",
+    "perhaps",
+)  # reasons why a session ended: the password was changed, or either that or the session expired
+
+
+INVITED = "invited"  # no session ended: the account was just made
+
+
+class Notice(NamedTuple):
+    text: str
+    kind: str = ""
+
+
+END_NOTICES = PerLanguage(
+    lambda: {
+        ALL_SESSIONS: Notice(
+            gettext("You are signed out everywhere. All console sessions ended; programs keep their tokens."),
+            "good",
+        ),
+        ALL_TOKENS: Notice(
+            gettext("You are signed out everywhere. All tokens are revoked: programs must log in again."),
+            "good",
+        ),
+        INVITED: Notice(
+            gettext("Your account is ready. Sign in with the name and the password that you chose."), "good"
+        ),
+        EXPIRED: Notice(gettext("Your session has expired. Sign in to return to the page.")),
+        PASSWORD_CHANGED: Notice(
+            gettext("Your password is changed. All sessions and tokens ended. Sign in with the new password."),
+            "good",
+        ),
+        PASSWORD_MAYBE_CHANGED: Notice(
+            gettext(
+                "You were signed out. If your password was just changed, use the new one; otherwise use the old one."
+            ),
+            "bad",
+        ),
+        EXPIRED_BEFORE_FORM: Notice(
+            gettext("Your session has expired, so your last action was not carried out. Sign in and repeat it."), "bad"
+        ),
+    }
+)
+
+
+async def show(request: Request) -> Response:
+    to, twice = pages.keep_console_path(request.query.get("next", "")), sessions.find_duplicate_cookie(request)
+    ended = END_NOTICES().get(request.query.get("ended", ""))  # notice that says why the previous session ended
+    notices = [*([ended] if ended else []), *([Notice(DUPLICATE_COOKIE() % {"name": twice}, "bad")] if twice else [])]
+    return pages.render(request, "sign_in.html", to=to, name="", notices=notices)
+
+
+async def sign_in(request: Request, raw: bytes) -> Response:
+    sessions.require_same_origin(request)
+    fields = sessions.parse_form(raw)
+    name, to = fields.get("name", "").strip(), pages.keep_console_path(fields.get("next", ""))
+    try:
+        cookie = await sessions.sign_in(request, name, fields.get("password", ""))
+        if isinstance(cookie, FirstStep):
+            return await show_second_step(request, cookie, to)
+    except (LogInRefusal, TooManyRequests) as refusal:
+        notice = Notice(WRONG() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal), "bad")
+        page = pages.render_sign_in(request, "sign_in.html", to, name=name, notices=[notice])
+        return pages.with_refusal(page, refusal)
+    return pages.redirect(to, cookie)
+
+
+async def confirm_sign_out(request: Request) -> Response:
+    """Show the page "Sign out everywhere" with the numbers of sessions and program tokens that this can end."""
+    page = await find_active(
+        request.services.keeper.store, request.caller.account_id, query_values.START, SCAN_SIZE * MAX_SCANS
+    )
+    opened = sum(each.idle_ms is not None for each in page.tokens)
+    return pages.render(
+        request, "sign_out.html", sessions=opened, programs=len(page.tokens) - opened, more=page.next is not None
+    )
+
+
+async def sign_out(request: Request, raw: bytes) -> Response:
+    """End this session, all sessions of the account, or all its tokens, including those of programs."""
+    ends = sessions.verify_form(request, raw).get("ends", THIS_SESSION)
+    me = request.caller
+    if ends == ALL_TOKENS:
+        await request.change(lambda tx: tokens.revoke_all(tx, me.account_id), lambda _: b"")
+    elif ends == ALL_SESSIONS:
+        await request.change(lambda tx: tokens.revoke_sessions(tx, me.account_id), lambda _: b"")
+    elif ends == THIS_SESSION:
+        await request.change(lambda tx: tokens.revoke_one(tx, me.account_id, me.token_id), lambda _: b"")
+    else:
+        raise BadField(
+            field="ends",
+            problem=gettext("must be %(choices)s", choices=list_page.join_choices([ALL_SESSIONS, ALL_TOKENS])),
+        )
+    request.services.callers.clear_cache()
+    to = f"{SIGN_IN}?ended={ends}" if ends else SIGN_IN
+    return pages.redirect(to, sessions.delete_cookie(request))
+
+
+def redirect_to_sign_in(request: Request) -> Response:
+    """Redirect to the sign-in page, which leads back to the current page afterwards."""
+    ended = _find_end_reason(request)
+    query = {"next": pages.find_current_path(request)} | ({"ended": ended} if ended else {})
+    return pages.redirect(f"{SIGN_IN}?{urlencode(query)}")
+
+
+def _find_end_reason(request: Request) -> str:
+    """Return why the session ended, for a notice. A form that was not processed gets a warning, except a sign-out."""
+    if request.method == "GET":
+        return EXPIRED if sessions.has_cookie(request) else ""
+    # perhaps the form was sent twice: the first one changed the password, which ended the session
+    if request.route.path == OWN_PASSWORD:
+        return PASSWORD_MAYBE_CHANGED
+    ends = sessions.parse_form(request.raw_body).get("ends", THIS_SESSION)
+    return EXPIRED if request.route.path == SIGN_OUT and ends == THIS_SESSION else EXPIRED_BEFORE_FORM

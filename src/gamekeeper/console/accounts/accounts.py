@@ -1,0 +1,340 @@
+"""The pages of accounts: the list with its filter, and one account with players, permissions, tokens and history."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+
+from gamekeeper.console.access import tokens as console_tokens
+from gamekeeper.console.accounts import notes
+from gamekeeper.console.accounts.notes import ShownNotes
+from gamekeeper.console.audit import history, timeline
+from gamekeeper.console.frame import api_calls, formats, list_page, pages, saved_views
+from gamekeeper.console.frame.api_calls import ApiCall
+from gamekeeper.console.frame.formats import format_date
+from gamekeeper.console.frame.list_page import Chip, ListFilter
+from gamekeeper.console.frame.menu import SECURITY
+from gamekeeper.console.frame.texts import PerLanguage, gettext, translate_message
+from gamekeeper.console.world import logs
+from gamekeeper.game.access import permissions
+from gamekeeper.game.access.permissions import find_powers
+from gamekeeper.game.access.roles import list_permissions
+from gamekeeper.game.accounts import accounts
+from gamekeeper.game.accounts import moderation as game_moderation
+from gamekeeper.game.accounts.accounts import FLAGS
+from gamekeeper.game.audit.timeline import Subjects, TimelinePage
+from gamekeeper.game.core import lookup
+from gamekeeper.game.lists import account_filters
+from gamekeeper.game.lists.search import MAX_MATCHES
+from gamekeeper.game.players.players import Player
+from gamekeeper.game.world.logs import LogFilter
+from gamekeeper.http.contract.operation import STAFF
+from gamekeeper.http.lists import filters as operations
+from gamekeeper.http.lists.search_shapes import AccountConditions
+from gamekeeper.http.server import errors, queries, query_values
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.access import roles, second_factors
+from gamekeeper.store.access.roles import Powers, Role
+from gamekeeper.store.access.second_factors import SecondFactor
+from gamekeeper.store.access.security_log import SignIn
+from gamekeeper.store.accounts import moderation, users
+from gamekeeper.store.accounts.moderation import ImposedPenalty, Penalty
+from gamekeeper.store.accounts.users import User
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.insight import boards
+from gamekeeper.store.lists.search import PART_LETTERS
+from gamekeeper.store.players import players
+from gamekeeper.store.players.players import StoredPlayer
+
+TOKENS_SHOWN = 10  # newest active tokens on the account's page
+PERMISSION_LABELS = PerLanguage(
+    lambda: {  # permission name in the API → label and explanation on the page
+        "api": (gettext("API access"), gettext("can sign in here and get tokens; revoking it revokes the tokens")),
+        "users.query": (gettext("View accounts"), gettext("permission users.query")),
+        "users.manage": (
+            gettext("Manage accounts"),
+            gettext("permission users.manage; includes viewing them, and signing in as anyone by setting a password"),
+        ),
+        "game.link": (gettext("Game server"), gettext("permission game.link")),
+        "editor": (gettext("Edit the game"), gettext("in the game's editor")),
+        "ban": (gettext("Ban"), gettext("can ban accounts and end bans")),
+        "kick": (gettext("Kick"), gettext("can kick players from the game")),
+        "mute": (gettext("Mute"), gettext("can mute accounts and end mutes")),
+    }
+)
+MODERATION_ACTS = frozenset({"ban", "kick", "mute"})
+
+
+class PermissionRow(NamedTuple):
+    name: str
+    title: str
+    meaning: str
+    is_granted: bool
+    is_grantable: bool  # the viewer has this permission too, and so may grant and revoke it
+
+
+class RoleRow(NamedTuple):
+    name: str
+    about: str
+    can_change: bool  # the viewer may give the role and take it away
+
+
+class AccountView(NamedTuple):
+    """The data of an account's page, read from one consistent snapshot of the database."""
+
+    user: User
+    viewer: User | None
+    players: list[StoredPlayer]
+    ban: Penalty | None
+    mute: Penalty | None
+    is_hidden: bool  # from all boards
+    tokens: console_tokens.TokenPage
+    sign_ins: Mapping[str, SignIn] | None  # by id of a token; None: the viewer may not see them
+    history: TimelinePage
+    roles: Mapping[str, Role]
+    factors: list[SecondFactor]
+    recent: logs.RecentLogs | None  # None: the viewer may not read the logs
+    notes: ShownNotes | None  # None: the viewer may not read notes
+
+
+async def show_account(request: Request) -> Response:
+    sight = await request.services.keeper.store.read(lambda tx: _load_view(tx, request))
+    user, rights = sight.user, request.caller.permissions
+    below, home = is_below(sight.viewer, user), f"/console/accounts/{user.id}"
+    held, offered = permissions.list_roles(user), _list_roles(request, sight, below=below)
+    return pages.render(
+        request,
+        "account.html",
+        user=user,
+        mine=user.id == request.caller.account_id,
+        characters=[(_read_player(request, each), each) for each in sight.players],
+        online=any(each.online for each in sight.players),
+        ban=sight.ban,
+        mute=sight.mute,
+        is_hidden=sight.is_hidden,
+        acts=find_allowed_acts(request, sight.viewer, user),
+        durations=formats.DURATIONS(),
+        powers=_list_permissions(find_powers(user), find_powers(sight.viewer) if sight.viewer else Powers()),
+        edits_powers=below and "users.manage" in rights and not request.caller.read_only,
+        roles=[each for each in offered if each.name in held],
+        offered=[each for each in offered if each.can_change and each.name not in held],
+        can_suspend=below and rights >= STAFF and not request.caller.read_only,
+        can_log_in=permissions.can_log_in(user),
+        sees_factors=user.id == request.caller.account_id or rights >= STAFF,
+        factors=sight.factors,
+        below=below,
+        manages="users.manage" in rights,
+        exports="people.export" in rights,
+        mail_set_up=bool(request.services.keeper.settings.smtp_url),
+        sees_tokens=_can_see_tokens(request, user),
+        tokens=sight.tokens.tokens,
+        more_tokens=sight.tokens.next is not None,
+        own=request.caller.token_id,
+        sign_ins=sight.sign_ins,
+        recent=sight.recent,
+        shown=sight.notes,
+        home=home,
+        operations=f"/api/v1/users/{user.id}",
+        timeline=await timeline.show(
+            request, Subjects(None, user.id), sight.history, partial(history.build_address, home, {})
+        ),
+    )
+
+
+async def export_account(request: Request) -> Response:
+    """Download all data of the account's person as a JSON file."""
+    try:
+        return await api_calls.send(request, ApiCall("GET", f"/api/keeper/v1/users/{request.params[0]}/export"))
+    except Exception as error:  # noqa: BLE001 - the page of every error links back to the account
+        back = f"/console/accounts/{request.params[0]}"
+        return pages.render_refusal(request, errors.to_refusal(error, request.id), back=back)
+
+
+def find_allowed_acts(request: Request, looker: User | None, user: User | None) -> frozenset[str]:
+    """Return which of the actions ban, kick and mute the viewer may take on the account."""
+    if not is_below(looker, user):
+        return frozenset()
+    return frozenset(each for each in MODERATION_ACTS if f"moderation.{each}" in request.caller.permissions)
+
+
+def is_below(looker: User | None, user: User | None) -> bool:
+    """Return whether the viewer may moderate the account. An account may not moderate itself."""
+    if looker is None or user is None or looker.id == user.id:
+        return False
+    return game_moderation.can_act_on(permissions.list_held(looker), user)
+
+
+async def show_own(request: Request) -> Response:
+    """Show the caller's own account. Without the permission users.query, show only the caller's own tokens."""
+    me = request.caller
+    if "users.query" in me.permissions:
+        return pages.redirect(f"/console/accounts/{me.account_id}")
+    store = request.services.keeper.store
+    page = await console_tokens.find_active(store, me.account_id, query_values.START, console_tokens.TOKENS_PER_PAGE)
+    return pages.render(
+        request,
+        "me.html",
+        tokens=page.tokens,
+        more_tokens=page.next is not None,
+        own=me.token_id,
+        sign_ins=await console_tokens.find_sign_ins(store, me.account_id, page),
+    )
+
+
+async def _load_view(tx: Reading, request: Request) -> AccountView:
+    user = await lookup.find_user_record(tx, request.params[0])
+    page = console_tokens.TokenPage([], None)
+    if _can_see_tokens(request, user):
+        page = await console_tokens.find_active(tx, user.id, query_values.START, TOKENS_SHOWN)
+    return AccountView(
+        user=user,
+        viewer=await users.find_by_id(tx, request.caller.account_id),
+        players=await players.read_records_of_user(tx, user.id),
+        ban=await moderation.find_ban(tx, user.id) if user.ban_reason is not None else None,
+        mute=await moderation.find_mute(tx, user.id) if user.mute_reason is not None else None,
+        is_hidden=await boards.is_hidden(tx, user.id),
+        tokens=page,
+        sign_ins=await console_tokens.find_sign_ins(tx, user.id, page) if _can_see_sign_ins(request, user) else None,
+        history=await timeline.load(tx, request, Subjects(None, user.id)),
+        roles=await roles.read_all(tx),
+        factors=await second_factors.read_of_user(tx, user.id),
+        recent=await logs.load_recent(tx, request, LogFilter(user_id=user.id)),
+        notes=await notes.load(tx, request, user.id, None),
+    )
+
+
+def _can_see_tokens(request: Request, user: User) -> bool:
+    """Return whether the caller may see and revoke the account's tokens: its owner and account managers may."""
+    return user.id == request.caller.account_id or "users.manage" in request.caller.permissions
+
+
+def _can_see_sign_ins(request: Request, user: User) -> bool:
+    """Return whether the caller may see addresses and browsers of the account: the owner and readers of the log may."""
+    return user.id == request.caller.account_id or {"audit.read", "users.query"} <= request.caller.permissions
+
+
+def _list_roles(request: Request, sight: AccountView, *, below: bool) -> list[RoleRow]:
+    """Return all roles, with whether the viewer may give each one to the account and take it away."""
+    mine, own = request.caller.permissions, sight.viewer.grants.roles if sight.viewer else ()
+    return [
+        RoleRow(
+            each.name,
+            translate_message(each.about),
+            below and mine >= STAFF and list_permissions(each) <= mine and each.name not in own,
+        )
+        for each in sight.roles.values()
+    ]
+
+
+def _read_player(request: Request, record: StoredPlayer) -> Player:
+    return request.services.keeper.changes.codec.decode_player(record.document, record.last_online)
+
+
+def _list_permissions(theirs: Powers, ours: Powers) -> Sequence[PermissionRow]:
+    return [
+        PermissionRow(name, title, meaning, getattr(theirs, accounts.FLAGS[name]), getattr(ours, accounts.FLAGS[name]))
+        for name, (title, meaning) in PERMISSION_LABELS().items()
+    ]
+
+
+STATE_LABELS = PerLanguage(
+    lambda: {"banned": gettext("banned"), "muted": gettext("muted"), "powers": gettext("with permissions")}
+)
+PENALTY_READERS = {"banned": moderation.find_bans, "muted": moderation.find_mutes}
+FROM, TO = "signedinfrom", "signedinto"
+FURTHER = ("role", FROM, TO)  # query parameters of the further conditions
+
+
+class AccountFilterForm(NamedTuple):
+    given: Mapping[str, str]
+    choice: ListFilter  # the state
+    roles: Sequence[str]
+    has_times: bool  # whether the viewer may know when somebody signed in
+    chips: Sequence[Chip]
+    everything: str  # address of the list without conditions
+
+    @property
+    def has_further(self) -> bool:
+        return any(name in self.given for name in FURTHER)
+
+
+async def show(request: Request) -> Response:
+    if to := list_page.find_jump(request):
+        return pages.redirect(to)
+    request = _normalize(request)
+    choice = list_page.read_filter(request, "state", STATE_LABELS())
+    conditions = msgspec.structs.replace(
+        queries.decode(AccountConditions, {name: request.query.get(name, "") for name in FURTHER}),
+        state=choice.chosen,
+    )
+    sorts = account_filters.make_sorts(operations.read_account_filter(request, conditions))
+    users, beside = await list_page.search_list(request, sorts)
+    return pages.render(
+        request,
+        "accounts.html",
+        accounts=[(user, list_permission_titles(user)) for user in users],
+        filters=await _make_form(request, choice),
+        choice=choice,
+        imposed=await _find_penalties(request, choice.chosen, users),
+        signed_in=await operations.load_last_sign_ins(request, [each.id for each in users]),
+        newest=list_page.build_url(request, sortby="", sortdirection="", page="") if beside["kept"] else "",
+        has_newest=account_filters.NEWEST in sorts,
+        most=MAX_MATCHES,
+        views=await saved_views.load(request, "accounts"),
+        **beside,
+    )
+
+
+def list_permission_titles(user: User) -> list[str]:
+    """Return the names of an account's roles and of its directly granted permissions."""
+    flags = [title for name, (title, _) in PERMISSION_LABELS().items() if getattr(user.powers, FLAGS[name])]
+    return [*user.grants.roles, *flags, *sorted(user.grants.direct)]
+
+
+def _normalize(request: Request) -> Request:
+    """Return the request without empty conditions, and with times instead of days."""
+    query = {name: text for name, text in request.query.items() if text.strip() or name not in FURTHER}
+    return msgspec.structs.replace(request, query=list_page.expand_days(query, FROM, TO))
+
+
+async def _make_form(request: Request, choice: ListFilter) -> AccountFilterForm:
+    given = request.query
+    none = dict.fromkeys(("search", "state", *FURTHER), "")
+    return AccountFilterForm(
+        given,
+        choice,
+        list(await roles.read_all(request.services.keeper.store)),
+        request.caller.permissions >= SECURITY,
+        [
+            Chip(label, list_page.build_url(request, page="", **{name: ""}))
+            for name, label in _describe(given, choice).items()
+        ],
+        list_page.build_url(request, page="", **none),
+    )
+
+
+def _describe(given: Mapping[str, str], choice: ListFilter) -> dict[str, str]:
+    """Describe the conditions in force: query parameter → label."""
+    found: dict[str, str] = {}
+    text = given.get("search", "")
+    if len(lookup.fold(text)) >= PART_LETTERS:  # a shorter text is not searched
+        found["search"] = gettext("Name or email contains %(text)s", text=text)
+    if choice.chosen:
+        found["state"] = gettext("State: %(state)s", state=STATE_LABELS()[choice.chosen])
+    if role := given.get("role", ""):
+        found["role"] = gettext("Role: %(name)s", name=role)
+    if since := given.get(FROM, ""):
+        found[FROM] = gettext("Signed in since %(time)s", time=format_date(since))
+    if until := given.get(TO, ""):
+        found[TO] = gettext("Last sign-in until %(time)s", time=format_date(until))
+    return found
+
+
+async def _find_penalties(request: Request, state: str, users: Sequence[User]) -> dict[str, ImposedPenalty]:
+    """Return the listed accounts' bans or mutes by account id. A ban or mute that has just ended is missing."""
+    if state not in PENALTY_READERS:
+        return {}
+    found = await PENALTY_READERS[state](request.services.keeper.store, [each.id for each in users])
+    return {each.user_id: each for each in found}

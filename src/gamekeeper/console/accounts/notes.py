@@ -1,0 +1,67 @@
+"""Notes, warnings and tags on the pages of players and accounts, and the page that lists and searches them."""
+
+from typing import NamedTuple
+
+from gamekeeper.console.audit import history
+from gamekeeper.console.frame import change_lines, pages
+from gamekeeper.game.accounts import notes
+from gamekeeper.game.core import lookup
+from gamekeeper.http.accounts.account_shapes import NotesQuery
+from gamekeeper.http.server import queries, query_values
+from gamekeeper.http.server.query_values import MailCursor
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.accounts import notes as rows
+from gamekeeper.store.accounts.notes import Note, Subject, Tagged
+from gamekeeper.store.engine.interface import Reading
+
+PATH = "/console/notes"
+NEEDED = change_lines.NOTES_NEEDED
+SHOWN = 50  # notes on a page
+MOST_WARNINGS = 3  # in a header
+
+
+class ShownNotes(NamedTuple):
+    """What a page shows about an account: its notes and those of its players, and the tags of one of them."""
+
+    notes: list[Note]
+    tags: list[str]
+    account_tags: list[str]
+    has_more: bool
+
+    @property
+    def warnings(self) -> list[Note]:
+        return [each for each in self.notes if each.warning][:MOST_WARNINGS]
+
+
+async def load(tx: Reading, request: Request, user_id: str, player_id: str | None) -> ShownNotes | None:
+    """Load the newest notes about an account; None: the viewer may not read notes."""
+    if NEEDED not in request.caller.permissions:
+        return None
+    page = await notes.load_page(tx, query_values.START, SHOWN, Subject(user_id))
+    account_tags = await rows.read_tags(tx, user_id, lookup.ZERO_GUID)
+    tags = await rows.read_tags(tx, user_id, player_id) if player_id else account_tags
+    return ShownNotes(page.notes, tags, account_tags, page.next is not None)
+
+
+async def show(request: Request) -> Response:
+    """List notes, newest first, or those that contain a text; with a tag, who has it."""
+    tag, text = request.query.get("tag", "").strip(), request.query.get("text", "").strip()
+    query = queries.decode(NotesQuery, {"before": request.query.get("before", ""), "text": text})
+
+    async def read(tx: Reading) -> tuple[notes.NotePage, list[Tagged]]:
+        found = await notes.load_tagged(tx, tag, notes.FIRST, SHOWN) if tag else []
+        return await notes.load_page(tx, query.before, SHOWN, None, text), found
+
+    page, tagged = await request.services.keeper.store.read(read)
+    older = history.build_address(PATH, {"text": text}, before=str(MailCursor(*page.next))) if page.next else ""
+    return pages.render(
+        request,
+        "notes.html",
+        notes=[] if tag else page.notes,
+        tagged=tagged,
+        tag=tag,
+        text=text,
+        older="" if tag else older,
+        zero=lookup.ZERO_GUID,
+    )

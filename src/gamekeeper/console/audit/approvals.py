@@ -1,0 +1,121 @@
+"""The page of approvals: changes that wait for a second person, with their preview, and decided ones."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from gamekeeper.console.access.api_keys import Fact
+from gamekeeper.console.audit import bulk_titles, dialogs
+from gamekeeper.console.audit.bulk_titles import JobView
+from gamekeeper.console.frame import differences, list_page, pages
+from gamekeeper.console.frame.api_calls import ApiCall
+from gamekeeper.console.frame.differences import Difference
+from gamekeeper.console.frame.labels import name_kind
+from gamekeeper.console.frame.list_page import BeforeMark
+from gamekeeper.console.frame.texts import PerLanguage, gettext
+from gamekeeper.game.audit import approvals
+from gamekeeper.http.server import queries, stored_bodies
+from gamekeeper.http.server.query_values import MailCursor
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.audit.approvals import DENIED, DONE, EXPIRED, WAITING, Approval
+from gamekeeper.store.core.ledger import LedgerEntry
+
+APPROVALS_PER_PAGE = 20
+STATES = PerLanguage[Mapping[str, str]](
+    lambda: {
+        WAITING: gettext("Waiting"),
+        DONE: gettext("Approved"),
+        DENIED: gettext("Denied"),
+        EXPIRED: gettext("Expired"),
+    }
+)
+
+
+class ApprovalView(NamedTuple):
+    """An approval as the page shows it. `own`: the caller asked for it, and cannot decide."""
+
+    approval: Approval
+    state: str
+    title: str
+    changes: list[list[Difference]]
+    is_waiting: bool
+    own: bool
+    made_key: bool  # the caller created or rotated the requester's API key, and cannot decide
+    job: JobView | None = None  # the bulk job that would start
+    email: str | None = None  # address to which the mail of an invitation would go
+
+    @property
+    def facts(self) -> Sequence[Fact]:
+        if self.email is not None:
+            return [Fact(gettext("The mail goes to"), self.email)]
+        return bulk_titles.list_facts(self.job) if self.job else ()
+
+
+async def show(request: Request) -> Response:
+    mark = queries.decode(BeforeMark, request.query).before
+    page = await approvals.load_page(request.services.keeper.store, None, mark, APPROVALS_PER_PAGE)
+    return pages.render(
+        request,
+        "approvals.html",
+        entries=[await _make_entry(request, each) for each in page.approvals],
+        rules=request.services.keeper.settings.approvals,
+        newest=list_page.build_url(request, before="") if "before" in request.query else "",
+        older=list_page.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
+    )
+
+
+async def _make_entry(request: Request, approval: Approval) -> ApprovalView:
+    held, store = approvals.read_preview(approval), request.services.keeper.store
+    logged = [
+        LedgerEntry(
+            kind=each.Kind,
+            actor_id=approval.actor_id,
+            token_id=None,
+            over_link=False,
+            player_id=each.PlayerId,
+            user_id=each.UserId,
+            before=_read_side(each.Before),
+            after=_read_side(each.After),
+            request_id="",
+            reason=approval.reason,
+            undoes=None,
+        )
+        for each in held
+    ]
+    found = await differences.list_differences(
+        request.services.keeper, logged, sees_accounts="users.query" in request.caller.permissions, is_preview=True
+    )
+    changes = [list(each) for each in found]
+    own = approval.actor_id == request.caller.account_id
+    made_key = request.caller.account_id in {each.id for each in approval.key_makers}
+    job = await bulk_titles.find_view(store, logged[0].kind, logged[0].after) if logged else None
+    email = stored_bodies.find_invited(approval, request.caller.permissions)
+    title = bulk_titles.count_players(job) if job else await _find_title(request, approval, logged, email)
+    state = STATES().get(approval.state, approval.state)
+    return ApprovalView(approval, state, title, changes, approval.state == WAITING, own, made_key, job, email)
+
+
+async def _find_title(request: Request, approval: Approval, logged: Sequence[LedgerEntry], email: str | None) -> str:
+    """Return what a request does, such as a gift to Bob; once its body was removed, the kind of change."""
+    body = _read_body(approval) if email is None else {"email": email}
+    if body is not None:
+        return (await dialogs.describe(request, ApiCall(approval.method, approval.path, body), logged)).button
+    return name_kind(logged[0].kind) if logged else f"{approval.method} {approval.path}"
+
+
+def _read_body(approval: Approval) -> Mapping[str, object] | None:
+    """Return the fields of a waiting request; None for a form, and for a request that was decided."""
+    if approval.state != WAITING:
+        return None
+    try:
+        return msgspec.json.decode(base64.b64decode(approval.body) or b"{}", type=dict[str, object])
+    except msgspec.DecodeError:
+        return None
+
+
+def _read_side(raw: msgspec.Raw) -> str | None:
+    text = bytes(raw).decode()
+    return None if text == "null" else text

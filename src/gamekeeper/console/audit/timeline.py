@@ -1,0 +1,180 @@
+"""The timeline on the pages of players and accounts: changes, sanctions, notes and sign-ins, by kind and in pages."""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from gamekeeper.console.access import security_log
+from gamekeeper.console.accounts import notes
+from gamekeeper.console.audit import history
+from gamekeeper.console.audit.history import HistoryEntry
+from gamekeeper.console.frame.menu import CHANGES, QUERY, SECURITY
+from gamekeeper.console.frame.texts import PerLanguage, gettext
+from gamekeeper.game.audit import timeline
+from gamekeeper.game.audit.timeline import (
+    EMPTY_PAGE,
+    FIRST,
+    START,
+    Position,
+    Positions,
+    Subjects,
+    TimelinePage,
+    TimelineParts,
+)
+from gamekeeper.game.core.refusals import BadField
+from gamekeeper.http.server import query_values
+from gamekeeper.http.server.request import Request
+from gamekeeper.store.accounts.notes import Note
+from gamekeeper.store.audit.history import HistoryChange, HistoryFilter
+from gamekeeper.store.engine.interface import Reading
+
+PER_PAGE = 20
+KIND, BEFORE = "kind", "before"  # query parameters
+ANY_KIND = TimelineParts(changes=True, sanctions=True, notes=True, sign_ins=True)
+FILTERS = PerLanguage(
+    lambda: {
+        "changes": (gettext("Changes"), TimelineParts(changes=True)),
+        "sanctions": (gettext("Bans, mutes and kicks"), TimelineParts(sanctions=True)),
+        "notes": (gettext("Notes and tags"), TimelineParts(notes=True)),
+        "sign-ins": (gettext("Sign-ins"), TimelineParts(sign_ins=True)),
+    }
+)
+NUMBER = re.compile("[0-9]{1,18}", re.ASCII)
+NEWEST, NO_MORE = "new", "end"  # in a cursor: the start and the end of a list
+
+
+class KindLink(NamedTuple):
+    title: str
+    address: str
+    is_current: bool
+
+
+class TimelineGroup(NamedTuple):
+    """Entries of one kind in a row. One of the three lists has entries."""
+
+    changes: Sequence[HistoryEntry] = ()
+    notes: Sequence[Note] = ()
+    events: Sequence[security_log.EventView] = ()
+
+
+class ShownTimeline(NamedTuple):
+    groups: list[TimelineGroup]
+    kinds: list[KindLink]
+    newest: str  # address of the newest entries; empty: the page shows them
+    older: str
+    has_changes: bool
+
+
+async def load(tx: Reading, request: Request, subjects: Subjects) -> TimelinePage:
+    """Load the page that the address asks for; an empty one for viewers who may not read the audit log."""
+    if not request.caller.permissions >= CHANGES:
+        return EMPTY_PAGE
+    start, sent = _read_positions(request), request.services.keeper.feed.cursors.find
+    seen = HistoryFilter(accounts=request.caller.permissions >= QUERY, me=request.caller.account_id)
+    return await timeline.load_page(tx, subjects, _choose_parts(request, subjects), start, PER_PAGE, seen, sent)
+
+
+async def show(
+    request: Request,
+    subjects: Subjects,
+    page: TimelinePage,
+    build_address: Callable[..., str],
+    *,
+    is_past: bool = False,
+) -> ShownTimeline:
+    """Prepare a page for the template. `build_address` adds parameters to the address; `is_past`: without Undo."""
+    told = [each for each in page.entries if isinstance(each, HistoryChange)]
+    entries = await history.load_entries(request, told, page.undone, page.deliveries)
+    by_number = {each.told.seq: each._replace(undoable=each.undoable and not is_past) for each in entries}
+    groups: list[TimelineGroup] = []
+    for kind, group in groupby(page.entries, type):
+        found = list(group)
+        if kind is HistoryChange:
+            groups.append(
+                TimelineGroup(changes=[by_number[each.seq] for each in found if isinstance(each, HistoryChange)])
+            )
+        elif kind is Note:
+            groups.append(TimelineGroup(notes=[each for each in found if isinstance(each, Note)]))
+        else:
+            groups.append(
+                TimelineGroup(
+                    events=[
+                        security_log.make_entry(each) for each in found if not isinstance(each, (Note, HistoryChange))
+                    ]
+                )
+            )
+    chosen = _read_kind(request)
+    allowed = _list_allowed(request, subjects)
+    kinds = [(gettext("Everything"), ""), *((title, name) for name, (title, _) in FILTERS().items() if name in allowed)]
+    return ShownTimeline(
+        groups,
+        [KindLink(title, build_address(kind=name), name == chosen) for title, name in kinds],
+        build_address(kind=chosen) if BEFORE in request.query else "",
+        build_address(kind=chosen, before=_write_positions(page.next)) if page.next else "",
+        bool(told),
+    )
+
+
+def _choose_parts(request: Request, subjects: Subjects) -> TimelineParts:
+    wanted = FILTERS()[chosen][1] if (chosen := _read_kind(request)) else ANY_KIND
+    allowed = _list_allowed(request, subjects)
+    return wanted._replace(
+        notes=wanted.notes and "notes" in allowed, sign_ins=wanted.sign_ins and "sign-ins" in allowed
+    )
+
+
+def _list_allowed(request: Request, subjects: Subjects) -> set[str]:
+    """List the kinds that the viewer may see: the owner and readers of the security log see sign-ins."""
+    rights = request.caller.permissions
+    sees = {
+        "changes": rights >= CHANGES,
+        "sanctions": rights >= CHANGES | QUERY,
+        "notes": notes.NEEDED in rights,
+        "sign-ins": rights >= SECURITY or subjects.user_id == request.caller.account_id,
+    }
+    return {name for name, is_seen in sees.items() if is_seen}
+
+
+def _read_kind(request: Request) -> str:
+    """Return the kind of the address. An address of an earlier version, with the number of a change, shows changes."""
+    kind = request.query.get(KIND, "")
+    if not kind and NUMBER.fullmatch(request.query.get(BEFORE, "")):
+        return "changes"
+    return kind if kind in FILTERS() else ""
+
+
+def _read_positions(request: Request) -> Positions:
+    text = request.query.get(BEFORE, "")
+    if not text:
+        return START
+    parts = [text, text, NO_MORE, NO_MORE] if NUMBER.fullmatch(text) else text.split(".")
+    if len(parts) != len(START):
+        raise BadField(field=BEFORE, problem=gettext("must be the address of a page of the history"))
+    player, account, written, events = parts
+    return Positions(_read_number(player), _read_number(account), _read_position(written), _read_position(events))
+
+
+def _read_number(text: str) -> Position | None:
+    if text in {NEWEST, NO_MORE}:
+        return FIRST if text == NEWEST else None
+    if not NUMBER.fullmatch(text):
+        raise BadField(field=BEFORE, problem=gettext("must be the number of a change"))
+    return int(text), ""
+
+
+def _read_position(text: str) -> Position | None:
+    if text in {NEWEST, NO_MORE}:
+        return FIRST if text == NEWEST else None
+    return query_values.read_mail_cursor(text, BEFORE)
+
+
+def _write_positions(positions: Positions) -> str:
+    return ".".join(_write_position(each) for each in positions)
+
+
+def _write_position(position: Position | None) -> str:
+    if position is None or position == FIRST:
+        return NO_MORE if position is None else NEWEST
+    number, last = position
+    return f"{number}-{last}" if last else str(number)

@@ -1,0 +1,254 @@
+"""Paging, sorting and filtering of lists, and the query parameters of pages, decoded like those of the API.
+
+The page URL contains the page number, sort order, filter and search text.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Annotated, Literal, NamedTuple
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from gamekeeper.console.frame.formats import DATE_LENGTH
+from gamekeeper.console.frame.texts import gettext
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.refusals import BadField
+from gamekeeper.game.lists.account_filters import ALL_SORTS as ACCOUNT_SORTS
+from gamekeeper.game.lists.search import PLAYERS, R, Sort
+from gamekeeper.http.accounts.account_shapes import MailsBefore
+from gamekeeper.http.audit.history_shapes import Cursor, find_start
+from gamekeeper.http.contract.shapes import Direction, Guid, PageQuery, PageSize, Positive, Search
+from gamekeeper.http.insight.board_shapes import SignalRule
+from gamekeeper.http.players.player_shapes import Order
+from gamekeeper.http.server import paging, queries, query_values
+from gamekeeper.http.server.paging import PageRange
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.world.catalogue_shapes import GuildSort, MemberSort
+from gamekeeper.store.insight.economy import ItemSort
+from gamekeeper.store.lists.search import PART_LETTERS
+
+PAGE_SIZE = 50  # records per page of a list
+HOLDERS_SIZES = (20, 50, 100)  # holders of an item or a variable per page; the first is the default
+ReportDays = Annotated[Positive, Meta(le=92)]  # UTC days of a report about the economy, with the present one
+
+
+class SearchQuery(Struct, frozen=True):
+    search: Search = ""
+
+
+class CatalogueQuery(PageQuery, frozen=True):
+    pageSize: PageSize = PAGE_SIZE  # noqa: N815 - name of the API's query parameter
+    search: Search = ""
+
+
+class EconomyListQuery(PageQuery, frozen=True):
+    pageSize: PageSize = PAGE_SIZE  # noqa: N815 - name of the API's query parameter
+    days: ReportDays = 7
+
+
+class EconomyItemsQuery(EconomyListQuery, frozen=True):
+    sortBy: ItemSort = "name"  # noqa: N815 - name of the API's query parameter
+    sortDirection: Direction = "Ascending"  # noqa: N815 - name of the API's query parameter
+
+
+class GiftsPageQuery(EconomyListQuery, frozen=True):
+    giver: Guid | UnsetType = UNSET  # id of an account or an API key
+
+
+class HoldersQuery(PageQuery, frozen=True):
+    pageSize: PageSize = HOLDERS_SIZES[0]  # noqa: N815 - name of the API's query parameter
+
+
+class ItemQuery(HoldersQuery, frozen=True):
+    days: ReportDays = 30
+
+
+class ListQuery(CatalogueQuery, frozen=True):
+    sortDirection: Direction = "Ascending"  # noqa: N815 - name of the API's query parameter
+
+
+class JumpQuery(Struct, frozen=True):
+    jump: Positive = 1
+
+
+class GuildListQuery(ListQuery, frozen=True):
+    sortBy: GuildSort = "name"  # noqa: N815 - name of the API's query parameter
+
+
+class RosterQuery(ListQuery, frozen=True):
+    sortBy: MemberSort = "guildrank"  # noqa: N815 - name of the API's query parameter
+
+
+class RankingQuery(Struct, frozen=True):
+    rank: Positive | UnsetType = UNSET
+    sortDirection: Order = "Descending"  # noqa: N815 - name of the API's query parameter
+
+
+class SignalsPageQuery(Struct, frozen=True):
+    state: Literal["open", "acknowledged", "all"] = "open"
+    rule: SignalRule | UnsetType = UNSET
+    before: MailsBefore = query_values.START
+
+
+class BeforeChange(Struct, frozen=True):
+    before: Cursor | UnsetType = UNSET
+
+
+class BeforeMark(Struct, frozen=True):
+    before: MailsBefore = query_values.START
+
+
+def find_cursor(request: Request) -> int | None:
+    """Return the number of the change before which a page of the history starts; None: it starts with the newest."""
+    return find_start(queries.decode(BeforeChange, request.query).before)
+
+
+ASCENDING, DESCENDING = "ascending", "descending"
+ALL_SORTS = {*PLAYERS, *ACCOUNT_SORTS}  # sort keys of all lists
+ALL_VALUE = "all"  # URL value of the option that switches a filter off
+
+
+class ListPage(NamedTuple):
+    """One page of a list: its range, and the URLs of the first, previous and next pages."""
+
+    first: int  # position of this page's first record in the whole list, counted from 1
+    last: int
+    total: int
+    start: str
+    previous: str  # URL of the previous page; empty on the first page
+    next: str  # URL of the next page; empty on the last page
+    is_truncated: bool = False  # the search stopped at its limit, so `total` may be too low
+    pages: int = 0  # number of pages
+    number: int = 0  # number of this page, counted from 1
+    kept: Mapping[str, str] = {}  # query parameters that the form for another page sends again
+
+
+class Chip(NamedTuple):
+    """A condition in force, and the address of the list without it."""
+
+    label: str
+    url: str
+
+
+class ListFilter(NamedTuple):
+    """A URL parameter that filters a list. If no value is chosen, the list is not filtered."""
+
+    name: str
+    labels: Mapping[str, str]  # the filter's values in the URL → their labels on the page
+    chosen: str
+
+
+class SortableColumn(NamedTuple):
+    """A column that the list can be sorted by. Its link sorts by it, or reverses the direction."""
+
+    url: str
+    direction: str  # current sort direction; empty if the list is sorted by another column
+
+
+async def search_list(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[Sequence[R], dict[str, object]]:
+    """Return the records of the requested page, and the template variables of a searchable, sortable list."""
+    request = _drop_foreign_sort(request, sorts)
+    query = queries.decode(ListQuery, request.query)
+    page = paging.read_query(query, request.services.keeper.settings.max_page_size)
+    sort, sought, ascending = _choose_sort(request, sorts), query.search, query.sortDirection == "Ascending"
+    total, records, cut = await paging.load_page(request, page, sort, sought, descending=not ascending)
+    beside: dict[str, object] = {
+        "part": make_page(request, page, total, len(records), cut=cut),
+        "heads": make_columns(request, list(sorts), ascending=ascending),
+        "sought": sought,
+        "short": 0 < len(lookup.fold(sought)) < PART_LETTERS,
+        "kept": keep_query(request, "sortby", "sortdirection"),
+    }
+    return records, beside
+
+
+def make_page(
+    request: Request, page: PageRange, total: int, shown: int, *, cut: bool = False, anchor: str = ""
+) -> ListPage:
+    """Make one page of a list. `anchor`: fragment, such as `#holders`, with which links to other pages open at it."""
+    before = build_url(request, page=str(page.number - 1) if page.number > 1 else "") + anchor if page.number else ""
+    after = build_url(request, page=str(page.number + 1)) + anchor if page.offset + shown < total and shown else ""
+    start = build_url(request, page="") + anchor
+    kept = {name: value for name, value in request.query.items() if name not in {"page", "jump"}}
+    pages = -(-total // page.size)
+    first, number = page.offset + 1, page.number + 1
+    return ListPage(first, page.offset + shown, total, start, before, after, cut, pages, number, kept)
+
+
+def read_filter(request: Request, name: str, words: Mapping[str, str]) -> ListFilter:
+    chosen = request.query.get(name, "").lower()
+    if chosen == ALL_VALUE:
+        chosen = ""
+    if chosen and chosen not in words:
+        raise BadField(field=name, problem=gettext("must be %(choices)s, or left out", choices=join_choices(words)))
+    return ListFilter(name, words, chosen)
+
+
+def make_columns(request: Request, orders: Sequence[str], *, ascending: bool) -> dict[str, SortableColumn]:
+    """Make the sortable columns of a list, by sort key. The first key is the default sort order."""
+    chosen = request.query.get("sortby", "").lower() or orders[0]
+    now = ASCENDING if ascending else DESCENDING
+    return {by: make_column(request, by, now if by == chosen else "") for by in orders}
+
+
+def build_url(request: Request, **changed: str) -> str:
+    """Build the URL of this page with some query parameters changed. Empty parameters are left out."""
+    query = {name: value for name, value in {**request.query, **changed}.items() if value}
+    path = request.route.path
+    if "[" in path:  # a page with a parameter in its path, such as a guild
+        path = request.raw_path.partition(b"?")[0].decode("latin-1")
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+def expand_days(query: Mapping[str, str], first: str, last: str) -> dict[str, str]:
+    """Return a query with times instead of days: the start of the day `first`, and the end of the day `last`."""
+    expanded = dict(query)
+    for name, rest in ((first, "T00:00:00Z"), (last, "T23:59:59Z")):
+        if len(expanded.get(name, "")) == DATE_LENGTH:
+            expanded[name] += rest
+    return expanded
+
+
+def encode(query: Mapping[str, str]) -> str:
+    return urlencode(query)
+
+
+def find_jump(request: Request) -> str:
+    """Return the address of the page whose number the form of the pager sent, counted from 1; empty: none."""
+    if not request.query.get("jump"):
+        return ""
+    number = queries.decode(JumpQuery, request.query).jump
+    return build_url(request, page=str(number - 1) if number > 1 else "", jump="")
+
+
+def keep_query(request: Request, *names: str) -> dict[str, str]:
+    """Return those of the named query parameters that are set, for the hidden fields of a form."""
+    return {name: request.query[name] for name in names if request.query.get(name)}
+
+
+def join_choices(names: Iterable[str]) -> str:
+    return reduce(lambda first, second: gettext("%(first)s or %(second)s", first=first, second=second), names)
+
+
+def _choose_sort(request: Request, sorts: Mapping[str, Sort[R]]) -> Sort[R]:
+    """Return the sort order that the URL names. Default: the first of `sorts`."""
+    found = sorts.get(request.query.get("sortby", "").lower() or next(iter(sorts)))
+    if found is None:
+        raise BadField(field="sortBy", problem=gettext("must be %(choices)s", choices=join_choices(sorts)))
+    return found
+
+
+def _drop_foreign_sort(request: Request, sorts: Mapping[str, object]) -> Request:
+    """Drop a sort key that only other lists have, so that this list uses its default order."""
+    if request.query.get("sortby", "").lower() not in ALL_SORTS - sorts.keys():
+        return request
+    return msgspec.structs.replace(
+        request, query={name: value for name, value in request.query.items() if name != "sortby"}
+    )
+
+
+def make_column(request: Request, by: str, direction: str) -> SortableColumn:
+    turned = DESCENDING if direction == ASCENDING else ASCENDING
+    return SortableColumn(build_url(request, sortby=by, sortdirection=turned, page="", cursor=""), direction)

@@ -1,0 +1,332 @@
+"""Render the console's pages from templates that escape all values. Pages load nothing from other hosts.
+
+Values are escaped faster than Jinja does it: a list has a thousand values, and few have special characters. The result
+is the same text: `escape_value` leaves the work to `markupsafe.escape` except for texts in which it would change
+nothing, and for numbers.
+
+Each language has its own environment, which compiles each template at its first use. A Jinja extension translates `{%
+trans %}` while a template is compiled, so that rendering costs nothing more.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+from urllib.parse import urlencode, urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, nodes
+from jinja2.compiler import CodeGenerator, Frame
+from jinja2.ext import InternationalizationExtension
+from markupsafe import escape
+from msgspec import structs
+
+from gamekeeper.console.frame import menu, sessions
+from gamekeeper.console.frame.formats import (
+    capitalize,
+    format_date,
+    format_decimal,
+    format_number,
+    format_time,
+    lower_noun,
+)
+from gamekeeper.console.frame.refusals import BY_QUERY, UNSURE
+from gamekeeper.console.frame.static_files import VersionedAddresses
+from gamekeeper.console.frame.texts import (
+    CATALOGUES,
+    ENGLISH,
+    LANGUAGE,
+    LANGUAGES,
+    SCRIPT_TEXTS,
+    describe_refusal,
+    gettext,
+    pgettext,
+    translate,
+    translate_message,
+    translate_plural,
+    use_language,
+)
+from gamekeeper.game.core import values
+from gamekeeper.game.core.refusals import BadField, Refusal
+from gamekeeper.http.contract import shapes
+from gamekeeper.http.server import dispatcher, errors
+from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Header, Response
+
+
+def escape_value(value: object) -> str:
+    """Escape a value for HTML. Only for the output of a template, since the result is not always a `Markup`."""
+    if type(value) is str:
+        # the five characters that `markupsafe.escape` replaces
+        special = "<" in value or "&" in value or '"' in value or "'" in value or ">" in value
+        return escape(value) if special else value
+    return str(value) if type(value) is int else escape(value)
+
+
+class FastOutput(CodeGenerator):
+    """Jinja's code generator, with `escape_value` in place of `escape` around each `{{ value }}`."""
+
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: CodeGenerator._FinalizeInfo) -> None:
+        if frame.eval_ctx.volatile or not frame.eval_ctx.autoescape or finalize.src is not None:
+            super()._output_child_pre(node, frame, finalize)
+        else:
+            self.write("environment.escape_value(")
+
+
+class ConsoleEnvironment(Environment):
+    code_generator_class = FastOutput
+    escape_value = staticmethod(escape_value)
+    language = ENGLISH  # of the texts that are compiled into the templates
+
+    def in_language(self, language: str) -> "ConsoleEnvironment":
+        """Make an environment for another language, which shares the filters of this one, also later ones."""
+        other = cast("ConsoleEnvironment", self.overlay())
+        other.language = language
+        return other
+
+
+TEXT_PLACEHOLDER = re.compile(r"%\((\w+)\)s")
+
+
+class CompiledTexts(InternationalizationExtension):
+    def _make_node(
+        self,
+        singular: str,
+        plural: str | None,
+        context: str | None,
+        variables: dict[str, nodes.Expr],
+        plural_expr: nodes.Expr | None,
+        vars_referenced: bool,  # noqa: FBT001 - Jinja's own signature
+        num_called_num: bool,  # noqa: FBT001 - the same
+    ) -> nodes.Output:
+        """Replace a text without plural by its translated parts and its variables; leave plurals to Jinja."""
+        if plural_expr is not None or context is not None:
+            more: tuple[Any, ...] = (variables, plural_expr, vars_referenced, num_called_num)
+            return super()._make_node(singular, plural, context, *more)
+        # parts at even positions are texts, those at odd positions are names of variables
+        parts = TEXT_PLACEHOLDER.split(CATALOGUES[self.environment.language].gettext(singular))  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - of ConsoleEnvironment
+        texts = [nodes.TemplateData(each.replace("%%", "%")) for each in parts[::2]]
+        values = [variables[name] for name in parts[1::2]]
+        output: list[nodes.Expr] = [texts[0]]
+        for value, text in zip(values, texts[1:], strict=True):
+            output += [value, text]
+        return nodes.Output(output)
+
+
+CONTENT_SECURITY_POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+SEE_OTHER, NO_CONTENT = 303, 204
+SIGN_IN = "/console/sign-in"
+# Paths of the console: visible ASCII without the backslash, which browsers treat as a slash.
+CONSOLE_PATH = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")
+JSON, HTML = b"application/json", b"text/html; charset=utf-8"
+UNDO_FIRST = re.compile(r"undo\schange\s(\d+)\sfirst", re.ASCII)  # in the message of a refused undo
+# request header of a page that updates itself: like an event stream, it is no use of the session
+UPDATE = b"x-update"
+FRAGMENT = b"x-fragment"  # request header of the console's scripts: return the page's content without the layout
+
+
+class FormToken(str):
+    """The CSRF token of a page's forms. It also knows the viewer, so that forms which would be refused are left out."""
+
+    __slots__ = ("request",)
+    request: Request
+
+    @classmethod
+    def from_request(cls, request: Request) -> "FormToken":
+        token = cls(sessions.make_csrf_token(request))
+        token.request = request
+        return token
+
+    def allows(self, method: str, path: str) -> bool:
+        """Tell whether the viewer may call an operation. A path that a field of the form completes is allowed."""
+        try:
+            route, _ = self.request.services.router.find(method, path.encode())
+        except (errors.NoSuchRoute, errors.MethodNotAllowed):
+            return True
+        return dispatcher.may_call(self.request.caller, route)
+
+
+TEMPLATES = ConsoleEnvironment(
+    loader=PackageLoader("gamekeeper.console"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,  # else each page would look up the times of its template files
+    extensions=[CompiledTexts, VersionedAddresses],
+)
+TEMPLATES.policies["ext.i18n.trimmed"] = True
+TEMPLATES.install_gettext_callables(translate, translate_plural, newstyle=True, pgettext=pgettext)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
+ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(each) for each in LANGUAGES}
+
+
+def render(request: Request, template: str, **context: object) -> Response:
+    base = "fragment.html" if FRAGMENT in request.headers else "layout.html"
+    language = LANGUAGE.get()
+    values = {**_make_shared_context(request), "base": base, **context}
+    text = ENVIRONMENTS[language].get_template(template).render(values)
+    headers = ((b"content-language", language.encode()),)
+    return Response(text.encode(), headers=headers, content_type=HTML, policy=CONTENT_SECURITY_POLICY)
+
+
+def render_sign_in(request: Request, template: str, to: str, **context: object) -> Response:
+    """Render a step of the sign-in that answers a form or a provider. `to`: the page that the sign-in leads to.
+
+    A switch of the language cannot repeat such a request. It leads to the start of the sign-in, with the same target.
+    """
+    return render(request, template, to=to, place=f"{SIGN_IN}?{urlencode({'next': to})}", **context)
+
+
+def answer_json(value: Mapping[str, object]) -> Response:
+    """Make a JSON response, for the console's scripts."""
+    return Response(shapes.encode(value), content_type=JSON)
+
+
+def redirect(to: str, *headers: Header) -> Response:
+    """Redirect with status 303 after a form, so that a reload does not send the form again."""
+    return Response(status=SEE_OTHER, headers=(*headers, (b"location", to.encode())))
+
+
+def with_refusal(page: Response, refusal: Refusal | None) -> Response:
+    """Give a page the status and the headers of the refusal that it shows, if it shows one."""
+    if refusal is None:
+        return page
+    headers = (*page.headers, *errors.make_headers(refusal))
+    return structs.replace(page, status=errors.find_status(type(refusal)), headers=headers)
+
+
+def add_headers(page: Response, *headers: Header) -> Response:
+    return structs.replace(page, headers=(*headers, *page.headers))
+
+
+def keep_console_path(path: str) -> str:
+    """Return the path if it belongs to the console, else the overview's path. Prevents redirects to other sites."""
+    return path if CONSOLE_PATH.fullmatch(path) else sessions.PATH
+
+
+def read_requested_path(request: Request) -> str:
+    """Return the requested path with its query, still percent-encoded."""
+    query = b"?" + request.raw_query if request.raw_query else b""
+    return (request.raw_path.partition(b"?")[0] + query).decode("latin-1")
+
+
+def wants_stream(request: Request) -> bool:
+    return request.headers.get(b"accept", b"").startswith(b"text/event-stream")
+
+
+def wants_json(request: Request) -> bool:
+    return request.headers.get(b"accept", b"").startswith(JSON)
+
+
+def render_refusal(
+    request: Request, refusal: Refusal, back: str = "", online: Sequence[tuple[str, str]] = ()
+) -> Response:
+    """Render a rejection as a page, or as JSON for scripts.
+
+    `back`: target of the link back, if not the usual one. `online`: ids and names of players who must leave first.
+    """
+    use_language(request)  # a request that failed before its handler ran has no language yet
+    if wants_json(request):
+        refusal.message = describe_refusal(refusal)
+        said = Response(errors.encode_body(refusal, request.id, log_in=False), content_type=JSON)
+        return with_refusal(said, refusal)
+    first = UNDO_FIRST.search(refusal.message)
+    page = render(
+        request,
+        "refused.html",
+        refusal=refusal,
+        message=describe_refusal(refusal),
+        unsure=isinstance(refusal, UNSURE),
+        back=back or _choose_back_path(request, refusal),
+        undo_first=first[1] if first else "",
+        online=online,
+        hint=_find_setting(request, refusal),
+    )
+    return with_refusal(page, refusal)
+
+
+def _describe_names(request: Request) -> str:
+    """Describe which names new and renamed players and accounts may have."""
+    pattern = request.services.keeper.settings.name_pattern
+    if (rule := values.explain_name_pattern(pattern)) == values.UNEXPLAINED:
+        return gettext("A name must match the pattern %(pattern)s.", pattern=pattern)
+    return gettext("A name %(rule)s.", rule=translate_message(rule))
+
+
+def _find_setting(request: Request, refusal: Refusal) -> str:
+    """Tell people who manage staff which setting a refusal comes from; return an empty text to others."""
+    rule = values.explain_name_pattern(request.services.keeper.settings.name_pattern)
+    if not isinstance(refusal, BadField) or rule not in refusal.message or not request.caller.permissions >= menu.STAFF:
+        return ""
+    return gettext(
+        "The setting GAMEKEEPER_NAME_PATTERN of the server decides it. For example, %(pattern)s allows letters of "
+        "every alphabet.",
+        pattern=r"\w{2,20}",
+    )
+
+
+def _make_shared_context(request: Request) -> dict[str, object]:
+    rights = request.caller.permissions
+    return {
+        "me": request.caller.name,
+        "my_id": request.caller.account_id,
+        "rights": rights,
+        "menu": menu.list_groups(rights),
+        "current": menu.find_current(request.route.path),
+        "help": menu.find_help(request.route.path),
+        "csrf": FormToken.from_request(request),
+        "provider": urlsplit(request.services.keeper.settings.oidc_issuer).netloc,  # empty: no OpenID Connect
+        "game": request.services.keeper.settings.game_name,
+        "name_rule": _describe_names(request),
+        "path": request.route.path,
+        "request_id": request.id,
+        "place": find_current_path(request),
+        "done_by": request.query.get("done", ""),
+        "language": LANGUAGE.get(),
+        "languages": LANGUAGES,
+        "script_texts": SCRIPT_TEXTS[LANGUAGE.get()],
+    }
+
+
+def find_current_path(request: Request) -> str:
+    """Return the path of the page that the browser shows, as the target of links back to it."""
+    if FRAGMENT in request.headers:
+        return keep_console_path(request.headers.get(b"x-place", b"").decode("latin-1"))
+    return keep_console_path(
+        read_requested_path(request)
+        if request.method == "GET"
+        else sessions.parse_form(request.raw_body).get("back", "")
+    )
+
+
+def _choose_back_path(request: Request, refusal: Refusal) -> str:
+    """Return the target of the link back. If the shown page itself was rejected for its query, drop the query."""
+    here = find_current_path(request)
+    if here != read_requested_path(request):
+        return here
+    path, query, _ = here.partition("?")
+    return path if query and isinstance(refusal, BY_QUERY) else sessions.PATH
+
+
+def _format_instant(milliseconds: int | None) -> str:
+    return "" if milliseconds is None else format_instant(milliseconds)
+
+
+def _format_json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+TEMPLATES.filters.update(
+    when=_format_instant,
+    clock=format_time,
+    day=format_date,
+    pretty=_format_json,
+    grouped=format_number,
+    decimal=format_decimal,
+    translated=translate_message,
+    capitalized=capitalize,
+    within=lower_noun,
+)

@@ -1,0 +1,249 @@
+"""Earlier states of a player on its page: the moments of the address, and the comparison of two of them.
+
+The comparison shows what came and what went, slot by slot and in total. What a player had equipped at an earlier moment
+is told by the first later change of the equipment.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, cast
+
+from gamekeeper.console.audit import history as console_history
+from gamekeeper.console.frame import differences
+from gamekeeper.console.frame.differences import Difference, Names
+from gamekeeper.console.frame.formats import format_number
+from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext, translate_message
+from gamekeeper.console.players import items
+from gamekeeper.console.players.items import SlotCell, SlotGrid
+from gamekeeper.game.audit import history as game_history
+from gamekeeper.game.audit.history import Pause, PointInTime
+from gamekeeper.game.core.change import ChangeSide, Codec
+from gamekeeper.game.core.refusals import BadField, HistoryTooLong, HistoryTrimmed, NotThereThen, Refusal
+from gamekeeper.game.players.changes import PlayerDeleted
+from gamekeeper.game.players.inventory import Stack
+from gamekeeper.game.players.players import Player
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.audit.history_shapes import ThenQuery
+from gamekeeper.http.players.player_shapes import PLAYER_ATTRIBUTES
+from gamekeeper.http.server import queries
+from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.server.request import Request
+from gamekeeper.store.audit import history
+from gamekeeper.store.audit.history import HistoryChange
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import Reading
+
+ATTRIBUTE = "equipment"
+FIELD = next(name for name, attribute in PLAYER_ATTRIBUTES.items() if attribute == ATTRIBUTE)
+WINDOW_ROWS = 500  # changes of the player that one statement reads, which takes a few milliseconds
+MOST_WINDOWS = 10  # windows read for one moment; most changes of an active player are reports of its position
+
+
+class PastEquipment(NamedTuple):
+    slots: tuple[int, ...] = ()
+    is_known: bool = True
+
+
+async def load_equipment(
+    tx: Reading, player: Player, moment: PointInTime, spelling: Codec, rest: Pause
+) -> PastEquipment:
+    """Load what the player had equipped. `player` has the present equipment, or that before its deletion."""
+    if moment == PointInTime():
+        return PastEquipment(player.equipment)
+    cursor = await game_history.find_last_kept(tx, player.id, moment)
+    for _ in range(MOST_WINDOWS):
+        steps = await history.read_record_before(tx, player.id, cursor, FIELD, WINDOW_ROWS)
+        for seq, before in steps:
+            cursor = seq
+            known = spelling.decode_side(before).player.get(ATTRIBUTE) if before else None
+            if isinstance(known, tuple):
+                return PastEquipment(cast("tuple[int, ...]", known))
+        if len(steps) < WINDOW_ROWS:
+            return PastEquipment(player.equipment)  # no later change of the equipment: it is still the same
+        await rest()
+    return PastEquipment(is_known=False)
+
+
+MINUS = "\u2212"  # the minus sign, as wide as the plus sign
+
+
+class ItemDifference(NamedTuple):
+    """How many of an item the player had at both moments, in all places together."""
+
+    name: str
+    before: int
+    after: int
+
+    @property
+    def change(self) -> str:
+        return format_change(self.after - self.before)
+
+
+class Comparison(NamedTuple):
+    pairs: list[tuple[SlotGrid | None, SlotGrid | None]]  # the same place at both moments; None: there was no such bag
+    totals: list[ItemDifference]  # items of which there are more or less; a move changes none
+    others: list[Difference]  # equipment, spells and variables
+    knows_equipment: bool  # whether the equipment of both moments is known
+
+
+def format_change(number: int) -> str:
+    """Write a difference with its sign."""
+    return f"+{format_number(number)}" if number > 0 else f"{MINUS}{format_number(-number)}"
+
+
+def compare(
+    states: tuple[ChangeSide, ChangeSide], equipped: Sequence[PastEquipment], names: Names, room: Settings
+) -> Comparison:
+    before, after = states
+    one, other = (items.make_grids(side, names, room, worn.slots) for side, worn in zip(states, equipped, strict=True))
+    sides = [{grid.place: grid for grid in made} for made in (one, other)]
+    is_known = all(each.is_known for each in equipped)
+    worn = differences.compare_equipment(states, [each.slots for each in equipped], names) if is_known else ()
+    places = list(dict.fromkeys([*sides[0], *sides[1]]))
+    return Comparison(
+        [_mark(sides[0].get(place), sides[1].get(place)) for place in places],
+        _count(before, after, names),
+        [*worn, *_list_spells(before, after, names), *_list_variables(before, after, names)],
+        is_known,
+    )
+
+
+def _mark(before: SlotGrid | None, after: SlotGrid | None) -> tuple[SlotGrid | None, SlotGrid | None]:
+    """Mark the slots of both grids in which items came or went."""
+    was = {cell.slot: cell for cell in before.cells} if before else {}
+    now = {cell.slot: cell for cell in after.cells} if after else {}
+    return (
+        before and before._replace(cells=_mark_cells(before.cells, now, went=True)),
+        after and after._replace(cells=_mark_cells(after.cells, was, went=False)),
+    )
+
+
+def _mark_cells(cells: Iterable[SlotCell], others: Mapping[int, SlotCell], *, went: bool) -> list[SlotCell]:
+    found: list[SlotCell] = []
+    for cell in cells:
+        more = _count_more(cell.stack, others[cell.slot].stack if cell.slot in others else None)
+        found.append(cell._replace(change=format_change(-more if went else more), went=went) if more > 0 else cell)
+    return found
+
+
+def _count_more(stack: Stack | None, other: Stack | None) -> int:
+    """Return how many items a slot holds that the other moment does not have there."""
+    if stack is None:
+        return 0
+    same = other is not None and other._replace(quantity=1) == stack._replace(quantity=1)
+    return stack.quantity - (other.quantity if same and other else 0)
+
+
+def _count(before: ChangeSide, after: ChangeSide, names: Names) -> list[ItemDifference]:
+    sums = [Counter[str](), Counter[str]()]
+    for total, side in zip(sums, (before, after), strict=True):
+        for stack in side.slots.values():
+            if stack:
+                total[stack.item_id] += stack.quantity
+    changed = [each for each in {*sums[0], *sums[1]} if sums[0][each] != sums[1][each]]
+    return sorted(ItemDifference(names.find_name("items", each), sums[0][each], sums[1][each]) for each in changed)
+
+
+def _list_spells(before: ChangeSide, after: ChangeSide, names: Names) -> Iterable[Difference]:
+    known = [{spell for spell in side.spells.values() if spell} for side in (before, after)]
+    for spell in sorted(known[0] ^ known[1], key=lambda each: names.find_name("spells", each)):
+        said = [gettext("known") if spell in side else differences.NOTHING for side in known]
+        yield Difference(names.find_name("spells", spell), *said)
+
+
+def _list_variables(before: ChangeSide, after: ChangeSide, names: Names) -> Iterable[Difference]:
+    for each in sorted({*before.variables, *after.variables}, key=lambda each: names.find_name("variables", each)):
+        values = [side.variables.get(each) for side in (before, after)]
+        if values[0] != values[1] or type(values[0]) is not type(values[1]):
+            yield Difference(names.find_name("variables", each), *map(_say_difference, values))
+
+
+def _say_difference(value: object) -> str:
+    if value is None:
+        return differences.NOTHING
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    return format_number(value) if isinstance(value, int | float) else str(value)
+
+
+NOW = "now"  # in the address, instead of a moment: the present
+UNTIL = "until"  # in the address, with the number before it as the moment: the change that has not yet happened then
+HOUR_MS = 3_600_000
+AGO = PerLanguage(
+    lambda: {
+        gettext("an hour ago"): HOUR_MS,
+        gettext("a day ago"): 24 * HOUR_MS,
+        gettext("a week ago"): 7 * 24 * HOUR_MS,
+    }
+)
+REFUSALS = (BadField, HistoryTooLong, HistoryTrimmed, NotThereThen)
+BAD_MOMENT = BadField.template().format(field="at", problem="").rstrip(".")  # start of the message
+
+
+class Moments(NamedTuple):
+    moment: PointInTime = PointInTime()
+    against: PointInTime | None = None  # the moment to compare with; None: there is no comparison
+
+    @property
+    def is_past(self) -> bool:
+        return self != PRESENT
+
+
+PRESENT = Moments()
+
+
+class AgoLink(NamedTuple):
+    title: str
+    shown: str  # address of the state at that moment
+    compared: str  # address of its comparison with the present
+
+
+class MomentProblem(NamedTuple):
+    """Why the page shows the present instead of the moment of the address."""
+
+    text: str
+    first: HistoryChange | None  # the first known change of the player, after which its state can be shown
+
+
+def read_moments(request: Request) -> Moments:
+    against = _read_moment(request, "against") if request.query.get("against") else None
+    return Moments(_read_moment(request, "at"), against)
+
+
+def _read_moment(request: Request, name: str) -> PointInTime:
+    text = request.query.get(name, "")
+    return queries.decode(ThenQuery, {} if text == NOW else {"at": text}).at
+
+
+def read_until(request: Request, moment: PointInTime) -> int | None:
+    """Return the change right after the moment, if the reader came by a link to the state before that change.
+
+    "Before change 512" and "after change 511" are the same state, and the page names it like the link.
+    """
+    following = moment.seq + 1 if moment.seq is not None else None
+    return following if request.query.get(UNTIL) == str(following) else None
+
+
+async def explain_moment(tx: Reading, refusal: Refusal, player: Player) -> MomentProblem:
+    """Explain in the words of the page why a moment cannot be shown. Malformed ones need no first change."""
+    if isinstance(refusal, BadField):
+        problem = translate_message(refusal.message.removeprefix(BAD_MOMENT).removesuffix("."))
+        return MomentProblem(gettext("The moment %(problem)s", problem=f"{problem}."), None)
+    seq = await history.find_following(tx, player.id, 0, ())
+    first = await history.find_change(tx, seq) if seq is not None else None
+    if first and first.kind == PlayerDeleted.kind:
+        first = None
+    if isinstance(refusal, NotThereThen):
+        return MomentProblem(gettext("Nothing is known of %(name)s at that time.", name=player.name), first)
+    return MomentProblem(describe_refusal(refusal), first if isinstance(refusal, HistoryTrimmed) else None)
+
+
+async def list_links(request: Request, home: str, tab: str) -> list[AgoLink]:
+    """List links to usual moments. They have the time itself, so that they show the same state when opened again."""
+    now = await clock.now(request.services.keeper.store)
+    found: list[AgoLink] = []
+    for title, ago in AGO().items():
+        at = format_instant(now - ago)
+        shown = console_history.build_address(home, {"tab": tab, "at": at})
+        found.append(AgoLink(title, shown, console_history.build_address(home, {"tab": tab, "at": at, "against": NOW})))
+    return found

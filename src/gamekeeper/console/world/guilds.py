@@ -1,0 +1,72 @@
+"""The pages of guilds: the list, and one guild with its members."""
+
+from gamekeeper.console.frame import list_page, pages
+from gamekeeper.console.frame.list_page import GuildListQuery, RosterQuery
+from gamekeeper.console.frame.texts import gettext
+from gamekeeper.console.players import players
+from gamekeeper.game.core import lookup
+from gamekeeper.game.world import guilds
+from gamekeeper.game.world.guilds import GuildPage, GuildSlice
+from gamekeeper.game.world.refusals import NoSuchGuild
+from gamekeeper.http.server import paging, queries
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.http.world import guilds as operations
+from gamekeeper.http.world.info_shapes import RANKS
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.lists.search import PART_LETTERS
+from gamekeeper.store.players.players import StoredPlayer
+from gamekeeper.store.world import guilds as rows
+from gamekeeper.store.world.guilds import Guild, GuildMember
+
+GUILD_SORTS = ("name", "members", "foundingdate")
+MEMBER_SORTS = ("guildrank", "name", "level")
+
+
+async def show_list(request: Request) -> Response:
+    query = queries.decode(GuildListQuery, request.query)
+    page = paging.read_query(query, request.services.keeper.settings.max_page_size)
+    ascending = query.sortDirection == "Ascending"
+    part = GuildSlice(page.offset, page.limit, query.sortBy, not ascending)
+    found = await operations.load_page(request, part, query.search)
+    return pages.render(
+        request,
+        "guilds.html",
+        guilds=found.rows,
+        part=list_page.make_page(request, page, found.total, len(found.rows)),
+        heads=list_page.make_columns(request, GUILD_SORTS, ascending=ascending),
+        sought=query.search,
+        short=0 < len(lookup.fold(query.search)) < PART_LETTERS,
+        kept=list_page.keep_query(request, "sortby", "sortdirection"),
+    )
+
+
+async def show_guild(request: Request) -> Response:
+    query = queries.decode(RosterQuery, request.query)
+    page = paging.read_query(query, request.services.keeper.settings.max_page_size)
+    ascending, guild_id = query.sortDirection == "Ascending", lookup.parse_guid(request.params[0])
+    if guild_id is None:
+        raise NoSuchGuild(id=request.params[0])
+    part = GuildSlice(page.offset, page.limit, query.sortBy, not ascending)
+
+    async def read(tx: Reading) -> tuple[Guild, GuildPage[StoredPlayer], dict[str, GuildMember]]:
+        guild = await guilds.require(tx, guild_id)
+        found = await guilds.load_members(tx, guild_id, part)
+        shown = [each.player.id for each in players.read_players(request, found.rows)]
+        return guild, found, await rows.read_memberships(tx, shown)
+
+    guild, found, memberships = await request.services.keeper.store.read(read)
+    return pages.render(
+        request,
+        "guild.html",
+        guild=guild,
+        members=[(each, memberships[each.player.id]) for each in players.read_players(request, found.rows)],
+        name_rank=name_rank,
+        part=list_page.make_page(request, page, found.total, len(found.rows)),
+        heads=list_page.make_columns(request, MEMBER_SORTS, ascending=ascending),
+    )
+
+
+def name_rank(rank: int) -> str:
+    """Return the engine's title of a rank; games may have more ranks than the engine's four."""
+    return RANKS[rank].Title if rank < len(RANKS) else gettext("Rank %(rank)s", rank=rank)

@@ -1,0 +1,304 @@
+"""A backup: a ZIP with a file of JSON lines per table, and a manifest with their row counts and checksums.
+
+It is created while servers run: all tables from one snapshot, verified before the file gets its final name.
+"""
+
+import asyncio
+import contextlib
+import errno
+import os
+import tempfile
+import zlib
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Annotated, Any, Self
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+import msgspec
+
+from gamekeeper import __version__
+from gamekeeper.copies.lines import (
+    BadCopy,
+    ChecksumWriter,
+    CopyProgress,
+    LineChecksum,
+    cut_at_lines,
+    read_pieces,
+    stop_on_cancel,
+    translate_write_errors,
+)
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine import clock, copies
+from gamekeeper.store.engine.interface import Snapshot, Store
+from gamekeeper.store.engine.migrate import AppliedMigration, read_applied
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+COMPRESSION_LEVEL = 1  # ZIP compression level: higher levels take twice the time to save a tenth of the size
+MAX_MANIFEST_BYTES = 1 << 20  # size limit of a backup's manifest: a real one has about 10,000 bytes
+# Protection against ZIP bombs: a backup may unpack to MAX_UNPACKED_BYTES or to MAX_UNPACK_RATIO times its size,
+# whichever is more. Real backups unpack to 5 to 20 times their size; a ZIP bomb can reach 1,032 times.
+MAX_UNPACKED_BYTES = 256 << 20
+MAX_UNPACK_RATIO = 250
+StoredInt = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]  # range of a 64-bit column
+StoredTime = Annotated[int, msgspec.Meta(ge=0, le=253_402_300_799_999)]  # milliseconds since 1970, up to the year 9999
+# Exceptions that zipfile raises for a damaged file.
+_BROKEN = (BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError)
+
+
+class BadBackup(BadCopy):
+    """The file is not a backup, or is damaged; the message says what to do."""
+
+
+class BackupTable(msgspec.Struct, frozen=True):
+    name: str
+    columns: list[str]
+    rows: StoredInt
+    sha256: str
+
+
+class BackupManifest(msgspec.Struct, frozen=True):
+    format: int
+    gamekeeper: str  # version of Gamekeeper that wrote the backup
+    engine: str
+    made_at: StoredTime  # when the backup was made, by the database's clock
+    ledger: StoredInt  # number of the last change of the audit log in the backup
+    migrations: list[AppliedMigration]
+    tables: list[BackupTable]
+
+    @property
+    def schema(self) -> int:
+        return max((each.number for each in self.migrations), default=0)
+
+    @property
+    def rows(self) -> int:
+        return sum(table.rows for table in self.tables)
+
+
+class ArchiveWriter:
+    """Writes a backup file. The manifest comes last; a file without a manifest is not a valid backup."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._zip = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL)
+
+    @contextlib.contextmanager
+    def open_table(self, name: str) -> Generator[ChecksumWriter]:
+        with self._zip.open(_name_file(name), "w", force_zip64=True) as file:
+            yield ChecksumWriter(file)
+
+    def write_manifest(self, manifest: BackupManifest) -> None:
+        self._zip.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+
+class Archive:
+    """Reads a backup file; damage anywhere in the file raises BadBackup."""
+
+    def __init__(self, path: Path, *, made_here: bool = False) -> None:
+        """Open a backup. `made_here`: this process has just written it, so skip the ZIP bomb check of its tables."""
+        self.path = path
+        with _translate_read_errors(path):
+            self._zip = ZipFile(path)
+            try:
+                self._require_size((MANIFEST,), MAX_MANIFEST_BYTES)
+                self.manifest = _parse_manifest(self._zip.read(MANIFEST))
+                if not made_here:
+                    tables = [_name_file(table.name) for table in self.manifest.tables]
+                    self._require_size(tables, max(MAX_UNPACKED_BYTES, MAX_UNPACK_RATIO * path.stat().st_size))
+            except BaseException:
+                self._zip.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    @property
+    def migrations(self) -> Sequence[AppliedMigration]:
+        return self.manifest.migrations
+
+    @property
+    def columns(self) -> Mapping[str, Sequence[str]]:
+        return {table.name: table.columns for table in self.manifest.tables}
+
+    def build_mismatch_error(self, what: str) -> BadBackup:
+        return BadBackup(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
+
+    def verify(self, progress: CopyProgress) -> None:
+        """Read every table of the backup, and compare its row count and checksum with the manifest."""
+        for table in self.manifest.tables:
+            tally = LineChecksum()
+            for piece in self._read_pieces(table.name):
+                tally.add(piece)
+                progress(f"{table.name}, checked", tally.rows, table.rows)
+            if (tally.rows, tally.sha256) != (table.rows, table.sha256):
+                raise _build_damage_error(self.path, f"the table {table.name} was changed")
+
+    def read_rows(self, table: str, progress: CopyProgress) -> Generator[list[Any]]:
+        total, done = next(each.rows for each in self.manifest.tables if each.name == table), 0
+        for lines in cut_at_lines(self._read_pieces(table)):
+            some = _decoder.decode_lines(lines)
+            yield from some
+            done += len(some)
+            progress(table, done, total)
+
+    def _require_size(self, names: Iterable[str], most: int) -> None:
+        """Refuse a ZIP bomb before unpacking it. The sizes in the ZIP's index are reliable: zipfile reads no more."""
+        size = sum(self._zip.getinfo(name).file_size for name in names)
+        if size > most:
+            raise BadBackup(
+                f"{self.path} would unpack to {size >> 20:,} MiB, far more than a real backup of its size. "
+                "Nothing was changed. Use another one. If it is your own, pack its files again without compression "
+                "(unzip, then zip -0)."
+            )
+
+    def _read_pieces(self, table: str) -> Iterator[bytes]:
+        with _translate_read_errors(self.path), self._zip.open(_name_file(table)) as file:
+            yield from read_pieces(file)
+
+
+_decoder = msgspec.json.Decoder(list[Any])
+
+
+def _name_file(table: str) -> str:
+    return f"{table}.jsonl"
+
+
+def _parse_manifest(raw: bytes) -> BackupManifest:
+    version: object = msgspec.json.decode(raw, type=dict[str, Any]).get("format")
+    if version != FORMAT:
+        raise BadBackup(f"This backup has the format {version}, and this Gamekeeper knows {FORMAT}. Use a newer one.")
+    return msgspec.json.decode(raw, type=BackupManifest)
+
+
+def _build_damage_error(path: Path, why: str) -> BadBackup:
+    return BadBackup(f"{path} is a damaged backup: {why}. Nothing was changed. Use another one.")
+
+
+@contextlib.contextmanager
+def _translate_read_errors(path: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        # zipfile raises such an OSError for impossible offsets or compression methods
+        if error.errno in (None, errno.EINVAL):
+            raise _build_damage_error(path, "its index does not match its contents") from error
+        raise BadBackup(f"{path} cannot be read: {error.strerror or error}.") from error
+    except _BROKEN as error:
+        raise _build_damage_error(path, str(error).rstrip(".") or type(error).__name__) from error
+
+
+# Tables that a backup leaves out. Reset codes are plain-text secrets that expire within minutes. Invitations that were
+# accepted or withdrawn after the backup must not be valid again. The counts of the ordered lists and of the logs are
+# recounted after a restore. Migrations are in the manifest. Erased data is masked in the copy.
+LEFT_OUT = frozenset(
+    {
+        *("resets", "invitations", "invitation_links", "migrations", "erasures"),
+        *("lists", "list_blocks", "list_changes", "log_counts"),
+    }
+)
+
+
+async def create_backup(store: Store, path: Path, progress: CopyProgress, *, force: bool = False) -> BackupManifest:
+    """Write a backup file. Only its owner can read it. It gets its final name when it is on disk and verified."""
+    progress = stop_on_cancel(progress)
+    with open_atomic(path, force=force) as (part, file):
+
+        async def copy(tx: Snapshot) -> BackupManifest:
+            file.seek(0)  # overwrite an earlier attempt: after a lost connection this function runs again
+            file.truncate()
+            with translate_write_errors(path):
+                return await _copy_database(tx, store.engine, file, progress)
+
+        manifest = await store.read(copy)
+        _sync_and_close(file)
+        with Archive(part, made_here=True) as archive:
+            if archive.manifest != manifest:
+                raise BadBackup(f"{part} does not contain what was written to it. Check the disk.")
+            archive.verify(progress)
+        await asyncio.sleep(0)  # last chance for a Ctrl-C to cancel the backup
+    return manifest
+
+
+@contextlib.contextmanager
+def open_atomic(path: Path, *, force: bool) -> Generator[tuple[Path, IO[bytes]]]:
+    """Open a temporary file for writing, readable by its owner only.
+
+    On success the file is synced to disk and renamed to `path`; on failure it is deleted.
+    """
+    _require_free(path, force=force)
+    with _open_part_file(path) as (part, file):
+        yield part, file
+        _sync_and_close(file)
+        _require_free(path, force=force)
+        part.replace(path)
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync a folder, so that a renamed file keeps its name after a crash; does nothing on Windows."""
+    if os.name == "posix":
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def _sync_and_close(file: IO[bytes]) -> None:
+    """Sync the file to disk and close it."""
+    if not file.closed:
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
+
+
+async def _copy_database(tx: Snapshot, engine: str, file: IO[bytes], progress: CopyProgress) -> BackupManifest:
+    with ArchiveWriter(file) as writer:
+        names = [name for name in await copies.list_tables(tx) if name not in LEFT_OUT]
+        tables = [await _copy_table(tx, writer, name, progress) for name in names]
+        made_at, last = await clock.now(tx), await ledger.read_last(tx)
+        migrations = list((await read_applied(tx)).values())
+        manifest = BackupManifest(FORMAT, __version__, engine, made_at, last, migrations, tables)
+        writer.write_manifest(manifest)
+    return manifest
+
+
+async def _copy_table(tx: Snapshot, writer: ArchiveWriter, name: str, progress: CopyProgress) -> BackupTable:
+    columns = await copies.read_columns(tx, name)
+    with writer.open_table(name) as page:
+        async for rows in copies.read_rows(tx, name, columns):
+            page.write(rows)
+            progress(name, page.rows, None)
+    return BackupTable(name, list(columns), page.rows, page.sha256)
+
+
+def _require_free(path: Path, *, force: bool) -> None:
+    if path.is_dir():
+        raise BadBackup(f"{path} is a folder. Name a file in it.")
+    if path.exists() and not path.is_file():
+        raise BadBackup(f"{path} is a device, a pipe or a socket. Choose another name.")
+    if path.exists() and not force:
+        raise BadBackup(f"{path} already exists. Choose another name, or overwrite it with --force.")
+
+
+@contextlib.contextmanager
+def _open_part_file(path: Path) -> Generator[tuple[Path, IO[bytes]]]:
+    """Open a file with a temporary name in the same folder; delete it afterwards unless it was renamed."""
+    try:
+        number, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)  # readable by its owner only
+        part = Path(name)
+        with os.fdopen(number, "w+b") as file:
+            try:
+                yield part, file
+            finally:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise BadBackup(f"{path} cannot be written: {error.strerror or error}.") from error

@@ -1,0 +1,283 @@
+"""Format of an export folder: one file of JSON lines per noun (such as players.jsonl), and a manifest with checksums.
+
+Fields are the columns of our tables, with times as ISO 8601 text, booleans and documents as JSON. Rows that belong to
+an account or a player are nested in the line of their owner.
+"""
+
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gamekeeper.copies.backups import StoredInt
+from gamekeeper.copies.lines import BadCopy, CopyProgress, LineChecksum, cut_at_lines, read_pieces
+from gamekeeper.game.core import lookup
+from gamekeeper.http.server.instants import format_instant, parse_instant
+from gamekeeper.store.engine import copies
+from gamekeeper.store.engine.migrate import AppliedMigration
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+TIME, TRUTH, JSON, GUID, PLAIN = "time", "truth", "json", "guid", "plain"
+_TIME = re.compile(r"(^|_)(at|online|used|until|expires)$")
+_WORDS = {"boolean": TRUTH, "json": JSON, "document": JSON, "guid": GUID}
+_TYPES: Mapping[str, Any] = {
+    TIME: str | int | None,
+    TRUTH: bool,
+    JSON: msgspec.Raw,
+    GUID: str | None,
+    PLAIN: str | int | None,
+}
+
+
+class BadExport(BadCopy):
+    """The folder is not an export, or is damaged; the message says what to do."""
+
+
+class NestedTable(NamedTuple):
+    """A table of an export whose rows are nested in the JSON lines of their owners (accounts or players)."""
+
+    field: str
+    table: str
+    owner: str  # name of the table's column with the id of the account or player that owns the row
+    many: bool
+
+
+NESTED_TABLES: Mapping[str, tuple[NestedTable, ...]] = {
+    "users": (
+        NestedTable("muted", "mutes", "user_id", many=False),
+        NestedTable("banned", "bans", "user_id", many=False),
+        NestedTable("roles", "user_roles", "user_id", many=True),
+        NestedTable("permissions", "user_permissions", "user_id", many=True),
+        NestedTable("second_factors", "second_factors", "user_id", many=True),
+        NestedTable("recovery_codes", "recovery_codes", "user_id", many=True),
+        NestedTable("identities", "identities", "user_id", many=True),
+    ),
+    "players": (
+        NestedTable("bags", "bags", "player_id", many=True),
+        NestedTable("items", "slots", "player_id", many=True),
+        NestedTable("spells", "known_spells", "player_id", many=True),
+        NestedTable("variables", "player_variables", "player_id", many=True),
+        NestedTable("texts", "player_texts", "player_id", many=True),
+        NestedTable("guild", "guild_members", "player_id", many=False),
+    ),
+}
+NESTED_NAMES = frozenset(part.table for parts in NESTED_TABLES.values() for part in parts)
+
+
+class ExportFile(msgspec.Struct, frozen=True):
+    noun: str
+    lines: int
+    sha256: str
+    columns: dict[str, list[str]]  # table → its columns, for each table whose rows are in the lines of this export file
+
+    @property
+    def name(self) -> str:
+        return f"{self.noun}.jsonl"
+
+
+class ExportManifest(msgspec.Struct, frozen=True):
+    format: int
+    gamekeeper: str  # version of Gamekeeper that wrote the export
+    made_at: str
+    ledger: StoredInt  # number of the last change of the audit log in the export
+    # The audit log was trimmed up to this change number. Of the changes up to it, only deletions of accounts and the
+    # newest change of each player are left (per player: one by each game server, and one from elsewhere).
+    trimmed: StoredInt
+    migrations: list[AppliedMigration]
+    files: list[ExportFile]
+
+
+def classify_columns(table: str, columns: Sequence[str]) -> dict[str, str]:
+    """Return the JSON format of each database column in an export: time, truth (boolean), json, guid or plain."""
+    words = copies.read_column_types(table)
+    return {column: _classify(column, words.get(column, "")) for column in columns}
+
+
+def _classify(column: str, word: str) -> str:
+    if column == "buffs":  # the column `buffs` holds a JSON list as text
+        return JSON
+    return TIME if word == "long" and _TIME.search(column) else _WORDS.get(word, PLAIN)
+
+
+def format_row(row: Sequence[Any], kinds: Mapping[str, str]) -> dict[str, object]:
+    return {
+        column: value if value is None or kind not in _SPELL else _SPELL[kind](value)
+        for (column, kind), value in zip(kinds.items(), row, strict=True)
+    }
+
+
+def _format_time(value: int) -> str | int:
+    try:
+        return format_instant(value)
+    except OverflowError:  # the timestamp is out of range for a date
+        return value
+
+
+def _format_document(text: str) -> msgspec.Raw:
+    """Return a stored JSON document unchanged, but on one line."""
+    return msgspec.Raw(msgspec.json.format(text.encode(), indent=-1) if "\n" in text else text.encode())
+
+
+def _read_json(raw: msgspec.Raw) -> str | None:
+    text = bytes(raw).decode()
+    return None if text == "null" else text
+
+
+def _read_time(value: str | int | None) -> int | None:
+    if not isinstance(value, str):
+        return value
+    if not value.endswith("Z"):  # a timestamp without Z would be read as local time
+        raise ValueError(f"'{value}' is not a time in UTC, such as 2026-01-31T12:00:00.000Z")
+    return parse_instant(value)
+
+
+def _read_guid(value: str | None) -> str | None:
+    # only the canonical spelling of a guid is accepted: look-ups use it
+    if value is not None and lookup.parse_guid(value) != value:
+        raise ValueError(f"'{value}' is not an id: a guid in lower case, with hyphens")
+    return value
+
+
+_SPELL: Mapping[str, Callable[[Any], object]] = {TIME: _format_time, TRUTH: bool, JSON: _format_document}
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    TIME: _read_time,
+    TRUTH: int,
+    JSON: _read_json,
+    GUID: _read_guid,
+    PLAIN: lambda value: value,
+}
+
+
+class ExportFolder:
+    """Reads an export folder. Errors are BadExport with the file and the line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            raw = (path / MANIFEST).read_bytes()
+        except OSError as error:
+            raise BadExport(f"{path} is no export: {MANIFEST} cannot be read: {error.strerror or error}.") from error
+        try:
+            self.manifest = _parse_manifest(raw)
+        except (ValueError, RecursionError) as error:
+            raise BadExport(f"{path} is a damaged export: {MANIFEST}: {error}. Nothing was changed.") from error
+
+    @property
+    def migrations(self) -> Sequence[AppliedMigration]:
+        return self.manifest.migrations
+
+    @property
+    def columns(self) -> Mapping[str, Sequence[str]]:
+        return {table: columns for file in self.manifest.files for table, columns in file.columns.items()}
+
+    def build_mismatch_error(self, what: str) -> BadExport:
+        return BadExport(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
+
+    def verify(self, progress: CopyProgress) -> None:
+        """Read every file of the export folder, and compare its line count and checksum with the manifest."""
+        for file in self.manifest.files:
+            tally = LineChecksum()
+            for piece in self._read_pieces(file):
+                tally.add(piece)
+                progress(f"{file.name}, checked", tally.rows, file.lines)
+            if (tally.rows, tally.sha256) != (file.lines, file.sha256):
+                raise BadExport(
+                    f"{self.path / file.name} was changed after the export: it has {tally.rows} lines with the SHA-256 "
+                    f"{tally.sha256}. Nothing was changed. If you changed it on purpose, update {MANIFEST}."
+                )
+
+    def read_rows(self, table: str, progress: CopyProgress) -> Generator[list[Any]]:
+        file = next(file for file in self.manifest.files if table in file.columns)
+        reader = _TableReader(file, table)
+        for number, line in self._read_lines(file, reader.decoder):
+            try:
+                yield from reader.read_rows(line)
+            except ValueError as error:
+                raise self._build_line_error(file, number, error) from error
+            if number % 1000 == 0 or number == file.lines:
+                progress(table, number, file.lines)
+
+    def _read_lines(self, file: ExportFile, decoder: msgspec.json.Decoder[Any]) -> Iterator[tuple[int, Any]]:
+        number = 0
+        for some in cut_at_lines(self._read_pieces(file)):
+            try:
+                decoded = decoder.decode_lines(some)
+            except msgspec.DecodeError:
+                self._find_broken_line(file, number, some, decoder)
+                raise
+            for line in decoded:
+                number += 1
+                yield number, line
+
+    def _find_broken_line(self, file: ExportFile, number: int, some: bytes, decoder: msgspec.json.Decoder[Any]) -> None:
+        for line in some.splitlines():
+            number += 1
+            try:
+                decoder.decode(line)
+            except msgspec.DecodeError as error:
+                raise self._build_line_error(file, number, error) from error
+
+    def _build_line_error(self, file: ExportFile, number: int, error: Exception) -> BadExport:
+        return BadExport(f"{self.path / file.name}, line {number}: {str(error).rstrip('.')}. Nothing was changed.")
+
+    def _read_pieces(self, file: ExportFile) -> Iterator[bytes]:
+        try:
+            with (self.path / file.name).open("rb") as opened:
+                yield from read_pieces(opened)
+        except (OSError, ValueError) as error:  # ValueError: U+0000 in the name
+            raise BadExport(
+                f"{self.path / file.name} cannot be read: {getattr(error, 'strerror', error)}. Nothing was changed."
+            ) from error
+
+
+class _TableReader:
+    """Reads the rows of one table from the JSON lines of an export file."""
+
+    def __init__(self, file: ExportFile, table: str) -> None:
+        parts = [part for part in NESTED_TABLES.get(file.noun, ()) if part.table in file.columns]
+        self._part = next((part for part in parts if part.table == table), None)
+        self._kinds = classify_columns(table, file.columns[table])
+        self._read = [_READ[kind] for kind in self._kinds.values()]
+        fields = [
+            *_define_fields(file.noun, file.columns[file.noun]),
+            *(_define_nested_field(part, file.columns) for part in parts),
+        ]
+        self.decoder = msgspec.json.Decoder(msgspec.defstruct(file.noun, fields, forbid_unknown_fields=True))
+
+    def read_rows(self, line: Any) -> Iterator[list[Any]]:  # noqa: ANN401 - a struct built from the file's columns
+        if self._part is None:
+            yield self._read_values(line)
+            return
+        found: Any = getattr(line, self._part.field)
+        owned: Sequence[Any] = found if self._part.many else [] if found is None else [found]
+        for each in owned:
+            yield self._read_values(each, line.id)
+
+    def _read_values(self, line: Any, owner: str | None = None) -> list[Any]:  # noqa: ANN401 - the same
+        owned_by = self._part.owner if self._part else ""
+        return [
+            owner if column == owned_by else read(getattr(line, column))
+            for column, read in zip(self._kinds, self._read, strict=True)
+        ]
+
+
+def _define_fields(table: str, columns: Sequence[str]) -> list[tuple[str, Any]]:
+    return [(column, _TYPES[kind]) for column, kind in classify_columns(table, columns).items()]
+
+
+def _define_nested_field(part: NestedTable, columns: Mapping[str, Sequence[str]]) -> tuple[str, Any]:
+    own = [column for column in columns[part.table] if column != part.owner]
+    shape: Any = msgspec.defstruct(part.table, _define_fields(part.table, own), forbid_unknown_fields=True)
+    return part.field, list[shape] if part.many else shape | None
+
+
+def _parse_manifest(raw: bytes) -> ExportManifest:
+    version: object = msgspec.json.decode(raw, type=dict[str, Any]).get("format")
+    if version != FORMAT:
+        raise BadExport(f"This export has the format {version}, and this Gamekeeper knows {FORMAT}. Use a newer one.")
+    manifest = msgspec.json.decode(raw, type=ExportManifest)
+    parse_instant(manifest.made_at)
+    return manifest

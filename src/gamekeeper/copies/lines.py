@@ -1,0 +1,147 @@
+"""Rows as JSON lines, with their count and SHA-256; and the progress of a copy, which Ctrl-C interrupts.
+
+asyncio cancels a task only at an await, and a copy on SQLite has none.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+PIECE_BYTES = 1 << 20
+# longest line of a backup or export file, in bytes: ten times the largest change that a game server can report
+MAX_LINE_BYTES = 256 << 20
+_encoder = msgspec.json.Encoder()
+
+# progress callback: table, rows done, rows in total (None: unknown)
+CopyProgress = Callable[[str, int, int | None], None]
+
+
+class BadCopy(Exception):
+    """A copy of a database cannot be written or is damaged; the message says what to do."""
+
+
+@contextlib.contextmanager
+def translate_write_errors(path: Path) -> Generator[None]:
+    """Raise BadCopy for an error in writing the file, but let connection errors of the database pass."""
+    try:
+        yield
+    except (ConnectionError, TimeoutError):
+        raise
+    except OSError as error:
+        raise BadCopy(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+class LineChecksum:
+    """Count and SHA-256 of the lines of a file."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self.rows = 0
+
+    def add(self, lines: bytes) -> None:
+        self._hash.update(lines)
+        self.rows += lines.count(b"\n")
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+
+class ChecksumWriter(LineChecksum):
+    """Writes rows as JSON lines to a file, and computes their count and checksum."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__()
+        self._file = file
+
+    def write(self, rows: Sequence[object]) -> None:
+        lines = _encoder.encode_lines(rows)
+        self._file.write(lines)
+        self.add(lines)
+
+
+class TableChecksum:
+    """Checksum of a table's rows that does not depend on their order: the sum of the SHA-256 of each row."""
+
+    def __init__(self) -> None:
+        self._total = 0
+        self.rows = 0
+
+    def add(self, rows: Iterable[Sequence[object]]) -> None:
+        for _ in self.add_while_passing(rows):
+            pass
+
+    def add_while_passing(self, rows: Iterable[T]) -> Generator[T]:
+        """Yield the rows unchanged, and add each row to the table's checksum."""
+        for row in rows:
+            self._total += int.from_bytes(hashlib.sha256(_encoder.encode(row)).digest(), "big")
+            self.rows += 1
+            yield row
+
+    def __str__(self) -> str:
+        return f"{self._total % (1 << 256):064x}"
+
+
+def read_pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """Read a file of lines in pieces; refuse an overlong line, because a whole line is kept in memory."""
+    line = 0  # bytes since the last newline
+    while piece := file.read(PIECE_BYTES):
+        end = piece.rfind(b"\n")
+        line = line + len(piece) if end < 0 else len(piece) - end - 1
+        if line > MAX_LINE_BYTES:
+            raise BadCopy(
+                f"A line is longer than {MAX_LINE_BYTES >> 20} MiB: no copy of ours has one. Nothing was changed."
+            )
+        yield piece
+
+
+def cut_at_lines(pieces: Iterable[bytes]) -> Generator[bytes]:
+    """Regroup the pieces of a file, so that each piece ends at the end of a line."""
+    left = b""
+    for piece in pieces:
+        lines, end, left = (left + piece).rpartition(b"\n")
+        yield lines + end
+    if left:
+        yield left
+
+
+R = TypeVar("R")
+
+
+def stop_on_cancel(progress: CopyProgress) -> CopyProgress:
+    """Wrap a progress callback, so that it raises CancelledError when the current task is being cancelled.
+
+    It also works when the store calls it from its writer thread.
+    """
+    task = asyncio.current_task()
+
+    def report_unless_interrupted(what: str, done: int, total: int | None) -> None:
+        if task and task.cancelling():
+            raise asyncio.CancelledError
+        progress(what, done, total)
+
+    return report_unless_interrupted
+
+
+async def wait_for_outcome(writing: Coroutine[Any, Any, R]) -> R:
+    """Wait for the end of a write, even if this task is cancelled. If the write succeeded, ignore the cancellation."""
+    task = asyncio.ensure_future(writing)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if task.exception():
+            raise
+        return task.result()
+
+
+def is_cancelled() -> bool:
+    """Return whether the current task was cancelled (Ctrl-C), even if too late to stop a write."""
+    task = asyncio.current_task()
+    return bool(task and task.cancelling())

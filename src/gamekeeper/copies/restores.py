@@ -1,0 +1,260 @@
+"""Fill an empty database with a backup, an export or another database, in one transaction.
+
+A restored backup and an imported export are new databases with their own epoch.
+"""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from gamekeeper.copies.backups import Archive, sync_folder
+from gamekeeper.copies.export_folder import ExportFolder
+from gamekeeper.copies.lines import BadCopy, CopyProgress, TableChecksum, is_cancelled, stop_on_cancel, wait_for_outcome
+from gamekeeper.game.audit import retention
+from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server import opening
+from gamekeeper.http.server.instants import parse_instant
+from gamekeeper.store.accounts import mails
+from gamekeeper.store.core import ledger, ordered_lists
+from gamekeeper.store.engine import copies, indexes
+from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Row, Writing
+from gamekeeper.store.engine.migrate import (
+    CLAIM,
+    MIGRATIONS_TABLE,
+    AppliedMigration,
+    apply_missing,
+    load_migrations,
+    read_applied,
+    require_known,
+)
+from gamekeeper.store.insight import rollups
+from gamekeeper.store.players import presence
+from gamekeeper.store.world import logs
+
+EPOCH, LISTS, ROLES, ROLLUPS = "epoch", "lists", "roles", "rollups"
+
+
+class NotEmpty(BadCopy):
+    """The target database is not empty; the message says what to do."""
+
+
+class TableSource(Protocol):
+    """Source of the tables for a new database: a backup, an export folder or another database."""
+
+    @property
+    def migrations(self) -> Sequence[AppliedMigration]:
+        """Migrations that were applied to the source database."""
+        ...
+
+    @property
+    def columns(self) -> Mapping[str, Sequence[str]]:
+        """Columns of each table, in the order of the values in its rows."""
+        ...
+
+    def read_rows(self, table: str, progress: CopyProgress) -> Generator[Row]: ...
+
+    def build_mismatch_error(self, what: str) -> Exception:
+        """Return the error for tables or columns that do not match the source's migrations."""
+        ...
+
+
+@contextlib.contextmanager
+def prepare_target(settings: Settings) -> Generator[Settings]:
+    """Yield the settings of the database to fill. For SQLite it is a temporary file, which is renamed on success."""
+    file = opening.find_database_file(settings)
+    if file is None:
+        yield settings
+        return
+    _require_no_file(file)
+    part = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield replace(settings, database=f"sqlite:///{part}")
+        _require_no_file(file)
+        if any(each.exists() for each in _list_files(part) if each != part):
+            raise DatabaseUnavailable(
+                f"{file} could not be written whole: is there room on the disk? Nothing was changed."
+            )
+        part.rename(file)
+        sync_folder(file.parent)
+    finally:
+        for each in _list_files(part):
+            each.unlink(missing_ok=True)
+
+
+async def require_empty_target(settings: Settings) -> None:
+    """Refuse a target that is not empty, before any long work starts."""
+    file = opening.find_database_file(settings)
+    if file:
+        _require_no_file(file)
+    else:
+        await opening.run_with_keeper(settings, lambda keeper: _require_empty(keeper.store))
+
+
+def _require_no_file(file: Path) -> None:
+    there = [each for each in _list_files(file) if each.exists()]
+    if there:
+        names = " ".join(str(each) for each in there)
+        raise NotEmpty(
+            f"The database {file} already exists; it was not changed. Stop the server that uses it, move it away "
+            f"({names}), and run the same command again."
+        )
+
+
+async def _require_empty(tx: Reading) -> None:
+    there = await copies.list_tables(tx)
+    if not there or (there == [MIGRATIONS_TABLE] and not await read_applied(tx)):
+        return
+    raise NotEmpty(
+        "This database is not empty; it was not changed. Stop the servers that use it, create an empty database "
+        "(createdb game2), and run the same command with that."
+    )
+
+
+async def fill_database(
+    tx: Writing, engine: str, origin: TableSource, progress: CopyProgress
+) -> dict[str, TableChecksum]:
+    """Create the source's schema, fill and verify its tables, then migrate. Return the checksum of each table."""
+    await _require_empty(tx)
+    numbers = {each.number for each in origin.migrations}
+    await apply_missing(tx, engine, [each for each in load_migrations() if each.number in numbers])
+    sums = await _fill_tables(tx, origin, progress)
+    for table, wanted in sums.items():
+        await _read_back(tx, table, origin.columns[table], wanted, progress)
+    await apply_missing(tx, engine, load_migrations())
+    await logs.recount(tx)
+    await copies.continue_ledger(tx)
+    return sums
+
+
+async def begin_epoch(tx: Writing) -> None:
+    """Begin a new epoch in a filled database, and stop what would act by itself: it continues from an older state."""
+    copies.complete_epochs(tx)
+    await tx.flush()
+    copies.renew_epoch(tx)
+    await tx.flush()
+    while not await retention.stop_former_epochs(tx):
+        pass
+
+
+async def rebuild_derived(keeper: Keeper) -> bool:
+    """Create missing indexes and recount the ordered lists after a database was filled. `serve` does it too if needed.
+
+    Return False if a Ctrl-C stopped it; the rows are complete anyway.
+    """
+    if is_cancelled():
+        return False
+    try:
+        await indexes.create_missing(keeper.store)
+        await keeper.lists.rebuild()
+    except asyncio.CancelledError:
+        return False
+    return True
+
+
+async def _fill_tables(tx: Writing, origin: TableSource, progress: CopyProgress) -> dict[str, TableChecksum]:
+    there = await copies.list_tables(tx)
+    strange = origin.columns.keys() - set(there)
+    if strange:
+        raise origin.build_mismatch_error(", ".join(sorted(strange)))
+    if LISTS in there:
+        await ordered_lists.begin_bulk_load(tx)
+    await indexes.drop(tx)  # drop the indexes before filling the tables: building them from all rows later is faster
+    sums = {table: await _fill_table(tx, origin, table, progress) for table in there if table in origin.columns}
+    if LISTS in there:
+        await ordered_lists.end_bulk_load(tx)
+    return sums
+
+
+async def _fill_table(tx: Writing, origin: TableSource, table: str, progress: CopyProgress) -> TableChecksum:
+    columns, forms = origin.columns[table], await copies.read_columns(tx, table)
+    if forms.keys() != set(columns):
+        raise origin.build_mismatch_error(table)
+    if table == EPOCH:
+        await copies.clear_epoch(tx)
+    if table == ROLES:
+        await copies.clear_roles(tx)
+    if table == ROLLUPS:
+        await rollups.clear(tx)
+    given = TableChecksum()
+    with contextlib.closing(origin.read_rows(table, progress)) as rows:
+        try:
+            copies.fill(tx, table, {name: forms[name] for name in columns}, given.add_while_passing(rows))
+            await tx.flush()
+        except (BadCopy, DatabaseUnavailable):
+            raise
+        except Exception as error:  # SQLite and PostgreSQL raise different errors for bad rows and full disks
+            why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+            raise BadCopy(f"The database does not accept the table {table}: {why}. Nothing was changed.") from error
+    return given
+
+
+async def _read_back(
+    tx: Writing, table: str, columns: Sequence[str], wanted: TableChecksum, progress: CopyProgress
+) -> None:
+    """Read a table back after it was filled, and compare its checksum with the checksum of the source."""
+    forms, found = await copies.read_columns(tx, table), TableChecksum()
+    async for rows in copies.read_rows(tx, table, {name: forms[name] for name in columns}):
+        found.add(rows)
+        progress(f"{table}, checked", found.rows, wanted.rows)
+    if str(found) != str(wanted):
+        raise BadCopy(
+            f"The table {table} was not stored correctly: it has {found.rows} rows with the checksum {found} "
+            f"instead of {wanted.rows} with {wanted}. Nothing was changed. Check the disk."
+        )
+
+
+def _list_files(database: Path) -> list[Path]:
+    return [database, *(database.with_name(database.name + more) for more in ("-wal", "-shm"))]
+
+
+async def restore(keeper: Keeper, archive: Archive, progress: CopyProgress, *, keep_tokens: bool = False) -> bool:
+    """Restore a backup in one transaction. A server that starts meanwhile waits: the restore holds the migration lock.
+
+    Return whether indexes and lists were rebuilt too (False after a Ctrl-C).
+    """
+    require_known(archive.migrations, load_migrations(), "backup")
+    progress = stop_on_cancel(progress)
+
+    async def work(tx: Writing) -> None:
+        await fill_database(tx, keeper.store.engine, archive, progress)
+        await _reset_restored(tx, archive.manifest.made_at, keep_tokens=keep_tokens)
+
+    await wait_for_outcome(keeper.store.write(work, CLAIM))
+    return await rebuild_derived(keeper)
+
+
+async def _reset_restored(tx: Writing, made_at: int, *, keep_tokens: bool) -> None:
+    """Reset the restored data that must not return as it was at the time of the backup; docs/backup.md lists it."""
+    mails.retire(tx)  # unsent mails are retired: a backup has no reset codes, so these mails would be useless
+    await begin_epoch(tx)
+    # everyone is offline after a restore: running game servers report their players again
+    await presence.drop_servers(tx, made_at)
+    if not keep_tokens:
+        copies.suspend_api_keys(tx)  # for the same reason; an administrator lets those work again that are still wanted
+        copies.revoke_tokens(tx)  # revoke all tokens, or tokens that were revoked after the backup would be valid again
+
+
+async def import_folder(
+    keeper: Keeper, folder: ExportFolder, progress: CopyProgress
+) -> tuple[dict[str, TableChecksum], bool]:
+    """Import an export folder in one transaction, under the migration lock: a server that starts meanwhile waits.
+
+    Return the checksum of each table, and whether indexes and lists were rebuilt too (False after a Ctrl-C).
+    """
+    require_known(folder.migrations, load_migrations(), "export")
+    progress = stop_on_cancel(progress)
+
+    async def work(tx: Writing) -> dict[str, TableChecksum]:
+        sums = await fill_database(tx, keeper.store.engine, folder, progress)
+        await begin_epoch(tx)
+        ledger.set_trimmed(tx, folder.manifest.trimmed)
+        await presence.end_open_sessions(tx, parse_instant(folder.manifest.made_at))  # an export has no presence
+        return sums
+
+    sums = await wait_for_outcome(keeper.store.write(work, CLAIM))
+    return sums, await rebuild_derived(keeper)

@@ -1,0 +1,155 @@
+"""Erasure of an account: its deletion, and the background job that blanks old data about it.
+
+The deletion erases all personal data, and keeps the quantities that the audit log adds up. The job blanks old changes,
+stored answers, events and log entries in batches.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from msgspec import structs
+
+from gamekeeper.game.access import permissions
+from gamekeeper.game.access.permissions import Actor, make_outranked, read_permissions
+from gamekeeper.game.accounts import moderation
+from gamekeeper.game.accounts.account_changes import UserDeleted
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.change import Attachments, Codec
+from gamekeeper.game.core.refusals import OwnAccount
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.insight import standings
+from gamekeeper.game.players import player_edits
+from gamekeeper.game.players.changes import PlayerDeleted
+from gamekeeper.store.access import api_keys, security_log
+from gamekeeper.store.accounts import erasures
+from gamekeeper.store.accounts.users import User
+from gamekeeper.store.audit.history import NEVER
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine.interface import Locking, Reading, Store, Writing
+from gamekeeper.store.insight import rollups
+from gamekeeper.store.players import players, presence
+from gamekeeper.store.world import feed, logs
+
+# limit up to which an erasure's summary counts audit log entries: counting millions would be slow
+MAX_COUNTED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureSummary:
+    user: User  # the account before its erasure
+    characters: Sequence[str]  # names of the players that the erasure deleted
+    changes: int  # number of audit log entries about the account and its players, at most MAX_COUNTED
+
+
+async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Decision[ErasureSummary]:
+    """Erase an account. Refused while one of its players is online.
+
+    `actor`: the caller, who must not be outranked by the account; None: the command line. An account cannot erase
+    itself: it could not retry the request after a lost answer.
+    """
+    user = await lookup.lock_user_record(tx, key)
+    if actor is not None:
+        if user.id == actor.id:
+            raise OwnAccount(act="delete")
+        if not moderation.can_act_on(await read_permissions(tx, actor), user):
+            raise make_outranked(user)
+    held = await players.lock_all_of_user(tx, user.id)
+    await permissions.require_manager_left(tx, await permissions.lock_if_staff(tx, user), None)
+    gone = [await _plan_player_deletion(tx, each, codec) for each in held]
+    ids = sorted({*held, *await ledger.find_deleted_of_user(tx, user.id)})
+    changes = await ledger.count_about(tx, user.id, ids, MAX_COUNTED)
+    names = [name for name, _ in gone]
+    keys = await api_keys.read_ids_of_user(tx, user.id)
+    own = {user.name, *names, *await erasures.read_account_names(tx, user.id)}
+    deleted = UserDeleted(user, await ledger.read_last(tx), ids, keys, lookup.list_spellings(own))
+    anonymous = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
+    changed = [*(change for _, change in gone), deleted]
+    # the stored answer to an erasure has no names and belongs to no account, so the erasure job does not blank it
+    kept, unnamed = ErasureSummary(anonymous, [], 0), (user.name, user.email, *names)
+    shown = repr((user.name, user.email, user.powers, user.grants.roles, user.mute_reason, user.ban_reason, names))
+    result = ErasureSummary(user, names, changes)
+    return Decision(changed, result, subject=(None, None), stored_result=kept, erased_names=unnamed, preview=shown)
+
+
+async def _plan_player_deletion(tx: Locking, player_id: str, codec: Codec) -> tuple[str, PlayerDeleted]:
+    """Return a player's name, and its deletion without its name, texts and unknown fields, which may be personal."""
+    _, change = await player_edits.plan_deletion(tx, player_id, codec)
+    state = structs.replace(change.state, attached=Attachments())
+    return change.player.name, replace(change, player=structs.replace(change.player, name="", unknown={}), state=state)
+
+
+POLL_SECONDS = 1.0
+# audit log entries or stored answers blanked per transaction: a few milliseconds, so that requests do not wait long
+BATCH_ROWS = 1_000
+# pause after a batch of an erasure job, as a multiple of the batch's duration: uses at most a quarter of the time
+REST_FACTOR = 3
+LOCKED_SECONDS = 0.1  # pause of an erasure worker while other processes work on all jobs
+
+
+async def run_all_jobs(store: Store, blanked: Callable[[int], object] = lambda _: None) -> None:
+    """Run all erasure jobs to their end; `blanked` is called with the number of rows after each batch."""
+    while await erasures.has_jobs(store):
+        started = time.monotonic()
+        rows = await blank_batch(store, BATCH_ROWS)
+        if rows is None:
+            await asyncio.sleep(LOCKED_SECONDS)
+        else:
+            blanked(rows)
+            await asyncio.sleep(REST_FACTOR * (time.monotonic() - started))
+
+
+async def describe_backlog(tx: Reading) -> list[str]:
+    """Describe the remaining work of the erasure jobs in sentences; empty list: all jobs are done."""
+    accounts = await erasures.count_accounts(tx)
+    if not accounts:
+        return []
+    left = await erasures.count_left(tx, NEVER)
+    whose = f"{accounts:,} erased account{'' if accounts == 1 else 's'}"
+    message = f"{left:,} changes of {whose} are still to be blanked; until then every reader masks them."
+    return [f"{message} `gamekeeper serve` does it while it runs."]
+
+
+async def blank_batch(store: Store, most: int) -> int | None:
+    """Blank the next rows of one erasure job, in one transaction. None: no job, or other processes work on all jobs."""
+
+    async def blank(tx: Writing) -> int | None:
+        job = await erasures.claim(tx)
+        return None if job is None else await _blank_rows(tx, job, most)
+
+    return await store.write(blank)
+
+
+async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
+    """Blank a batch of an erased account's changes, then answers, events, log entries and sessions; delete the job."""
+    # former names of players: changes and bulk jobs of others may have them
+    if names := lookup.list_spellings(await erasures.read_next_names(tx, job, most)):
+        erasures.blank_names(tx, names, job.id)
+        await tx.flush()
+    changes = await erasures.blank_changes(tx, job, most)
+    if changes:
+        erasures.set_seq(tx, job, changes[-1])
+        feed.blank_deliveries(tx, changes)
+        return len(changes)
+    of_player = await erasures.blank_keys_of_player(tx, job, most)
+    answers = of_player or await erasures.blank_keys_of_user(tx, job, most)
+    if answers:
+        return answers
+    events = await security_log.delete_of_user(tx, job.id, most) or await security_log.blank_by_actor(tx, job.id, most)
+    entries = events or await logs.delete_of_user(tx, job.id, most)
+    if entries:
+        return entries
+    await rollups.wait(tx, standings.BOARDS)
+    if places := await standings.forget(tx, job.id, lookup.new_guid()):
+        return places
+    sessions = await presence.forget_sessions(tx, job.id, lookup.new_guid())
+    if sessions:
+        return sessions
+    keys = await erasures.read_own_keys(tx, job, most)
+    if keys:
+        erasures.blank_own_keys(tx, job, keys[-1])
+        erasures.set_key(tx, job, keys[-1])
+    else:
+        erasures.delete(tx, job)
+    return len(keys)

@@ -1,0 +1,89 @@
+"""Changes of approvals, bulk jobs and the audit log itself.
+
+They are the approval of a held change, the change of a bulk job's state by a person, and the deletion of old changes.
+The change that a bulk job makes to a player has its own entry.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gamekeeper.game.core.change import ChangeSide, Codec, SubjectIds
+from gamekeeper.store.audit import bulk_jobs
+from gamekeeper.store.audit.bulk_jobs import PAUSED, RUNNING, BulkJob
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.world import feed
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeApproved:
+    """The approval of a held change. It stands beside the entries of that change, with the approver as actor."""
+
+    requester_id: str | None
+    approval_id: str
+    kind = "change_approved"
+
+    def whose(self) -> SubjectIds:
+        return None, self.requester_id
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return None, ChangeSide(user={"approval": self.approval_id})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        """Change nothing: the approval itself is stored with its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class BulkJobChanged:
+    """A job that a person starts, pauses, resumes or cancels."""
+
+    job: BulkJob  # the job before the change
+    after: BulkJob
+    details: Mapping[str, object]  # what the job does, as the API names it
+    permission: str | None  # permission of each of its changes; None: that depends on the change
+    gift: tuple[str, int] | None = None  # item and quantity that it gives to all players together
+    kind = "bulk_job_changed"
+
+    @property
+    def is_first_start(self) -> bool:
+        return self.after.state == RUNNING and self.job.started_at is None
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        about = {"JobId": self.job.id, "Act": self.job.act, "Players": self.job.players, **self.details}
+        before, after = (ChangeSide(command={**about, "State": each.state}) for each in (self.job, self.after))
+        return before, after
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        job = self.after
+        if job.state == RUNNING:
+            bulk_jobs.start(tx, job.id, job.started_at or 0, approved=job.approved)
+        elif job.state == PAUSED:
+            bulk_jobs.pause(tx, job.id)
+        else:
+            bulk_jobs.stop(tx, job.id, job.state, job.ended_at or 0)
+            if job.started_at is None:  # otherwise creating and cancelling jobs could fill the disk
+                bulk_jobs.delete_targets(tx, job.id)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerTrimmed:
+    """A deletion of old entries of the audit log. It has their item totals, so that the log still adds up."""
+
+    upto: int
+    numbers: Sequence[int]
+    sums: Mapping[str, int]
+    kind = "ledger_trimmed"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return None, ChangeSide(catalogue={"upto": self.upto, "rows": len(self.numbers)}, sums=self.sums)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        ledger.delete(tx, self.numbers)
+        feed.delete_deliveries(tx, self.numbers)
+        ledger.set_trimmed(tx, self.upto)

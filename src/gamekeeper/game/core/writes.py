@@ -1,0 +1,374 @@
+"""The write path: one transaction = effect + audit log entry + idempotency answer + outbox.
+
+A change is a value (`change.py`). Its effect and its entry in the audit log are both written from that one value, so
+neither can be written without the other.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gamekeeper.game.access import security_log
+from gamekeeper.game.access.security_log import FindOrigin, SecurityEvent
+from gamekeeper.game.accounts.account_changes import UserRegistered
+from gamekeeper.game.audit import approvals, deciders
+from gamekeeper.game.audit.approvals import Consent, FindRequest, Rules
+from gamekeeper.game.audit.changes import ChangeApproved
+from gamekeeper.game.audit.refusals import ApprovalDenied, ApprovalExpired
+from gamekeeper.game.core.change import Change, Codec, Command, Step, SubjectIds, Unlogged, find_job_id, is_command
+from gamekeeper.game.core.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
+from gamekeeper.game.players import gifts
+from gamekeeper.game.players.gifts import GiftLimits
+from gamekeeper.ground import crash
+from gamekeeper.store.audit import approvals as approval_rows
+from gamekeeper.store.audit import bulk_jobs
+from gamekeeper.store.core import idempotency_keys, ledger
+from gamekeeper.store.engine.interface import ClaimTaken, Locking, Reading, RowExists, Store, Writing
+from gamekeeper.store.world import feed
+
+R = TypeVar("R")
+ERASED_NAME = "(erased)"  # replaces the name of an erased account or player in a reason
+
+
+class Intent(Struct, frozen=True):
+    """A request for a change: the caller, the reason and the idempotency key.
+
+    A Struct, like the other values of each write, although it is never encoded: it is made in C.
+    """
+
+    request_id: str
+    actor_id: str | None = None  # account that makes the change; None: the command line
+    token_id: str | None = None  # id of the token or API key
+    scope_id: str | None = None  # id under which Idempotency-Keys of an API key are stored; None: the account's
+    over_link: bool = False
+    reason: str | None = None
+    key: str | None = None
+    fingerprint: str = ""
+    dry_run: bool = False
+    gift_limits: GiftLimits | None = None  # limits of the caller's gifts; None: no limit
+    expected: str | None = None  # fingerprint of the state that the caller saw in a dry run; another state is refused
+    find_origin: FindOrigin | None = None  # finds the client's address and browser, for the security log
+    find_request: FindRequest | None = None  # describes the request, to hold it for approval; None: it is not held
+    consent: Consent | None = None  # the change was held, and a second person approves it
+    step: Step | None = None  # the change is one of a bulk job, without a key: its transaction stores the result
+    queue: str | None = None  # requests with the same queue name wait for each other before they take a connection
+
+
+class Decision(Struct, Generic[R], frozen=True):
+    """The result of a rule of the game: the changes to write, and the answer for the caller."""
+
+    changes: Sequence[Change | Unlogged]
+    result: R
+    subject: SubjectIds | None = None  # player and account that the answer is about; None: those of the first change
+    stored_result: R | None = None  # the answer stored for retries, if `result` has data that must not be stored
+    undoes: int | None = None  # number of the change that the first of `changes` undoes
+    erased_names: Sequence[str] = ()  # names of erased accounts and players, to remove from the reason
+    events: Sequence[SecurityEvent] = ()  # events for the security log that do not follow from the changes
+    preview: str = ""  # other data that a dry run shows; part of the fingerprint of the state
+
+
+class ApplyResult(Struct, frozen=True):
+    answer: bytes
+    replayed: bool = False
+    entries: Sequence[ledger.LedgerEntry] = ()  # entries that were written to the audit log, or would be in a dry run
+    state_fingerprint: str = ""  # fingerprint of the state before a dry run
+    held: str | None = None  # id of the approval for which the change waits: nothing was changed
+    needs_approval: bool = False  # a dry run: without it, the change would be held
+
+
+class _DryRun(Exception):
+    """Rolls the transaction of a dry run back, and carries its result out of it."""
+
+    def __init__(self, done: ApplyResult) -> None:
+        self.done = done
+
+
+Decide = Callable[[Locking], Coroutine[Any, Any, Decision[R]]]
+
+
+class ChangeApplier:
+    def __init__(self, store: Store, codec: Codec, rules: Rules | None = None, approval_hours: int = 24) -> None:
+        self._store = store
+        self.codec = codec
+        self.rules: Rules = rules or {}  # rules that hold changes for approval
+        self._approval_hours = approval_hours
+
+    async def apply(self, intent: Intent, decide: Decide[R], answer: Callable[[R], bytes]) -> ApplyResult:
+        async def attempt(tx: Writing) -> ApplyResult:
+            try:
+                decision = await (_decide_with_consent if intent.consent else _decide_once)(tx, intent, decide)
+            except RowExists:
+                done = await self._find_stored_answer(tx, intent)
+                if done is not None:
+                    return done
+                decision = await decide(tx)  # the retention job has just deleted the answer
+            crash.crash_at("after_key")
+            rule = await self._find_rule(tx, intent, decision) if self.rules else None
+            if rule and not intent.dry_run:
+                return await self._hold(tx, intent, decision, rule)
+            entries = await self._carry_out(tx, intent, decision)
+            found = (
+                fingerprint_state(entries, decision.preview) if intent.dry_run or intent.expected is not None else ""
+            )
+            if intent.expected is not None and found != intent.expected:
+                raise ChangedMeanwhile
+            crash.crash_at("after_effect")
+            body = answer(decision.result)
+            done = ApplyResult(body, entries=tuple(entries), state_fingerprint=found, needs_approval=bool(rule))
+            if intent.dry_run:
+                await tx.flush()
+                raise _DryRun(done)
+            await self._store_answer(tx, intent, decision, body, answer)
+            return done
+
+        try:
+            if intent.dry_run:
+                return await self._store.dry_run(attempt, queue=intent.queue)
+            return await self._store.write(attempt, _find_claim(intent), queue=intent.queue)
+        except _DryRun as tried:
+            return tried.done
+        except ClaimTaken:
+            raise IdempotencyInProgress from None
+
+    async def apply_together(self, steps: Sequence[tuple[Intent, Decide[Any]]]) -> None:
+        """Apply changes one after the other in one transaction, all or none: for a load.
+
+        No answers are stored, and no rule holds them for approval.
+        """
+
+        async def attempt(tx: Writing) -> None:
+            for intent, decide in steps:
+                await self._carry_out(tx, intent, await decide(tx))
+                await tx.flush()
+
+        await self._store.write(attempt)
+
+    async def _store_answer(
+        self, tx: Writing, intent: Intent, decision: Decision[R], body: bytes, answer: Callable[[R], bytes]
+    ) -> None:
+        """Store the answer for retries. That of an approved change replaces the marker of the held one."""
+        if intent.consent:
+            reason = _erase_names(intent.consent.reason, decision.erased_names)
+            await self._note_consent(tx, intent, intent.consent._replace(reason=reason))
+        key, own = _find_key(intent), intent.consent and intent.consent.approver_key
+        if not key and not own:
+            return
+        kept = body if decision.stored_result is None else answer(decision.stored_result)
+        if key:
+            save = idempotency_keys.replace if intent.consent else idempotency_keys.insert
+            save(tx, *key, idempotency_keys.StoredAnswer(intent.fingerprint, kept), _find_subject(decision))
+        if own:
+            told = idempotency_keys.StoredAnswer(own.fingerprint, own.make_answer(kept))
+            idempotency_keys.insert(tx, own.scope_id, own.key, told, _find_subject(decision))
+
+    async def replay(self, intent: Intent) -> ApplyResult | None:
+        """Return the stored answer to a retried request, for callers that check a password before they call `apply`."""
+        if not _find_key(intent):
+            return None
+        return await self._store.write(lambda tx: self._find_stored_answer(tx, intent))
+
+    async def _find_stored_answer(self, tx: Writing, intent: Intent) -> ApplyResult | None:
+        """Return the answer stored for an Idempotency-Key. Touch its row, so that COMMIT waits for the standby."""
+        key = _find_key(intent)
+        kept = await idempotency_keys.find(tx, *key) if key else None
+        if not key or not kept:
+            return None
+        if kept.fingerprint != intent.fingerprint:
+            raise IdempotencyKeyReused
+        if kept.answer == idempotency_keys.ERASED_ANSWER:
+            raise AnswerErased
+        idempotency_keys.touch(tx, *key)
+        if approval_id := idempotency_keys.find_approval(kept.answer):
+            return await _find_held(tx, approval_id)
+        return ApplyResult(kept.answer, replayed=True)
+
+    async def _find_rule(self, tx: Writing, intent: Intent, decision: Decision[Any]) -> str | None:
+        """Return the rule that holds a change for approval. Count the gifts of one that is not held.
+
+        A gift beyond a limit of its caller is refused now: its approval would be refused.
+        """
+        if intent.find_request is None or not intent.actor_id or intent.over_link:
+            return None
+        rule = None
+        if intent.consent is None and not (intent.step and intent.step.is_approved):
+            rule = await approvals.find_rule(tx, self.rules, intent.actor_id, decision.changes)
+            if await deciders.require_approval(tx, intent.actor_id, intent.token_id, decision.changes):
+                rule = rule or deciders.DECIDE
+        if rule is not None and intent.gift_limits is not None:
+            await gifts.require_within(tx, intent.gift_limits, decision.changes, decision.undoes)
+        if rule is None:
+            await approvals.count_gifts(tx, self.rules, intent.actor_id, decision.changes)
+        return rule
+
+    async def _hold(self, tx: Writing, intent: Intent, decision: Decision[Any], rule: str) -> ApplyResult:
+        """Store the request instead of carrying it out. This is a result and not an exception: it must be committed."""
+        logged = [each for each in decision.changes if not isinstance(each, Unlogged)]
+        entries = [make_entry(self.codec, intent, each) for each in logged]
+        found, key = fingerprint_state(entries, decision.preview), _find_key(intent)
+        if intent.expected is not None and found != intent.expected:
+            raise ChangedMeanwhile
+        if intent.actor_id and intent.step is None:  # a bulk job is limited by its players
+            await approvals.require_few_waiting(tx, intent.actor_id)
+        request = intent.find_request() if intent.find_request else approvals.NO_REQUEST
+        approval_id = approvals.hold(tx, rule, self._approval_hours, request, entries, found, key)
+        if key:
+            marker = idempotency_keys.StoredAnswer(intent.fingerprint, idempotency_keys.make_marker(approval_id))
+            idempotency_keys.insert(tx, *key, marker, _find_subject(decision))
+        event = SecurityEvent("approval_requested", intent.actor_id, details={"ApprovalId": approval_id, "Rule": rule})
+        security_log.record_decision(tx, (), [event], intent.actor_id, intent.find_origin)
+        if intent.step is not None:
+            intent.step.record(tx, (), approval_id)
+        return ApplyResult(b"", held=approval_id)
+
+    async def _note_consent(self, tx: Writing, intent: Intent, consent: Consent) -> None:
+        """Mark an approval as carried out, and name the approver in the audit log and the security log.
+
+        Only the approval has the approver's reason: an erasure of the person whom the change is about removes it there.
+        """
+        # not in one statement: the change comes first in the audit log, and an erasure changes the row of its approval
+        await tx.flush()
+        approver = replace(intent, actor_id=consent.approver_id, token_id=consent.approver_token_id, reason=None)
+        approved = ChangeApproved(intent.actor_id, consent.approval_id)
+        await ledger.append(tx, [make_entry(self.codec, approver, approved)])
+        approval_rows.decide(tx, consent.approval_id, approval_rows.DONE, consent.approver_id, consent.reason)
+        event = SecurityEvent("approval_granted", intent.actor_id, details={"ApprovalId": consent.approval_id})
+        security_log.record_decision(tx, (), [event], consent.approver_id, intent.find_origin)
+
+    async def _carry_out(self, tx: Writing, intent: Intent, decision: Decision[R]) -> list[ledger.LedgerEntry]:
+        if intent.gift_limits is not None or decision.undoes is not None:
+            await gifts.count_gifts(tx, intent.gift_limits, decision.changes, decision.undoes)
+        if decision.undoes is not None:
+            bulk_jobs.mark_undone(tx, decision.undoes, find_job_id(intent.request_id))
+        entries: list[ledger.LedgerEntry] = []
+        commands: list[tuple[int, Command]] = []  # positions of commands among the entries
+        if decision.erased_names:
+            intent = replace(intent, reason=_erase_names(intent.reason, decision.erased_names))
+        for change in decision.changes:
+            if isinstance(change, Unlogged):
+                await change.effect(tx)
+            else:
+                change.carry_out(tx, self.codec)
+                if is_command(change):
+                    commands.append((len(entries), change))
+                # only the first change of an undo request is the undo; the others are side effects, such as notices
+                entries.append(make_entry(self.codec, intent, change, None if entries else decision.undoes))
+        security_log.record_decision(tx, decision.changes, decision.events, intent.actor_id, intent.find_origin)
+        if commands or intent.step:
+            numbers = await ledger.append_numbered(tx, entries)
+            if commands:
+                feed.insert_deliveries(
+                    tx,
+                    [
+                        feed.CommandTarget(numbers[place], server, command.life_ms)
+                        for place, command in commands
+                        for server in command.servers
+                    ],
+                )
+            if intent.step:
+                intent.step.record(tx, numbers, None)
+        else:
+            await ledger.append(tx, entries)
+        return entries
+
+
+def make_entry(codec: Codec, intent: Intent, change: Change, undoes: int | None = None) -> ledger.LedgerEntry:
+    """Make the entry of a change in the audit log."""
+    before, after = change.sides()
+    player_id, user_id = change.whose()
+    return ledger.LedgerEntry(
+        kind=change.kind,
+        actor_id=intent.actor_id,
+        token_id=intent.token_id,
+        over_link=intent.over_link,
+        player_id=player_id,
+        user_id=user_id,
+        before=codec.encode_side(before) if before else None,
+        after=codec.encode_side(after) if after else None,
+        request_id=intent.request_id,
+        reason=intent.reason,
+        undoes=undoes,
+    )
+
+
+async def _decide_once(tx: Writing, intent: Intent, decide: Decide[R]) -> Decision[R]:
+    """Run the rule; raise RowExists if an answer is stored for the Idempotency-Key, whatever the rule says."""
+    key = _find_key(intent)
+    if not key:
+        if intent.step is not None:
+            await intent.step.begin(tx)
+        return await decide(tx)
+    idempotency_keys.require_absent(tx, *key)
+    try:
+        return await decide(tx)
+    finally:
+        await tx.flush()  # looks for the key now if the rule has not used the database
+
+
+async def _decide_with_consent(tx: Writing, intent: Intent, decide: Decide[R]) -> Decision[R]:
+    """Run the rule of an approved change: its approval must still wait, and the requester must still be allowed."""
+    if intent.consent:
+        own = intent.consent.approver_key
+        state = await approval_rows.lock(tx, intent.consent.approval_id)
+        if own and await idempotency_keys.find(tx, own.scope_id, own.key):
+            raise IdempotencyInProgress  # a parallel request has used the approver's key
+        approvals.require_waiting(intent.consent.approval_id, state)
+        await intent.consent.check_requester(tx)
+    return await decide(tx)
+
+
+async def _find_held(tx: Reading, approval_id: str) -> ApplyResult:
+    """Answer the repetition of a held request. One that was carried out has its real answer stored instead."""
+    found = await approval_rows.find(tx, approval_id)
+    if found is None or found.state == approval_rows.EXPIRED:
+        raise ApprovalExpired
+    if found.state == approval_rows.DENIED:
+        raise ApprovalDenied
+    return ApplyResult(b"", replayed=True, held=approval_id)
+
+
+def fingerprint_state(entries: Sequence[ledger.LedgerEntry], shown: str = "") -> str:
+    """Make a fingerprint of the state before a request: two requests that start from the same state have the same one.
+
+    The id of a new account is left out, because every attempt makes another id.
+    """
+    from_here = [
+        (each.kind, each.player_id, None if each.kind == UserRegistered.kind else each.user_id, each.before)
+        for each in entries
+    ]
+    return hashlib.sha256((repr(from_here) + shown).encode()).hexdigest()
+
+
+def _erase_names(reason: str | None, names: Sequence[str]) -> str | None:
+    """Replace names of erased accounts and players in a reason: whole words in any case, the longest names first."""
+    for name in sorted(filter(None, names), key=len, reverse=True) if reason else ():
+        reason = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", ERASED_NAME, reason or "", flags=re.IGNORECASE)
+    return reason
+
+
+def _find_subject(decision: Decision[Any]) -> SubjectIds:
+    """Return the player and account that an answer is about: an erasure of the account erases stored answers too."""
+    if decision.subject:
+        return decision.subject
+    for change in decision.changes:
+        if not isinstance(change, Unlogged):
+            return change.whose()
+    return None, None
+
+
+def _find_key(intent: Intent) -> tuple[str, str] | None:
+    """Return the id and the Idempotency-Key under which an answer is stored; None: the answer is not stored."""
+    if not intent.key or not intent.actor_id or intent.dry_run:
+        return None
+    return (intent.consent.scope_id if intent.consent else intent.scope_id) or intent.actor_id, intent.key
+
+
+def _find_claim(intent: Intent) -> int | None:
+    key = _find_key(intent)
+    if key is None:
+        return None
+    digest = hashlib.blake2b("\n".join(key).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)

@@ -1,0 +1,337 @@
+"""Boards: rankings by level, an item, a variable or play time, in seasons; and accounts that are hidden from them.
+
+Reports of boards are pages of standings, and the place of a player.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.refusals import BadField
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.insight import standings
+from gamekeeper.game.insight.board_seasons import show_value
+from gamekeeper.game.insight.changes import AccountHidden, BoardDeleted, BoardSaved, SeasonSaved
+from gamekeeper.game.insight.refusals import (
+    BoardExists,
+    NoSuchBoard,
+    NoSuchSeason,
+    NotOnBoard,
+    SeasonEnded,
+    SeasonRunning,
+    TooManyBoards,
+    TooManyHidden,
+)
+from gamekeeper.store.core import ledger
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import Locking, Reading
+from gamekeeper.store.insight import boards, rollups
+from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, HiddenAccount, Season
+from gamekeeper.store.world import catalogue
+
+MAX_BOARDS = 50
+MAX_SEASONS = 500  # of one board
+MAX_HIDDEN = 500
+SHOWN_SEASONS = 20  # newest seasons of a board in its record
+SESSIONS = "activity"  # checkpoint of the play sessions: since when they are recorded, and which are deleted
+# A season of play time that starts before now, or within this time, also adds the sessions that are counted already.
+SOON_MS = 60_000
+NEWEST_CHANGES = 1_000  # changes that a complete season may not have counted yet: they come all the time
+CATALOGUE = {ITEM: "items", VARIABLE: "variables"}  # what a board ranks → kind of catalogue entries
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?", re.ASCII)
+PLANNED, RUNNING, ENDED, FINAL = "planned", "running", "ended", "final"  # states of a season
+
+
+class BoardRecord(NamedTuple):
+    """A board with its newest seasons."""
+
+    board: Board
+    seasons: Sequence[Season]
+    now: int
+    newest: int  # number of the newest change in the audit log
+
+
+class BoardList(NamedTuple):
+    boards: Sequence[BoardRecord]
+    hidden: Sequence[HiddenAccount]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardDraft:
+    name: str
+    title: str
+    ranks: str
+    thing: str | None  # name or id of the item or variable
+    gain: bool
+    hide_staff: bool
+    public: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonDraft:
+    title: str | None = None
+    starts_at: int | None = None  # None: now
+    ends_at: int | None = None  # None: open
+
+
+@dataclass(frozen=True, slots=True)
+class BoardEdit:
+    """New values of a board; None: it stays as it is."""
+
+    title: str | None = None
+    hide_staff: bool | None = None
+    public: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonEdit:
+    title: str | None = None
+    ends_at: int | None = None
+    is_open: bool = False  # without an end
+    end_now: bool = False
+
+
+async def read_all(tx: Reading) -> BoardList:
+    return BoardList([await read_record(tx, each) for each in await boards.read_all(tx)], await boards.read_hidden(tx))
+
+
+async def read_record(tx: Reading, board: Board) -> BoardRecord:
+    seasons = await boards.read_seasons(tx, board.id, SHOWN_SEASONS)
+    return BoardRecord(board, seasons, await clock.now(tx), await ledger.read_last(tx))
+
+
+async def require_board(tx: Reading, name: str) -> Board:
+    found = await boards.find(tx, name.lower()) if _NAME.fullmatch(name.lower()) else None
+    if found is None:
+        raise NoSuchBoard(board=name)
+    return found
+
+
+async def require_season(tx: Reading, board: Board, number: int | None) -> Season:
+    """Find a season of a board; without a number the one that is running, or the last one that started."""
+    if number is not None:
+        found = await boards.find_season(tx, board.id, number)
+    else:
+        newest, now = await boards.read_seasons(tx, board.id, SHOWN_SEASONS), await clock.now(tx)
+        found = next((each for each in newest if each.starts_at <= now), newest[-1] if newest else None)
+    if found is None:
+        raise NoSuchSeason(board=board.name, season=number)
+    return found
+
+
+def find_state(season: Season, now: int) -> str:
+    if season.final:
+        return FINAL
+    if season.starts_at > now:
+        return PLANNED
+    return RUNNING if season.ends_at is None or season.ends_at > now else ENDED
+
+
+def is_complete(season: Season, newest: int) -> bool:
+    """Tell whether a season has counted all players, and all changes but the newest ones."""
+    if season.final:
+        return True
+    return season.seq != NOT_STARTED and season.swept is None and season.seq >= newest - NEWEST_CHANGES
+
+
+async def create(tx: Locking, draft: BoardDraft, season: SeasonDraft) -> Decision[BoardRecord]:
+    """Create a board with its first season."""
+    if not _NAME.fullmatch(draft.name):
+        raise BadField(field="Name", problem="must have 1 to 40 characters: a to z, 0 to 9, and - between them")
+    existing = await boards.read_all(tx)
+    if any(each.name == draft.name for each in existing):
+        raise BoardExists(board=draft.name)
+    if len(existing) >= MAX_BOARDS:
+        raise TooManyBoards(most=MAX_BOARDS, seasons=MAX_SEASONS)
+    now, thing_id, thing = await clock.now(tx), None, None
+    if draft.ranks in CATALOGUE:
+        thing_id, thing = await _find_thing(tx, draft)
+    elif draft.thing is not None:
+        raise BadField(field="Thing", problem="is only for boards of an item or a variable")
+    if draft.ranks == PLAY_TIME and draft.gain:
+        raise BadField(field="Gain", problem="must be left out: play time always counts within the season")
+    board = Board(
+        lookup.new_guid(),
+        draft.name,
+        _require_title(draft.title),
+        draft.ranks,
+        thing_id,
+        draft.gain,
+        draft.hide_staff,
+        draft.public,
+        now,
+        thing,
+    )
+    first = await _make_season(tx, board, season, 1, now)
+    record = BoardRecord(board, [first], now, await ledger.read_last(tx))
+    return Decision([BoardSaved(None, board), SeasonSaved(board, None, first)], record)
+
+
+async def edit(tx: Locking, name: str, wanted: BoardEdit) -> Decision[BoardRecord]:
+    board = await _lock_board(tx, name)
+    edited = board._replace(
+        title=board.title if wanted.title is None else _require_title(wanted.title),
+        hide_staff=board.hide_staff if wanted.hide_staff is None else wanted.hide_staff,
+        public=board.public if wanted.public is None else wanted.public,
+    )
+    return Decision([BoardSaved(board, edited)] if edited != board else [], await read_record(tx, edited))
+
+
+async def delete(tx: Locking, name: str) -> Decision[BoardRecord]:
+    board = await _lock_board(tx, name)
+    return Decision([BoardDeleted(board)], await read_record(tx, board))
+
+
+async def start_season(tx: Locking, name: str, draft: SeasonDraft) -> Decision[BoardRecord]:
+    """Start a season after the last one, which must be over then. One without an end is ended at its start."""
+    board, now = await _lock_board(tx, name), await clock.now(tx)
+    newest = await boards.read_seasons(tx, board.id, SHOWN_SEASONS)
+    last = newest[0] if newest else None
+    if last and last.number >= MAX_SEASONS:
+        raise TooManyBoards(most=MAX_BOARDS, seasons=MAX_SEASONS)
+    season = await _make_season(tx, board, draft, last.number + 1 if last else 1, now)
+    changes: list[SeasonSaved] = []
+    if last and (last.ends_at is None or last.ends_at > season.starts_at):
+        if last.ends_at is not None or last.starts_at >= season.starts_at or season.starts_at < now:
+            raise SeasonRunning(season=last.number)
+        ended = last._replace(ends_at=season.starts_at)
+        changes, newest = [SeasonSaved(board, last, ended)], [ended, *newest[1:]]
+    changes.append(SeasonSaved(board, None, season))
+    shown = [season, *newest][:SHOWN_SEASONS]
+    return Decision(changes, BoardRecord(board, shown, now, await ledger.read_last(tx)))
+
+
+async def edit_season(tx: Locking, name: str, number: int, wanted: SeasonEdit) -> Decision[BoardRecord]:
+    """Change the title or the end of a season. Its end cannot be moved once it is over."""
+    board, now = await _lock_board(tx, name), await clock.now(tx)
+    season = await require_season(tx, board, number)
+    edited = season._replace(title=season.title if wanted.title is None else _require_title(wanted.title, empty=True))
+    ends_at = now if wanted.end_now else wanted.ends_at
+    if ends_at is not None or wanted.is_open:
+        if season.final or (season.ends_at is not None and season.ends_at <= now):
+            raise SeasonEnded(season=number)
+        following = await boards.find_season(tx, board.id, number + 1)
+        if following and (ends_at is None or ends_at > following.starts_at):
+            raise SeasonRunning(season=number)
+        edited = edited._replace(ends_at=ends_at)
+        _require_end(edited, now)
+    changes = [SeasonSaved(board, season, edited)] if edited != season else []
+    record = await read_record(tx, board)
+    shown = [edited if each.id == edited.id else each for each in record.seasons]
+    return Decision(changes, record._replace(seasons=shown))
+
+
+async def hide(tx: Locking, user: str, *, hidden: bool) -> Decision[HiddenAccount]:
+    """Hide all players of an account from all boards, or show them again."""
+    found = await lookup.lock_user(tx, user)
+    before = await boards.is_hidden(tx, found.id)
+    if hidden and not before and await boards.count_hidden(tx) >= MAX_HIDDEN:
+        raise TooManyHidden(most=MAX_HIDDEN)
+    changes = [AccountHidden(found.id, before, hidden)] if hidden != before else []
+    return Decision(changes, HiddenAccount(found.id, found.name), subject=(None, found.id))
+
+
+async def _lock_board(tx: Locking, name: str) -> Board:
+    found = await require_board(tx, name)
+    await boards.lock(tx, found.id)
+    return await require_board(tx, name)
+
+
+async def _find_thing(tx: Reading, draft: BoardDraft) -> tuple[str, str | None]:
+    """Return id and name of the item or variable that a board ranks."""
+    kind, given = CATALOGUE[draft.ranks], draft.thing or ""
+    thing_id = lookup.parse_guid(given) or await catalogue.find_id_by_name(tx, kind, given)
+    if thing_id is None:
+        raise BadField(field="Thing", problem=f"must be the name or id of one of the {kind} in the catalogue")
+    return thing_id, None if lookup.parse_guid(given) else given
+
+
+async def _make_season(tx: Reading, board: Board, draft: SeasonDraft, number: int, now: int) -> Season:
+    starts_at = now if draft.starts_at is None else draft.starts_at
+    swept = None
+    if board.ranks == PLAY_TIME:
+        await _require_sessions(tx, starts_at, draft.ends_at, now)
+        swept = lookup.ZERO_GUID if starts_at < now + SOON_MS else None
+    elif board.gain:
+        await _require_changes(tx, starts_at)
+    title = _require_title(draft.title or "", empty=True)
+    season = Season(lookup.new_guid(), board.id, number, title, starts_at, draft.ends_at, swept=swept)
+    if board.gain or board.ranks == PLAY_TIME:
+        _require_end(season, season.starts_at)
+    else:  # what players had at an earlier time is not known
+        _require_end(season, now)
+    return season
+
+
+def _require_end(season: Season, earliest: int) -> None:
+    if season.ends_at is not None and (season.ends_at < earliest or season.ends_at <= season.starts_at):
+        raise BadField(field="EndsAt", problem="must be after the start, and not in the past")
+
+
+async def _require_changes(tx: Reading, starts_at: int) -> None:
+    """Refuse a start before the oldest change that is kept: gains before it are not known."""
+    trimmed = await boards.read_trimmed(tx)
+    oldest = await boards.find_change_from(tx, trimmed + 1)
+    if trimmed and oldest and starts_at < oldest[1]:
+        raise BadField(field="StartsAt", problem="must not be before the oldest change in the audit log")
+
+
+async def _require_sessions(tx: Reading, starts_at: int, ends_at: int | None, now: int) -> None:
+    """Refuse a start between the first recorded session and the oldest one that is kept.
+
+    Of the deleted ones only the sum up to the present is known. So a season from before the first one must not be over.
+    """
+    checkpoint = await rollups.find(tx, SESSIONS)
+    if checkpoint.position < starts_at < checkpoint.value:
+        raise BadField(field="StartsAt", problem="must not be before the oldest play session that is kept")
+    if checkpoint.position < checkpoint.value and starts_at <= checkpoint.position and ends_at and ends_at <= now:
+        raise BadField(field="EndsAt", problem="must not be in the past: play sessions of that time are deleted")
+
+
+def _require_title(text: str, *, empty: bool = False) -> str:
+    title = text.strip()
+    if not title and not empty:
+        raise BadField(field="Title", problem="must not be empty")
+    return title
+
+
+class Place(NamedTuple):
+    rank: int
+    player_id: str
+    name: str | None  # None: deleted
+    value: int  # as people read it: play time in seconds
+
+
+class StandingsReport(NamedTuple):
+    record: BoardRecord
+    season: Season
+    now: int
+    total: int
+    offset: int
+    places: Sequence[Place]
+
+
+async def report_standings(
+    tx: Reading, board: Board, number: int | None, offset: int, limit: int, player: str | None = None
+) -> StandingsReport:
+    """Report a page of the standings of a season; with a player, the page that has it in the middle."""
+    season = await require_season(tx, board, number)
+    if player is not None:
+        place = await standings.find_place(tx, season.id, await lookup.find_player_id(tx, player))
+        if place is None:
+            raise NotOnBoard
+        offset = standings.choose_offset(place, limit)
+    page = await standings.load_page(tx, season.id, offset, limit)
+    record = await read_record(tx, board)
+    places = [
+        Place(rank, each.player_id, each.name, show_number(board, each.quantity))
+        for rank, each in enumerate(page.rows, start=offset + 1)
+    ]
+    return StandingsReport(record, season, record.now, page.total, offset, places)
+
+
+def show_number(board: Board, value: int) -> int:
+    shown = show_value(board.ranks, gain=board.gain, value=value)
+    return shown // 1000 if board.ranks == PLAY_TIME else shown

@@ -1,0 +1,168 @@
+"""Changes of boards, their seasons, accounts that are hidden from them, and signals.
+
+Changes of signals about a person belong to its account, so that an erasure removes what names it.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from gamekeeper.game.core.change import ChangeSide, Codec, SubjectIds
+from gamekeeper.game.insight.signal_rules import BEYOND, SILENT
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.insight import boards, signals, standings
+from gamekeeper.store.insight.boards import Board, Season
+from gamekeeper.store.insight.signals import Signal
+
+
+@dataclass(frozen=True, slots=True)
+class BoardSaved:
+    before: Board | None
+    after: Board
+    kind = "board_saved"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return _make_board_side(self.before) if self.before else None, _make_board_side(self.after)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        if self.before is None:
+            boards.insert(tx, self.after)
+        else:
+            boards.update(tx, self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class BoardDeleted:
+    """The deletion of a board. A background job deletes its standings."""
+
+    board: Board
+    kind = "board_deleted"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide | None]:
+        return _make_board_side(self.board), None
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        boards.mark_deleted(tx, self.board.id)
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonSaved:
+    board: Board
+    before: Season | None
+    after: Season
+    kind = "season_saved"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        before = _make_season_side(self.board, self.before) if self.before else None
+        return before, _make_season_side(self.board, self.after)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        if self.before is None:
+            boards.insert_season(tx, self.after)
+            standings.begin(tx, self.after.id)
+        else:
+            boards.update_season(tx, self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountHidden:
+    """An account whose players are hidden from all boards, or shown again. The follower applies it."""
+
+    user_id: str
+    before: bool
+    after: bool
+    kind = "account_hidden"
+
+    def whose(self) -> SubjectIds:
+        return None, self.user_id
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(command={"Hidden": self.before}), ChangeSide(command={"Hidden": self.after})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        boards.save_hidden(tx, self.user_id, hidden=self.after)
+
+
+def _make_board_side(board: Board) -> ChangeSide:
+    return ChangeSide(
+        command={
+            "Board": board.name,
+            "Title": board.title,
+            "Ranks": board.ranks,
+            "ThingId": board.thing_id,
+            "Gain": board.gain,
+            "HideStaff": board.hide_staff,
+            "Public": board.public,
+        }
+    )
+
+
+def _make_season_side(board: Board, season: Season) -> ChangeSide:
+    return ChangeSide(
+        command={
+            "Board": board.name,
+            "Season": season.number,
+            "Title": season.title,
+            "StartsAt": _format(season.starts_at),
+            "EndsAt": None if season.ends_at is None else _format(season.ends_at),
+        }
+    )
+
+
+def _format(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True)
+class SignalRaised:
+    """A new signal. `signals.raise_findings` stores it together with its entry in the audit log."""
+
+    signal: Signal
+    user_id: str | None  # account of the person that the signal is about
+    kind = "signal_raised"
+
+    def whose(self) -> SubjectIds:
+        return None, self.user_id
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return None, _make_side(self.signal)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        """Do nothing: the rule that found it has stored it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignalAcknowledged:
+    signal: Signal  # after it
+    user_id: str | None
+    kind = "signal_acknowledged"
+
+    def whose(self) -> SubjectIds:
+        return None, self.user_id
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        side = _make_side(self.signal)
+        return None, ChangeSide(command={**side.command, "Note": self.signal.note})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        signals.acknowledge(tx, self.signal)
+
+
+def _make_side(signal: Signal) -> ChangeSide:
+    return ChangeSide(
+        command={
+            "SignalId": signal.id,
+            "Rule": signal.rule,
+            "PlayerId": signal.player_id,
+            "ItemId": signal.item_id,
+            "Server": signal.subject if signal.rule == SILENT and signal.subject != BEYOND else None,
+        }
+    )

@@ -1,0 +1,325 @@
+"""Changes of players (their records, items, spells and variables), and the database rows made from them.
+
+No other module makes rows from the values of the rules.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import msgspec
+
+from gamekeeper.game.core.change import Attachments, ChangeSide, Codec, SubjectIds
+from gamekeeper.game.core.lookup import fold, make_clashing_fold
+from gamekeeper.game.core.values import BOOLEAN, INTEGER
+from gamekeeper.game.players.inventory import InventoryChange, SlotChanges, Slots
+from gamekeeper.game.players.players import FIELDS, Player
+from gamekeeper.store.accounts import users
+from gamekeeper.store.engine.interface import Row, Writing
+from gamekeeper.store.players import items, player_texts, presence, spells, variables
+from gamekeeper.store.players import players as stored_players
+from gamekeeper.store.world import guilds, imports
+
+
+def make_player_columns(player: Player, codec: Codec, *, clashes: bool = False) -> stored_players.PlayerColumns:
+    """Make a player's row: the JSON document, and the columns that repeat some of its fields."""
+    return stored_players.PlayerColumns(
+        player.id,
+        player.user_id,
+        player.name,
+        make_clashing_fold(player.name, player.id) if clashes else fold(player.name),
+        player.level,
+        player.exp,
+        player.class_id,
+        player.map_id,
+        player.created_at,
+        player.last_online,
+        codec.encode_player(player),
+        player.play_time_seconds,
+    )
+
+
+def make_user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.UserColumns:
+    """Make an account's row. `unaddressed`: the email is invalid or taken, so the account is not found by it."""
+    by_name = make_clashing_fold(user.name, user.id) if clashes else fold(user.name)
+    by_email = make_clashing_fold("", user.id) if unaddressed else fold(user.email)
+    return users.UserColumns(user.id, user.name, by_name, user.email, by_email, user.password, *user.powers)
+
+
+def make_bag_rows(player_id: str, bags: Mapping[str, int]) -> list[items.PlayerBag]:
+    return [items.PlayerBag(bag_id, player_id, count) for bag_id, count in bags.items()]
+
+
+def make_slot_rows(player_id: str, slots: Slots) -> list[items.PlayerSlot]:
+    return [
+        items.PlayerSlot(
+            player_id, place, slot, stack.item_id, stack.quantity, stack.bag_id, _encode_buffs(stack.buffs)
+        )
+        for (place, slot), stack in slots.items()
+    ]
+
+
+def make_spell_rows(player_id: str, known: Mapping[int, str]) -> list[spells.KnownSpell]:
+    return [spells.KnownSpell(player_id, slot, spell) for slot, spell in known.items()]
+
+
+def make_variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list[variables.AssignedVariable]:
+    return [
+        variables.AssignedVariable(player_id, variable_id, BOOLEAN if isinstance(value, bool) else INTEGER, int(value))
+        for variable_id, value in values.items()
+    ]
+
+
+# The rows of a bulk load, for many players at once. They are plain tuples: APSW reads named ones more slowly.
+
+
+def list_bag_values(owned: Iterable[tuple[str, Mapping[str, int]]]) -> list[Row]:
+    return [(bag_id, player_id, count) for player_id, bags in owned for bag_id, count in bags.items()]
+
+
+def list_slot_values(owned: Iterable[tuple[str, Slots]]) -> list[Row]:
+    return [
+        (player_id, place, slot, item_id, quantity, bag_id, _encode_buffs(buffs))
+        for player_id, slots in owned
+        for (place, slot), (item_id, quantity, bag_id, buffs) in slots.items()
+    ]
+
+
+def list_spell_values(owned: Iterable[tuple[str, Mapping[int, str]]]) -> list[Row]:
+    return [(player_id, slot, spell) for player_id, known in owned for slot, spell in known.items()]
+
+
+def list_variable_values(owned: Iterable[tuple[str, Mapping[str, int | bool]]]) -> list[Row]:
+    return [
+        (player_id, variable_id, BOOLEAN if isinstance(value, bool) else INTEGER, int(value))
+        for player_id, values in owned
+        for variable_id, value in values.items()
+    ]
+
+
+@lru_cache(maxsize=1024)
+def _encode_buffs(buffs: tuple[int, ...]) -> str:
+    """Encode an item's buffs as JSON. The cache helps because most items have none, or those of their kind."""
+    return msgspec.json.encode(buffs).decode()
+
+
+class ItemsChanged(msgspec.Struct, frozen=True):
+    kind: str  # kind of the change in the audit log: items_given, items_taken, items_set
+    player_id: str
+    slots: Slots  # the player's slots before the change
+    outcome: InventoryChange
+
+    def whose(self) -> SubjectIds:
+        return self.player_id, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        before: SlotChanges = {spot: self.slots.get(spot) for spot in self.outcome.changed_slots}
+        return (
+            ChangeSide(slots=before, bags=self.outcome.removed_bags | self.outcome.resized_bags),
+            ChangeSide(slots=self.outcome.changed_slots, bags=self.outcome.new_bags),
+        )
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        outcome = self.outcome
+        if outcome.new_bags:
+            self._save_bags(tx)
+        _save_slots(tx, self.player_id, {spot: stack for spot, stack in outcome.changed_slots.items() if stack})
+        emptied = [spot for spot, stack in outcome.changed_slots.items() if not stack and spot in self.slots]
+        if emptied:
+            items.clear_slots(tx, self.player_id, emptied)
+        if outcome.removed_bags:
+            items.delete_bags(tx, outcome.removed_bags)
+
+    def _save_bags(self, tx: Writing) -> None:
+        outcome = self.outcome
+        resized = {bag_id: size for bag_id, size in outcome.new_bags.items() if bag_id in outcome.resized_bags}
+        _insert_bags(tx, self.player_id, {bag: size for bag, size in outcome.new_bags.items() if bag not in resized})
+        if resized:
+            items.resize_bags(tx, make_bag_rows(self.player_id, resized))
+
+
+@dataclass(frozen=True, slots=True)
+class SpellsChanged:
+    kind: str  # kind of the change in the audit log: spell_taught, spell_forgotten, spells_set
+    player_id: str
+    before: Mapping[int, str | None]
+    after: Mapping[int, str | None]
+
+    def whose(self) -> SubjectIds:
+        return self.player_id, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(spells=self.before), ChangeSide(spells=self.after)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        _save_spells(tx, self.player_id, {slot: spell for slot, spell in self.after.items() if spell})
+        emptied = [slot for slot, spell in self.after.items() if not spell]
+        if emptied:
+            spells.clear(tx, self.player_id, emptied)
+
+
+@dataclass(frozen=True, slots=True)
+class VariablesSet:
+    player_id: str
+    before: Mapping[str, int | bool | None]
+    after: Mapping[str, int | bool | None]  # variable id → its value after the change; None: the variable has no value
+    kind = "variables_set"
+
+    def whose(self) -> SubjectIds:
+        return self.player_id, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(variables=self.before), ChangeSide(variables=self.after)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        _save_variables(tx, self.player_id, {each: value for each, value in self.after.items() if value is not None})
+        unset = [each for each, value in self.after.items() if value is None]
+        if unset:
+            variables.clear(tx, self.player_id, unset)
+
+
+class PlayerState(msgspec.Struct, frozen=True, gc=False):
+    """A player's items, bags, spells and variables: everything except its record."""
+
+    slots: Slots = {}
+    bags: Mapping[str, int] = {}
+    spells: Mapping[int, str] = {}
+    variables: Mapping[str, int | bool] = {}
+    attached: Attachments = Attachments()  # read only for a deletion
+
+    def make_side(self, player: Player) -> ChangeSide:
+        return ChangeSide(
+            player={name: getattr(player, name) for name in FIELDS},
+            slots=self.slots,
+            bags=self.bags,
+            spells=self.spells,
+            variables=self.variables,
+            attached=self.attached,
+            unknown=player.unknown,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerCreated:
+    player: Player
+    state: PlayerState
+    kind = "player_created"
+
+    def whose(self) -> SubjectIds:
+        return self.player.id, self.player.user_id
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return None, self.state.make_side(self.player)
+
+    def carry_out(self, tx: Writing, codec: Codec) -> None:
+        stored_players.insert(tx, [make_player_columns(self.player, codec)])
+        _insert_bags(tx, self.player.id, self.state.bags)
+        _save_slots(tx, self.player.id, self.state.slots)
+        _save_spells(tx, self.player.id, self.state.spells)
+        _save_variables(tx, self.player.id, self.state.variables)
+        _save_attached(tx, self.player.id, self.state.attached)
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerChanged:
+    """A change of the player's record: progress, position, appearance, name, owner or equipment."""
+
+    before: Player
+    after: Player
+    # store the name even if it is unchanged: a player whose name was taken by another can then be found by it
+    claims_name: bool = False
+    kind = "player_changed"
+
+    def whose(self) -> SubjectIds:
+        return self.after.id, self.after.user_id if self._sets("user_id") else None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        names = [name for name in FIELDS if self._sets(name)]
+        return (
+            ChangeSide(player={name: getattr(self.before, name) for name in names}),
+            ChangeSide(player={name: getattr(self.after, name) for name in names}),
+        )
+
+    def carry_out(self, tx: Writing, codec: Codec) -> None:
+        named = self._sets("name")
+        stored_players.update(tx, make_player_columns(self.after, codec), named=named)
+        if named or self._sets("level") or self._sets("exp"):
+            new_fold = fold(self.after.name) if named else None
+            presence.update_sort_keys(tx, self.after.id, new_fold, self.after.level, self.after.exp)
+
+    def _sets(self, name: str) -> bool:
+        return getattr(self.before, name) != getattr(self.after, name) or (self.claims_name and name == "name")
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerDeleted:
+    player: Player
+    state: PlayerState
+    kind = "player_deleted"
+
+    def whose(self) -> SubjectIds:
+        return self.player.id, self.player.user_id
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide | None]:
+        return self.state.make_side(self.player), None
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        stored_players.delete(tx, self.player.id)
+
+
+@dataclass(frozen=True, slots=True)
+class PlayersLoaded:
+    """A bulk load of players. The batch is one entry of the audit log, with the totals of their items."""
+
+    players: Sequence[tuple[Player, PlayerState]]
+    taken_name_ids: Collection[str] = ()  # players whose name another player already has
+    kind = "players_loaded"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        sums: dict[str, int] = {}
+        for _, world in self.players:
+            for stack in world.slots.values():
+                sums[stack.item_id] = sums.get(stack.item_id, 0) + stack.quantity
+        return None, ChangeSide(catalogue={"players": len(self.players)}, sums=sums)
+
+    def carry_out(self, tx: Writing, codec: Codec) -> None:
+        clashing = self.taken_name_ids
+        stored_players.load(
+            tx, [make_player_columns(each, codec, clashes=each.id in clashing) for each, _ in self.players]
+        )
+        items.load_bags(tx, list_bag_values((player.id, state.bags) for player, state in self.players))
+        items.load_slots(tx, list_slot_values((player.id, state.slots) for player, state in self.players))
+        spells.load(tx, list_spell_values((player.id, state.spells) for player, state in self.players))
+        variables.load(tx, list_variable_values((player.id, state.variables) for player, state in self.players))
+
+
+def _insert_bags(tx: Writing, player_id: str, bags: Mapping[str, int]) -> None:
+    if bags:
+        items.insert_bags(tx, make_bag_rows(player_id, bags))
+
+
+def _save_slots(tx: Writing, player_id: str, slots: Slots) -> None:
+    if slots:
+        items.save_slots(tx, make_slot_rows(player_id, slots))
+
+
+def _save_spells(tx: Writing, player_id: str, known: Mapping[int, str]) -> None:
+    if known:
+        spells.save(tx, make_spell_rows(player_id, known))
+
+
+def _save_variables(tx: Writing, player_id: str, values: Mapping[str, int | bool]) -> None:
+    if values:
+        variables.save(tx, make_variable_rows(player_id, values))
+
+
+def _save_attached(tx: Writing, player_id: str, attached: Attachments) -> None:
+    if attached.texts:
+        player_texts.insert(tx, player_id, attached.texts)
+    if attached.membership:
+        guilds.restore_member(tx, attached.membership._replace(player_id=player_id))
+    if attached.leftovers:
+        imports.insert_leftovers_of_player(tx, [each._replace(owner_id=player_id) for each in attached.leftovers])

@@ -1,0 +1,179 @@
+"""Changes of the world that belong to no player: catalogue, pictures, variables of the server, guilds, and commands.
+
+Commands to the game change no data: the game reads them in the change feed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gamekeeper.game.core.change import ChangeSide, Codec, GuildState, SubjectIds, command
+from gamekeeper.game.core.lookup import fold
+from gamekeeper.game.core.values import Value, encode_value, find_type
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.world import catalogue, guild_variables, guilds, server_variables
+from gamekeeper.store.world.catalogue import Picture
+from gamekeeper.store.world.guild_variables import GuildValue
+from gamekeeper.store.world.guilds import GuildColumns
+
+
+@dataclass(frozen=True, slots=True)
+class ServerVariablesSet:
+    before: Mapping[str, Value | None]
+    after: Mapping[str, Value | None]  # variable id → its value after the change; None: as if never set
+    kind = "server_variables_set"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(server_variables=self.before), ChangeSide(server_variables=self.after)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        for variable_id, value in self.after.items():
+            server_variables.set_value(tx, variable_id, encode_value(value))
+
+
+@dataclass(frozen=True, slots=True)
+class GuildVariablesSet:
+    guild_id: str
+    before: Mapping[str, Value | None]
+    after: Mapping[str, Value | None]  # variable id → its value after the change; None: as if never set
+    kind = "guild_variables_set"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        before, after = (
+            {(self.guild_id, each): value for each, value in side.items()} for side in (self.before, self.after)
+        )
+        return ChangeSide(guild_variables=before), ChangeSide(guild_variables=after)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        rows = [
+            GuildValue(self.guild_id, each, find_type(value), encode_value(value) or "")
+            for each, value in self.after.items()
+            if value is not None
+        ]
+        if rows:
+            guild_variables.save_values(tx, rows)
+        unset = [each for each, value in self.after.items() if value is None]
+        if unset:
+            guild_variables.clear_values(tx, self.guild_id, unset)
+
+
+@dataclass(frozen=True, slots=True)
+class CataloguePut:
+    entry_kind: str
+    before: Sequence[catalogue.CatalogueEntry]
+    after: Sequence[catalogue.CatalogueEntry]
+    kind = "catalogue_put"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(catalogue={self.entry_kind: self.before}), ChangeSide(catalogue={self.entry_kind: self.after})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        catalogue.save(tx, self.entry_kind, self.after)
+
+
+async def recount_members(tx: Writing) -> int:
+    """Count the members of guilds again whose number is wrong. Return the number of these guilds.
+
+    The locks come first: a member may join or leave meanwhile.
+    """
+    wrong = [each.id for each in await guilds.find_miscounted(tx)]
+    if wrong:
+        await guilds.lock_all(tx, wrong)
+        guilds.recount(tx, wrong)
+    return len(wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class GuildSaved:
+    """A guild that was created or changed. Both sides have only the members who joined, left or got another rank."""
+
+    before: GuildState | None
+    after: GuildState
+    kind = "guild_saved"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return self.before and ChangeSide(guild=self.before), ChangeSide(guild=self.after)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        new = self.after
+        columns = GuildColumns(new.id, new.name, fold(new.name), new.founded_at, new.bank_slots, new.instance_id)
+        if self.before is None:
+            guilds.insert(tx, columns)
+        else:
+            guilds.save(tx, columns)
+        staying = {each.player_id for each in new.members}
+        left = [each.player_id for each in self.before.members if each.player_id not in staying] if self.before else []
+        if left:
+            guilds.delete_members(tx, left)
+        if new.members:
+            guilds.save_members(tx, new.members)
+
+
+@dataclass(frozen=True, slots=True)
+class GuildDeleted:
+    guild: GuildState
+    kind = "guild_deleted"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide | None]:
+        return ChangeSide(guild=self.guild), None
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        guilds.delete(tx, self.guild.id)
+
+
+@command
+@dataclass(frozen=True, slots=True)
+class GameCommanded:
+    kind: str  # player_killed, player_warped, chat_sent
+    player_id: str | None  # None: a chat message to more than one player
+    details: Mapping[str, object]  # field of the API → value
+    servers: Sequence[str]  # the game servers that must carry it out
+    life_ms: int | None  # time until the command expires, in ms; None: never
+
+    def whose(self) -> SubjectIds:
+        return self.player_id, None
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return None, ChangeSide(command=self.details)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPicturePut:
+    """A picture that the game published or removed. The audit log has its hash, never its content."""
+
+    item_id: str
+    before: str | None  # hash
+    after: Picture | None
+    kind = "item_picture_put"
+
+    def whose(self) -> SubjectIds:
+        return None, None
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return self._make_side(self.before), self._make_side(self.after.hash if self.after else None)
+
+    def _make_side(self, picture_hash: str | None) -> ChangeSide:
+        return ChangeSide(command={"ItemId": self.item_id, "Hash": picture_hash})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        if self.after is None:
+            catalogue.delete_picture(tx, self.item_id)
+        else:
+            catalogue.save_picture(tx, self.item_id, self.after)

@@ -1,0 +1,315 @@
+"""Roles, permissions and staff: edit roles, give roles and permissions to accounts, suspend staff accounts.
+
+Roles are listed, created, edited and deleted. Staff are the accounts with permissions; ending their sessions is here
+too.
+"""
+
+from collections.abc import Iterable
+from functools import partial
+
+from msgspec import UNSET, UnsetType
+
+from gamekeeper.game.access import api_keys, permissions, roles
+from gamekeeper.game.access import refusals as role_no
+from gamekeeper.game.access.api_keys import ChangedOwner, KeyLoss
+from gamekeeper.game.access.permissions import StaffMember
+from gamekeeper.game.access.refusals import HeldByRole, LastManager, RoleBeyondQuota
+from gamekeeper.game.access.roles import RoleDraft, RoleRequest
+from gamekeeper.game.accounts import suspensions
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core import refusals as no
+from gamekeeper.http.access import role_shapes
+from gamekeeper.http.audit import codec
+from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract.operation import MANAGE, MANY, NO_STORE, OF_ONE_OWNER, QUERY, READ, STAFF, WRITE, Group
+from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.server.paging import join_pieces
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.access import roles as rows
+from gamekeeper.store.access.roles import Role
+from gamekeeper.store.accounts.users import User
+
+GROUP = Group("Roles", "Roles, and the roles and permissions of accounts.")
+EDIT_REFUSALS = (no.BadField, role_no.UnknownPermission, role_no.RoleOutOfReach, role_no.RoleBeyondQuota)
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/roles",
+    name="list_roles",
+    permissions=QUERY,
+    access=READ,
+    cache=NO_STORE,
+    answer=role_shapes.RoleList,
+    rows=MANY,
+    gated=True,
+    refusals=(no.TooManyLongReads,),
+    example_answer=role_shapes.RoleList([samples.ROLE_RECORD]),
+)
+async def list_roles(request: Request) -> bytes:
+    """List all roles with their permissions."""
+
+    async def read() -> bytes:
+        found = await rows.read_all(request.services.keeper.store)
+        return shapes.encode(role_shapes.RoleList([_make_record(each) for each in found.values()]))
+
+    return await request.run_through_gate(read)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/roles",
+    name="create_role",
+    permissions=STAFF,
+    access=WRITE,
+    body=role_shapes.CreateRole,
+    answer=role_shapes.RoleRecord,
+    refusals=(*EDIT_REFUSALS, role_no.RoleExists),
+    example_body=role_shapes.CreateRole("quartermaster", "Hands out items.", ["players.read", "items.give"]),
+    example_answer=role_shapes.RoleRecord(
+        "quartermaster", "Hands out items.", ["items.give", "players.read"], ReadOnly=False, BuiltIn=False
+    ),
+)
+async def create_role(request: Request, body: role_shapes.CreateRole) -> Response:
+    """Create a role, with permissions that the caller has."""
+    draft = RoleDraft(body.about, body.permissions or (), body.readonly, _read_quotas(body.quotas))
+    decide = partial(roles.create, name=body.name, draft=draft, actor=request.caller.actor)
+    return await request.change(decide, _encode_record)
+
+
+@GROUP.operation(
+    "PUT /api/keeper/v1/roles/[role]",
+    name="save_role",
+    permissions=STAFF,
+    access=WRITE,
+    body=role_shapes.SaveRole,
+    answer=role_shapes.RoleRecord,
+    refusals=(*EDIT_REFUSALS, role_no.OwnRole, role_no.LastManager, role_no.BuiltinRole),
+    example_body=role_shapes.SaveRole(permissions=["players.read", "moderation.mute"]),
+    example_answer=samples.ROLE_RECORD,
+)
+async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:
+    """Edit a role. Callers need its permissions, before and after, and must not have the role."""
+    draft = RoleDraft(
+        None if body.about is UNSET else body.about,
+        None if body.permissions is UNSET else body.permissions,
+        None if body.readonly is UNSET else body.readonly,
+        _read_quotas(body.quotas),
+    )
+    decide = partial(roles.edit, name=request.params[0], draft=draft, actor=request.caller.actor)
+    answer = await request.change(decide, _encode_record)
+    request.services.callers.clear_cache()  # the cached callers still have the role's old permissions
+    return answer
+
+
+@GROUP.operation(
+    "DELETE /api/keeper/v1/roles/[role]",
+    name="delete_role",
+    permissions=STAFF,
+    access=WRITE,
+    answer=role_shapes.RoleRecord,
+    refusals=(role_no.RoleOutOfReach, role_no.OwnRole, role_no.BuiltinRole, role_no.RoleInUse),
+    example_answer=samples.ROLE_RECORD,
+)
+async def delete_role(request: Request) -> Response:
+    """Delete a role that no account has."""
+    decide = partial(roles.delete, name=request.params[0], actor=request.caller.actor)
+    return await request.change(decide, _encode_record)
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/users/[lookupKey]/roles",
+    name="get_user_roles",
+    permissions=QUERY,
+    access=READ,
+    cache=NO_STORE,
+    answer=role_shapes.HeldRoles,
+    rows=OF_ONE_OWNER,
+    refusals=(no.TooManyLongReads,),
+    example_answer=samples.HELD_ROLES,
+)
+async def get_user_roles(request: Request) -> bytes:
+    """Get the roles and the permissions of an account."""
+    user = await lookup.find_user(request.services.keeper.store, request.params[0])
+    return await join_pieces(request, len(permissions.list_roles(user)), map(_encode_held, (user,)))
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/users/[lookupKey]/roles",
+    name="change_user_roles",
+    permissions=QUERY | STAFF,
+    access=WRITE,
+    body=role_shapes.ChangeRoles,
+    answer=role_shapes.HeldRoles,
+    refusals=(
+        *(no.Outranked, no.OwnPowers, role_no.UnknownRole, role_no.UnknownPermission),
+        *(role_no.RoleOutOfReach, role_no.RoleBeyondQuota, role_no.OwnRole, role_no.HeldByRole),
+        role_no.LastManager,
+    ),
+    example_body=role_shapes.ChangeRoles(give=["moderator"]),
+    example_answer=samples.HELD_ROLES,
+)
+async def change_user_roles(request: Request, body: role_shapes.ChangeRoles) -> Response:
+    """Give and take roles and permissions of an account. The caller must have each of them."""
+    wanted = RoleRequest(body.give or (), body.take or (), body.grant or (), body.revoke or ())
+
+    rule = partial(roles.change_account, key=request.params[0], wanted=wanted, actor=request.caller.actor)
+    answer = await request.change(
+        partial(api_keys.decide_with_losses, rule=rule), lambda changed: _encode_held(*changed)
+    )
+    request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
+    return answer
+
+
+def _read_quotas(sent: list[role_shapes.RoleQuota] | UnsetType) -> dict[str, int] | None:
+    if sent is UNSET:
+        return None
+    found = {each.ItemId: each.PerDay for each in sent}
+    if len(found) < len(sent):
+        raise no.BadField(field="quotas", problem="has the same item twice")
+    return found
+
+
+def _make_record(role: Role) -> role_shapes.RoleRecord:
+    return role_shapes.RoleRecord(
+        role.name,
+        role.about,
+        sorted(roles.list_permissions(role)),
+        ReadOnly=role.read_only,
+        BuiltIn=role.builtin,
+        Quotas=[role_shapes.RoleQuota(*each) for each in role.quotas],
+    )
+
+
+def _encode_record(role: Role) -> bytes:
+    return shapes.encode(_make_record(role))
+
+
+def _encode_held(user: User, losses: Iterable[KeyLoss] = ()) -> bytes:
+    direct, held = permissions.list_granted(user.powers, user.grants), permissions.list_held(user)
+    names, weakened = list(permissions.list_roles(user)), role_shapes.make_list(losses)
+    return shapes.encode(role_shapes.HeldRoles(user.id, user.name, names, sorted(direct), sorted(held), weakened))
+
+
+POWERS_GROUP = Group("Powers", "Permissions of accounts.")
+
+
+@POWERS_GROUP.operation(
+    "POST /api/keeper/v1/users/[lookupKey]/powers",
+    name="change_powers",
+    permissions=MANAGE,
+    access=WRITE,
+    body=role_shapes.ChangePowers,
+    answer=role_shapes.HeldPowers,
+    refusals=(no.Outranked, no.OwnPowers, RoleBeyondQuota, HeldByRole, LastManager),
+    example_body=role_shapes.ChangePowers(mute=True),
+    example_answer=role_shapes.HeldPowers(samples.USER_ID, samples.USER, *samples.PERMISSIONS),
+)
+async def change_powers(request: Request, body: role_shapes.ChangePowers) -> Response:
+    """Grant or revoke an account's permissions. The caller must have each of them."""
+    given = codec.read_permissions(body)
+    rule = partial(roles.change_powers, key=request.params[0], given=given, actor=request.caller.actor)
+    answer = await request.change(partial(api_keys.decide_with_losses, rule=rule), _encode)
+    request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
+    return answer
+
+
+def _encode(changed: ChangedOwner) -> bytes:
+    user, weakened = changed.user, role_shapes.make_list(changed.losses)
+    return shapes.encode(
+        role_shapes.HeldPowers(user.id, user.name, *permissions.find_powers(user), WeakenedKeys=weakened)
+    )
+
+
+STAFF_GROUP = Group("Staff", "Accounts of staff.")
+
+
+@STAFF_GROUP.operation(
+    "GET /api/keeper/v1/staff",
+    name="list_staff",
+    permissions=QUERY | STAFF,
+    access=READ,
+    cache=NO_STORE,
+    query=role_shapes.StaffQuery,
+    answer=role_shapes.StaffList,
+    rows=200,
+    refusals=(),
+    example_answer=role_shapes.StaffList([samples.STAFF_MEMBER], None),
+)
+async def list_staff(request: Request, query: role_shapes.StaffQuery) -> bytes:
+    """List accounts with roles or directly granted permissions, by name; the first 4,000."""
+    page = await request.services.keeper.store.read(
+        lambda tx: permissions.load_staff_page(tx, query.offset, query.limit)
+    )
+    return shapes.encode(role_shapes.StaffList([_make_member(each) for each in page.members], page.next))
+
+
+@STAFF_GROUP.operation(
+    "DELETE /api/keeper/v1/users/[lookupKey]/sessions",
+    name="end_sessions",
+    permissions=QUERY | STAFF,
+    access=WRITE,
+    answer=role_shapes.EndedSessions,
+    refusals=(no.Outranked,),
+    example_answer=role_shapes.EndedSessions(samples.USER_ID, samples.USER),
+)
+async def end_sessions(request: Request) -> Response:
+    """End all sessions of an account in the console. Tokens of programs stay valid."""
+    decide = partial(suspensions.end_sessions, key=request.params[0], actor=request.caller.actor)
+    answer = await request.change(decide, lambda user: shapes.encode(role_shapes.EndedSessions(user.id, user.name)))
+    request.services.callers.clear_cache()
+    return answer
+
+
+@STAFF_GROUP.operation(
+    "POST /api/keeper/v1/users/[lookupKey]/suspend",
+    name="suspend_user",
+    permissions=QUERY | STAFF,
+    access=WRITE,
+    answer=role_shapes.Suspension,
+    refusals=(no.Outranked, no.OwnAccount, LastManager),
+    example_answer=role_shapes.Suspension(samples.USER_ID, samples.USER, Suspended=True),
+)
+async def suspend_user(request: Request) -> Response:
+    """Suspend an account: its tokens are revoked, and it cannot log in. The game is not affected."""
+    rule = partial(suspensions.suspend, key=request.params[0], actor=request.caller.actor)
+    answer = await request.change(
+        partial(api_keys.decide_with_losses, rule=rule), lambda done: _encode_suspension(*done)
+    )
+    request.services.callers.clear_cache()
+    return answer
+
+
+@STAFF_GROUP.operation(
+    "POST /api/keeper/v1/users/[lookupKey]/resume",
+    name="resume_user",
+    permissions=QUERY | STAFF,
+    access=WRITE,
+    answer=role_shapes.Suspension,
+    refusals=(no.Outranked, no.OwnAccount, RoleBeyondQuota),
+    example_answer=role_shapes.Suspension(samples.USER_ID, samples.USER, Suspended=False),
+)
+async def resume_user(request: Request) -> Response:
+    """End the suspension of an account; also 200 if it is not suspended."""
+    decide = partial(suspensions.resume, key=request.params[0], actor=request.caller.actor)
+    return await request.change(decide, _encode_suspension)
+
+
+def _encode_suspension(user: User, losses: Iterable[KeyLoss] = ()) -> bytes:
+    weakened = role_shapes.make_list(losses)
+    return shapes.encode(role_shapes.Suspension(user.id, user.name, Suspended=user.suspended, WeakenedKeys=weakened))
+
+
+def list_values(user: User) -> tuple[str, str, str, list[str], list[str], bool]:
+    """List the values of the fields that every account with roles has."""
+    roles, granted = permissions.list_roles(user), permissions.list_granted(user.powers, user.grants)
+    return user.id, user.name, user.email, list(roles), sorted(granted), user.suspended
+
+
+def _make_member(member: StaffMember) -> role_shapes.StaffMember:
+    user, (last, sessions, has_second_factor) = member
+    return role_shapes.StaffMember(
+        *list_values(user),
+        LastSignIn=None if last is None else format_instant(last),
+        Sessions=sessions,
+        SecondFactor=has_second_factor,
+    )

@@ -1,0 +1,96 @@
+"""The security log: list sign-ins, failed guesses, and changes of credentials and roles."""
+
+import csv
+import io
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+import msgspec
+from msgspec.structs import astuple
+
+from gamekeeper.game.access import security_log
+from gamekeeper.game.audit.history import Pause
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core import refusals as no
+from gamekeeper.http.access import credential_shapes
+from gamekeeper.http.audit import history_shapes
+from gamekeeper.http.audit.history import CSV_BATCH, format_cell
+from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract.operation import NO_STORE, READ, Group, needs
+from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.server.query_values import MailCursor
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.access.security_log import SecurityFilter, SecurityRow
+from gamekeeper.store.engine.interface import Reading
+
+ReadCsv = Callable[[Reading, Pause], Coroutine[Any, Any, tuple[bytes, tuple[int, str] | None]]]
+
+GROUP = Group("Security", "The security log: sign-ins, failed guesses, credentials and roles.")
+ATTACHMENT = (b"content-disposition", b'attachment; filename="security.csv"')
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/security",
+    name="list_security_events",
+    permissions=needs("audit.read", "users.query"),
+    access=READ,
+    cache=NO_STORE,
+    query=credential_shapes.SecurityQuery,
+    answer=credential_shapes.SecurityEvents,
+    rows=history_shapes.LIMITS["csv"][1],
+    gated=True,
+    refusals=(no.NoSuchUser, no.TooManyLongReads),
+    example_answer=credential_shapes.SecurityEvents([samples.SECURITY_EVENT], samples.MAIL_CURSOR),
+)
+async def list_events(request: Request, query: credential_shapes.SecurityQuery) -> bytes | Response:
+    """List events of the security log, newest first, with filters; `format=csv` for a table."""
+    store = request.services.keeper.store
+    user_id = await _find_user_id(store, query.user) if query.user else None
+    wanted = SecurityFilter(user_id, query.kind or None, query.since, query.to)
+    usual, most = history_shapes.LIMITS[query.format]
+    limit = min(query.limit or usual, most)
+    if query.format == "csv":
+        return await _answer_csv(request, partial(_read_csv, wanted=wanted, before=query.before, limit=limit), limit)
+    page = await store.read(lambda tx: security_log.load_page(tx, wanted, query.before, limit))
+    following = str(MailCursor(*page.next)) if page.next else None
+    return shapes.encode(credential_shapes.SecurityEvents([make_event(each) for each in page.events], following))
+
+
+async def _find_user_id(tx: Reading, key: str) -> str:
+    """Return the id of an account. An unknown id is no error: it has no events."""
+    return lookup.parse_guid(key) or (await lookup.find_user(tx, key)).id
+
+
+async def _answer_csv(request: Request, read: ReadCsv, limit: int) -> bytes | Response:
+    found = await request.run_until_disconnect(request.read_in_pieces(read, long=limit > security_log.PIECE_ROWS))
+    if found is None:
+        return b""  # nobody reads this answer: the client has disconnected
+    content, following = found
+    more = [] if following is None else [(b"x-next", str(MailCursor(*following)).encode())]
+    return Response(content, headers=(ATTACHMENT, *more), content_type=b"text/csv; charset=utf-8")
+
+
+async def _read_csv(
+    tx: Reading, rest: Pause, wanted: SecurityFilter, before: tuple[int, str], limit: int
+) -> tuple[bytes, tuple[int, str] | None]:
+    """Make a CSV table of events. Cells that a spreadsheet could run as a formula get a leading apostrophe."""
+    out, following = io.StringIO(newline=""), None
+    writer = csv.writer(out)
+    writer.writerow(credential_shapes.SecurityEvent.__struct_fields__)
+    async for part in security_log.load_pages(tx, wanted, before, limit):
+        for start in range(0, len(part.events), CSV_BATCH):
+            await rest()
+            some = part.events[start : start + CSV_BATCH]
+            writer.writerows([format_cell(value) for value in astuple(make_event(row))] for row in some)
+        following = part.next
+    return out.getvalue().encode(), following
+
+
+def make_event(row: SecurityRow) -> credential_shapes.SecurityEvent:
+    whose = (row.user_id, row.user, row.actor_id, row.actor)
+    details = msgspec.json.decode(row.details, type=credential_shapes.EventDetails) if row.details else None
+    return credential_shapes.SecurityEvent(
+        row.id, format_instant(row.at), row.kind, *whose, row.address, row.browser, row.credential_id, details
+    )

@@ -1,0 +1,169 @@
+"""Notes, warnings and tags of staff about accounts and players."""
+
+from functools import partial
+
+from msgspec import UNSET
+
+from gamekeeper.game.accounts import notes
+from gamekeeper.game.accounts.refusals import NoSuchNote
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core import refusals as no
+from gamekeeper.http.accounts import account_shapes
+from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract.operation import MOST_AT_ONCE, NO_STORE, READ, WRITE, Group, needs
+from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.server.query_values import MailCursor
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.accounts import notes as rows
+from gamekeeper.store.accounts.notes import Note, Subject
+from gamekeeper.store.engine.interface import Reading
+
+WRITE_NOTES = needs("notes.write")
+GROUP = Group("Notes", "Notes, warnings and tags of staff about accounts and players.")
+_SAMPLE = account_shapes.NoteRecord(
+    Id=samples.MAIL_ID,
+    UserId=samples.USER_ID,
+    User=samples.USER,
+    PlayerId=samples.PLAYER_ID,
+    Player=samples.PLAYER,
+    AuthorId=samples.TOKEN_ID,
+    Author=samples.KEEPER,
+    At=samples.TIME,
+    Warning=True,
+    Text="Asked for the same refund twice.",
+)
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/notes",
+    name="list_notes",
+    permissions=WRITE_NOTES,
+    access=READ,
+    cache=NO_STORE,
+    query=account_shapes.NotesQuery,
+    answer=account_shapes.NoteList,
+    rows=MOST_AT_ONCE,
+    refusals=(no.NoSuchPlayer, no.NoSuchUser),
+    example_answer=account_shapes.NoteList([_SAMPLE], ["refunds"], None),
+)
+async def list_notes(request: Request, query: account_shapes.NotesQuery) -> bytes:
+    """List notes, newest first: all, or those of a player or account, with their tags."""
+    player, user = query.player or None, query.user or None
+
+    async def read(tx: Reading) -> tuple[notes.NotePage, list[str] | None]:
+        subject = await notes.find_subject(tx, player, user) if player or user else None
+        page = await notes.load_page(tx, query.before, query.limit, subject, query.text or "")
+        return page, await _read_tags(tx, subject) if subject else None
+
+    page, tags = await request.services.keeper.store.read(read)
+    following = str(MailCursor(*page.next)) if page.next else None
+    return shapes.encode(account_shapes.NoteList([make_record(each) for each in page.notes], tags, following))
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/notes",
+    name="add_note",
+    permissions=WRITE_NOTES,
+    access=WRITE,
+    body=account_shapes.AddNote,
+    answer=account_shapes.NoteRecord,
+    refusals=(no.NoSuchPlayer, no.NoSuchUser),
+    example_body=account_shapes.AddNote("Asked for the same refund twice.", samples.PLAYER, Warning=True),
+    example_answer=_SAMPLE,
+)
+async def add_note(request: Request, body: account_shapes.AddNote) -> Response:
+    """Write a note about a player or an account; a warning is shown in the header of its page."""
+    decide = partial(
+        notes.add,
+        player=None if body.Player is UNSET else body.Player,
+        user=None if body.User is UNSET else body.User,
+        text=body.Text,
+        author_id=request.caller.account_id,
+        warning=body.Warning,
+    )
+    return await request.change(decide, lambda note: shapes.encode(make_record(note)))
+
+
+@GROUP.operation(
+    "DELETE /api/keeper/v1/notes/[noteId]",
+    name="delete_note",
+    permissions=WRITE_NOTES,
+    access=WRITE,
+    answer=account_shapes.NoteRecord,
+    refusals=(NoSuchNote,),
+    example_answer=_SAMPLE,
+)
+async def delete_note(request: Request, note_id: str) -> Response:
+    """Delete a note. The audit log keeps it."""
+    return await request.change(partial(notes.delete, note_id=note_id), lambda note: shapes.encode(make_record(note)))
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/tags",
+    name="set_tags",
+    permissions=WRITE_NOTES,
+    access=WRITE,
+    body=account_shapes.SetTags,
+    answer=account_shapes.TagsOf,
+    refusals=(no.NoSuchPlayer, no.NoSuchUser),
+    example_body=account_shapes.SetTags(["refunds", "streamer"], samples.PLAYER),
+    example_answer=account_shapes.TagsOf(["refunds", "streamer"]),
+)
+async def set_tags(request: Request, body: account_shapes.SetTags) -> Response:
+    """Replace the tags of a player or an account."""
+    decide = partial(
+        notes.set_tags,
+        player=None if body.Player is UNSET else body.Player,
+        user=None if body.User is UNSET else body.User,
+        tags=body.Tags,
+    )
+    return await request.change(decide, lambda tags: shapes.encode(account_shapes.TagsOf(tags)))
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/tags/[tag]",
+    name="list_tagged",
+    permissions=WRITE_NOTES,
+    access=READ,
+    cache=NO_STORE,
+    query=account_shapes.TaggedQuery,
+    answer=account_shapes.TaggedList,
+    rows=MOST_AT_ONCE,
+    refusals=(),
+    example_answer=account_shapes.TaggedList(
+        [account_shapes.TaggedRecord(samples.USER_ID, samples.USER, samples.PLAYER_ID, samples.PLAYER)]
+    ),
+)
+async def list_tagged(request: Request, query: account_shapes.TaggedQuery) -> bytes:
+    """List the accounts and players that have a tag."""
+    found = await notes.load_tagged(request.services.keeper.store, request.params[0], notes.FIRST, query.limit)
+    return shapes.encode(
+        account_shapes.TaggedList(
+            [
+                account_shapes.TaggedRecord(
+                    each.user_id, each.user, None if each.player_id == lookup.ZERO_GUID else each.player_id, each.player
+                )
+                for each in found
+            ]
+        )
+    )
+
+
+def make_record(note: Note) -> account_shapes.NoteRecord:
+    return account_shapes.NoteRecord(
+        Id=note.id,
+        UserId=note.user_id,
+        User=note.user,
+        PlayerId=note.player_id,
+        Player=note.player,
+        AuthorId=note.author_id,
+        Author=note.author,
+        At=format_instant(note.at),
+        Warning=note.warning,
+        Text=note.text,
+    )
+
+
+async def _read_tags(tx: Reading, subject: Subject) -> list[str]:
+    return await rows.read_tags(tx, subject.user_id, subject.player_id or lookup.ZERO_GUID)

@@ -1,0 +1,368 @@
+"""Bulk jobs: one act for many players, which the server works through. `bulk_runner.py` does it."""
+
+import csv
+import io
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from functools import partial
+
+import msgspec
+from msgspec import UNSET
+
+from gamekeeper.game.access.refusals import PermissionMissing
+from gamekeeper.game.audit import bulk_jobs
+from gamekeeper.game.audit.approvals import encode_preview
+from gamekeeper.game.audit.bulk_jobs import UNDO, Creator, FoundTargets, Plan, TargetPage, Terms
+from gamekeeper.game.audit.history import Pause
+from gamekeeper.game.audit.refusals import (
+    FilterTooWide,
+    JobEnded,
+    JobNotStarted,
+    JobRunning,
+    JobUndone,
+    NoPlayers,
+    NoSuchBulkJob,
+    NothingToUndo,
+    NotYourJob,
+    TooManyPlayers,
+    TooManyPreviewedJobs,
+)
+from gamekeeper.game.core import refusals as no
+from gamekeeper.http.audit import bulk_runner, bulk_shapes, history_shapes
+from gamekeeper.http.audit.bulk_runner import ACTS, make_request_id
+from gamekeeper.http.audit.history import CSV, CSV_BATCH, format_cell
+from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract.operation import MOST_AT_ONCE, NO_STORE, READ, WRITE, Group, needs
+from gamekeeper.http.server import dispatcher
+from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.server.query_values import MailCursor
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import APPROVAL_HEADER, Response
+from gamekeeper.store.audit import bulk_jobs as rows
+from gamekeeper.store.audit.bulk_jobs import BulkJob, BulkTarget
+from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading
+
+LoadTargets = Callable[[Reading], AsyncGenerator[TargetPage]]
+GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.")
+RUN = needs("bulk.run", "players.read")
+ATTACHMENT = (b"content-disposition", b'attachment; filename="bulk-job.csv"')
+LARGE_BODY = 1_048_576  # bytes: the ids of MOST_PLAYERS need less than half of it
+CHECK_SECONDS = 2.0  # of trying players for expected refusals; the answer says how many were tried
+MISSING = (no.PowerMissing, PermissionMissing)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/bulk",
+    name="create_bulk_job",
+    permissions=RUN,
+    access=WRITE,
+    body=bulk_shapes.NewBulkJob,
+    body_limit=LARGE_BODY,
+    answer=bulk_shapes.BulkJob,
+    refusals=(
+        NoPlayers,
+        TooManyPlayers,
+        TooManyPreviewedJobs,
+        FilterTooWide,
+        no.SearchNotReady,
+        no.TooManyLongReads,
+        no.RoleMissing,
+        *MISSING,
+    ),
+    example_body=samples.NEW_BULK_JOB,
+    example_answer=samples.BULK_JOB,
+)
+async def create(request: Request, body: bulk_shapes.NewBulkJob) -> Response:
+    """Create a job for many players. Nothing is changed before it is started."""
+    act = ACTS[body.Act]
+    request.caller.require(frozenset({act.permission} if act.permission else ()))
+    details, players = bulk_runner.read_details(body), [each.strip() for each in body.Players or []]
+    if body.Filter is not UNSET:
+        players += await bulk_runner.collect(request, body.Filter)
+    given = list(filter(None, players))
+
+    async def find(tx: Reading, rest: Pause) -> FoundTargets:
+        return await bulk_jobs.find_targets(tx, rest, given, online=body.Online)
+
+    found = await request.read_in_pieces(find, long=len(given) > bulk_jobs.LOOKUP_BATCH)
+    plan = Plan(body.Act, details, found, request.make_intent().reason, _make_creator(request))
+    return await request.change(partial(bulk_jobs.create, plan=plan), encode_job)
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/bulk",
+    name="list_bulk_jobs",
+    permissions=RUN,
+    access=READ,
+    cache=NO_STORE,
+    query=bulk_shapes.JobsQuery,
+    answer=bulk_shapes.BulkJobs,
+    rows=MOST_AT_ONCE,
+    refusals=(),
+    example_answer=bulk_shapes.BulkJobs([samples.BULK_JOB], samples.MAIL_CURSOR),
+)
+async def list_jobs(request: Request, query: bulk_shapes.JobsQuery) -> bytes:
+    """List jobs, newest first."""
+    page = await bulk_jobs.load_page(request.services.keeper.store, query.before, query.limit)
+    following = str(MailCursor(*page.next)) if page.next else None
+    return shapes.encode(bulk_shapes.BulkJobs([make_job(each) for each in page.jobs], following))
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/bulk/[jobId]",
+    name="get_bulk_job",
+    permissions=RUN,
+    access=READ,
+    cache=NO_STORE,
+    answer=bulk_shapes.BulkJob,
+    refusals=(NoSuchBulkJob,),
+    example_answer=samples.BULK_JOB,
+)
+async def get_job(request: Request, job_id: str) -> bytes:
+    """Get a job with its progress."""
+    return encode_job(await bulk_jobs.find(request.services.keeper.store, job_id))
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/bulk/[jobId]/targets",
+    name="list_bulk_targets",
+    permissions=RUN,
+    access=READ,
+    cache=NO_STORE,
+    query=bulk_shapes.TargetsQuery,
+    answer=bulk_shapes.BulkTargets,
+    rows=bulk_jobs.MOST_PLAYERS,
+    gated=True,
+    refusals=(NoSuchBulkJob, no.TooManyLongReads),
+    example_answer=bulk_shapes.BulkTargets([samples.BULK_TARGET], 1),
+)
+async def list_targets(request: Request, query: bulk_shapes.TargetsQuery, job_id: str) -> bytes | Response:
+    """List the players of a job with their results; `format=csv` for a table."""
+    load = partial(
+        bulk_jobs.load_target_pages, job_id=job_id, after=query.after, limit=query.limit, state=query.state or None
+    )
+    read = partial(_read_csv if query.format == CSV else _read_json, load=load)
+    is_long = query.limit > bulk_jobs.PIECE_TARGETS
+    found = await request.run_until_disconnect(request.read_in_pieces(read, long=is_long))
+    if found is None:
+        return b""  # nobody reads this answer: the client has disconnected
+    content, following = found
+    if query.format != CSV:
+        return content
+    more = [] if following is None else [(b"x-next", str(following).encode())]
+    return Response(content, headers=(ATTACHMENT, *more), content_type=b"text/csv; charset=utf-8")
+
+
+async def _read_json(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes, int | None]:
+    """Encode each part by itself: all targets of a large job at once would take longer than other requests may wait."""
+    parts, following = list[bytes](), None
+    async for page in load(tx):
+        if page.targets:
+            parts.append(shapes.encode(_make_targets(page)).removeprefix(b"[").removesuffix(b"]"))
+        following = page.next
+        await rest()
+    return b'{"Targets":[%b],"Next":%b}' % (b",".join(parts), shapes.encode(following)), following
+
+
+async def _read_csv(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes, int | None]:
+    out, following = io.StringIO(newline=""), None
+    writer = csv.writer(out)
+    writer.writerow(bulk_shapes.BulkTarget.__struct_fields__)
+    async for page in load(tx):
+        targets = _make_targets(page)
+        for start in range(0, len(targets), CSV_BATCH):
+            await rest()
+            some = targets[start : start + CSV_BATCH]
+            writer.writerows([format_cell(value) for value in msgspec.structs.astuple(each)] for each in some)
+        following = page.next
+    return out.getvalue().encode(), following
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/bulk/[jobId]/preview",
+    name="preview_bulk_job",
+    permissions=RUN,
+    access=READ,
+    cache=NO_STORE,
+    query=bulk_shapes.PreviewQuery,
+    answer=bulk_shapes.BulkPreview,
+    rows=50,
+    refusals=(NoSuchBulkJob, no.TooManyLongReads, *MISSING),
+    example_answer=bulk_shapes.BulkPreview([samples.PREVIEWED_TARGET], samples.BULK_CHECK),
+)
+async def preview(request: Request, query: bulk_shapes.PreviewQuery, job_id: str) -> bytes:
+    """Try the job on its next players, and change nothing."""
+    store = request.services.keeper.store
+    job = await bulk_jobs.find(store, job_id)
+    request.caller.require(bulk_runner.find_route(request.services, job).permissions or frozenset())
+    targets = await rows.read_targets(store, job_id, 0, max(query.limit, query.check), rows.WAITING)
+    tried = [await _try_target(request, job, each) for each in targets[: query.limit]]
+    check = None
+    if query.check:
+        account, gate = request.caller.account_id, request.services.gate
+        check = await gate.run(account, lambda rest: _check(request, job, tried, targets, rest), long=True)
+    return shapes.encode(bulk_shapes.BulkPreview(tried, check))
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/bulk/[jobId]/start",
+    name="start_bulk_job",
+    permissions=RUN,
+    access=WRITE,
+    answer=bulk_shapes.BulkJob,
+    refusals=(NoSuchBulkJob, NotYourJob, JobEnded, *MISSING),
+    example_answer=samples.BULK_JOB,
+)
+async def start(request: Request, job_id: str) -> Response:
+    """Start a job, or resume a paused one."""
+    job = await rows.find(request.services.keeper.store, job_id)
+    act = ACTS[job.act] if job else None
+    if job:
+        request.caller.require(bulk_runner.find_route(request.services, job).permissions or frozenset())
+    terms = Terms(
+        request.caller.account_id,
+        act.permission if act else None,
+        _describe(job) if job else {},
+        approved=request.consent is not None,
+    )
+    return await request.change(partial(bulk_jobs.start, job_id=job_id, terms=terms), encode_job)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/bulk/[jobId]/pause",
+    name="pause_bulk_job",
+    permissions=RUN,
+    access=WRITE,
+    answer=bulk_shapes.BulkJob,
+    refusals=(NoSuchBulkJob, JobEnded, JobNotStarted),
+    example_answer=samples.BULK_JOB,
+)
+async def pause(request: Request, job_id: str) -> Response:
+    """Pause a job after the player that it works on; also 200 if it is paused already."""
+    job = await rows.find(request.services.keeper.store, job_id)
+    decide = partial(bulk_jobs.pause, job_id=job_id, details=_describe(job) if job else {})
+    return await request.change(decide, encode_job)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/bulk/[jobId]/cancel",
+    name="cancel_bulk_job",
+    permissions=RUN,
+    access=WRITE,
+    answer=bulk_shapes.BulkJob,
+    refusals=(NoSuchBulkJob, JobEnded),
+    example_answer=samples.BULK_JOB,
+)
+async def cancel(request: Request, job_id: str) -> Response:
+    """Cancel a job. What it has changed stays."""
+    job = await rows.find(request.services.keeper.store, job_id)
+    decide = partial(bulk_jobs.cancel, job_id=job_id, details=_describe(job) if job else {})
+    return await request.change(decide, encode_job)
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/bulk/[jobId]/undo",
+    name="undo_bulk_job",
+    permissions=RUN | needs("audit.undo"),
+    access=WRITE,
+    answer=bulk_shapes.BulkJob,
+    refusals=(NoSuchBulkJob, JobRunning, NothingToUndo, JobUndone, TooManyPreviewedJobs),
+    example_answer=samples.BULK_UNDO,
+)
+async def undo(request: Request, job_id: str) -> Response:
+    """Create a job that undoes what is not undone yet of another job. Start it like any job."""
+    decide = partial(bulk_jobs.undo, job_id=job_id, reason=request.make_intent().reason, creator=_make_creator(request))
+    return await request.change(decide, encode_job)
+
+
+def _make_creator(request: Request) -> Creator:
+    me, most = request.caller, request.services.keeper.settings.bulk_previews
+    return Creator(me.account_id, me.name, me.token_id, most)
+
+
+async def _try_target(request: Request, job: BulkJob, target: BulkTarget) -> bulk_shapes.PreviewedTarget:
+    """Run a dry run of the request for one player, as the caller."""
+    code = message = None
+    changes, needs_approval = list[history_shapes.PreviewedChange](), False
+    waiting = rows.WaitingTarget(target.number, target.player_id or "", target.undoes)
+    sent = bulk_runner.make_request(request.services, job, bulk_jobs.read_details(job), waiting, None)
+    try:
+        tried = await dispatcher.call_as(sent.request, request.caller, sent.route, sent.params)
+        changes = msgspec.json.decode(encode_preview(tried.entries), type=list[history_shapes.PreviewedChange])
+        needs_approval = APPROVAL_HEADER in tried.headers
+    except no.Refusal as refusal:
+        code, message = refusal.code, refusal.message
+    return bulk_shapes.PreviewedTarget(
+        target.number, target.player_id or "", target.player, code, message, needs_approval, changes
+    )
+
+
+async def _check(
+    request: Request,
+    job: BulkJob,
+    tried: list[bulk_shapes.PreviewedTarget],
+    targets: Sequence[BulkTarget],
+    rest: Pause,
+) -> bulk_shapes.BulkCheck:
+    """Count the refusals that the job would get. Players are tried for CHECK_SECONDS, or until the database fails."""
+    until, found = time.monotonic() + CHECK_SECONDS, list(tried)
+    for each in targets[len(tried) :]:
+        if time.monotonic() > until:
+            break
+        try:
+            found.append(await _try_target(request, job, each))
+        except DatabaseUnavailable:
+            break
+        await rest()
+    refused: dict[str, bulk_shapes.ExpectedRefusal] = {}
+    for each in found:
+        if each.Code is not None:
+            first = bulk_shapes.ExpectedRefusal(each.Code, each.Message or "", 0, each.Player)
+            refused.setdefault(each.Code, first).Players += 1
+    refusals = sorted(refused.values(), key=lambda each: (-each.Players, each.Code))
+    held = sum(each.NeedsApproval for each in found)
+    return bulk_shapes.BulkCheck(len(found), job.remaining, held, refusals)
+
+
+def _describe(job: BulkJob) -> dict[str, object]:
+    """Return what a job does, for the audit log and for approvers. Not `Quantity`, by which items are counted there."""
+    details = bulk_jobs.read_details(job)
+    found = {
+        "ItemId": details.item_id,
+        "Each": details.quantity,
+        "VariableId": details.variable_id,
+        "Value": details.value,
+        "Days": details.days,
+        "Minutes": details.minutes,
+        "Until": None if details.until is None else format_instant(details.until),
+        "UndoOf": job.undoes if job.act == UNDO else None,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def encode_job(job: BulkJob) -> bytes:
+    return shapes.encode(make_job(job))
+
+
+def make_job(job: BulkJob) -> bulk_shapes.BulkJob:
+    details = bulk_jobs.read_details(job)
+    started, ended, until = (
+        None if at is None else format_instant(at) for at in (job.started_at, job.ended_at, details.until)
+    )
+    return bulk_shapes.BulkJob(
+        *(job.id, job.state, job.act, details.item_id, details.quantity, details.bank_overflow),
+        *(details.variable_id, details.value, details.days, job.reason, job.creator_id, job.creator, job.undoes),
+        *(make_request_id(job.id), job.problem, job.players, job.done, job.refused, job.held, job.remaining),
+        *(job.not_found, job.repeated, format_instant(job.created_at), started, ended, details.minutes, until),
+    )
+
+
+def _make_targets(page: TargetPage) -> list[bulk_shapes.BulkTarget]:
+    return [make_target(each, page.undone.get(each.seq or 0)) for each in page.targets]
+
+
+def make_target(target: BulkTarget, undone_by: int | None) -> bulk_shapes.BulkTarget:
+    return bulk_shapes.BulkTarget(
+        *(target.number, target.state, target.player_id, target.player, target.given, target.seq, target.undoes),
+        *(target.approval_id, target.code, target.problem, undone_by),
+    )

@@ -1,0 +1,188 @@
+"""JSON shapes of bulk jobs."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from gamekeeper.http.accounts.account_shapes import CURSOR_SCHEMA
+from gamekeeper.http.accounts.account_shapes import Days as DayCount
+from gamekeeper.http.accounts.account_shapes import Minutes as MinuteCount
+from gamekeeper.http.audit.history_shapes import Format, PreviewedChange
+from gamekeeper.http.contract.shapes import (
+    NEVER_NULL,
+    PRINTABLE,
+    Guid,
+    Instant,
+    Limit,
+    Natural,
+    PlainInt32,
+    PlainInt64,
+    Positive,
+)
+from gamekeeper.http.players.variable_shapes import VariableValue
+from gamekeeper.http.server import query_values
+from gamekeeper.http.server.query_values import read_mail_cursor
+
+PlayerKey = Annotated[str, Meta(max_length=255)]
+ActName = Literal["give_item", "take_item", "set_variable", "ban_player", "mute_player"]
+JobsBefore = Annotated[
+    query_values.MailCursor,
+    Meta(
+        description="Older jobs than this position: `Next` of the previous page.",
+        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
+    ),
+]
+MAX_NUMBER = 2**31 - 1
+TargetsAfter = Annotated[
+    int, Meta(ge=0, le=MAX_NUMBER, description="Players after this number: `Next` of the previous page.")
+]
+TargetState = Annotated[
+    Literal["waiting", "done", "refused", "held", "not_found"], Meta(description="Only players in this state.")
+]
+
+
+class JobFilter(Struct):
+    """Players that a job is for. All conditions must be met; see `filter_players`."""
+
+    ClassId: Guid | UnsetType = UNSET
+    MapId: Guid | UnsetType = UNSET
+    LevelFrom: Positive | UnsetType = UNSET
+    LevelTo: Positive | UnsetType = UNSET
+    SeenFrom: Instant | UnsetType = UNSET
+    SeenTo: Instant | UnsetType = UNSET
+    Banned: bool | UnsetType = UNSET
+    Online: bool | UnsetType = UNSET
+    ItemId: Guid | UnsetType = UNSET
+    Search: Annotated[str, Meta(min_length=3, extra_json_schema=PRINTABLE)] | UnsetType = UNSET
+
+
+class NewBulkJob(Struct):
+    """A job. `Act` is the operation that is called for each player; the other fields are those of its body."""
+
+    Act: ActName
+    Players: Annotated[list[PlayerKey], Meta(description="Names and ids of players.")] | UnsetType = UNSET
+    Online: bool = False  # all players that are online now
+    ItemId: Guid | UnsetType = UNSET
+    Quantity: Positive | UnsetType = UNSET
+    BankOverflow: bool | UnsetType = UNSET
+    VariableId: Guid | UnsetType = UNSET
+    Value: VariableValue | UnsetType = UNSET
+    Days: DayCount | UnsetType = UNSET
+    Filter: JobFilter | UnsetType = UNSET  # all players that match it when the job is created
+    Minutes: Annotated[MinuteCount | UnsetType, NEVER_NULL] = UNSET
+    Until: Annotated[Instant | UnsetType, NEVER_NULL] = UNSET  # end of the ban or mute, instead of a duration
+
+
+class JobsQuery(Struct, frozen=True):
+    before: JobsBefore = query_values.START
+    limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 50
+
+
+class TargetsQuery(Struct, frozen=True):
+    after: TargetsAfter = 0
+    state: TargetState | UnsetType = UNSET
+    limit: Annotated[Limit, Meta(extra={"cut": 10_000})] = 100
+    format: Format = "json"
+
+
+CheckedPlayers = Annotated[
+    Natural,
+    Meta(
+        description="Number of players, with those shown, that are tried to count refusals in `Check`; at most 1000.",
+        extra={"cut": 1000},
+    ),
+]
+
+
+class PreviewQuery(Struct, frozen=True):
+    limit: Annotated[Limit, Meta(extra={"cut": 50})] = 10
+    check: CheckedPlayers = 0
+
+
+class BulkJob(Struct):
+    Id: Guid
+    State: str  # previewed, running, paused, finished or cancelled
+    Act: str
+    ItemId: Guid | None
+    Quantity: PlainInt32 | None
+    BankOverflow: bool
+    VariableId: Guid | None
+    Value: PlainInt64 | bool | None
+    Days: PlainInt32 | None
+    Reason: str | None
+    CreatorId: Guid
+    Creator: str | None
+    UndoOf: Guid | None
+    RequestId: str
+    Problem: str | None
+    Players: PlainInt32
+    Done: PlainInt32
+    Refused: PlainInt32
+    Held: PlainInt32
+    Remaining: PlainInt32
+    NotFound: PlainInt32
+    Repeated: PlainInt32
+    CreatedAt: Instant
+    StartedAt: Instant | None
+    EndedAt: Instant | None
+    Minutes: PlainInt32 | None
+    Until: Instant | None
+
+
+class BulkJobs(Struct):
+    Jobs: list[BulkJob]
+    Next: str | None
+
+
+class BulkTarget(Struct):
+    Number: PlainInt32
+    State: str  # waiting, done, refused, held or not_found
+    PlayerId: Guid | None
+    Player: str | None
+    Given: str | None  # the text that is not a player
+    Seq: PlainInt64 | None
+    UndoneSeq: PlainInt64 | None
+    ApprovalId: Guid | None
+    Code: str | None
+    Message: str | None
+    UndoneBy: PlainInt64 | None  # the change that has undone `Seq`
+
+
+class BulkTargets(Struct):
+    Targets: list[BulkTarget]
+    Next: PlainInt32 | None
+
+
+class PreviewedTarget(Struct):
+    """What the job would do to a player now; `Code` and `Message` if it would be refused."""
+
+    Number: PlainInt32
+    PlayerId: Guid
+    Player: str | None
+    Code: str | None
+    Message: str | None
+    NeedsApproval: bool
+    Changes: list[PreviewedChange]
+
+
+class ExpectedRefusal(Struct):
+    """A refusal that the job would get for some players; the message and the player are those of the first."""
+
+    Code: str
+    Message: str
+    Players: PlainInt32
+    First: str | None
+
+
+class BulkCheck(Struct):
+    """What to expect of the job: how many players were tried, of how many who wait, and the refusals."""
+
+    Tried: PlainInt32
+    Waiting: PlainInt32
+    NeedApproval: PlainInt32
+    Refusals: list[ExpectedRefusal]
+
+
+class BulkPreview(Struct):
+    Players: list[PreviewedTarget]
+    Check: BulkCheck | None = None

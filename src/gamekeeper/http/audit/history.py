@@ -1,0 +1,302 @@
+"""The audit log: list changes, get a player's items, spells and variables of an earlier time, undo a change."""
+
+import csv
+import io
+import itertools
+import re
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from functools import partial
+
+import msgspec
+
+from gamekeeper.game.access.refusals import (
+    HeldByRole,
+    LastManager,
+    OwnRole,
+    PermissionMissing,
+    RoleBeyondQuota,
+    RoleOutOfReach,
+)
+from gamekeeper.game.audit import history, undo
+from gamekeeper.game.audit.history import HistoryPage, Pause, PointInTime
+from gamekeeper.game.audit.refusals import AlreadyUndone, ItemMovedOn, NotUndoable, UndoConflict
+from gamekeeper.game.audit.undo_items import MINUTE_MS
+from gamekeeper.game.core import refusals as no
+from gamekeeper.game.players.inventory import BANK, INVENTORY, Slots, read_capacity
+from gamekeeper.http.audit import codec, history_shapes
+from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract.operation import GIFT_REFUSALS, NO_STORE, OF_ONE_OWNER, READ, WRITE, Group, needs
+from gamekeeper.http.players import player_shapes, variable_shapes
+from gamekeeper.http.server.caller import Caller
+from gamekeeper.http.server.paging import encode_pieces, encode_rows, join_pieces
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.audit.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, HistoryFilter, find_change
+from gamekeeper.store.engine.interface import Reading
+
+JSON, CSV = "json", "csv"
+ATTACHMENT = (b"content-disposition", b'attachment; filename="changes.csv"')
+COLUMNS = history_shapes.ToldChange.__struct_fields__
+CSV_BATCH = 50  # CSV rows that are formatted between two pauses: about 3 ms of work
+# characters that start a formula in spreadsheets, also the full-width ones
+FORMULA_STARTS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+# A formula can start at a CSV cell's start, or after a separator or quote: some spreadsheets split at semicolons.
+FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{FORMULA_STARTS}])|^(?=[\t\r\n])")
+FORMULA_IN_JSON = re.compile(rf"(?<=[;\"'])[{FORMULA_STARTS}]")  # start of a formula inside a JSON string of a CSV cell
+ACCOUNTS_ROLE = "users.query"
+NOTES = "notes.write"  # without this permission, the contents of notes are blank
+
+LoadPages = Callable[[Reading], AsyncGenerator[HistoryPage]]
+
+PAST = needs("players.read", "audit.read")
+PAST_REFUSALS = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
+GROUP = Group("History", "The audit log: changes, earlier states of players, and undo.")
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/changes",
+    name="list_history",
+    permissions=needs("audit.read"),
+    access=READ,
+    cache=NO_STORE,
+    query=history_shapes.HistoryQuery,
+    answer=history_shapes.History,
+    rows=history_shapes.LIMITS[CSV][1],
+    gated=True,
+    refusals=(no.TooManyLongReads,),
+    example_answer=history_shapes.History([samples.HISTORY_CHANGE], 4711),
+)
+async def list_changes(request: Request, query: history_shapes.HistoryQuery) -> bytes | Response:
+    """List changes of the audit log, newest first, with filters; `format=csv` for a table."""
+    form, wanted, cursor = query.format, make_filter(query, request.caller), history_shapes.find_start(query.before)
+    usual, most = history_shapes.LIMITS[form]
+    limit = min(query.limit or usual, most)
+    find_cursor = request.services.keeper.feed.cursors.find
+    load = partial(history.load_pages, wanted=wanted, before=cursor, limit=limit, find_cursor=find_cursor)
+    read = partial(_read_csv if form == CSV else _read_json, load=load, caller=request.caller)
+    found = await request.run_until_disconnect(request.read_in_pieces(read, long=limit > history.PIECE_ROWS))
+    if found is None:
+        return b""  # nobody reads this answer: the client has disconnected
+    content, following = found
+    if form == JSON:
+        return content
+    more = [] if following is None else [(b"x-next", str(following).encode())]
+    return Response(content, headers=(ATTACHMENT, *more), content_type=b"text/csv; charset=utf-8")
+
+
+async def _read_json(tx: Reading, rest: Pause, load: LoadPages, caller: Caller) -> tuple[bytes, int | None]:
+    changes, following = list[history_shapes.ToldChange](), None
+    async for page in load(tx):
+        changes += make_history(page, caller).Changes
+        following = page.next
+        await rest()
+    return shapes.encode(history_shapes.History(changes, following)), following
+
+
+async def _read_csv(tx: Reading, rest: Pause, load: LoadPages, caller: Caller) -> tuple[bytes, int | None]:
+    out, following = io.StringIO(newline=""), None
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    async for page in load(tx):
+        await rest()
+        rows = _make_rows(page, caller)
+        while some := list(itertools.islice(rows, CSV_BATCH)):
+            writer.writerows(some)
+            await rest()
+        following = page.next
+    return out.getvalue().encode(), following
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/players/[lookupKey]/items",
+    name="get_past_items",
+    permissions=PAST,
+    access=READ,
+    cache=NO_STORE,
+    query=history_shapes.ThenQuery,
+    answer=player_shapes.ItemsThen,
+    rows=OF_ONE_OWNER,
+    refusals=PAST_REFUSALS,
+    example_answer=player_shapes.ItemsThen(
+        [samples.COINS, samples.IN_PACK],
+        [player_shapes.ItemSlot(0)],
+        [player_shapes.Bag(samples.PACK_ID, 12, [player_shapes.ItemSlot(0)])],
+    ),
+)
+async def get_items(request: Request, query: history_shapes.ThenQuery) -> bytes:
+    """Get a player's inventory, bank and bags: now, or at an earlier time."""
+    _, world = await _load_state(request, query.at)
+    room, places = request.services.keeper.settings, dict[str, Slots]()
+    for place, held in itertools.groupby(sorted(world.slots.items()), lambda each: each[0][0]):
+        places[place] = dict(held)
+    sizes = {INVENTORY: room.inventory_slots, BANK: room.bank_slots, **world.bags}
+    numbers = {place: codec.number_slots(places.get(place, ()), place, size) for place, size in sizes.items()}
+
+    def encode(place: str) -> Iterator[bytes]:
+        held: Slots = places.get(place, {})
+        return encode_pieces(
+            numbers[place],
+            lambda some: shapes.encode([codec.make_item_slot(slot, held.get((place, slot))) for slot in some]),
+        )
+
+    def encode_all() -> Iterator[bytes]:
+        yield b'{"inventory":'
+        yield from encode(INVENTORY)
+        yield b',"bank":'
+        yield from encode(BANK)
+        yield b',"bags":['
+        for number, (bag_id, size) in enumerate(sorted(world.bags.items())):
+            yield (b"," if number else b"") + b'{"Id":"%b","SlotCount":%d,"Slots":' % (bag_id.encode(), size)
+            yield from encode(bag_id)
+            yield b"}"
+        yield b"]}"
+
+    return await join_pieces(request, sum(map(len, numbers.values())), encode_all())
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/players/[lookupKey]/spells",
+    name="get_past_spells",
+    permissions=PAST,
+    access=READ,
+    cache=NO_STORE,
+    query=history_shapes.ThenQuery,
+    answer=list[player_shapes.KnownSpell],
+    rows=OF_ONE_OWNER,
+    refusals=PAST_REFUSALS,
+    example_answer=[player_shapes.KnownSpell(1, samples.STONE_SKIN)],
+)
+async def get_spells(request: Request, query: history_shapes.ThenQuery) -> bytes:
+    """List the spells a player knows: now, or at an earlier time."""
+    _, world = await _load_state(request, query.at)
+    return await encode_rows(
+        request,
+        sorted(world.spells.items()),
+        lambda some: shapes.encode([player_shapes.KnownSpell(slot, spell) for slot, spell in some]),
+    )
+
+
+@GROUP.operation(
+    "GET /api/keeper/v1/players/[lookupKey]/variables",
+    name="get_past_variables",
+    permissions=PAST,
+    access=READ,
+    cache=NO_STORE,
+    query=history_shapes.ThenQuery,
+    answer=list[variable_shapes.Variable],
+    rows=OF_ONE_OWNER,
+    refusals=PAST_REFUSALS,
+    example_answer=[variable_shapes.Variable(samples.DRAGONS, 6)],
+)
+async def get_variables(request: Request, query: history_shapes.ThenQuery) -> bytes:
+    """List a player's variables: now, or at an earlier time."""
+    _, world = await _load_state(request, query.at)
+    return await encode_rows(
+        request,
+        sorted(world.variables.items()),
+        lambda some: shapes.encode([variable_shapes.Variable(each, value) for each, value in some]),
+    )
+
+
+@GROUP.operation(
+    "POST /api/keeper/v1/changes/[seq]/undo",
+    name="undo_change",
+    permissions=needs("audit.undo"),
+    access=WRITE,
+    query=history_shapes.UndoQuery,
+    answer=history_shapes.Undone,
+    refusals=(
+        *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.OwnPowers, no.NoSuchUser),
+        *(no.HistoryTrimmed, NotUndoable, AlreadyUndone, UndoConflict, ItemMovedOn),
+        *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
+        *(no.AlreadyBanned, no.AlreadyMuted, no.OwnAccount, PermissionMissing),
+        *(RoleOutOfReach, RoleBeyondQuota, OwnRole, HeldByRole, LastManager, *GIFT_REFUSALS),
+    ),
+    example_answer=history_shapes.Undone(4711, samples.CHANGE.Kind, [samples.UNDO_CHANGE]),
+)
+async def undo_change(request: Request, query: history_shapes.UndoQuery, seq: int) -> Response:
+    """Undo a change, if the changed data has not been changed again since."""
+    keeper, caller = request.services.keeper, request.caller
+    kept = await find_change(keeper.store, seq)
+    # do not refuse an unknown change number here: a retry gets its stored answer first; else `undo.undo` refuses it
+    if kept:
+        _require_permissions(caller, undo.list_permissions(kept))
+    by = caller.actor._replace(require=partial(_require_permissions, caller))
+    trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
+    room, words = read_capacity(keeper.settings), keeper.changes.codec
+    decide = partial(undo.undo, seq=seq, actor=by, codec=words, room=room, trade_ms=trade_ms)
+    answer = await request.change(decide, codec.encode_undo)
+    request.services.callers.clear_cache()  # clear the cached callers: the undo may have changed permissions
+    return answer
+
+
+def _require_permissions(caller: Caller, needs: frozenset[str]) -> None:
+    # check the role for accounts first: an error about another missing permission would reveal the kind of change
+    caller.require(needs & {ACCOUNTS_ROLE})
+    caller.require(needs)
+
+
+def make_filter(query: history_shapes.HistoryQuery, caller: Caller) -> HistoryFilter:
+    player, user, actor = query.player or None, query.user or None, query.actor or None
+    within, whose = next(
+        ((within, each) for within, each in ((OF_PLAYER, player), (OF_USER, user), (BY_ACTOR, actor)) if each),
+        (ALL, None),
+    )
+    return HistoryFilter(
+        within=within,
+        whose=whose,
+        accounts=ACCOUNTS_ROLE in caller.permissions,
+        me=caller.account_id,
+        notes=NOTES in caller.permissions,
+        since=query.since,
+        until=query.to,
+        kind=query.kind or None,
+        request_id=query.request or None,
+        reason=query.reason or None,
+        item_id=query.item or None,
+        user_id=user if within == OF_PLAYER else None,
+        actor_id=actor if within != BY_ACTOR else None,
+    )
+
+
+async def _load_state(request: Request, moment: PointInTime) -> tuple[str, history.PlayerState]:
+    key, trace = request.params[0], request.services.keeper.changes.codec
+    if moment == PointInTime():
+        return await request.services.keeper.store.read(lambda tx: history.load_state_at(tx, key, moment, trace))
+    return await request.read_in_pieces(lambda tx, rest: history.load_state_at(tx, key, moment, trace, rest))
+
+
+def make_history(page: HistoryPage, caller: Caller) -> history_shapes.History:
+    return history_shapes.History(list(_make_changes(page, caller)), page.next)
+
+
+def _make_changes(page: HistoryPage, caller: Caller) -> Iterator[history_shapes.ToldChange]:
+    return (
+        codec.make_log_change(each, page.undone.get(each.seq), page.deliveries.get(each.seq, ()), caller)
+        for each in page.changes
+    )
+
+
+def make_csv(page: HistoryPage, caller: Caller) -> bytes:
+    """Make a CSV table of changes. Cells that a spreadsheet could run as a formula get a leading apostrophe."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    writer.writerows(_make_rows(page, caller))
+    return out.getvalue().encode()
+
+
+def _make_rows(page: HistoryPage, caller: Caller) -> Iterator[Sequence[str]]:
+    return map(_make_cells, _make_changes(page, caller))
+
+
+def _make_cells(change: history_shapes.ToldChange) -> Sequence[str]:
+    return [format_cell(value) for value in msgspec.structs.astuple(change)]
+
+
+def format_cell(value: object) -> str:
+    if isinstance(value, str):
+        return FORMULA.sub("'", value)
+    told = shapes.encode(value).decode().removeprefix("null")
+    # escape the sign that starts a formula; the JSON value stays the same
+    return FORMULA_IN_JSON.sub(lambda sign: f"\\u{ord(sign[0]):04x}", told)

@@ -1,0 +1,297 @@
+"""Declare operations beside their handlers. Routing, documents and checks derive from the declarations.
+
+A handler takes the request, then what its operation declares, in this order: `body`, `query`, and the path parameters
+that have a reader in path_parameters.py. The dispatcher decodes and checks them all. A handler with other arguments is
+rejected when its module is imported. The declaration also says how many rows of a list may be read and encoded at once.
+"""
+
+import inspect
+import types
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Annotated, Any, NotRequired, Required, TypedDict, TypeVar, Union, Unpack, get_args, get_origin
+
+import msgspec
+from msgspec import Struct
+
+from gamekeeper.game.access.permissions import PERMISSIONS
+from gamekeeper.game.access.refusals import GiftTooLarge, ItemNotAllowed, QuotaReached
+from gamekeeper.game.core.refusals import Refusal
+from gamekeeper.http.contract.path_parameters import PathValue, list_names, list_values
+from gamekeeper.http.server.response import SPEC_ROOT, Response
+
+MOST_AT_ONCE = 1_000  # rows of a list that are read and encoded without the gate for long reads: a few milliseconds
+MANY = 2**31 - 1  # no limit
+# As many rows as one player, guild, account or approval has: no number, because the API does not limit them. Every
+# operation that declares it counts the rows of each answer, and encodes more than MOST_AT_ONCE through the gate: see
+# `long_lists.py`.
+OF_ONE_OWNER = None
+
+
+def is_list(answer: object) -> bool:
+    """Tell whether an answer is a list of records or an object of many names, or has such a list as a field."""
+    return any(_is_list_type(each) or _has_list_field(each) for each in _split(answer))
+
+
+def _is_list_type(kind: Any) -> bool:  # noqa: ANN401 - a type is any object
+    if get_origin(kind) is dict:
+        return get_args(kind)[1] is not Any
+    return get_origin(kind) is list
+
+
+def _has_list_field(kind: Any) -> bool:  # noqa: ANN401 - as above
+    shape = get_origin(kind) or kind
+    if not isinstance(shape, type) or not issubclass(shape, Struct):
+        return False
+    is_page = get_origin(kind) is not None
+    return any(
+        get_origin(each) is list and (is_page or _is_record(get_args(each)[0]))
+        for field in msgspec.structs.fields(kind)
+        for each in _split(field.type)
+    )
+
+
+def _is_record(kind: Any) -> bool:  # noqa: ANN401 - as above
+    shape = get_origin(kind) or kind
+    return isinstance(shape, type) and issubclass(shape, Struct)
+
+
+def _split(kind: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
+    """Yield the types of a union, without annotations."""
+    if get_origin(kind) is Annotated:
+        yield from _split(get_args(kind)[0])
+    elif get_origin(kind) in (Union, types.UnionType):
+        for each in get_args(kind):
+            yield from _split(each)
+    else:
+        yield kind
+
+
+KEEPER_ROOT = "/api/keeper/"
+LINK_ROOT = "/api/link/"  # path prefix of the operations for game servers
+# path prefixes of the files that a page loads: style sheets, scripts and pictures
+FILES = ("/console/static/", "/console/pictures/", "/api/docs/[")
+# handler of an operation; an answer as bytes is JSON with status 200
+Handler = Callable[..., Coroutine[Any, Any, bytes | Response]]
+H = TypeVar("H", bound=Handler)
+
+
+class Access(Enum):
+    READ = "reads"
+    WRITE = "writes"
+
+
+class Cache(Enum):
+    """Whether the caller may cache the answer and revalidate it with If-None-Match."""
+
+    NO_STORE = "no-store"  # for an answer that holds a secret, or is different each time
+    REVALIDATED = "revalidated"
+    UNLESS_RESET_CODES_SHOWN = "unless reset codes are shown"
+
+
+READ, WRITE = Access.READ, Access.WRITE
+NO_STORE, REVALIDATED, UNLESS_RESET_CODES_SHOWN = Cache.NO_STORE, Cache.REVALIDATED, Cache.UNLESS_RESET_CODES_SHOWN
+NO_TOKEN = None
+ANY_TOKEN: frozenset[str] = frozenset()  # only for what concerns every caller: its own tokens, and the server's info
+
+
+class DeclarationError(Exception):
+    """An operation of the API is declared without one of its parts, or with one that does not fit."""
+
+
+def needs(*names: str) -> frozenset[str]:
+    """Return a set of permissions for a declaration. All must be in game/access/permissions.py."""
+    unknown = sorted(set(names) - PERMISSIONS.keys())
+    if unknown:
+        raise DeclarationError(f"There is no permission {', '.join(unknown)}.")
+    return frozenset(names)
+
+
+READ_PLAYERS = needs("players.read")
+QUERY = needs("users.query")
+MANAGE = needs("users.query", "users.manage")
+STAFF = needs("staff.manage")
+KEYS = needs("keys.manage")
+LINK = needs("game.link")
+GIFT_REFUSALS = (ItemNotAllowed, GiftTooLarge, QuotaReached)  # refusals of all operations that can give items
+BAN, KICK, MUTE = needs("moderation.ban"), needs("moderation.kick"), needs("moderation.mute")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """A path and method with its handler, and what the dispatcher needs to call it."""
+
+    method: str
+    path: str
+    permissions: frozenset[str] | None  # permissions that a caller needs; None: no token needed
+    access: Access
+    cache: Cache = NO_STORE
+    handler: Handler
+    # shape of the request body; bytes: the handler decodes the body itself
+    body: type[Struct] | type[bytes] | None = None
+    body_limit: int = 0  # bytes of a body that are accepted, if that is more than the setting `body_limit`
+    query: type[Struct] | None = None
+    path_values: tuple[PathValue, ...] = ()  # path parameters that are passed to the handler
+    successor: str | None = None  # path of the operation that replaces this deprecated one
+    # The following are computed once from the fields above: every request needs them.
+    name_in_log: str = field(init=False)
+    queue_noun: str = field(init=False)  # first part of the name of a write queue: what the first path parameter names
+    over_link: bool = field(init=False)
+    takes_forms: bool = field(init=False)  # the body may be a form, which has no lists
+    is_own_api: bool = field(init=False)  # our own operation, which neither the spec nor the engine defines
+    keeps_empty: bool = field(init=False)  # an empty query value is read as sent; elsewhere it counts as left out
+    # a request may have Idempotency-Key, X-Reason and dryRun: all writes except the log-in
+    is_repeatable: bool = field(init=False)
+    takes_input: bool = field(init=False)  # has a body, a query, path parameters to check, or headers such as X-Dry-Run
+    is_file: bool = field(init=False)  # serves files that pages load; the log leaves them out
+
+    def __post_init__(self) -> None:
+        over_link = self.path.startswith(LINK_ROOT)
+        computed = {
+            "name_in_log": f"{self.method} {self.path}",
+            "queue_noun": self.path.partition("/[")[0].rpartition("/")[2],
+            "over_link": over_link,
+            "takes_forms": not over_link and not _has_list(self.body),
+            "is_own_api": over_link or self.path.startswith(KEEPER_ROOT),
+            "keeps_empty": self.path.startswith(SPEC_ROOT),
+            "is_repeatable": self.access is WRITE and self.permissions is not None,
+            "takes_input": bool(self.body or self.query or self.path_values or self.access is WRITE),
+            "is_file": self.path.startswith(FILES),
+        }
+        for name, value in computed.items():
+            object.__setattr__(self, name, value)  # the class is frozen
+
+    @property
+    def parameters(self) -> list[str]:
+        return list_names(self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(Route):
+    """A route that the API's documents describe."""
+
+    name: str  # method of the Python client, and operationId in OpenAPI
+    number: int | None  # number of the operation in the API's specification; None: not part of it
+    group: "Group"
+    answer: object  # shape of the answer; a str is a media type other than JSON
+    refusals: tuple[type[Refusal], ...]  # refusals that are specific to this operation
+    rows: int | None  # most rows of an answer that is a list; None: no list, or OF_ONE_OWNER
+    gated: bool  # the handler reads them through the gate for long reads
+    example_path: Mapping[str, str] = field(hash=False)  # examples of path parameters that replace the default ones
+    example_body: object = field(hash=False)
+    example_answer: object = field(hash=False)
+
+    @property
+    def summary(self) -> str:
+        return inspect.getdoc(self.handler) or ""
+
+
+class OperationParts(TypedDict):
+    """The parts of an operation's declaration, besides method, path, group and handler."""
+
+    name: Required[str]
+    permissions: Required[frozenset[str] | None]
+    access: Required[Access]
+    answer: Required[object]
+    refusals: Required[Sequence[type[Refusal]]]
+    number: NotRequired[int]
+    cache: NotRequired[Cache]  # whether clients may cache the answer; required for GET, other methods are never cached
+    body: NotRequired[type[Struct] | type[bytes]]
+    body_limit: NotRequired[int]
+    query: NotRequired[type[Struct]]
+    example_path: NotRequired[Mapping[str, str]]
+    example_body: NotRequired[object]  # example of the request body; required if there is a body
+    example_answer: NotRequired[object]  # example of the answer; required for JSON
+    successor: NotRequired[str]
+    # most rows that the answer can have, or OF_ONE_OWNER; required for reads that answer a list
+    rows: NotRequired[int | None]
+    gated: NotRequired[bool]  # the handler uses the gate for long reads; required above MOST_AT_ONCE rows
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A group of operations in the API's documents."""
+
+    title: str
+    about: str
+    operations: list[Operation] = field(default_factory=list[Operation])
+
+    def operation(self, address: str, **parts: Unpack[OperationParts]) -> Callable[[H], H]:
+        """Declare the function below as the operation at this address, such as `GET /api/v1/players`."""
+        method, _, path = address.partition(" ")
+
+        def declare(handler: H) -> H:
+            _require_parts(address, parts, handler)
+            _require_arguments(address, parts, list_values(path), handler)
+            self.operations.append(
+                Operation(
+                    method=method,
+                    path=path,
+                    group=self,
+                    handler=handler,
+                    name=parts["name"],
+                    number=parts.get("number"),
+                    permissions=parts["permissions"],
+                    access=parts["access"],
+                    cache=parts.get("cache", NO_STORE),
+                    body=parts.get("body"),
+                    body_limit=parts.get("body_limit", 0),
+                    query=parts.get("query"),
+                    path_values=list_values(path),
+                    answer=parts["answer"],
+                    refusals=tuple(parts["refusals"]),
+                    rows=parts.get("rows"),
+                    gated=parts.get("gated", False),
+                    example_path=parts.get("example_path", {}),
+                    example_body=parts.get("example_body"),
+                    example_answer=parts.get("example_answer"),
+                    successor=parts.get("successor"),
+                )
+            )
+            return handler
+
+        return declare
+
+
+def _has_list(body: type | None) -> bool:
+    """Tell whether a field of a body is a list."""
+    fields = msgspec.structs.fields(body) if body and issubclass(body, Struct) else ()
+    return any(_contains_list(each.type) for each in fields)
+
+
+def _contains_list(kind: object) -> bool:
+    return get_origin(kind) is list or any(_contains_list(each) for each in get_args(kind))
+
+
+def _require_parts(address: str, parts: OperationParts, handler: Handler) -> None:
+    """Check that an operation's declaration has all required parts; the error names the missing ones."""
+    missing = sorted(OperationParts.__required_keys__ - parts.keys())
+    missing += ["cache"] if address.startswith("GET ") and "cache" not in parts else []
+    missing += ["example_body"] if "body" in parts and "example_body" not in parts else []
+    missing += (
+        ["example_answer"] if not isinstance(parts.get("answer", ""), str) and "example_answer" not in parts else []
+    )
+    missing += ["rows"] if parts.get("access") is READ and is_list(parts.get("answer")) and "rows" not in parts else []
+    missing += ["gated"] if (parts.get("rows") or 0) > MOST_AT_ONCE and not parts.get("gated") else []
+    missing += ["a docstring, which is its summary"] if not handler.__doc__ else []
+    if missing:
+        raise DeclarationError(f"The operation {address} does not declare {', '.join(missing)}.")
+    unknown = sorted(parts.keys() - OperationParts.__annotations__.keys())
+    if unknown:
+        raise DeclarationError(f"The operation {address} declares {', '.join(unknown)}, which no operation has.")
+
+
+def _require_arguments(address: str, parts: OperationParts, values: Sequence[PathValue], handler: Handler) -> None:
+    """Check a handler's arguments. A query type must be frozen: requests without parameters share one instance."""
+    if "query" in parts and not parts["query"].__struct_config__.frozen:
+        raise DeclarationError(f"The operation {address} declares {parts['query'].__name__}, which is not frozen.")
+    kinds = {"body": parts.get("body"), "query": parts.get("query")}
+    kinds |= {each.argument: inspect.signature(each.read).return_annotation for each in values}
+    declared = ["request", *(f"{name}: {kind.__name__}" for name, kind in kinds.items() if kind)]
+    _, *others = inspect.signature(handler).parameters.values()
+    taken = ["request", *(f"{each.name}: {getattr(each.annotation, '__name__', '')}" for each in others)]
+    if taken != declared:
+        raise DeclarationError(
+            f"The handler of {address} takes ({', '.join(taken)}). The operation declares ({', '.join(declared)})."
+        )

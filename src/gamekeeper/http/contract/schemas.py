@@ -1,0 +1,96 @@
+"""JSON Schemas of the wire's shapes: the parts that both OpenAPI documents share."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, cast
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from gamekeeper.http.players import player_shapes, variable_shapes
+from gamekeeper.http.server import queries
+from gamekeeper.http.world import catalogue_shapes
+
+Schema = dict[str, Any]
+# function that changes a JSON Schema; arguments: name of the shape, its schema
+ChangeSchema = Callable[[str, Schema], Schema]
+Rename = Callable[[str], str]
+REF = "#/components/schemas/{name}"
+NULL: Schema = {"type": "null"}
+_MODULE = re.compile(r"gamekeeper\.http\.wire\.\w+\.")
+_BODY_AND_ANSWER = frozenset(
+    shape.__name__
+    for shape in (
+        player_shapes.ItemSlot,
+        player_shapes.Bag,
+        player_shapes.KnownSpell,
+        variable_shapes.Variable,
+        *catalogue_shapes.ENTRIES.values(),
+    )
+)
+
+
+@cache
+def read_components(kind: Any) -> tuple[Schema, dict[str, Schema]]:  # noqa: ANN401 - a type annotation of any form
+    """Return the JSON Schema of a type, and the components that it refers to."""
+    (schema,), components = msgspec.json.schema_components([kind], ref_template=REF)
+    return schema, components
+
+
+def read_query(shape: type[Struct]) -> Schema:
+    """Return the JSON Schema of a query, including schemas from `Meta.extra`."""
+    schema = read_components(shape)[1][shape.__name__]
+    return {**schema, "properties": {**schema["properties"], **queries.find_schemas(shape)}}
+
+
+def make_reference(name: str) -> Schema:
+    return {"$ref": REF.format(name=name)}
+
+
+def get_component_name(reference: str) -> str:
+    return reference.rpartition("/")[2]
+
+
+def simplify_name(name: str) -> str:
+    """Turn a schema name such as `Paged_PlayerRecord_` into PagedPlayerRecord, and drop the module of inner shapes."""
+    return "".join(part[:1].upper() + part[1:] for part in _MODULE.sub("", name).split("_"))
+
+
+def keep_name(name: str) -> str:
+    return name
+
+
+def name_in_body(name: str) -> str:
+    """Name a shape's schema in request bodies. Add `Sent` if answers have it too: bodies require fewer fields."""
+    return f"{name}Sent" if name in _BODY_AND_ANSWER else name
+
+
+def require_all(name: str, schema: Schema) -> Schema:
+    """Mark every field of an answer's schema as required, except fields that may be left out; drop defaults."""
+    shape = SHAPES.get(name)
+    if shape is not None and shape.__struct_config__.omit_defaults:
+        return schema
+    known = msgspec.structs.fields(shape) if shape is not None else ()
+    left_out = {each.encode_name for each in known if each.default is UNSET}
+    fields = {field: _drop_default(each) for field, each in schema.get("properties", {}).items()}
+    return {**schema, "properties": fields, "required": [field for field in fields if field not in left_out]}
+
+
+def transform(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
+    """Apply `change` to a JSON Schema and all schemas in it, the inner ones first."""
+    return change({key: _transform_part(key, value, change) for key, value in schema.items()})
+
+
+def _transform_part(key: str, value: Any, change: Callable[[Schema], Schema]) -> Any:  # noqa: ANN401 - JSON
+    if key == "properties":
+        return {name: transform(each, change) for name, each in value.items()}
+    if key in {"anyOf", "oneOf", "allOf"}:
+        return [transform(each, change) for each in value]
+    if key in {"items", "additionalProperties"} and isinstance(value, dict):
+        return transform(cast("Schema", value), change)
+    return value
+
+
+def _drop_default(schema: Schema) -> Schema:
+    return {key: value for key, value in schema.items() if key != "default"}

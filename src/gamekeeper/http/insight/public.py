@@ -1,0 +1,150 @@
+"""The public side: boards and players for web pages, without a token. Off by default.
+
+Its routes exist only if the setting `public_boards` is on. They are read-only, have no ids, and never say why
+something is not there: an unknown, hidden or banned player and a board that is not public are the same 404.
+"""
+
+import msgspec
+
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.refusals import NoSuchPlayer
+from gamekeeper.game.insight import boards, standings
+from gamekeeper.game.insight.refusals import NoSuchBoard, NoSuchSeason
+from gamekeeper.ground.settings import BadSetting, Settings, variable
+from gamekeeper.http.contract.operation import NO_TOKEN, READ, REVALIDATED, Route
+from gamekeeper.http.insight import board_shapes
+from gamekeeper.http.insight.boards import make_season
+from gamekeeper.http.players import players
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.insight import boards as rows
+from gamekeeper.store.insight import standings as places
+from gamekeeper.store.insight.boards import Board
+from gamekeeper.store.players.players import StoredPlayer
+
+ROOT = "/api/public/v1"
+CACHED = b"public, max-age=30"
+MAX_BOARDS = 10  # public boards whose places are in the answer about a player
+# fields of a player's record that the setting `public_fields` can name; none leads to an account
+FIELDS = frozenset(
+    {
+        *("Exp", "ExperienceToNextLevel", "Gender", "Sprite", "Face", "Dead"),
+        *("CreationDate", "PlayTimeSeconds", "MapName", "Online", "LastOnline"),
+    }
+)
+
+
+def parse_fields(settings: Settings) -> tuple[str, ...]:
+    """Parse the setting `public_fields`."""
+    names = tuple(filter(None, (each.strip() for each in settings.public_fields.split(","))))
+    for each in names:
+        if each not in FIELDS:
+            known = ", ".join(sorted(FIELDS))
+            raise BadSetting(f"{variable('public_fields')} has '{each}'; it can have: {known}.")
+    return names
+
+
+async def show_board(request: Request, query: board_shapes.PublicQuery) -> Response:
+    """Show a page of a public board."""
+    keeper = request.services.keeper
+    _count(request)
+    size = min(query.pageSize, keeper.settings.max_page_size)
+
+    async def read(tx: Reading) -> boards.StandingsReport:
+        board = await boards.require_board(tx, request.params[0])
+        if not board.public:
+            raise NoSuchBoard(board=request.params[0])
+        report = await boards.report_standings(tx, board, query.season or None, query.page * size, size)
+        if report.season.starts_at > report.now:  # planned seasons are not public
+            raise NoSuchSeason(board=board.name, season=query.season) if query.season else NoSuchBoard(board=board.name)
+        return report
+
+    found = await keeper.store.read(read)
+    board, values = (
+        found.record.board,
+        [board_shapes.PublicPlace(each.rank, each.name, each.value) for each in found.places],
+    )
+    begun = [each for each in found.record.seasons if each.starts_at <= found.now]
+    return _answer(
+        board_shapes.PublicBoard(
+            Name=board.name,
+            Title=board.title,
+            Ranks=board.ranks,  # pyright: ignore[reportArgumentType] - the table has only these
+            Thing=board.thing,
+            Gain=board.gain,
+            Season=make_season(found.season, found.now, found.record.newest),
+            Seasons=[make_season(each, found.now, found.record.newest) for each in begun],
+            Total=found.total,
+            Page=query.page,
+            PageSize=size,
+            Count=len(values),
+            Values=values,
+        )
+    )
+
+
+async def show_player(request: Request) -> Response:
+    """Show a player by its name: level, class, rank, places on public boards, and the fields of `public_fields`."""
+    keeper = request.services.keeper
+    _count(request)
+    name = request.params[0]
+    if lookup.parse_guid(name) is not None:  # ids are not public
+        raise NoSuchPlayer(by="name", key=name)
+
+    async def read(tx: Reading) -> tuple[StoredPlayer, list[board_shapes.BoardPlace]]:
+        player_id = await lookup.find_player_id(tx, name)
+        public = [each for each in await rows.read_all(tx) if each.public]
+        seen = (await places.read_visibility(tx, [player_id])).get(player_id)
+        staff_shown = any(not each.hide_staff for each in public)
+        if seen is None or seen.hidden or seen.banned or (seen.staff and not staff_shown):
+            raise NoSuchPlayer(by="name", key=name)
+        record = await lookup.find_player_record(tx, player_id)
+        found = [await _find_place(tx, each, player_id) for each in public[:MAX_BOARDS]]
+        return record, [each for each in found if each is not None]
+
+    record, found = await keeper.store.read(read)
+    shown = msgspec.json.decode(players.encode_record(record), type=dict[str, msgspec.Raw])
+    ranking = await keeper.lists.find_rank(name, 0)
+    player = board_shapes.PublicPlayer(shown["Name"], shown["Level"], shown["ClassName"], ranking.rank, found)
+    chosen = {each: shown[each] for each in parse_fields(keeper.settings)}
+    return _answer(msgspec.structs.asdict(player) | chosen)
+
+
+async def _find_place(tx: Reading, board: Board, player_id: str) -> board_shapes.BoardPlace | None:
+    season = await boards.require_season(tx, board, None)
+    place = await standings.find_place(tx, season.id, player_id)
+    if place is None:
+        return None
+    key = places.StandingKey(player_id, season.id)
+    value = (await places.read_held(tx, [key]))[key].value
+    return board_shapes.BoardPlace(board.name, board.title, place, boards.show_number(board, value))
+
+
+def _count(request: Request) -> None:
+    request.services.public_guard.count(request.address, request.services.keeper.settings.public_per_minute)
+
+
+def _answer(content: object) -> Response:
+    return Response(msgspec.json.encode(content), cache_control=CACHED)
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        method="GET",
+        path=f"{ROOT}/boards/[board]",
+        permissions=NO_TOKEN,
+        access=READ,
+        cache=REVALIDATED,
+        query=board_shapes.PublicQuery,
+        handler=show_board,
+    ),
+    Route(
+        method="GET",
+        path=f"{ROOT}/players/[lookupKey]",
+        permissions=NO_TOKEN,
+        access=READ,
+        cache=REVALIDATED,
+        handler=show_player,
+    ),
+)

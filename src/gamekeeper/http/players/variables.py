@@ -1,0 +1,109 @@
+from functools import partial
+
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core import refusals as no
+from gamekeeper.game.players import variables
+from gamekeeper.game.players.refusals import ReadOnlyVariable
+from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
+from gamekeeper.http.players import variable_shapes
+from gamekeeper.http.server import bodies
+from gamekeeper.http.server.paging import encode_rows
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.players import variables as variable_rows
+
+GROUP = Group("Variables", "Variables: values that a game stores for a player.")
+
+
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]/variables",
+    name="list_variables",
+    number=6,
+    permissions=READ_PLAYERS,
+    access=READ,
+    cache=REVALIDATED,
+    answer=list[variable_shapes.PlayerVariable],
+    rows=OF_ONE_OWNER,
+    refusals=(no.TooManyLongReads,),
+    example_answer=[variable_shapes.PlayerVariable(samples.DRAGONS, 6)],
+)
+async def list_variables(request: Request) -> bytes:
+    """List all variables that were ever set for a player."""
+
+    async def look(tx: Reading) -> list[variable_rows.AnyVariableRow]:
+        return await variable_rows.read_all_of_player(tx, await lookup.find_player_id(tx, request.params[0]))
+
+    rows = await request.services.keeper.store.read(look)
+    return await encode_rows(
+        request,
+        rows,
+        lambda some: shapes.encode(
+            [variable_shapes.PlayerVariable(row.variable_id, variables.read_any_value(row)) for row in some]
+        ),
+    )
+
+
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]/variables/[variableId]",
+    name="get_variable",
+    number=7,
+    permissions=READ_PLAYERS,
+    access=READ,
+    cache=REVALIDATED,
+    answer=variable_shapes.PlayerVariable,
+    refusals=(no.NoSuchVariable,),
+    example_answer=variable_shapes.PlayerVariable(samples.DRAGONS, 7),
+)
+async def get_variable(request: Request, variable_id: str) -> bytes:
+    """Get a variable of a player; 0, false or an empty text if it was never set."""
+    return shapes.encode(variable_shapes.PlayerVariable(variable_id, await _load_value(request, variable_id)))
+
+
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]/variables/[variableId]/value",
+    name="get_variable_value",
+    number=8,
+    permissions=READ_PLAYERS,
+    access=READ,
+    cache=REVALIDATED,
+    answer=variable_shapes.Value,
+    refusals=(no.NoSuchVariable,),
+    example_answer=variable_shapes.Value(6),
+)
+async def get_value(request: Request, variable_id: str) -> bytes:
+    """Get only the value of a variable."""
+    return shapes.encode(variable_shapes.Value(await _load_value(request, variable_id)))
+
+
+@GROUP.operation(
+    "POST /api/v1/players/[lookupKey]/variables/[variableId]",
+    name="set_variable",
+    number=9,
+    permissions=needs("variables.write"),
+    access=WRITE,
+    body=variable_shapes.SetVariable,
+    answer=variable_shapes.Variable,
+    refusals=(no.NoSuchVariable, no.WrongVariableType, ReadOnlyVariable),
+    example_body=variable_shapes.SetVariable(7),
+    example_answer=variable_shapes.Variable(samples.DRAGONS, 7),
+)
+async def set_variable(request: Request, body: variable_shapes.SetVariable, variable_id: str) -> Response:
+    """Set a variable of a player."""
+    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
+    decide = partial(
+        variables.set_value,
+        player=request.params[0],
+        variable_id=variable_id,
+        new=body.value,
+        from_form=bodies.is_form(request.raw_body, content_type),
+    )
+    return await request.change(decide, lambda new: shapes.encode(variable_shapes.Variable(variable_id, new)))
+
+
+async def _load_value(request: Request, variable_id: str) -> variables.AnyValue:
+    async def look(tx: Reading) -> variables.AnyValue:
+        return await variables.load_value(tx, await lookup.find_player_id(tx, request.params[0]), variable_id)
+
+    return await request.services.keeper.store.read(look)

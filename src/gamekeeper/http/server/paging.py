@@ -1,0 +1,129 @@
+"""Lists in answers: the page that a query or a legacy body selects, of all records or of the results of a search.
+
+Lists with all that one player, guild or account has are not paged: above MOST_AT_ONCE rows they are encoded through the
+gate for long reads.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from msgspec import UNSET
+
+from gamekeeper.game.audit.history import Pause
+from gamekeeper.game.lists import search
+from gamekeeper.game.lists.ordered_lists import PageRequest
+from gamekeeper.game.lists.search import R, Sort
+from gamekeeper.http.accounts import account_shapes
+from gamekeeper.http.contract import shapes
+from gamekeeper.http.contract.operation import MOST_AT_ONCE
+from gamekeeper.http.contract.shapes import DEFAULT_SIZE, EngineQuery, LegacyPage, PageQuery, SentPage
+from gamekeeper.http.players import player_shapes
+from gamekeeper.http.server import bodies
+from gamekeeper.http.server.request import Request
+
+MAX_INT32 = 2**31 - 1
+
+_NUMBER = re.compile(r"[0-9]{1,10}", re.ASCII)
+
+
+class PageRange(NamedTuple):
+    number: int
+    size: int
+    limit: int  # largest number of records on a page
+
+    @property
+    def offset(self) -> int:
+        return self.number * self.size
+
+
+def read_query(query: PageQuery, largest: int) -> PageRange:
+    size = min(query.pageSize, largest)
+    return PageRange(query.page, size, min(query.limit or size, size))
+
+
+def read_engine_query(query: EngineQuery) -> PageRange:
+    return PageRange(query.page, query.pageSize, min(query.limit, query.pageSize))
+
+
+def read_body(body: LegacyPage, largest: int) -> PageRange:
+    size = min(body.count if body.count > 0 else DEFAULT_SIZE, largest)
+    return PageRange(body.page, size, size)
+
+
+def read_legacy(request: Request, body: LegacyPage) -> PageRange:
+    """Return the page that a legacy body selects. What it leaves out is read from the query, where some clients put it.
+
+    A number in the query that cannot be read counts as missing, as in the engine.
+    """
+    number, count = _add_query(request, body) if request.query else (body.page, body.count)
+    return read_body(LegacyPage(number, count), request.services.keeper.settings.max_page_size)
+
+
+def _add_query(request: Request, body: LegacyPage) -> tuple[int, int]:
+    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
+    sent = bodies.decode(request.raw_body, content_type, SentPage)
+    size = _read_number(request.query, "pagesize", _read_number(request.query, "count", body.count))
+    number = _read_number(request.query, "page", body.page)
+    return (number if sent.page is UNSET else body.page), (size if sent.count is UNSET else body.count)
+
+
+def _read_number(query: Mapping[str, str], name: str, default: int) -> int:
+    text = query.get(name, "")
+    return int(text) if _NUMBER.fullmatch(text) and int(text) <= MAX_INT32 else default
+
+
+Query = player_shapes.PlayersQuery | account_shapes.UsersQuery
+
+
+async def encode_page(
+    request: Request, query: Query, sorts: Mapping[str, Sort[R]], encode: Callable[[Sequence[R]], list[bytes]]
+) -> bytes:
+    asked = read_query(query, request.services.keeper.settings.max_page_size)
+    descending = query.sortDirection == "Descending"
+    total, records, _ = await load_page(request, asked, sorts[query.sortBy], query.search, descending=descending)
+    return shapes.encode_paged(total, asked.number, asked.size, encode(records))
+
+
+async def load_page(
+    request: Request, page: PageRange, sort: Sort[R], sought: str, *, descending: bool
+) -> tuple[int, Sequence[R], bool]:
+    """Return the number of matches, the page's records, and whether the search stopped early. Empty `sought`: all."""
+    keeper = request.services.keeper
+    if sort.listing and not sought:
+        total, records = await keeper.lists.load_page(sort.listing, page.offset, page.limit, descending=descending)
+        return total, records, False
+    wanted = PageRequest(page.offset, page.limit, descending=descending)
+    return await request.run_through_gate(lambda: search.load_page(keeper, sort, sought, wanted))
+
+
+Row = TypeVar("Row")
+PIECE_ROWS = 250  # rows that are encoded before the next pause: less than a millisecond
+
+
+async def encode_rows(request: Request, rows: Sequence[Row], encode: Callable[[Sequence[Row]], bytes]) -> bytes:
+    """Encode a list. `encode` encodes some of its rows as a JSON array."""
+    return await join_pieces(request, len(rows), encode_pieces(rows, encode))
+
+
+def encode_pieces(rows: Sequence[Row], encode: Callable[[Sequence[Row]], bytes]) -> Iterator[bytes]:
+    """Yield a JSON array in pieces."""
+    yield b"["
+    for start in range(0, len(rows), PIECE_ROWS):
+        yield (b"," if start else b"") + encode(rows[start : start + PIECE_ROWS])[1:-1]
+    yield b"]"
+
+
+async def join_pieces(request: Request, rows: int, pieces: Iterator[bytes]) -> bytes:
+    """Join the pieces of an answer. `rows`: their number in all; above MOST_AT_ONCE it runs through the gate."""
+    if rows <= MOST_AT_ONCE:
+        return b"".join(pieces)
+
+    async def join(rest: Pause) -> bytes:
+        made = list[bytes]()
+        for each in pieces:
+            made.append(each)
+            await rest()
+        return b"".join(made)
+
+    return await request.services.gate.run(request.caller.account_id, join)

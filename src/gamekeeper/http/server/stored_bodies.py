@@ -1,0 +1,105 @@
+"""What is stored of a request's body: a fingerprint for retries, or all of it until the request is approved.
+
+A retry with an Idempotency-Key must have the fingerprint of the first request. Held bodies with a password are
+encrypted with the key file.
+"""
+
+import base64
+import hashlib
+from collections.abc import Collection, Sequence
+from functools import cache
+from typing import Annotated, Any, get_args, get_origin
+from urllib.parse import unquote
+
+import msgspec
+from msgspec import Meta, Struct
+
+from gamekeeper.game.access.key_file import KeyFile
+from gamekeeper.game.audit.refusals import RequesterLostAccess
+from gamekeeper.game.core.refusals import Refusal
+from gamekeeper.http.access.role_shapes import Invite
+from gamekeeper.http.contract.operation import Route
+from gamekeeper.http.contract.shapes import encode
+from gamekeeper.http.server import bodies
+from gamekeeper.store.audit.approvals import WAITING, Approval
+
+
+def make_fingerprint(method: str, route: Route, params: Sequence[str], body: Struct | None, raw_body: bytes) -> str:
+    public = hashlib.sha256(raw_body).hexdigest() if body is None else drop_secrets(body)
+    return hashlib.sha256(encode((method, route.path, params, public))).hexdigest()
+
+
+def drop_secrets(body: Struct) -> Struct | dict[str, object]:
+    """Return a request body without its secrets. One that has none, as most, is encoded as it is."""
+    shape = type(body)
+    if is_encoded_whole(shape):
+        return body
+    given = {name: getattr(body, name) for name in list_public_names(shape)}
+    return {name: value for name, value in given.items() if value is not msgspec.UNSET}
+
+
+@cache
+def is_encoded_whole(shape: type[Struct]) -> bool:
+    """Check that a body's shape is encoded with all its fields under their own names, and that none is secret."""
+    config, names = shape.__struct_config__, shape.__struct_fields__
+    plain = not config.omit_defaults and not config.array_like and config.tag is None
+    return plain and shape.__struct_encode_fields__ == names and len(list_public_names(shape)) == len(names)
+
+
+@cache
+def list_public_names(shape: type[Struct]) -> list[str]:
+    """List the fields of a body's shape that are not secret."""
+    return [each.name for each in msgspec.structs.fields(shape) if not _is_secret(each.type)]
+
+
+def _is_secret(kind: Any) -> bool:  # noqa: ANN401 - a type annotation of any form
+    if get_origin(kind) is not Annotated:
+        return False
+    metas = [each for each in get_args(kind)[1:] if isinstance(each, Meta)]
+    return any((each.extra or {}).get("is") in {"password", "secret"} for each in metas)
+
+
+INVITATIONS = "/api/keeper/v1/invitations"
+SEALED = b"sealed:"  # prefix of an encrypted body; no JSON begins so
+
+
+def seal(keys: KeyFile, route: Route, path: bytes, body: bytes) -> bytes:
+    """Encrypt a body whose shape has a secret field; return others as they are."""
+    if route.body in {None, bytes} or is_encoded_whole(route.body):
+        return body
+    return SEALED + keys.seal(body, _name_purpose(path)).encode()
+
+
+def unseal(keys: KeyFile, path: bytes, body: bytes) -> bytes:
+    if not body.startswith(SEALED):
+        return body
+    found = keys.unseal(body.removeprefix(SEALED).decode(), _name_purpose(path))
+    if found is None:
+        raise RequesterLostAccess  # encrypted with another key file: it must be asked for again
+    return found
+
+
+def find_invited(approval: Approval, permissions: Collection[str]) -> str | None:
+    """Find the address to which the mail of a waiting invitation would go. It is masked without `users.query`.
+
+    The preview does not have it, because the audit log of an invitation does not.
+    """
+    # the router takes a path in any letter case, with percent-encoded letters and with a slash at its end
+    path = unquote(approval.path).partition("?")[0].rstrip("/").lower()
+    if approval.state != WAITING or (approval.method, path) != ("POST", INVITATIONS):
+        return None
+    try:
+        email = bodies.decode(base64.b64decode(approval.body), approval.content_type, Invite).email
+    except Refusal:  # stored by another version, which reads bodies in another way
+        return None
+    return email if "users.query" in permissions else mask_email(email)
+
+
+def mask_email(email: str) -> str:
+    """Mask an email address: keep its first letter and its domain."""
+    local, _, domain = email.rpartition("@")
+    return f"{local[:1]}…@{domain}"
+
+
+def _name_purpose(path: bytes) -> str:
+    return f"approval {path.decode('latin-1')}"

@@ -1,0 +1,194 @@
+"""Information about the server: versions, name, limits, statistics."""
+
+from gamekeeper.game.access import credentials
+from gamekeeper.game.lists.list_index import ONLINE
+from gamekeeper.http.accounts import account_shapes
+from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract.operation import ANY_TOKEN, NO_STORE, NO_TOKEN, READ, REVALIDATED, Group
+from gamekeeper.http.players import player_shapes
+from gamekeeper.http.server import instants, metrics
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.world import info_shapes
+from gamekeeper.store.engine import clock
+from gamekeeper.store.players import presence
+
+MAX_STAT = 255  # highest stat of a player, as in the Intersect engine, where a stat is one byte
+METRICS_SECONDS = 5  # seconds that the metrics cover, as in the engine
+
+GROUP = Group("Info", "Versions of the API; the game's name, limits and statistics.")
+
+
+@GROUP.operation(
+    "GET /api/info",
+    name="list_versions",
+    permissions=NO_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=info_shapes.Versions,
+    refusals=(),
+    example_answer=info_shapes.Versions(info_shapes.VERSIONS),
+)
+async def list_versions(request: Request) -> bytes:
+    """List the versions of the API."""
+    del request  # the request is not needed: every client gets the same list
+    return shapes.encode(info_shapes.Versions(info_shapes.VERSIONS))
+
+
+@GROUP.operation(
+    "GET /api/info/versions",
+    name="list_version_names",
+    permissions=NO_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=list[str],
+    rows=1,
+    refusals=(),
+    example_answer=info_shapes.VERSIONS,
+)
+async def list_version_names(request: Request) -> bytes:
+    """List the versions of the API, as an array."""
+    del request  # the request is not needed: every client gets the same list
+    return shapes.encode(info_shapes.VERSIONS)
+
+
+@GROUP.operation(
+    "GET /api/v1/info",
+    name="get_info",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=info_shapes.Info,
+    refusals=(),
+    example_answer=info_shapes.Info("Harrowmere", 5400),
+)
+async def get_info(request: Request) -> bytes:
+    """Get the game's name and the server's port."""
+    settings = request.services.keeper.settings
+    return shapes.encode(info_shapes.Info(settings.game_name, settings.port))
+
+
+@GROUP.operation(
+    "GET /api/v1/info/authorized",
+    name="is_authorized",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=account_shapes.Authorized,
+    refusals=(),
+    example_answer=account_shapes.Authorized(authorized=True),
+)
+async def is_authorized(request: Request) -> bytes:
+    """Check the token: 200 if it is active, otherwise 401."""
+    del request  # the dispatcher has already checked the token
+    return shapes.encode(account_shapes.Authorized(authorized=True))
+
+
+@GROUP.operation(
+    "GET /api/v1/info/stats",
+    name="get_server_stats",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=NO_STORE,
+    answer=info_shapes.ServerStats,
+    refusals=(),
+    example_answer=info_shapes.ServerStats(uptime=86400000, cps=37, connectedClients=2, onlineCount=12),
+)
+async def get_stats(request: Request) -> bytes:
+    """Get the uptime, requests per second, connected game servers and players online."""
+    keeper, request_rates = request.services.keeper, request.services.metrics.request_rates
+    servers, online = await presence.count_servers(keeper.store), await keeper.lists.count(ONLINE)
+    return shapes.encode(info_shapes.ServerStats(request_rates.uptime_ms, request_rates.last_second, servers, online))
+
+
+@GROUP.operation(
+    "GET /api/v1/info/metrics",
+    name="get_server_metrics",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=NO_STORE,
+    answer=info_shapes.ServerMetrics,
+    refusals=(),
+    example_answer=info_shapes.ServerMetrics(
+        86400000,
+        samples.LATER_TIME,
+        info_shapes.Sections(
+            info_shapes.ApplicationMetrics(Memory=info_shapes.measure(91226112)),
+            info_shapes.GameMetrics(Cps=info_shapes.measure(31, 37, 42), Players=info_shapes.measure(12)),
+            info_shapes.NetworkMetrics(Clients=info_shapes.measure(2)),
+            info_shapes.ThreadingMetrics(),
+        ),
+    ),
+)
+async def get_metrics(request: Request) -> bytes:
+    """Get figures about the server in the engine's shape. Those that are not known are zero."""
+    keeper, rates = request.services.keeper, request.services.metrics.request_rates
+    servers, online = await presence.count_servers(keeper.store), await keeper.lists.count(ONLINE)
+    measure = info_shapes.measure
+    seconds = [each.requests for each in rates.sum_buckets(1, METRICS_SECONDS)]
+    memory = metrics.read_resident_bytes()
+    sections = info_shapes.Sections(
+        info_shapes.ApplicationMetrics(Memory=measure(memory)),
+        info_shapes.GameMetrics(Cps=measure(*seconds), Players=measure(online)),
+        info_shapes.NetworkMetrics(Clients=measure(servers)),
+        info_shapes.ThreadingMetrics(),
+    )
+    now = instants.format_instant(await clock.now(keeper.store))
+    return shapes.encode(info_shapes.ServerMetrics(rates.uptime_ms, now, sections))
+
+
+@GROUP.operation(
+    "GET /api/v1/info/config",
+    name="get_config",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=info_shapes.Config,
+    refusals=(),
+    example_answer=info_shapes.Config(
+        "Harrowmere",
+        5400,
+        info_shapes.PlayerConfig(1, 35, 100, 35, 100, 255, 100),
+        SmtpValid=True,
+        ValidPasswordResetTimeMinutes=30,
+        Bank=info_shapes.BankConfig(100),
+    ),
+)
+async def get_config(request: Request) -> bytes:
+    """Get the game's limits, such as inventory slots and the highest level."""
+    given = request.services.keeper.settings
+    player = info_shapes.PlayerConfig(
+        given.max_characters,
+        given.inventory_slots,
+        given.bank_slots,
+        given.spell_slots,
+        given.max_level,
+        MAX_STAT,
+        given.bank_slots,
+    )
+    return shapes.encode(
+        info_shapes.Config(
+            given.game_name,
+            given.port,
+            player,
+            SmtpValid=bool(given.smtp_url),
+            ValidPasswordResetTimeMinutes=credentials.CODE_LIFE_MS // 60_000,
+            Bank=info_shapes.BankConfig(given.bank_slots),
+        )
+    )
+
+
+@GROUP.operation(
+    "GET /api/v1/info/config/stats",
+    name="list_stat_names",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=list[str],
+    rows=5,
+    refusals=(),
+    example_answer=player_shapes.STATS,
+)
+async def list_stat_names(request: Request) -> bytes:
+    """List the names of the five stats, in the order that all lists of stats have."""
+    del request  # the request is not needed: every client gets the same list
+    return shapes.encode(player_shapes.STATS)

@@ -1,0 +1,250 @@
+"""The game link: game servers report the catalogue, players and who is online."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from gamekeeper.game.access.refusals import PlayerOnOtherServer, ServerNotAllowed
+from gamekeeper.game.core import refusals as no
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.players import player_edits, presence
+from gamekeeper.game.players.refusals import ReadOnlyVariable
+from gamekeeper.game.world import catalogue, link
+from gamekeeper.ground.settings import MOST_PAGE_ROWS
+from gamekeeper.http.audit import codec
+from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract.operation import LINK, READ, REVALIDATED, WRITE, Group
+from gamekeeper.http.players import player_shapes, players
+from gamekeeper.http.server import instants, paging
+from gamekeeper.http.server.limits import find_speaker, require_server
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.http.world import catalogue as http_catalogue
+from gamekeeper.http.world import catalogue_shapes, link_shapes
+from gamekeeper.http.world import codec as http_codec
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.players.players import StoredPlayer
+from gamekeeper.store.world.catalogue import Picture
+
+ENTRIES = (
+    shapes.Paged[catalogue_shapes.ItemEntry]
+    | shapes.Paged[catalogue_shapes.VariableEntry]
+    | shapes.Paged[catalogue_shapes.ServerVariableEntry]
+    | shapes.Paged[catalogue_shapes.GuildVariableEntry]
+    | shapes.Paged[catalogue_shapes.NamedEntry]
+)
+# one thread: several convert no more pictures, but use all processors and Python's lock, and other requests wait
+_executor = ThreadPoolExecutor(1, "pictures")
+GROUP = Group("Link", "For game servers: report the catalogue, players and who is online.")
+
+
+@GROUP.operation(
+    "PUT /api/link/v1/catalogue/[kind]",
+    name="put_catalogue",
+    permissions=LINK,
+    access=WRITE,
+    body=bytes,
+    answer=link_shapes.Count,
+    refusals=(),
+    example_body=[samples.DRAUGHT_ENTRY],
+    example_answer=link_shapes.Count(1),
+)
+async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
+    """Publish entries of one kind of the catalogue, with any further fields."""
+    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
+    given = await request.read_body(partial(http_catalogue.read_entries, kind, body, content_type))
+    return await request.change(
+        partial(catalogue.put, kind=kind, entries=given), lambda count: shapes.encode(link_shapes.Count(count))
+    )
+
+
+@GROUP.operation(
+    "GET /api/link/v1/catalogue/[kind]",
+    name="list_catalogue",
+    permissions=LINK,
+    access=READ,
+    cache=REVALIDATED,
+    query=shapes.PageQuery,
+    answer=ENTRIES,
+    rows=MOST_PAGE_ROWS,
+    refusals=(),
+    example_answer=shapes.Paged(31, 0, 5, 1, [samples.DRAUGHT_ENTRY]),
+)
+async def list_catalogue(request: Request, query: shapes.PageQuery, kind: str) -> bytes:
+    """List one list of the catalogue, in pages."""
+    page = paging.read_query(query, request.services.keeper.settings.max_page_size)
+    total, found = await catalogue.load_detailed_page(request.services.keeper.store, kind, page.limit, page.offset)
+    return shapes.encode_paged(total, page.number, page.size, [http_codec.encode_entry(each) for each in found])
+
+
+@GROUP.operation(
+    "PUT /api/link/v1/items/[itemId]/picture",
+    name="put_item_picture",
+    permissions=LINK,
+    access=WRITE,
+    body=link_shapes.PutPicture,
+    answer=link_shapes.ItemPicture,
+    refusals=(no.NoSuchItem,),
+    example_body=link_shapes.PutPicture(samples.PICTURE),
+    example_answer=link_shapes.ItemPicture(samples.COIN, samples.PICTURE_HASH),
+)
+async def put_item_picture(request: Request, body: link_shapes.PutPicture, item_id: str) -> Response:
+    """Publish the picture of an item: a PNG or WebP file as base64, of at most 64 KiB."""
+    picture = await asyncio.get_running_loop().run_in_executor(
+        _executor, catalogue.convert_base64_picture, body.Picture
+    )
+    return await _change_picture(request, item_id, picture)
+
+
+@GROUP.operation(
+    "DELETE /api/link/v1/items/[itemId]/picture",
+    name="delete_item_picture",
+    permissions=LINK,
+    access=WRITE,
+    answer=link_shapes.ItemPicture,
+    refusals=(no.NoSuchItem,),
+    example_answer=link_shapes.ItemPicture(samples.COIN, None),
+)
+async def delete_item_picture(request: Request, item_id: str) -> Response:
+    """Remove the picture of an item. An item without a picture stays as it is."""
+    return await _change_picture(request, item_id, None)
+
+
+async def _change_picture(request: Request, item_id: str, picture: Picture | None) -> Response:
+    """Set or remove the picture of an item, and answer with its hash."""
+    return await request.change(
+        partial(catalogue.put_picture, item_id=item_id, picture=picture),
+        lambda found: shapes.encode(link_shapes.ItemPicture(item_id, found)),
+    )
+
+
+@GROUP.operation(
+    "PUT /api/link/v1/players/[id]",
+    name="put_player",
+    permissions=LINK,
+    access=WRITE,
+    body=link_shapes.PutPlayer,
+    answer=player_shapes.PlayerRecord,
+    refusals=(
+        *(no.MissingField, no.ReservedName, no.WrongVariableType, ReadOnlyVariable),
+        *(no.NoSuchPlayer, no.NoSuchUser, no.NoSuchItem, no.NoSuchBag, no.NoSuchSpell, no.NoSuchVariable),
+        PlayerOnOtherServer,
+        *(
+            no.NameTaken,
+            no.SlotOutOfRange,
+            no.StackTooLarge,
+            no.SpellAlreadyKnown,
+            no.UnappliedChanges,
+            no.ChangesTrimmed,
+            no.CursorAhead,
+        ),
+    ),
+    example_body=link_shapes.PutPlayer(Level=49, Items=[player_shapes.ItemSlot(17, None, samples.DRAUGHT, 2)]),
+    example_answer=samples.RECORD,
+)
+async def put_player(request: Request, body: link_shapes.PutPlayer, player_id: str) -> Response:
+    """Create a player, or report changes of a player."""
+    put = partial(
+        link.put_player,
+        player_id=player_id,
+        report=codec.read_report(body),
+        settings=request.services.keeper.settings,
+        codec=request.services.keeper.changes.codec,
+        account_id=request.caller.account_id,
+        note_bag=partial(request.services.keeper.signal_checks.note_bag, player_id=player_id),
+    )
+
+    async def decide(tx: Reading) -> Decision[StoredPlayer]:
+        await presence.require_reach(tx, player_id, find_speaker(request.caller.key))
+        return await put(tx)
+
+    return await request.change(decide, players.encode_record)
+
+
+@GROUP.operation(
+    "DELETE /api/link/v1/players/[id]",
+    name="delete_player_by_id",
+    permissions=LINK,
+    access=WRITE,
+    answer=player_shapes.PlayerRecord,
+    refusals=(no.NoSuchPlayer, no.PlayerOnline),
+    example_answer=samples.RECORD,
+)
+async def delete_player(request: Request, player_id: str) -> Response:
+    """Delete a player who is not online."""
+    decide = partial(player_edits.delete, key=player_id, codec=request.services.keeper.changes.codec)
+    return await request.change(decide, players.encode_record)
+
+
+@GROUP.operation(
+    "PUT /api/link/v1/servers/[server]",
+    name="send_heartbeat",
+    permissions=LINK,
+    access=WRITE,
+    body=link_shapes.Lease,
+    answer=link_shapes.ServerState,
+    refusals=(ServerNotAllowed, no.CursorAhead),
+    example_body=link_shapes.Lease(30),
+    example_answer=link_shapes.ServerState(samples.REALM, samples.LATER_TIME, 7),
+)
+async def record_heartbeat(request: Request, body: link_shapes.Lease, server: str) -> Response:
+    """Send a heartbeat of a game server. Its players count as online until the lease expires."""
+    require_server(request.caller.key, server)
+    applied = codec.read_applied(body.AppliedSeq)
+    decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000, applied=applied)
+    return await request.change(
+        decide,
+        lambda state: shapes.encode(link_shapes.ServerState(server, instants.format_instant(state[0]), state[1])),
+    )
+
+
+@GROUP.operation(
+    "POST /api/link/v1/servers/[server]/joined",
+    name="report_joined",
+    permissions=LINK,
+    access=WRITE,
+    body=link_shapes.Players,
+    answer=link_shapes.Online,
+    refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed, PlayerOnOtherServer),
+    example_body=link_shapes.Players([samples.PLAYER_ID]),
+    example_answer=link_shapes.Online(7),
+)
+async def report_joined(request: Request, body: link_shapes.Players, server: str) -> Response:
+    """Report players who have come online."""
+    require_server(request.caller.key, server)
+    decide = partial(presence.join, server=server, ids=body.Players, speaker=find_speaker(request.caller.key))
+    return await request.change(decide, lambda online: shapes.encode(link_shapes.Online(online)))
+
+
+@GROUP.operation(
+    "POST /api/link/v1/servers/[server]/left",
+    name="report_left",
+    permissions=LINK,
+    access=WRITE,
+    body=link_shapes.Players,
+    answer=link_shapes.Online,
+    refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed),
+    example_body=link_shapes.Players([samples.PLAYER_ID]),
+    example_answer=link_shapes.Online(7),
+)
+async def report_left(request: Request, body: link_shapes.Players, server: str) -> Response:
+    """Report players who have gone offline."""
+    require_server(request.caller.key, server)
+    decide = partial(presence.leave, server=server, ids=body.Players)
+    return await request.change(decide, lambda online: shapes.encode(link_shapes.Online(online)))
+
+
+@GROUP.operation(
+    "DELETE /api/link/v1/servers/[server]",
+    name="report_shutdown",
+    permissions=LINK,
+    access=WRITE,
+    answer=link_shapes.Online,
+    refusals=(no.NoSuchServer, ServerNotAllowed),
+    example_answer=link_shapes.Online(7),
+)
+async def report_shutdown(request: Request, server: str) -> Response:
+    """Report a game server's shutdown: all of its players go offline at once."""
+    require_server(request.caller.key, server)
+    decide = partial(presence.close_server, server=server)
+    return await request.change(decide, lambda online: shapes.encode(link_shapes.Online(online)))

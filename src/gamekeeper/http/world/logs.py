@@ -1,0 +1,276 @@
+"""Logs of activity and trades: game servers report them in batches, and staff read them in the engine's pages."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.core.refusals import BadField
+from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.world import logs
+from gamekeeper.game.world.logs import LogFilter, LogPage, LogReceipt, LogSlice, SharedAddress
+from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract.operation import LINK, NO_STORE, READ, WRITE, Group, H, needs
+from gamekeeper.http.players import player_shapes
+from gamekeeper.http.server import paging
+from gamekeeper.http.server.instants import format_engine_time, parse_instant
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.http.world import link_shapes
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.world import logs as rows
+from gamekeeper.store.world.logs import ActivityEntry, ActivityRow, TradeEntry, TradeRow
+
+GROUP = Group("Logs", "The game's logs of activity and trades.")
+READ_LOGS = needs("logs.read")
+SEE_ADDRESSES = "addresses.read"  # without this permission, addresses are left out
+Page = shapes.EnginePage[Any] | shapes.SortedEnginePage[Any]
+EMPTY_PAGE = shapes.EnginePage[link_shapes.NoEntry](0, 0, 5, 0, [])
+BY_TIME = [shapes.SortKey("TimeStamp", 0)]
+_decode_items = msgspec.json.Decoder(list[link_shapes.TradeItem]).decode
+_decode_names = msgspec.json.Decoder(dict[str, str]).decode
+
+
+@GROUP.operation(
+    "POST /api/link/v1/logs/activity",
+    name="report_activity",
+    permissions=LINK,
+    access=WRITE,
+    body=link_shapes.ActivityBatch,
+    answer=link_shapes.LogReceipt,
+    refusals=(),
+    example_body=link_shapes.ActivityBatch([samples.REPORTED_ACTIVITY]),
+    example_answer=link_shapes.LogReceipt(1, 0, 0),
+)
+async def report_activity(request: Request, body: link_shapes.ActivityBatch) -> Response:
+    """Report activity of accounts and players, such as log-ins. Known entries are left out."""
+    entries = [_read_activity(number, each) for number, each in enumerate(body.Entries)]
+
+    async def decide(tx: Reading) -> Decision[LogReceipt]:
+        await logs.require_credible_times(tx, [each.at for each in entries])
+        return await logs.add_activity(tx, entries)
+
+    return await request.change(decide, _encode_receipt)
+
+
+@GROUP.operation(
+    "POST /api/link/v1/logs/trades",
+    name="report_trades",
+    permissions=LINK,
+    access=WRITE,
+    body=link_shapes.TradeBatch,
+    answer=link_shapes.LogReceipt,
+    refusals=(),
+    example_body=link_shapes.TradeBatch([samples.REPORTED_TRADE]),
+    example_answer=link_shapes.LogReceipt(1, 0, 0),
+)
+async def report_trades(request: Request, body: link_shapes.TradeBatch) -> Response:
+    """Report trades between players, one entry for each party. Known entries are left out."""
+    entries = [_read_trade(number, each) for number, each in enumerate(body.Entries)]
+
+    async def decide(tx: Reading) -> Decision[LogReceipt]:
+        await logs.require_credible_times(tx, [each.at for each in entries])
+        return await logs.add_trades(tx, entries)
+
+    return await request.change(decide, _encode_receipt)
+
+
+def _declare_list(
+    path: str, name: str, query: type[shapes.EngineQuery], answer: type[Page], example: Page
+) -> Callable[[H], H]:
+    return GROUP.operation(
+        f"GET /api/v1/logs/{path}",
+        name=name,
+        permissions=READ_LOGS,
+        access=READ,
+        cache=NO_STORE,
+        query=query,
+        answer=answer,
+        rows=shapes.MAX_ENGINE_RECORDS,
+        refusals=(),
+        example_answer=example,
+    )
+
+
+@_declare_list(
+    "user/[userId]/activity",
+    "list_activity_of_user",
+    link_shapes.LogQuery,
+    shapes.EnginePage[link_shapes.Activity],
+    shapes.EnginePage(31, 0, 5, 1, [samples.ACTIVITY]),
+)
+async def list_activity_of_user(request: Request, query: link_shapes.LogQuery, user_id: str) -> bytes:
+    """List the activity of an account, oldest first. Without `addresses.read`, `Ip` is empty."""
+    return await _list_activity(request, query, LogFilter(user_id=user_id))
+
+
+@_declare_list(
+    "player/[playerId]/activity",
+    "list_activity_of_player",
+    link_shapes.LogQuery,
+    shapes.EnginePage[link_shapes.Activity],
+    shapes.EnginePage(31, 0, 5, 1, [samples.ACTIVITY]),
+)
+async def list_activity_of_player(request: Request, query: link_shapes.LogQuery, player_id: str) -> bytes:
+    """List the activity of a player, oldest first. Without `addresses.read`, `Ip` is empty."""
+    return await _list_activity(request, query, LogFilter(player_id=player_id))
+
+
+@_declare_list(
+    "user/[userId]/ip",
+    "list_addresses_of_user",
+    shapes.EngineQuery,
+    shapes.EnginePage[link_shapes.UsedAddress],
+    shapes.EnginePage(1, 0, 5, 1, [samples.USED_ADDRESS]),
+)
+async def list_addresses_of_user(request: Request, query: shapes.EngineQuery, user_id: str) -> bytes:
+    """List the addresses of an account, and who else used them. It needs `addresses.read` too."""
+    page = paging.read_engine_query(query)
+    found: LogPage[SharedAddress] = LogPage(0, ())
+    if _can_see_addresses(request):
+        part = LogSlice(page.offset, page.limit)
+        found = await request.services.keeper.store.read(lambda tx: logs.load_addresses(tx, user_id, part))
+    records = [
+        link_shapes.UsedAddress(
+            each.used.address, format_engine_time(each.used.last_used), _decode_names(each.other_users)
+        )
+        for each in found.rows
+    ]
+    return _encode_page(found.total, page, records)
+
+
+@_declare_list(
+    "trade",
+    "list_trades",
+    link_shapes.TradeQuery,
+    shapes.SortedEnginePage[link_shapes.Trade],
+    shapes.SortedEnginePage(31, 0, 5, 1, [samples.TRADE], BY_TIME),
+)
+async def list_trades(request: Request, query: link_shapes.TradeQuery) -> bytes:
+    """List trades, oldest first. Without `addresses.read`, `Ip` is empty."""
+    page = paging.read_engine_query(query)
+    wanted = LogFilter(*(None if each == ZERO_GUID else each for each in (query.userId, query.playerId)))
+    part = LogSlice(page.offset, page.limit, _is_descending(query))
+
+    async def read(tx: Reading) -> tuple[LogPage[TradeRow], Mapping[str, str]]:
+        found = await logs.load_trades(tx, wanted, part)
+        sides = [side for row in found.rows for side in (row.items, row.target_items)]
+        ids = {item.ItemId for side in sides for item in _decode_items(side)}
+        return found, await rows.read_item_names(tx, ids) if ids else {}
+
+    found, names = await request.services.keeper.store.read(read)
+    shown = _can_see_addresses(request)
+    records = [make_trade(each, names, with_address=shown) for each in found.rows]
+    sort = [shapes.SortKey("TimeStamp", int(part.newest_first))]
+    return _encode_page(found.total, page, records, sort)
+
+
+@_declare_list("chat", "list_chat", shapes.EngineQuery, shapes.EnginePage[link_shapes.NoEntry], EMPTY_PAGE)
+async def list_chat(request: Request, query: shapes.EngineQuery) -> bytes:
+    """List chat messages: always empty, because no game reports them."""
+    del request
+    return _encode_page(0, paging.read_engine_query(query), ())
+
+
+@_declare_list("pm", "list_private_messages", shapes.EngineQuery, shapes.EnginePage[link_shapes.NoEntry], EMPTY_PAGE)
+async def list_private_messages(request: Request, query: shapes.EngineQuery) -> bytes:
+    """List private messages: always empty, because no game reports them."""
+    del request
+    return _encode_page(0, paging.read_engine_query(query), ())
+
+
+@_declare_list(
+    "guild/[guildId]/activity",
+    "list_activity_of_guild",
+    shapes.EngineQuery,
+    shapes.EnginePage[link_shapes.NoEntry],
+    EMPTY_PAGE,
+)
+async def list_activity_of_guild(request: Request, query: shapes.EngineQuery, guild_id: str) -> bytes:
+    """List the activity of a guild: always empty, because no game reports it."""
+    del request, guild_id
+    return _encode_page(0, paging.read_engine_query(query), ())
+
+
+async def _list_activity(request: Request, query: link_shapes.LogQuery, wanted: LogFilter) -> bytes:
+    page = paging.read_engine_query(query)
+    part = LogSlice(page.offset, page.limit, _is_descending(query))
+    found = await request.services.keeper.store.read(lambda tx: logs.load_activity(tx, wanted, part))
+    shown = _can_see_addresses(request)
+    return _encode_page(found.total, page, [make_activity(each, with_address=shown) for each in found.rows])
+
+
+def make_activity(row: ActivityRow, *, with_address: bool) -> link_shapes.Activity:
+    address = (row.address or "") if with_address else ""
+    player = row.player_id or ZERO_GUID
+    at = format_engine_time(row.at)
+    return link_shapes.Activity(row.id, at, row.user_id, player, row.action, row.peer, address, row.meta)
+
+
+def make_trade(row: TradeRow, item_names: Mapping[str, str], *, with_address: bool) -> link_shapes.Trade:
+    return link_shapes.Trade(
+        Id=row.id,
+        TradeId=row.trade_id,
+        UserId=row.user_id,
+        PlayerId=row.player_id,
+        Ip=(row.address or "") if with_address else "",
+        TimeStamp=format_engine_time(row.at),
+        TargetId=row.target_id,
+        Items=list(_name_items(row.items, item_names)),
+        TargetItems=list(_name_items(row.target_items, item_names)),
+        Username=row.user,
+        PlayerName=row.player,
+        TargetName=row.target,
+    )
+
+
+def _name_items(items: bytes | str, names: Mapping[str, str]) -> Iterable[link_shapes.NamedTradeItem]:
+    for each in _decode_items(items):
+        name = names.get(each.ItemId, player_shapes.DELETED)
+        yield link_shapes.NamedTradeItem(each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
+
+
+def _read_activity(number: int, entry: link_shapes.ReportedActivity) -> ActivityEntry:
+    _require_id(number, entry.Id)
+    at, player = parse_instant(entry.TimeStamp), None if entry.PlayerId == ZERO_GUID else entry.PlayerId
+    if player and entry.UserId == ZERO_GUID:
+        raise BadField(field=f"Entries[{number}].UserId", problem="must be the player's account")
+    known = (entry.UserId, player, entry.Action, entry.Peer)
+    return ActivityEntry(entry.Id, at, *known, entry.Ip or None, entry.Meta)
+
+
+def _read_trade(number: int, entry: link_shapes.ReportedTrade) -> TradeEntry:
+    _require_id(number, entry.Id)
+    for field, value in (("UserId", entry.UserId), ("PlayerId", entry.PlayerId), ("TargetId", entry.TargetId)):
+        _require_id(number, value, field)
+    items, got = (shapes.encode(side).decode() for side in (entry.Items, entry.TargetItems))
+    parties = (entry.UserId, entry.PlayerId, entry.TargetId)
+    return TradeEntry(entry.Id, entry.TradeId, parse_instant(entry.TimeStamp), *parties, entry.Ip or None, items, got)
+
+
+def _require_id(number: int, value: str, field: str = "Id") -> None:
+    if value == ZERO_GUID:
+        raise BadField(field=f"Entries[{number}].{field}", problem="must not be all zeros")
+
+
+def _can_see_addresses(request: Request) -> bool:
+    return SEE_ADDRESSES in request.caller.permissions
+
+
+def _is_descending(query: link_shapes.LogQuery) -> bool:
+    return query.sortDirection == "Descending"
+
+
+def _encode_receipt(receipt: LogReceipt) -> bytes:
+    return shapes.encode(link_shapes.LogReceipt(receipt.taken, receipt.known, receipt.erased))
+
+
+def _encode_page(
+    total: int,
+    page: paging.PageRange,
+    records: Sequence[msgspec.Struct],
+    sort: Sequence[shapes.SortKey] | None = None,
+) -> bytes:
+    encoded = [shapes.encode(each) for each in records]
+    return shapes.encode_engine_page(total, page.number, page.size, encoded, sort)

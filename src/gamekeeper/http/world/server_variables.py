@@ -1,0 +1,202 @@
+"""Variables of the server, at the paths of the engine's released versions (`global`) and of its newest one."""
+
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+
+from gamekeeper.game.core.values import decode_value
+from gamekeeper.game.world import server_variables
+from gamekeeper.game.world.refusals import (
+    InvalidGlobalVariable,
+    InvalidServerVariable,
+    NoSuchGlobalVariable,
+    NoSuchServerVariable,
+    WrongValueType,
+)
+from gamekeeper.game.world.server_variables import IdRefusals
+from gamekeeper.ground.settings import MOST_PAGE_ROWS
+from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, H, needs
+from gamekeeper.http.players import variable_shapes
+from gamekeeper.http.players.variable_shapes import (
+    AnyValueOnly,
+    ChangedServerVariable,
+    HeadValueOnly,
+    ServerVariable,
+    SetAnyVariable,
+)
+from gamekeeper.http.server import bodies, paging
+from gamekeeper.http.server.paging import PageRange
+from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.world.server_variables import ServerVariable as StoredVariable
+
+GROUP = Group("Server variables", "Variables of the server itself, which the game declares.")
+NEWEST, GLOBAL = "/api/v1/variables", "/api/v1/variables/global"
+REFUSALS = {
+    NEWEST: IdRefusals(InvalidServerVariable, NoSuchServerVariable),
+    GLOBAL: IdRefusals(InvalidGlobalVariable, NoSuchGlobalVariable),
+}
+CHANGED = ChangedServerVariable(*msgspec.structs.astuple(samples.SERVER_VARIABLE), VariableId=samples.DOUBLE_XP)
+
+
+@GROUP.operation(
+    f"GET {NEWEST}",
+    name="list_server_variables",
+    permissions=READ_PLAYERS,
+    access=READ,
+    cache=REVALIDATED,
+    query=shapes.VariableQuery,
+    answer=shapes.Paged[ServerVariable],
+    rows=shapes.MAX_ENGINE_RECORDS,
+    refusals=(),
+    example_answer=shapes.Paged(1, 0, 10, 1, [samples.SERVER_VARIABLE]),
+)
+async def list_variables(request: Request, query: shapes.VariableQuery) -> bytes:
+    """List the variables of the server by id, in pages."""
+    page = paging.read_engine_query(query)
+    total, records = await _load_page(request, page)
+    return shapes.encode_paged(total, page.number, page.size, records)
+
+
+@GROUP.operation(
+    f"POST {GLOBAL}",
+    name="list_server_variables_legacy",
+    permissions=READ_PLAYERS,
+    access=READ,
+    body=shapes.LegacyPage,
+    answer=shapes.Legacy[ServerVariable],
+    rows=MOST_PAGE_ROWS,
+    refusals=(),
+    example_body=shapes.LegacyPage(),
+    example_answer=shapes.Legacy(1, 0, 1, [samples.SERVER_VARIABLE]),
+)
+async def list_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
+    """List the variables of the server by id, in the legacy format."""
+    return await _list_legacy(request, paging.read_legacy(request, body))
+
+
+@GROUP.operation(
+    f"GET {GLOBAL}",
+    name="list_global_variables",
+    permissions=READ_PLAYERS,
+    access=READ,
+    cache=REVALIDATED,
+    query=shapes.LegacyQuery,
+    answer=shapes.Legacy[ServerVariable],
+    rows=MOST_PAGE_ROWS,
+    refusals=(),
+    example_answer=shapes.Legacy(1, 0, 1, [samples.SERVER_VARIABLE]),
+)
+async def list_global(request: Request, query: shapes.LegacyQuery) -> bytes:
+    """List the variables of the server like `POST`, for clients that fall back to `GET`."""
+    wanted = shapes.LegacyPage(query.page, query.count)
+    return await _list_legacy(request, paging.read_body(wanted, request.services.keeper.settings.max_page_size))
+
+
+def _declare_get(root: str, name: str) -> Callable[[H], H]:
+    return GROUP.operation(
+        f"GET {root}/[serverVariableId]",
+        name=name,
+        permissions=READ_PLAYERS,
+        access=READ,
+        cache=REVALIDATED,
+        answer=ServerVariable,
+        refusals=REFUSALS[root],
+        example_answer=samples.SERVER_VARIABLE,
+    )
+
+
+@_declare_get(NEWEST, "get_server_variable")
+@_declare_get(GLOBAL, "get_global_variable")
+async def get_variable(request: Request, variable_id: str) -> bytes:
+    """Get a variable of the server. Its value is null until it is set for the first time."""
+    return shapes.encode(_make_record(await _find(request, variable_id)))
+
+
+@GROUP.operation(
+    f"GET {NEWEST}/[serverVariableId]/value",
+    name="get_server_variable_value",
+    permissions=READ_PLAYERS,
+    access=READ,
+    cache=REVALIDATED,
+    answer=HeadValueOnly,
+    refusals=REFUSALS[NEWEST],
+    example_answer=HeadValueOnly(10),
+)
+async def get_newest_value(request: Request, variable_id: str) -> bytes:
+    """Get only the value of a variable of the server, as `Value`."""
+    return shapes.encode(HeadValueOnly(decode_value((await _find(request, variable_id)).value)))
+
+
+@GROUP.operation(
+    f"GET {GLOBAL}/[serverVariableId]/value",
+    name="get_global_variable_value",
+    permissions=READ_PLAYERS,
+    access=READ,
+    cache=REVALIDATED,
+    answer=AnyValueOnly,
+    refusals=REFUSALS[GLOBAL],
+    example_answer=AnyValueOnly(10),
+)
+async def get_global_value(request: Request, variable_id: str) -> bytes:
+    """Get only the value of a variable of the server, as `value`."""
+    return shapes.encode(AnyValueOnly(decode_value((await _find(request, variable_id)).value)))
+
+
+def _declare_set(root: str, name: str) -> Callable[[H], H]:
+    return GROUP.operation(
+        f"POST {root}/[serverVariableId]",
+        name=name,
+        permissions=needs("world.write"),
+        access=WRITE,
+        body=SetAnyVariable,
+        answer=ChangedServerVariable,
+        refusals=(*REFUSALS[root], WrongValueType),
+        example_body=SetAnyVariable(10),
+        example_answer=CHANGED,
+    )
+
+
+@_declare_set(NEWEST, "set_server_variable")
+@_declare_set(GLOBAL, "set_global_variable")
+async def set_variable(request: Request, body: SetAnyVariable, variable_id: str) -> Response:
+    """Set a variable of the server. All game servers are told in the change feed."""
+    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
+    decide = partial(
+        server_variables.set_value,
+        variable_id=variable_id,
+        sent=body.value,
+        refusals=_find_refusals(request),
+        from_form=bodies.is_form(request.raw_body, content_type),
+    )
+    return await request.change(decide, _encode_changed)
+
+
+async def _load_page(request: Request, page: PageRange) -> tuple[int, list[bytes]]:
+    total, found = await server_variables.load_page(request.services.keeper.store, page.limit, page.offset)
+    return total, [shapes.encode(_make_record(each)) for each in found]
+
+
+async def _list_legacy(request: Request, page: PageRange) -> bytes:
+    total, records = await _load_page(request, page)
+    return shapes.encode_legacy(total, page.number, records)
+
+
+async def _find(request: Request, variable_id: str) -> StoredVariable:
+    return await server_variables.require(request.services.keeper.store, variable_id, _find_refusals(request))
+
+
+def _find_refusals(request: Request) -> IdRefusals:
+    return REFUSALS[GLOBAL if request.route.path.startswith(GLOBAL) else NEWEST]
+
+
+def _make_record(each: StoredVariable) -> ServerVariable:
+    number = variable_shapes.TYPE_NUMBERS[each.type]
+    value = decode_value(each.value)
+    return ServerVariable(each.name, each.text_id, number, value, each.folder, each.id, each.created_at)
+
+
+def _encode_changed(each: StoredVariable) -> bytes:
+    return shapes.encode(ChangedServerVariable(**msgspec.structs.asdict(_make_record(each)), VariableId=each.id))

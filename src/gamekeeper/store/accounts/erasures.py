@@ -1,0 +1,102 @@
+"""Background jobs that blank the old changes and stored answers of erased accounts and players."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from gamekeeper.store.engine.interface import Reading, Row, Writing
+from gamekeeper.store.engine.statements import Statements, as_table
+
+SQL = Statements(__file__)
+
+
+class ErasureJob(NamedTuple):
+    id: str  # id of the erased account or player
+    upto: int
+    seq: int
+    key: str
+
+
+def insert(tx: Writing, ids: Iterable[str], user_id: str, upto: int, fields: Iterable[str]) -> None:
+    """Create one erasure job per id, for all changes up to number `upto`. From now on the views mask these changes."""
+    blank = msgspec.json.encode(dict.fromkeys(fields)).decode()
+    tx.defer(SQL.insert, as_table({"id": each} for each in ids), user_id, upto, blank)
+
+
+async def read_account_names(tx: Reading, user_id: str) -> set[str]:
+    """Return the names that an account had, by the audit log."""
+    return _collect(await tx.all(SQL.account_names, user_id))
+
+
+async def read_next_names(tx: Reading, job: ErasureJob, limit: int) -> set[str]:
+    """Return the names in the changes of a player that `blank_changes` blanks next."""
+    return _collect(await tx.all(SQL.next_names, job.id, job.seq, job.upto, limit))
+
+
+def blank_names(tx: Writing, names: Iterable[str], user_id: str) -> None:
+    """Remove the names of an erased person, in lower case, from changes and bulk jobs of others."""
+    table = as_table({"name": each} for each in names)
+    tx.defer(SQL.blank_named, table, user_id)
+    tx.defer(SQL.blank_given, table)
+
+
+async def has_jobs(tx: Reading) -> bool:
+    return await tx.one(SQL.waiting) is not None
+
+
+async def claim(tx: Reading) -> ErasureJob | None:
+    """Lock one erasure job that no other transaction has locked, until this transaction ends; None if there is none."""
+    row = await tx.one(SQL.claim)
+    return ErasureJob(*row) if row else None
+
+
+async def blank_changes(tx: Writing, job: ErasureJob, limit: int) -> list[int]:
+    """Blank the next audit log entries of an erasure job; return their numbers in order."""
+    return sorted(row[0] for row in await tx.returning(SQL.blank_changes, job.id, job.seq, job.upto, limit))
+
+
+async def blank_keys_of_player(tx: Writing, job: ErasureJob, limit: int) -> int:
+    """Blank stored answers about an erased player; return how many."""
+    return len(await tx.returning(SQL.blank_keys_of_player, job.id, limit))
+
+
+async def blank_keys_of_user(tx: Writing, job: ErasureJob, limit: int) -> int:
+    """Blank stored answers about an erased account; return how many."""
+    return len(await tx.returning(SQL.blank_keys_of_user, job.id, limit))
+
+
+async def read_own_keys(tx: Reading, job: ErasureJob, limit: int) -> Sequence[str]:
+    """Read the next Idempotency-Keys that the erased account itself sent, after the erasure job's cursor."""
+    return [row[0] for row in await tx.all(SQL.own_keys, job.id, job.key, limit)]
+
+
+def blank_own_keys(tx: Writing, job: ErasureJob, last: str) -> None:
+    tx.defer(SQL.blank_own_keys, job.id, job.key, last)
+
+
+def set_seq(tx: Writing, job: ErasureJob, seq: int) -> None:
+    tx.defer(SQL.set_seq, job.id, seq)
+
+
+def set_key(tx: Writing, job: ErasureJob, key: str) -> None:
+    tx.defer(SQL.set_key, job.id, key)
+
+
+def delete(tx: Writing, job: ErasureJob) -> None:
+    tx.defer(SQL.delete, job.id)
+
+
+async def count_accounts(tx: Reading) -> int:
+    row = await tx.one(SQL.count_accounts)
+    return row[0] if row else 0
+
+
+def _collect(rows: Iterable[Row]) -> set[str]:
+    return {name for row in rows for name in row if name}
+
+
+async def count_left(tx: Reading, most: int) -> int:
+    """Count the audit log entries that the erasure jobs still have to blank, up to `most`."""
+    row = await tx.one(SQL.count_left, most)
+    return row[0] if row else 0

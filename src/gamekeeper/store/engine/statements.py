@@ -1,0 +1,158 @@
+"""Named SQL statements from .sql files, and the forms of their parameters.
+
+A header `-- name: x` is for both engines, `-- name: x (postgres)` for one. Parameters are rows as one JSON value, which
+both engines read with `json_each`; patterns for `LIKE … ESCAPE '!'`; and the fold, the name and the end of the range
+for the statements `…_by_fold`, which look up players and accounts by name.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+SEPARATOR = "beside"  # name of the column that separates the results of two joined SQL statements
+FOLDER = Path(__file__).parent
+_HEADER = re.compile(r"^-- name: (\w+)(?: \((sqlite|postgres)\))?$", re.MULTILINE)
+_SPECIAL = re.compile(r"[^0-9A-Za-z-]")  # characters that a literal for PostgreSQL has as escapes
+_WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    name: str
+    texts: Mapping[str, str] = field(hash=False)
+
+    def render(self, engine: str, words: Mapping[str, str]) -> str:
+        """Return the engine's variant of an SQL statement, with its {placeholders} filled in."""
+        return fill_placeholders(self.texts.get(engine) or self.texts[""], words)
+
+    @property
+    def is_write(self) -> bool:
+        return any(_WRITES.search(text) for text in self.texts.values())
+
+
+class Statements:
+    """The SQL statements of one .sql file, as attributes."""
+
+    def __init__(self, noun: str) -> None:
+        self.named = _parse((FOLDER / f"{noun}.sql").read_text(encoding="utf-8"))
+        vars(self).update(self.named)
+
+    def __getattr__(self, name: str) -> Statement:
+        try:
+            return self.named[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def count_parameters(text: str) -> int:
+    return max((int(found) for found in re.findall(r"\$(\d+)", text)), default=0)
+
+
+def shift_parameters(text: str, by: int) -> str:
+    """Renumber the parameters of an SQL statement, so that they follow those of another statement."""
+    return re.sub(r"\$(\d+)", lambda found: f"${int(found[1]) + by}", text)
+
+
+def insert_values(text: str, values: Sequence[object]) -> str:
+    """Replace the parameters of an SQL statement for PostgreSQL by literals, for a message that takes no parameters.
+
+    Every character that could mean something in SQL is escaped. A literal has the type and the collation of what it is
+    compared with, so that PostgreSQL uses an index; the result of a function would have its own.
+    """
+    literals = [f"E'{_SPECIAL.sub(_escape, str(value))}'" for value in values]
+    return re.sub(r"\$(\d+)", lambda found: literals[int(found[1]) - 1], text)
+
+
+def combine(texts: Sequence[str]) -> str:
+    """Combine INSERT, UPDATE and DELETE statements into one SQL statement; they must change different rows."""
+    if len(texts) == 1:
+        return texts[0]
+    parts: list[str] = []
+    shift = 0
+    for number, text in enumerate(texts):
+        parts.append(f"s{number} AS ({shift_parameters(text, shift)})")
+        shift += count_parameters(text)
+    return "WITH " + ",\n".join(parts) + "\nSELECT"
+
+
+def join_side_by_side(first: str, second: str) -> str:
+    """Read all rows of the second SQL statement; the single row of the first stands beside its first row, or alone."""
+    second = shift_parameters(second, count_parameters(first))
+    found = f"SELECT row_number() OVER () AS {SEPARATOR}, found.* FROM ({second}) AS found"  # noqa: S608 - the texts are from .sql files
+    one = f"SELECT one.*, 1 AS place FROM ({first}) AS one"  # noqa: S608 - the same
+    joined = f"SELECT * FROM ({one}) AS one FULL JOIN ({found}) AS many ON place = {SEPARATOR}"  # noqa: S608 - the same
+    return f"{joined} ORDER BY {SEPARATOR} NULLS FIRST"
+
+
+def fill_placeholders(text: str, words: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda word: words[word[1]], text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\U{ord(found[0]):08X}"
+
+
+def _parse(text: str) -> dict[str, Statement]:
+    texts: dict[str, dict[str, str]] = {}
+    headers = list(_HEADER.finditer(text))
+    ends = [header.start() for header in headers[1:]] + [len(text)]
+    for header, end in zip(headers, ends, strict=True):
+        name, engine = header[1], header[2] or ""
+        # In .sql files a comment above a name follows the semicolon of the previous statement, so it is cut off here.
+        texts.setdefault(name, {})[engine] = re.split(r";\s*\n", text[header.end() : end] + "\n")[0].strip()
+    return {name: Statement(name, variants) for name, variants in texts.items()}
+
+
+def as_table(rows: Iterable[Mapping[str, object]]) -> str:
+    """Encode rows for `json_each($1)` and `value->>'column'`."""
+    return msgspec.json.encode({str(number): row for number, row in enumerate(rows)}).decode()
+
+
+def as_tree(rows: Iterable[tuple[str, ...]], values: Iterable[int]) -> str:
+    """Encode rows as nested objects, one level per column, with a number for each row.
+
+    Every level is read with its own `json_each`. That is cheaper than `as_table` for many rows whose first columns are
+    equal: no row is parsed by itself. Rows must differ.
+    """
+    tree: dict[str, Any] = {}
+    level, branch = tree, ()
+    for row, value in zip(rows, values, strict=False):
+        if row[:-1] != branch:  # consecutive rows often differ in the last column only
+            level, branch = tree, row[:-1]
+            for name in branch:
+                level = level.setdefault(name, {})
+        level[row[-1]] = value
+    return msgspec.json.encode(tree).decode()
+
+
+def build_prefix_pattern(text: str) -> str:
+    return f"{_escape_pattern(text)}%"
+
+
+def build_substring_pattern(text: str) -> str:
+    return f"%{_escape_pattern(text)}%"
+
+
+def lower_ascii(text: str) -> str:
+    """Lower-case A to Z only, like `lower(… {bytewise})` on both engines."""
+    return text.encode().lower().decode()
+
+
+def _escape_pattern(text: str) -> str:
+    return lower_ascii(text).replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
+CLASH = "\x01"  # clash suffix: a duplicate name is stored as fold + "\x01" + id, which is unique and not found by name
+AFTER_CLASHES = "\x02"  # upper end of the range of duplicate names: sorts after every clash suffix
+
+
+def build_name_parameters(fold: str, name: str) -> tuple[str, str, str]:
+    """Return the parameters of a look-up by name: fold, exact name preferred among duplicates, end of their range.
+
+    With an empty name, only the row that has the fold without a clash suffix is found.
+    """
+    return fold, name, fold + AFTER_CLASHES

@@ -1,0 +1,233 @@
+"""Boards, their seasons, and accounts that are hidden from them."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gamekeeper.store.engine.interface import Reading, Row, Writing
+from gamekeeper.store.engine.statements import Statements, as_table
+
+SQL = Statements(__file__)
+LEVEL, ITEM, VARIABLE, PLAY_TIME = "level", "item", "variable", "play_time"
+NOT_STARTED = -1
+FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000"  # before all ids
+
+
+class Board(NamedTuple):
+    id: str
+    name: str
+    title: str
+    ranks: str  # level, item, variable or play_time
+    thing_id: str | None
+    gain: bool
+    hide_staff: bool
+    public: bool
+    created_at: int
+    thing: str | None = None  # name of the item or variable; None: it has none, or it is not in the catalogue
+
+
+class Season(NamedTuple):
+    id: str
+    board_id: str
+    number: int
+    title: str
+    starts_at: int
+    ends_at: int | None
+    seq: int = NOT_STARTED  # changes up to this number are counted
+    swept: str | None = None  # players up to this id are counted; None: all
+    final: bool = False
+
+
+class OpenSeason(NamedTuple):
+    """A season that is not final, with what its board ranks."""
+
+    season: Season
+    ranks: str
+    thing_id: str | None
+    gain: bool
+    hide_staff: bool
+
+
+class BoardChange(NamedTuple):
+    """A change of the audit log with the fields that boards need."""
+
+    seq: int
+    at: int
+    kind: str
+    player_id: str | None
+    user_id: str | None
+    before: bytes | str | None
+    after: bytes | str | None
+
+
+class EndedBan(NamedTuple):
+    ends_at: int
+    started_at: int
+    user_id: str
+
+
+NO_BAN = EndedBan(0, -1, FIRST_ACCOUNT)
+
+
+class HiddenAccount(NamedTuple):
+    user_id: str
+    name: str
+
+
+def insert(tx: Writing, board: Board) -> None:
+    tx.defer(SQL.insert, *board[:9])
+
+
+def update(tx: Writing, board: Board) -> None:
+    """Update a board. If it hides staff from now on, or shows them, the review of all staff starts."""
+    tx.defer(SQL.update, board.id, board.title, board.hide_staff, board.public, FIRST_ACCOUNT)
+
+
+async def read_reviewing(tx: Reading) -> dict[str, str]:
+    """Return the boards whose staff is being reviewed, each with the account up to which it is."""
+    return {row[0]: row[1] for row in await tx.all(SQL.reviewing)}
+
+
+async def move_review(tx: Writing, board_id: str, reviewed: str | None) -> None:
+    await tx.returning(SQL.move_review, board_id, reviewed)
+
+
+def mark_deleted(tx: Writing, board_id: str) -> None:
+    tx.defer(SQL.mark_deleted, board_id)
+
+
+async def read_all(tx: Reading) -> list[Board]:
+    return [_to_board(row) for row in await tx.all(SQL.all)]
+
+
+async def find(tx: Reading, name: str) -> Board | None:
+    row = await tx.one(SQL.find, name)
+    return _to_board(row) if row else None
+
+
+async def lock(tx: Reading, board_id: str) -> None:
+    await tx.one(SQL.lock, board_id)
+
+
+def insert_season(tx: Writing, season: Season) -> None:
+    tx.defer(SQL.insert_season, *season[:8])
+
+
+def update_season(tx: Writing, season: Season) -> None:
+    tx.defer(SQL.update_season, season.id, season.title, season.ends_at)
+
+
+async def read_seasons(tx: Reading, board_id: str, limit: int) -> list[Season]:
+    """Read seasons of a board, newest first."""
+    return [_to_season(row) for row in await tx.all(SQL.seasons, board_id, limit)]
+
+
+async def find_season(tx: Reading, board_id: str, number: int) -> Season | None:
+    row = await tx.one(SQL.season, board_id, number)
+    return _to_season(row) if row else None
+
+
+async def read_open(tx: Reading) -> list[OpenSeason]:
+    """Read all seasons that are not final, in the order in which they are counted."""
+    return [_to_open(row) for row in await tx.all(SQL.open)]
+
+
+async def read_rules(tx: Reading, season_ids: Iterable[str]) -> dict[str, OpenSeason]:
+    """Read seasons by their ids, final ones too, with what their boards rank."""
+    rows = await tx.all(SQL.rules, as_table({"id": each} for each in season_ids))
+    return {row[0]: _to_open(row) for row in rows}
+
+
+async def has_open(tx: Reading) -> bool:
+    return await tx.one(SQL.has_open) is not None
+
+
+async def move_season(tx: Writing, season: Season) -> None:
+    await tx.returning(SQL.move_season, season.id, season.seq, season.swept, season.final)
+
+
+async def read_changes(tx: Reading, after: int, upto: int, limit: int) -> list[BoardChange]:
+    return [BoardChange(*row) for row in await tx.all(SQL.changes, after, upto, limit)]
+
+
+async def find_change_from(tx: Reading, seq: int) -> tuple[int, int] | None:
+    """Return number and time of the first change from a number on."""
+    row = await tx.one(SQL.change_at_or_after, seq)
+    return (row[0], row[1]) if row else None
+
+
+async def read_trimmed(tx: Reading) -> int:
+    row = await tx.one(SQL.trimmed)
+    return row[0] if row else 0
+
+
+def save_hidden(tx: Writing, user_id: str, *, hidden: bool) -> None:
+    tx.defer(SQL.save_hidden, user_id, hidden)
+
+
+async def is_hidden(tx: Reading, user_id: str) -> bool:
+    return await tx.one(SQL.is_hidden, user_id) is not None
+
+
+async def read_hidden(tx: Reading) -> list[HiddenAccount]:
+    return [HiddenAccount(*row) for row in await tx.all(SQL.hidden)]
+
+
+async def count_hidden(tx: Reading) -> int:
+    row = await tx.one(SQL.count_hidden)
+    return row[0] if row else 0
+
+
+async def find_hidden_waiting(tx: Reading, limit: int) -> list[str]:
+    """Return accounts that were hidden or shown again, and whose standings do not have that yet."""
+    return [row[0] for row in await tx.all(SQL.hidden_waiting, limit)]
+
+
+async def lock_hidden(tx: Reading, user_id: str) -> None:
+    await tx.one(SQL.lock_hidden, user_id)
+
+
+async def note_applied(tx: Writing, user_id: str) -> None:
+    """Note that the standings have what was decided about an account."""
+    await tx.returning(SQL.set_applied, user_id)
+    await tx.returning(SQL.delete_shown, user_id)
+
+
+async def find_ended_bans(tx: Reading, after: EndedBan, upto: int, limit: int) -> list[EndedBan]:
+    """Return the bans after another one, in the order of their ends, that ended up to a time."""
+    return [EndedBan(*row) for row in await tx.all(SQL.bans_ended, *after, upto, limit)]
+
+
+async def find_deleted_season(tx: Reading) -> str | None:
+    row = await tx.one(SQL.deleted_season)
+    return row[0] if row else None
+
+
+async def delete_season(tx: Writing, season_id: str) -> None:
+    await tx.returning(SQL.delete_season, season_id)
+
+
+async def delete_empty(tx: Writing) -> None:
+    """Delete the boards that are marked as deleted and have no seasons left."""
+    await tx.returning(SQL.delete_empty)
+
+
+async def has_deleted(tx: Reading) -> bool:
+    return await tx.one(SQL.has_deleted) is not None
+
+
+async def find_last_end(tx: Reading, upto: int) -> int:
+    """Return the latest end, up to a time, of a season that counts play time; 0: none."""
+    row = await tx.one(SQL.last_end, upto)
+    return (row[0] or 0) if row else 0
+
+
+def _to_board(row: Row) -> Board:
+    return Board(*row)._replace(gain=bool(row[5]), hide_staff=bool(row[6]), public=bool(row[7]))
+
+
+def _to_season(row: Row) -> Season:
+    return Season(*row)._replace(final=bool(row[8]))
+
+
+def _to_open(row: Row) -> OpenSeason:
+    return OpenSeason(_to_season(row[:9]), row[9], row[10], bool(row[11]), bool(row[12]))

@@ -1,0 +1,63 @@
+"""The variables of players."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gamekeeper.store.engine.interface import Reading, Row, Writing
+from gamekeeper.store.engine.statements import Statements, as_table
+
+SQL = Statements(__file__)
+
+
+class VariableRow(NamedTuple):
+    variable_id: str
+    type: str
+    value: int
+
+
+class AnyVariableRow(NamedTuple):
+    """A variable of any type: `value` of an integer or boolean, `text` of a text or decimal."""
+
+    variable_id: str
+    type: str
+    value: int | None
+    text: str | None  # JSON of a text or decimal; None: the value is an integer or a boolean
+
+
+class AssignedVariable(NamedTuple):
+    player_id: str
+    variable_id: str
+    type: str
+    value: int
+
+
+async def read_of_player(tx: Reading, player_id: str) -> list[VariableRow]:
+    return [VariableRow(*row) for row in await tx.all(SQL.of_player, player_id)]
+
+
+async def read_all_of_player(tx: Reading, player_id: str) -> list[AnyVariableRow]:
+    """Read all variables of a player, with those that hold text or decimals."""
+    return [AnyVariableRow(*row) for row in await tx.all(SQL.all_of_player, player_id)]
+
+
+async def find_any_of_player(tx: Reading, player_id: str, variable_id: str) -> AnyVariableRow | None:
+    row = await tx.one(SQL.any_of_player, player_id, variable_id)
+    return AnyVariableRow(*row) if row else None
+
+
+async def read_between(tx: Reading, first: str, last: str) -> list[AssignedVariable]:
+    """Read the variables of all players between two player ids."""
+    return [AssignedVariable(*row) for row in await tx.all(SQL.between, first, last)]
+
+
+def save(tx: Writing, assigned: Iterable[AssignedVariable]) -> None:
+    tx.defer(SQL.save, as_table(each._asdict() for each in assigned))
+
+
+def clear(tx: Writing, player_id: str, variable_ids: Iterable[str]) -> None:
+    tx.defer(SQL.clear, player_id, as_table({"id": each} for each in variable_ids))
+
+
+def load(tx: Writing, assigned: Iterable[Row]) -> None:
+    """Insert many variables; the values are in the order of AssignedVariable."""
+    tx.load(SQL.load, assigned)

@@ -1,0 +1,289 @@
+"""The catalogue of the game: items, spells, variables, classes, maps, objects without rules, pictures of items.
+
+`details` of an entry is a JSON object, as text, with its further fields as the game published them. Most readers need
+only the other fields, and details can be large, so only `add_details` reads them. A picture is a PNG file, found by a
+hash of its pixels.
+"""
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from gamekeeper.store.engine import statements
+from gamekeeper.store.engine.interface import Reading, Row, Writing
+from gamekeeper.store.engine.statements import Statement, Statements, as_table
+
+SQL = Statements(__file__)
+
+
+class CatalogueItem(NamedTuple):
+    id: str
+    name: str
+    stackable: bool
+    max_stack: int | None
+    bag_slots: int
+    icon: str | None
+    details: str | None = None
+
+
+class CatalogueVariable(NamedTuple):
+    id: str
+    name: str
+    type: str
+    details: str | None = None
+
+
+class CatalogueGuildVariable(NamedTuple):
+    """A variable that guilds can have. It has no details."""
+
+    id: str
+    name: str
+    type: str
+    text_id: str
+    folder: str
+    created_at: int
+    details: str | None = None
+
+
+class CatalogueServerVariable(NamedTuple):
+    """A variable of the server. It has no details."""
+
+    id: str
+    name: str
+    type: str
+    text_id: str
+    folder: str
+    created_at: int
+    value: str | None  # JSON; None: never set
+    details: str | None = None
+
+
+class NamedEntry(NamedTuple):
+    """A spell, a class, a map or an object of another type in the catalogue."""
+
+    id: str
+    name: str
+    details: str | None = None
+
+
+CatalogueEntry = CatalogueItem | CatalogueVariable | CatalogueServerVariable | CatalogueGuildVariable | NamedEntry
+
+
+class _KindStatements(NamedTuple):
+    entry: type[CatalogueEntry]
+    total: Statement
+    page: Statement
+    called: Statement
+    by_id: Statement
+    save: Statement
+    details: Statement | None  # None: entries of this kind have no details
+    # last parameters of all statements: the object type, for the kinds in the table game_objects
+    more: tuple[str, ...] = ()
+
+
+def _make_object_statements(object_type: str) -> _KindStatements:
+    return _KindStatements(
+        NamedEntry,
+        SQL.count_objects,
+        SQL.objects,
+        SQL.objects_called,
+        SQL.objects_by_id,
+        SQL.save_objects,
+        SQL.object_details,
+        (object_type,),
+    )
+
+
+OBJECT_TYPES: Mapping[str, str] = {  # kind → type of the rows in game_objects, as the Intersect engine names it
+    "animations": "animation",
+    "npcs": "npc",
+    "projectiles": "projectile",
+    "quests": "quest",
+    "resources": "resource",
+    "shops": "shop",
+    "crafttables": "crafttables",
+    "crafts": "crafts",
+    "events": "event",
+    "tilesets": "tileset",
+    "uservariables": "uservariable",
+    "time": "time",
+}
+KINDS: Mapping[str, _KindStatements] = {
+    "items": _KindStatements(
+        CatalogueItem,
+        SQL.count_items,
+        SQL.items,
+        SQL.items_called,
+        SQL.items_by_id,
+        SQL.save_items,
+        SQL.item_details,
+    ),
+    "spells": _KindStatements(
+        NamedEntry,
+        SQL.count_spells,
+        SQL.spells,
+        SQL.spells_called,
+        SQL.spells_by_id,
+        SQL.save_spells,
+        SQL.spell_details,
+    ),
+    "variables": _KindStatements(
+        CatalogueVariable,
+        SQL.count_variables,
+        SQL.variables,
+        SQL.variables_called,
+        SQL.variables_by_id,
+        SQL.save_variables,
+        SQL.variable_details,
+    ),
+    "servervariables": _KindStatements(
+        CatalogueServerVariable,
+        SQL.count_server_variables,
+        SQL.server_variables,
+        SQL.server_variables_called,
+        SQL.server_variables_by_id,
+        SQL.save_server_variables,
+        None,
+    ),
+    "guildvariables": _KindStatements(
+        CatalogueGuildVariable,
+        SQL.count_guild_variables,
+        SQL.guild_variables,
+        SQL.guild_variables_called,
+        SQL.guild_variables_by_id,
+        SQL.save_guild_variables,
+        None,
+    ),
+    "classes": _KindStatements(
+        NamedEntry,
+        SQL.count_classes,
+        SQL.classes,
+        SQL.classes_called,
+        SQL.classes_by_id,
+        SQL.save_classes,
+        SQL.class_details,
+    ),
+    "maps": _KindStatements(
+        NamedEntry, SQL.count_maps, SQL.maps, SQL.maps_called, SQL.maps_by_id, SQL.save_maps, SQL.map_details
+    ),
+    **{kind: _make_object_statements(object_type) for kind, object_type in OBJECT_TYPES.items()},
+}
+
+
+async def find_item(tx: Reading, item_id: str) -> CatalogueItem | None:
+    row = await tx.one(SQL.item, item_id)
+    return _to_item(row) if row else None
+
+
+async def find_spell(tx: Reading, spell_id: str) -> NamedEntry | None:
+    row = await tx.one(SQL.spell, spell_id)
+    return NamedEntry(*row) if row else None
+
+
+async def find_variable(tx: Reading, variable_id: str) -> CatalogueVariable | None:
+    row = await tx.one(SQL.variable, variable_id)
+    return CatalogueVariable(*row) if row else None
+
+
+async def find_id_by_name(tx: Reading, kind: str, name: str) -> str | None:
+    """Return the id of an item or a variable with exactly this name; of several, the lowest."""
+    row = await tx.one(SQL.item_named if kind == "items" else SQL.variable_named, name)
+    return row[0] if row else None
+
+
+async def has_items(tx: Reading) -> bool:
+    return await tx.one(SQL.any_item) is not None
+
+
+async def has_spells(tx: Reading) -> bool:
+    return await tx.one(SQL.any_spell) is not None
+
+
+async def has_variables(tx: Reading) -> bool:
+    return await tx.one(SQL.any_variable) is not None
+
+
+async def has_classes(tx: Reading) -> bool:
+    return await tx.one(SQL.any_class) is not None
+
+
+async def count(tx: Reading, kind: str) -> int:
+    row = await tx.one(KINDS[kind].total, *KINDS[kind].more)
+    return row[0] if row else 0
+
+
+async def read_page(tx: Reading, kind: str, limit: int, offset: int) -> list[CatalogueEntry]:
+    return _to_entries(kind, await tx.all(KINDS[kind].page, limit, offset, *KINDS[kind].more))
+
+
+async def search(tx: Reading, kind: str, text: str, limit: int) -> list[CatalogueEntry]:
+    """Find catalogue entries whose name contains the text, ignoring the case of A to Z; best match first."""
+    called = await tx.all(KINDS[kind].called, statements.lower_ascii(text), limit, *KINDS[kind].more)
+    return _to_entries(kind, called)
+
+
+async def lock_kind(tx: Reading, kind: str) -> None:
+    """Lock a kind of catalogue entries, so that no other transaction changes them until this one ends."""
+    await tx.one(SQL.hold, kind)
+
+
+async def find_by_ids(tx: Reading, kind: str, ids: Iterable[str]) -> dict[str, CatalogueEntry]:
+    rows = await tx.all(KINDS[kind].by_id, as_table({"id": each} for each in ids), *KINDS[kind].more)
+    return {entry.id: entry for entry in _to_entries(kind, rows)}
+
+
+async def add_details(tx: Reading, kind: str, entries: Sequence[CatalogueEntry]) -> list[CatalogueEntry]:
+    """Return the entries with their details."""
+    statement = KINDS[kind].details
+    if statement is None:
+        return list(entries)
+    rows = await tx.all(statement, as_table({"id": each.id} for each in entries), *KINDS[kind].more)
+    details = {own_id: _to_text(found) for own_id, found in rows}
+    return [entry._replace(details=details.get(entry.id)) for entry in entries]
+
+
+def save(tx: Writing, kind: str, entries: Iterable[CatalogueEntry]) -> None:
+    tx.defer(KINDS[kind].save, as_table(entry._asdict() for entry in entries), *KINDS[kind].more)
+
+
+def _to_item(row: Row) -> CatalogueItem:
+    return CatalogueItem(row[0], row[1], bool(row[2]), row[3], row[4], row[5])
+
+
+def _to_text(stored: str | bytes) -> str:
+    """Return stored JSON as text. PostgreSQL gives it as bytes."""
+    return stored if isinstance(stored, str) else stored.decode()
+
+
+def _to_entries(kind: str, rows: Sequence[Row]) -> list[CatalogueEntry]:
+    if kind == "items":
+        return [_to_item(row) for row in rows]
+    return [KINDS[kind].entry(*row) for row in rows]
+
+
+class Picture(NamedTuple):
+    hash: str  # SHA-256 of size and pixels, in hexadecimal digits
+    content: bytes  # a PNG file
+
+
+async def find_picture_hash(tx: Reading, item_id: str) -> str | None:
+    row = await tx.one(SQL.hash, item_id)
+    return row[0] if row else None
+
+
+async def find_picture_hashes(tx: Reading, item_ids: Iterable[str]) -> dict[str, str]:
+    """Return the hashes of the items' pictures, by item; items without a picture are left out."""
+    return {row[0]: row[1] for row in await tx.all(SQL.hashes, as_table({"id": each} for each in item_ids))}
+
+
+async def find_picture_content(tx: Reading, picture_hash: str) -> bytes | None:
+    row = await tx.one(SQL.content, picture_hash)
+    return base64.b64decode(row[0]) if row else None
+
+
+def save_picture(tx: Writing, item_id: str, picture: Picture) -> None:
+    tx.defer(SQL.save, item_id, picture.hash, base64.b64encode(picture.content).decode())
+
+
+def delete_picture(tx: Writing, item_id: str) -> None:
+    tx.defer(SQL.delete, item_id)

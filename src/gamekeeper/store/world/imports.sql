@@ -1,0 +1,55 @@
+-- name: find
+SELECT source, stage, last, report, listed, counts, finished_at FROM imports WHERE source = $1;
+
+-- name: any_from
+SELECT source FROM imports WHERE finished_at IS NULL OR finished_at >= $1 LIMIT 1;
+
+-- The last column: whether a later import finished; that may have been a newer copy of the same game.
+-- name: unfinished
+SELECT stage, report, EXISTS (
+    SELECT 1 FROM imports AS later WHERE later.started_at > imports.started_at AND later.finished_at IS NOT NULL)
+FROM imports WHERE finished_at IS NULL ORDER BY started_at;
+
+-- name: save
+INSERT INTO imports (source, stage, last, report, listed, counts, started_at, finished_at)
+VALUES ($1, $2, $3, $4, $5, $6, {now}, CASE WHEN $2 = 'done' THEN {now} END)
+ON CONFLICT (source) DO UPDATE
+SET stage = excluded.stage, last = excluded.last, listed = excluded.listed, counts = excluded.counts,
+    finished_at = excluded.finished_at;
+
+-- name: known_activity
+SELECT id FROM activity_log WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: known_trades
+SELECT id FROM trade_log WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: known_of_players
+SELECT player_id, kind FROM player_leftovers WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: known_of_users
+SELECT user_id, kind FROM user_leftovers WHERE user_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: known_of_guilds
+SELECT guild_id, kind FROM guild_leftovers WHERE guild_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: load_of_players
+INSERT INTO player_leftovers (player_id, kind, data) VALUES ($1, $2, $3);
+
+-- name: load_of_users
+INSERT INTO user_leftovers (user_id, kind, data) VALUES ($1, $2, $3);
+
+-- name: load_of_guilds
+INSERT INTO guild_leftovers (guild_id, kind, data) VALUES ($1, $2, $3);
+
+-- name: of_person
+SELECT user_id, kind, data FROM user_leftovers WHERE user_id = $1
+UNION ALL
+SELECT own.player_id, own.kind, own.data FROM players JOIN player_leftovers AS own ON own.player_id = players.id
+WHERE players.user_id = $1 ORDER BY 1, 2;
+
+-- name: of_player
+SELECT player_id, kind, CAST(data AS TEXT) FROM player_leftovers WHERE player_id = $1 ORDER BY kind;
+
+-- name: insert_of_player
+INSERT INTO player_leftovers (player_id, kind, data)
+SELECT CAST(value->>'owner_id' AS {guid}), value->>'kind', CAST(value->>'data' AS {json}) FROM json_each($1);
