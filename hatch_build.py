@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-STATIC = ("gamekeeper/console/static", "gamekeeper/http/docs")
+STATIC = ("gamekeeper/console/frame/static", "gamekeeper/http/docs")
 _LINK = re.compile(r"(?<=\]\()(?!https?://|#)[^)\s]+")
 
 
@@ -30,11 +30,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
             return
         source = Path(self.root) / "src"
         sys.path.insert(0, str(source))
-        from gamekeeper.http.server.static_files import (
-            SUFFIX,
-            compress,
-            make_served,
-        )
+        from gamekeeper.http.server.static_files import SUFFIX, compress, make_served  # noqa: PLC0415 - needs the path that is set above
 
         self._folder = tempfile.TemporaryDirectory()
         for file in sorted(each for folder in STATIC for each in (source / folder).iterdir()):

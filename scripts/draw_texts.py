@@ -21,7 +21,7 @@ from babel.messages.pofile import read_po
 
 ROOT = Path(__file__).resolve().parent.parent
 CODE = ("src", "clients", "tests", "battery", "scripts", "benchmarks")
-CATALOGUE = ROOT / "src/gamekeeper/console/locale/console.pot"
+CATALOGUE = ROOT / "src/gamekeeper/console/frame/locale/console.pot"
 COMMANDS = ROOT / "src/gamekeeper/cli"
 REFUSALS = (ROOT / "src/gamekeeper/game/core/refusals.py", ROOT / "src/gamekeeper/http/server/errors.py")
 PRAGMAS = ("# noqa", "# pyright:", "# type:", "#!")  # prefixes of comments for tools, not for people

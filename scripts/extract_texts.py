@@ -21,13 +21,13 @@ from babel.messages.pofile import read_po, write_po
 from server_texts import ServerText, find_server_texts, list_settings
 
 CONSOLE = Path(__file__).parent.parent / "src" / "gamekeeper" / "console"
-LOCALE = CONSOLE / "locale"
+LOCALE = CONSOLE / "frame" / "locale"
 CATALOGUE = LOCALE / "console.pot"
-METHODS = [("*.py", "python"), ("templates/*.html", "jinja2"), ("static/*.js", "javascript")]
+METHODS = [("**/*.py", "python"), ("**/*.html", "jinja2"), ("frame/static/*.js", "javascript")]
 OPTIONS: dict[str, dict[str, Any]] = {
-    "templates/*.html": {"trimmed": "true", "trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}
+    "**/*.html": {"trimmed": "true", "trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}
 }
-SCRIPTS = "static/"  # start of the names of files whose texts the browser translates
+SCRIPTS = "frame/static/"  # start of the names of files whose texts the browser translates
 NO_DATE = datetime(2000, 1, 1, tzinfo=UTC)  # in console.mo, so that the same texts make the same file
 HEADER = """\
 msgid ""

@@ -33,19 +33,10 @@ from gamekeeper.game.accounts.account_changes import UsersLoaded  # noqa: E402 -
 from gamekeeper.game.audit.changes import LedgerTrimmed  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.audit.history import KINDS  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.core.keeper import Keeper  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.core.writes import (
-    Decision,
-    Intent,
-)
-from gamekeeper.game.players.changes import (
-    PlayersLoaded,
-    PlayerState,
-)
+from gamekeeper.game.core.writes import Decision, Intent  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.players.changes import PlayersLoaded, PlayerState  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.players.players import Player  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.world.loads import (
-    PAUSE_LISTS,
-    RESUME_LISTS,
-)
+from gamekeeper.game.world.loads import PAUSE_LISTS, RESUME_LISTS  # noqa: E402 - needs the path that is set above
 from gamekeeper.http.contract.operation import WRITE  # noqa: E402 - needs the path that is set above
 from gamekeeper.http.contract.routes import ROUTES  # noqa: E402 - needs the path that is set above
 from gamekeeper.store.access.roles import Powers  # noqa: E402 - needs the path that is set above

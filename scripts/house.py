@@ -10,15 +10,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src/gamekeeper"
 FLOORS = (
-    ("ground", "settings", "log", "shutdown", "crash"),
+    ("ground",),
     ("store",),
     ("game",),
-    ("http", "mail", "oidc"),
-    ("console",),
-    ("doctor",),
-    ("opening",),
+    ("http",),
+    ("console", "doctor"),
     ("app",),
-    ("copies", "backup", "demo", "intersect"),
+    ("copies", "demo", "intersect"),
     ("cli",),
     ("__main__",),
 )  # from the lowest to the highest; parts of one floor do not import each other

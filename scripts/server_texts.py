@@ -24,7 +24,16 @@ TEXT_CONSTANTS = {"PERMISSIONS", "_WORDS", "UNEXPLAINED", "KEY_CANNOT_WRITE", "R
 TEXT_CALLS = {"_make_refusal", "_make_unreachable", "Unreachable", "RoleDefinition"}
 # folders and files whose problems no page shows: those of commands and of settings
 WITHOUT = (
-    *("backup/", "cli/", "demo/", "doctor/", "intersect/", "mail/"),
+    *(
+        "copies/",
+        "cli/",
+        "demo/",
+        "doctor/",
+        "intersect/",
+        "http/accounts/mail_messages.py",
+        "http/accounts/outbox.py",
+        "http/accounts/smtp.py",
+    ),
     *(
         "ground/settings.py",
         "http/server/response_headers.py",

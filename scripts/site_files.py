@@ -7,7 +7,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent
-ICON = "src/gamekeeper/console/static/icon.svg"
+ICON = "src/gamekeeper/console/frame/static/icon.svg"
 # Start of a path → factor of its rank in the search. The first match counts. Writes explains the API's dry run.
 BOOSTS = {"docs/guides/": 4, "docs/decisions/writes.md": 20, "docs/decisions": 0.1, "CHANGELOG.md": 0.1}
 WIDE = ("docs/operations.md", "docs/settings.md")  # pages that are one wide table

@@ -24,7 +24,7 @@ from gamekeeper.game.audit import retention
 from gamekeeper.ground import crash, settings
 from gamekeeper.store.accounts import erasures as stored_erasures
 from gamekeeper.store.engine import sqlite
-from gamekeeper.store.engine.statements import FOLDER, Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_table, list_files
 from people import COIN
 from person import OSSIFER, QUILLON, TAMSYN, WORDS, WREN, erase, find_words, finish, key, live
 from tidying import trim_older
@@ -186,9 +186,8 @@ def test_sql_reads_names_through_masked_views_only() -> None:
     """SQL that reads the tables directly may use only numbers, ids and times; names come from the masked views."""
     found = {
         f"{path.stem}.{name}"
-        for path in FOLDER.glob("*.sql")
-        if path.stem != "schema"
-        for name, each in Statements(path.stem).named.items()
+        for path in list_files()
+        for name, each in Statements(path).named.items()
         if MASKED.search(each.render("sqlite", sqlite.PLACEHOLDERS))
         and SHOWN.search(each.render("sqlite", sqlite.PLACEHOLDERS))
     }

@@ -71,7 +71,9 @@ def require_complete_server(built: Built) -> None:
     packaged, held = contents(built)
     documents = {f"gamekeeper/{each.relative_to(ROOT).as_posix()}" for each in (ROOT / "docs").rglob("*.md")}
     deployed = {f"gamekeeper/deploy/{each}" for each in files_of(ROOT / "deploy")}
-    static = {each for each in sources if each.startswith(("gamekeeper/console/static/", "gamekeeper/http/docs/"))}
+    static = {
+        each for each in sources if each.startswith(("gamekeeper/console/frame/static/", "gamekeeper/http/docs/"))
+    }
     assert packaged == sources | documents | deployed | {f"{each}.gz" for each in static}
     with zipfile.ZipFile(built.wheel) as wheel:
         for each in static:

@@ -30,7 +30,7 @@ CODE = "a-code-that-was-mailed"
 NEW_EACH_TIME = frozenset(
     {
         *("api_keys.create_key", "api_keys.rotate_key", "api_keys.revoke_key", "invitations.invite"),
-        *("bulk.create", "bulk.undo", "bulk.cancel", "notes.add_note"),
+        *("bulk_jobs.create", "bulk_jobs.undo", "bulk_jobs.cancel", "notes.add_note"),
         *("boards.create_board", "boards.start_season"),
         "signals.acknowledge_signal",
     }

@@ -68,10 +68,10 @@ INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
     (Place("players.list_online_legacy", "count"), NEVER_32_BITS),
     (Place("players.list_players_legacy", "page"), NEVER_NATURAL),
     (Place("players.list_players_legacy", "count"), NEVER_32_BITS),
-    (Place("users.list_users_legacy", "page"), NEVER_NATURAL),
-    (Place("users.list_users_legacy", "count"), NEVER_32_BITS),
-    (Place("gameobjects.list_objects_legacy", "page"), NEVER_NATURAL),
-    (Place("gameobjects.list_objects_legacy", "count"), NEVER_32_BITS),
+    (Place("accounts.list_users_legacy", "page"), NEVER_NATURAL),
+    (Place("accounts.list_users_legacy", "count"), NEVER_32_BITS),
+    (Place("catalogue.list_objects_legacy", "page"), NEVER_NATURAL),
+    (Place("catalogue.list_objects_legacy", "count"), NEVER_32_BITS),
     (Place("moderation.ban", "duration"), NEVER_NATURAL),
     (Place("moderation.mute", "duration"), NEVER_NATURAL),
     (
@@ -91,7 +91,7 @@ INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
 ]
 BOOLEANS = [
     *(Place("items.give", "bankoverflow"), Place("link.put_player", "InBank"), Place("link.put_player", "Dead")),
-    *(Place("powers.change_powers", name) for name in ("ban", "usersquery", "gamelink")),
+    *(Place("roles.change_powers", name) for name in ("ban", "usersquery", "gamelink")),
 ]
 GUIDS = [
     Place("items.give", "itemid"),
@@ -107,12 +107,12 @@ GUIDS = [
     Place("link.put_player", "Variables", '[{"VariableId": %s, "Value": 1}]'),
 ]
 EMAILS = [
-    Place("users.register", "email"),
+    Place("accounts.register", "email"),
     Place("credentials.change_email", "new"),
     Place("credentials.manage_email", "new"),
 ]
 PASSWORDS = [
-    Place("users.register", "password"),
+    Place("accounts.register", "password"),
     Place("credentials.validate_password", "password"),
     Place("credentials.change_email", "authorization"),
     Place("credentials.change_password", "new"),
@@ -173,7 +173,7 @@ def texts() -> Iterator[Hostile]:
     for about, value in NEVER_A_NAME.items():
         reserved = about.startswith("reserved")
         yield _put(
-            "texts", Place("users.register", "username"), about, value, names="reserved" if reserved else "username"
+            "texts", Place("accounts.register", "username"), about, value, names="reserved" if reserved else "username"
         )
         if about not in {"a guid", "null"}:
             yield _put(

@@ -55,7 +55,7 @@ def _make_hostile_tags() -> Iterator[Hostile]:
 
 def _make_hostile_key(example: Example, name: str, about: str, odd: str) -> Hostile:
     path, about = path_of(example.route, {name: odd}), f"{example.name} {name}: {about}"
-    if odd == ZERO and handler_of(example.route) == "chat.send_to_player":  # the engine's own answer
+    if odd == ZERO and handler_of(example.route) == "commands.send_to_player":  # the engine's own answer
         return variant(example, path, group="keys", about=about, status=(400,), names="Invalid player id")
     return variant(example, path, group="keys", about=about, names=KEYED[name])
 
@@ -78,8 +78,8 @@ LISTS = [
     "players.list_players",
     "players.list_ranking",
     "players.list_online",
-    "users.list_users",
-    "gameobjects.list_objects",
+    "accounts.list_users",
+    "catalogue.list_objects",
 ]
 LIST_PATHS = [BY_HANDLER[handler].path for handler in LISTS] + ["/api/link/v1/catalogue/items"]
 

@@ -83,7 +83,7 @@ def smuggling() -> Iterator[Odd]:
 
 def _slow(example: Example) -> bool:
     """Return whether the operation hashes a password."""
-    return handler_of(example.route).startswith(("credentials.", "tokens.", "users.register"))
+    return handler_of(example.route).startswith(("credentials.", "tokens.", "accounts.register"))
 
 
 def bodies() -> Iterator[Odd]:

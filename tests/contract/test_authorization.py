@@ -125,7 +125,7 @@ def test_every_operation_checks_every_kind_of_caller(
     assert state.totals(shared_world)[:-1] == before[:-1]
 
 
-@over("handler", ["players.get_player", "items.give", "users.list_users", "link.put_player"])
+@over("handler", ["players.get_player", "items.give", "accounts.list_users", "link.put_player"])
 def test_malformed_credentials_are_denied(shared_world: World, sent_tokens: Mapping[str, str], handler: str) -> None:
     before = state.totals(shared_world)
     for case in MALFORMED:

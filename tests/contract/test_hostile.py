@@ -76,7 +76,7 @@ def test_unusual_requests_are_answered_like_plain_ones(unchanged: World) -> None
 
 
 def test_registration_with_extra_permission_fields_gives_no_power(world: World) -> None:
-    register = BY_HANDLER["users.register"]
+    register = BY_HANDLER["accounts.register"]
     body = odd.whole(register, **odd.extra_fields_of(register))
     case = Hostile("odd", register.name, register.route.method, register.path.encode(), (200,), body, JSON)
     assert hostile_runs.send(world, case).status == 200

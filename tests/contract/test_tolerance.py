@@ -105,7 +105,7 @@ def test_null_is_accepted_for_optional_fields(unchanged: World) -> None:
         return {"body": {**example.fields, **dict.fromkeys(optional_fields(example))}}
 
     lacking = [each for each in BODIED if optional_fields(each)]
-    assert {"players.list_players_legacy", "powers.change_powers", "tokens.log_in", "link.put_player"} <= {
+    assert {"players.list_players_legacy", "roles.change_powers", "tokens.log_in", "link.put_player"} <= {
         handler_of(each.route) for each in lacking
     }
     assert faults(unchanged, lacking, nulls) == {}
@@ -117,7 +117,7 @@ def test_empty_form_field_is_accepted_for_optional_fields(unchanged: World) -> N
         return {"body": None, "form": fields | dict.fromkeys(optional_fields(example), "")}
 
     lacking = [each for each in OF_CLIENTS if optional_fields(each)]
-    assert {"players.list_players_legacy", "powers.change_powers"} <= {handler_of(each.route) for each in lacking}
+    assert {"players.list_players_legacy", "roles.change_powers"} <= {handler_of(each.route) for each in lacking}
     assert faults(unchanged, lacking, blanks) == {}
 
 

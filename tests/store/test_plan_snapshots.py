@@ -21,7 +21,7 @@ import pytest
 import world as worlds
 from gamekeeper.store.engine import postgres_connection, sqlite
 from gamekeeper.store.engine.migrate import migrate
-from gamekeeper.store.engine.statements import FOLDER, Statements, count_parameters
+from gamekeeper.store.engine.statements import FOLDER, Statements, count_parameters, list_files
 
 Plans = dict[str, list[str]]  # the lines of the plan of each statement
 Explain = Callable[[str], "list[str]"]
@@ -35,9 +35,9 @@ SHOWN = ("Node Type", "Join Type", "Operation", "Index Name", "Relation Name", "
 
 def list_statements() -> Iterator[tuple[str, Callable[[str], str]]]:
     words = {"sqlite": sqlite.PLACEHOLDERS, "postgres": postgres_connection.PLACEHOLDERS}
-    for noun in sorted(path.stem for path in FOLDER.glob("*.sql") if path.stem != "schema"):
-        for name, statement in Statements(noun).named.items():
-            yield f"{noun}.{name}", lambda engine, each=statement: each.render(engine, words[engine])
+    for file in list_files():
+        for name, statement in Statements(file).named.items():
+            yield f"{file.stem}.{name}", lambda engine, each=statement: each.render(engine, words[engine])
 
 
 def explain_on_sqlite(url: str) -> Plans:

@@ -33,10 +33,7 @@ class TimeType(click.ParamType[Body]):
         self.begin = begin
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Body:
-        from gamekeeper.console.lists.palette_words import (
-            list_understood,
-            parse_time,
-        )
+        from gamekeeper.console.lists.palette_words import list_understood, parse_time  # noqa: PLC0415 - loads slowly
 
         typed = parse_time(f"{self.begin}{value.removeprefix(self.begin)}", datetime.now(UTC))
         if typed is None:

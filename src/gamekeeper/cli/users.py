@@ -76,12 +76,12 @@ OTHER_COMMANDS = LazyCommands(
         "unban": "moderation:unban",
         "mute": "moderation:mute",
         "unmute": "moderation:unmute",
-        "suspend": "suspensions:suspend",
-        "resume": "suspensions:resume",
+        "suspend": "moderation:suspend",
+        "resume": "moderation:resume",
         "give": "roles:give",
         "take": "roles:take",
-        "email": "emails:email",
-        "reset-second-factor": "second_factors:reset_second_factor",
+        "email": "users:email",
+        "reset-second-factor": "users:reset_second_factor",
     }
 )
 

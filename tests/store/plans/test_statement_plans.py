@@ -23,6 +23,7 @@ from gamekeeper.store.engine.statements import (
     as_tree,
     build_name_parameters,
     insert_values,
+    list_files,
 )
 from gamekeeper.store.insight import economy
 from gamekeeper.store.lists.ranked_buckets import HIGHEST, LOWEST
@@ -38,13 +39,14 @@ PLAYER, OTHER, USER = make_numbered_id("player", 7), make_numbered_id("player", 
 NAME = make_numbered_name(7)
 PLAYER_IDS = as_table({"id": each} for each in (PLAYER, OTHER))
 NUMBERED = "(SELECT id, user_id, fold, row_number() OVER (ORDER BY id) AS number FROM players) AS made"
+FILES = {path.stem: path for path in list_files()}
 get_statements = functools.cache(Statements)
 
 
 def render(name: str) -> str:
     """Return the text of a statement by its heading in postgres.txt."""
     noun, _, rest = name.partition(".")
-    return get_statements(noun).named[rest].render("postgres", WORDS["postgres"])
+    return get_statements(FILES[noun]).named[rest].render("postgres", WORDS["postgres"])
 
 
 def require_none_grows(world: World, noun: str, asked: Iterable[tuple[str, Sequence[Any]]]) -> None:

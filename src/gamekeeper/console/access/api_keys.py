@@ -57,7 +57,7 @@ async def show(request: Request) -> Response:
     views = [_make_view(request, each, table, names) for each in listed]
     return pages.render(
         request,
-        "keys.html",
+        "access/api_keys.html",
         keys=[each for each in views if each.key.RevokedAt is None],
         revoked=[each for each in views if each.key.RevokedAt is not None],
         offered=[each.name for each in table.values() if _list_allowed((), each) <= request.caller.permissions],
@@ -75,7 +75,7 @@ def is_issued_by(request: Request, call: ApiCall) -> bool:
 def show_issued(request: Request, answer: Response, back: str) -> Response:
     """Show the text of a key in the answer to the form itself: a redirect would need it in an address."""
     page, _, _ = back.partition("#")  # a link to a part of the page behind the dialog would not reload that page
-    return pages.render(request, "key_issued.html", key=_decode_issued(answer.content), back=page)
+    return pages.render(request, "access/api_key_issued.html", key=_decode_issued(answer.content), back=page)
 
 
 async def list_facts(request: Request, operation: str, call: ApiCall, answer: Response) -> list[Fact]:

@@ -60,7 +60,9 @@ def find_provider(request: Request) -> Provider:
 
 
 def render_sign_in(request: Request, refusal: Refusal, to: str) -> Response:
-    page = pages.render_sign_in(request, "sign_in.html", to, name="", notices=[(describe_refusal(refusal), "bad")])
+    page = pages.render_sign_in(
+        request, "access/sign_in.html", to, name="", notices=[(describe_refusal(refusal), "bad")]
+    )
     return pages.with_refusal(page, refusal)
 
 
@@ -128,7 +130,7 @@ async def render_linked(request: Request, refusal: Refusal | None = None) -> Res
     _, sealed = await credentials.make_ticket(keeper, credentials.OIDC_LINK, me)
     page = pages.render(
         request,
-        "linked_sign_ins.html",
+        "access/linked_sign_ins.html",
         identities=held,
         removable={each.id for each in held if is_removable_identity(each, keeper.settings)},
         ticket=sealed,

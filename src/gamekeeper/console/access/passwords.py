@@ -83,7 +83,7 @@ def _refuse(request: Request, refusal: Refusal) -> Response:
 
 
 def _render(request: Request, problem: str) -> Response:
-    return pages.render(request, "password.html", problem=problem, **list_choices(request))
+    return pages.render(request, "access/password.html", problem=problem, **list_choices(request))
 
 
 def list_choices(request: Request, generated: str | None = None) -> dict[str, object]:

@@ -41,7 +41,7 @@ class RoleView(NamedTuple):
 async def show(request: Request) -> Response:
     viewer, table = await request.services.keeper.store.read(lambda tx: _load_roles(tx, request))
     shown = [_make_role_view(request, each, viewer) for each in table.values()]
-    return pages.render(request, "roles.html", roles=shown, boxes=list_boxes(request, frozenset()))
+    return pages.render(request, "access/roles.html", roles=shown, boxes=list_boxes(request, frozenset()))
 
 
 async def show_role(request: Request) -> Response:
@@ -50,7 +50,7 @@ async def show_role(request: Request) -> Response:
     if role is None:
         raise NoSuchRole(role=request.params[0])
     view = _make_role_view(request, role, viewer)
-    return pages.render(request, "role.html", view=view, boxes=list_boxes(request, role.permissions))
+    return pages.render(request, "access/role.html", view=view, boxes=list_boxes(request, role.permissions))
 
 
 async def _load_roles(tx: Reading, request: Request) -> tuple[User | None, dict[str, Role]]:
@@ -99,7 +99,7 @@ async def show_staff(request: Request) -> Response:
     usable = _list_usable_roles(request, sight)
     return pages.render(
         request,
-        "staff.html",
+        "access/staff.html",
         staff=[_make_staff_row(sight, *each, usable) for each in sight.page.members],
         invitations=sight.invitations,
         offered=usable,

@@ -165,7 +165,7 @@ async def renew_codes(request: Request, raw: bytes) -> Response:
         return await _render(request, STALE())
     shown: list[str] = []
     await request.change(partial(second_factors.renew_recovery_codes, user_id=request.caller.account_id), _keep(shown))
-    return pages.render(request, "recovery_codes.html", codes=shown)
+    return pages.render(request, "access/recovery_codes.html", codes=shown)
 
 
 async def _add(request: Request, factor: SecondFactor) -> Response:
@@ -174,7 +174,7 @@ async def _add(request: Request, factor: SecondFactor) -> Response:
     decide = partial(second_factors.add, factor=factor, session_id=request.caller.token_id)
     await request.change(decide, _keep(shown))
     request.services.callers.clear_cache()  # the cached callers still count as without a second factor
-    return pages.render(request, "recovery_codes.html", codes=shown) if shown else pages.redirect(HOME)
+    return pages.render(request, "access/recovery_codes.html", codes=shown) if shown else pages.redirect(HOME)
 
 
 def _keep(shown: list[str]) -> Callable[[list[str]], bytes]:
@@ -195,7 +195,7 @@ def _render_totp(request: Request, ticket: credentials.Ticket, sealed: str, prob
     address = second_factors.describe_secret(request.services.keeper.settings, request.caller.name, secret)
     drawn = segno.make(address, micro=False).svg_data_uri(scale=QR_SCALE, dark="#000", light="#fff")
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
-    return pages.render(request, "totp.html", ticket=sealed, drawn=drawn, secret=spaced, problem=problem)
+    return pages.render(request, "access/totp.html", ticket=sealed, drawn=drawn, secret=spaced, problem=problem)
 
 
 async def _render(request: Request, problem: str = "") -> Response:
@@ -210,7 +210,7 @@ async def _render(request: Request, problem: str = "") -> Response:
         set_up_options = second_factors.make_set_up_options(site, ticket, request.caller.name, factors)
     return pages.render(
         request,
-        "second_factor.html",
+        "access/second_factors.html",
         factors=factors,
         codes_left=await rows.count_recovery_codes(keeper.store, me),
         fresh=fresh,

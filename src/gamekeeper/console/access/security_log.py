@@ -105,7 +105,7 @@ async def show(request: Request) -> Response:
         refused = refusal
     shown = pages.render(
         request,
-        "security.html",
+        "access/security_log.html",
         sought=sought,
         kinds=KIND_NAMES(),
         entries=[make_entry(each) for each in page.events],

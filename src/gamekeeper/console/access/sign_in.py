@@ -54,7 +54,7 @@ async def sign_in_with_factor(request: Request, raw: bytes) -> Response:
 
 def _start_over(request: Request, refusal: Refusal, to: str) -> Response:
     problem = CHANGED() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal)
-    page = pages.render_sign_in(request, "sign_in.html", to, name="", notices=[(problem, "bad")])
+    page = pages.render_sign_in(request, "access/sign_in.html", to, name="", notices=[(problem, "bad")])
     return pages.with_refusal(page, refusal)
 
 
@@ -62,7 +62,7 @@ async def _render_second_step(
     request: Request, ticket: credentials.Ticket, state: str, to: str, problem: str = ""
 ) -> Response:
     options = await second_factors.make_check_options(request, ticket)
-    return pages.render_sign_in(request, "second_step.html", to, state=state, options=options, problem=problem)
+    return pages.render_sign_in(request, "access/second_step.html", to, state=state, options=options, problem=problem)
 
 
 SIGN_OUT, OWN_PASSWORD = "/console/sign-out", "/console/me/password"
@@ -128,7 +128,7 @@ async def show(request: Request) -> Response:
     to, twice = pages.keep_console_path(request.query.get("next", "")), sessions.find_duplicate_cookie(request)
     ended = END_NOTICES().get(request.query.get("ended", ""))  # notice that says why the previous session ended
     notices = [*([ended] if ended else []), *([Notice(DUPLICATE_COOKIE() % {"name": twice}, "bad")] if twice else [])]
-    return pages.render(request, "sign_in.html", to=to, name="", notices=notices)
+    return pages.render(request, "access/sign_in.html", to=to, name="", notices=notices)
 
 
 async def sign_in(request: Request, raw: bytes) -> Response:
@@ -141,7 +141,7 @@ async def sign_in(request: Request, raw: bytes) -> Response:
             return await show_second_step(request, cookie, to)
     except (LogInRefusal, TooManyRequests) as refusal:
         notice = Notice(WRONG() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal), "bad")
-        page = pages.render_sign_in(request, "sign_in.html", to, name=name, notices=[notice])
+        page = pages.render_sign_in(request, "access/sign_in.html", to, name=name, notices=[notice])
         return pages.with_refusal(page, refusal)
     return pages.redirect(to, cookie)
 
@@ -153,7 +153,7 @@ async def confirm_sign_out(request: Request) -> Response:
     )
     opened = sum(each.idle_ms is not None for each in page.tokens)
     return pages.render(
-        request, "sign_out.html", sessions=opened, programs=len(page.tokens) - opened, more=page.next is not None
+        request, "access/sign_out.html", sessions=opened, programs=len(page.tokens) - opened, more=page.next is not None
     )
 
 

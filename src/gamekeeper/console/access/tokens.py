@@ -56,7 +56,7 @@ async def find_pasted(request: Request, text: str) -> PastedSecret | None:
 
 def show_pasted(request: Request, secret: PastedSecret | None) -> Response:
     """Show a found secret, with a button to revoke it. None: one that was in an address, and was not looked up."""
-    return pages.render(request, "pasted_secret.html", secret=secret)
+    return pages.render(request, "access/pasted_secret.html", secret=secret)
 
 
 async def _find_key(request: Request, text: str) -> PastedSecret:
@@ -127,7 +127,7 @@ async def show(request: Request) -> Response:
         refused = refusal
     shown = pages.render(
         request,
-        "tokens.html",
+        "access/tokens.html",
         tokens=page.tokens,
         only=False,
         sought=sought,
@@ -152,7 +152,7 @@ async def _show_one(request: Request, token_id: str) -> Response:
     token = await tokens.find_by_id(request.services.keeper.store, wanted) if wanted else None
     return pages.render(
         request,
-        "tokens.html",
+        "access/tokens.html",
         tokens=[token] if token and token.live else [],
         only=True,
         sought="",

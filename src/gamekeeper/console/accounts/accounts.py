@@ -106,7 +106,7 @@ async def show_account(request: Request) -> Response:
     held, offered = permissions.list_roles(user), _list_roles(request, sight, below=below)
     return pages.render(
         request,
-        "account.html",
+        "accounts/account.html",
         user=user,
         mine=user.id == request.caller.account_id,
         characters=[(_read_player(request, each), each) for each in sight.players],
@@ -175,7 +175,7 @@ async def show_own(request: Request) -> Response:
     page = await console_tokens.find_active(store, me.account_id, query_values.START, console_tokens.TOKENS_PER_PAGE)
     return pages.render(
         request,
-        "me.html",
+        "accounts/me.html",
         tokens=page.tokens,
         more_tokens=page.next is not None,
         own=me.token_id,
@@ -273,7 +273,7 @@ async def show(request: Request) -> Response:
     users, beside = await list_page.search_list(request, sorts)
     return pages.render(
         request,
-        "accounts.html",
+        "accounts/accounts.html",
         accounts=[(user, list_permission_titles(user)) for user in users],
         filters=await _make_form(request, choice),
         choice=choice,

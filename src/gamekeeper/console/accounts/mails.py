@@ -37,7 +37,7 @@ async def show(request: Request) -> Response:
         refused = refusal
     shown = pages.render(
         request,
-        "mail.html",
+        "accounts/mails.html",
         mails=[(each, mails.can_retry(each)) for each in page.mails],
         words=WORDS(),
         sought=sought,

@@ -57,7 +57,7 @@ async def show(request: Request) -> Response:
     older = history.build_address(PATH, {"text": text}, before=str(MailCursor(*page.next))) if page.next else ""
     return pages.render(
         request,
-        "notes.html",
+        "accounts/notes.html",
         notes=[] if tag else page.notes,
         tagged=tagged,
         tag=tag,

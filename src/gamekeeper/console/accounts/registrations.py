@@ -79,7 +79,7 @@ def find_generated(fields: Mapping[str, str]) -> str:
 
 def show_password(request: Request, title: str, password: str, back: str) -> Response:
     """Show a generated password in the answer to the form itself: a redirect would need it in an address."""
-    return pages.render(request, "password_set.html", title=title, password=password, back=back)
+    return pages.render(request, "accounts/password_set.html", title=title, password=password, back=back)
 
 
 def _find_role(request: Request, call: ApiCall, fields: Mapping[str, str]) -> str:
@@ -130,7 +130,7 @@ async def _render_invitation(request: Request, code: str, name: str = "", refusa
     refusal = refusal or (None if found else InvitationVoid())
     page = pages.render(
         request,
-        "invitation.html",
+        "accounts/invitation.html",
         invitation=found,
         code=code,
         name=name,

@@ -108,7 +108,7 @@ async def show_done(request: Request) -> Response:
     entries = await console_history.load_entries(request, found, undone, states, is_done=True)
     return pages.render(
         request,
-        "done.html",
+        "audit/done.html",
         entries=entries,
         pending=[seq for seq, each in states.items() if any(one.state in deliveries.PENDING for one in each)],
         by=request_id,
@@ -268,7 +268,7 @@ def _render(
 ) -> Response:
     return pages.render(
         request,
-        "preview.html",
+        "audit/preview.html",
         title=dialog.title,
         button=dialog.button,
         call=form.call,

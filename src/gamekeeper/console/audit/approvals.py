@@ -59,7 +59,7 @@ async def show(request: Request) -> Response:
     page = await approvals.load_page(request.services.keeper.store, None, mark, APPROVALS_PER_PAGE)
     return pages.render(
         request,
-        "approvals.html",
+        "audit/approvals.html",
         entries=[await _make_entry(request, each) for each in page.approvals],
         rules=request.services.keeper.settings.approvals,
         newest=list_page.build_url(request, before="") if "before" in request.query else "",

@@ -153,7 +153,7 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
     conditions = console_players.read_conditions(given)
     return console_pages.render(
         request,
-        "bulk.html",
+        "audit/bulk_jobs.html",
         jobs=await bulk_titles.load_views(store, page.jobs),
         acts=[(name, ACT_TITLES()[name]) for name in allowed],
         chosen_act=chosen,
@@ -193,7 +193,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     preview = await _preview(request, job) if can_try else NO_PREVIEW
     return console_pages.render(
         request,
-        "bulk_job.html",
+        "audit/bulk_job.html",
         view=view,
         job=job,
         undone=(await bulk_titles.load_views(store, [undone]))[0].title if undone else "",

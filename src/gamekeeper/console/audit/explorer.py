@@ -33,7 +33,7 @@ Fields = Mapping[str, str]
 
 async def show(request: Request) -> Response:
     """Show the API explorer of /api/docs inside the console. Its calls are sent to `run` instead of the API."""
-    return pages.render(request, "explorer.html")
+    return pages.render(request, "audit/explorer.html")
 
 
 async def run(request: Request, raw: bytes) -> Response:

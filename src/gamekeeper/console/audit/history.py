@@ -91,7 +91,7 @@ async def show(request: Request) -> Response:
     older = str(page.next) if page.next else ""
     shown = pages.render(
         request,
-        "changes.html",
+        "audit/history.html",
         sought=sought,
         kinds=[each for each in KIND_OPTIONS() if each[0] != ACCOUNT_KINDS() or _sees_accounts(request)],
         entries=await load_entries(request, page.changes, page.undone, page.deliveries, is_short=True),
@@ -119,7 +119,7 @@ async def show_change(request: Request) -> Response:
     states = await commands.load_delivery_states(store, [told], request.services.keeper.feed.cursors.find)
     return pages.render(
         request,
-        "change.html",
+        "audit/change.html",
         entry=entry,
         delivered=deliveries.describe_states(states.get(told.seq, ()), is_short=False),
         before=_decode_side(told.before),

@@ -96,7 +96,7 @@ def _find_address(link: str, folder: str) -> str:
 
 async def show_list(request: Request) -> Response:
     listed = sorted(DOCUMENTS.items(), key=lambda each: each[1].title.lower())
-    return pages.render(request, "documents.html", documents=listed)
+    return pages.render(request, "frame/documents.html", documents=listed)
 
 
 async def show(request: Request) -> Response:
@@ -104,7 +104,7 @@ async def show(request: Request) -> Response:
     if name not in DOCUMENTS:
         raise NoSuchPage
     content = await asyncio.to_thread(_render, name)
-    return pages.render(request, "document.html", name=name, document=DOCUMENTS[name], content=content)
+    return pages.render(request, "frame/document.html", name=name, document=DOCUMENTS[name], content=content)
 
 
 def _render(name: str) -> Markup:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 
-IN_WHEEL = Path(__file__).parents[1] / "docs"
-IN_CHECKOUT = Path(__file__).parents[3] / "docs"
+IN_WHEEL = Path(__file__).parents[2] / "docs"
+IN_CHECKOUT = Path(__file__).parents[4] / "docs"
 FOLDERS = ("", "guides", "decisions")
 
 
@@ -68,7 +68,7 @@ class MenuEntry(NamedTuple):
     title: str
     needs: frozenset[str] = NO_PERMISSIONS
     group: str = GAME
-    icon: str = "dot"  # name of a symbol in templates/icons.html
+    icon: str = "dot"  # name of a symbol in frame/icons.html
     parts: tuple[str, ...] = ()  # starts of the paths of other pages that belong to this entry
 
     def holds(self, path: str) -> bool:

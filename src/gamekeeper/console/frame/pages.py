@@ -150,7 +150,7 @@ class FormToken(str):
 
 
 TEMPLATES = ConsoleEnvironment(
-    loader=PackageLoader("gamekeeper.console"),
+    loader=PackageLoader("gamekeeper.console", ""),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -164,7 +164,7 @@ ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(ea
 
 
 def render(request: Request, template: str, **context: object) -> Response:
-    base = "fragment.html" if FRAGMENT in request.headers else "layout.html"
+    base = "frame/fragment.html" if FRAGMENT in request.headers else "frame/layout.html"
     language = LANGUAGE.get()
     values = {**_make_shared_context(request), "base": base, **context}
     text = ENVIRONMENTS[language].get_template(template).render(values)
@@ -236,7 +236,7 @@ def render_refusal(
     first = UNDO_FIRST.search(refusal.message)
     page = render(
         request,
-        "refused.html",
+        "frame/refusal.html",
         refusal=refusal,
         message=describe_refusal(refusal),
         unsure=isinstance(refusal, UNSURE),

@@ -17,7 +17,7 @@ CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+x
 
 
 # All files are read at start: a requested name is only looked up here, never in the file system.
-FOLDER = resources.files("gamekeeper.console") / "static"
+FOLDER = resources.files("gamekeeper.console.frame") / "static"
 FILES = {
     each.name: make_served(each.read_bytes())
     for each in FOLDER.iterdir()

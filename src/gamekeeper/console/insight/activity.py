@@ -36,7 +36,7 @@ async def show(request: Request) -> Response:
     _, _, cohorts = await store.read(lambda tx: game_activity_series.load_cohorts(tx, first, wanted.end - 1))
     return pages.render(
         request,
-        "activity_page.html",
+        "insight/activity.html",
         charts=[*(_draw_active(step, each) for step, each in points.items()), _draw_sign_ins(wanted, points)],
         retention=_draw_retention(cohorts),
         cohorts=[_make_row(each) for each in cohorts[::-1][:MOST_ROWS]],

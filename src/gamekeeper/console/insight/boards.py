@@ -64,7 +64,7 @@ async def show(request: Request) -> Response:
     found = await request.services.keeper.store.read(boards.read_all)
     return pages.render(
         request,
-        "boards.html",
+        "insight/boards.html",
         boards=[_make_line(each) for each in found.boards],
         ranks=RANKS(),
         hidden=found.hidden if ACCOUNTS_ROLE in request.caller.permissions else None,
@@ -89,7 +89,7 @@ async def show_board(request: Request) -> Response:
     season = _make_season(found.season, found.now)
     return pages.render(
         request,
-        "board.html",
+        "insight/board.html",
         board=found.record.board,
         ranks=describe(found.record.board),
         is_time=found.record.board.ranks == PLAY_TIME,

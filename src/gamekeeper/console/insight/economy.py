@@ -115,7 +115,7 @@ def _name_giver(giver: Giver) -> tuple[str, str]:
 def _render_gifts(request: Request, days: Days, part: ListPage, state: EconomyState, **lines: object) -> Response:
     return pages.render(
         request,
-        "gifts.html",
+        "insight/gifts.html",
         part=part,
         state=state,
         days=days.last - days.first + 1,
@@ -177,7 +177,7 @@ async def show(request: Request) -> Response:
     kept = {name: request.query[name] for name in ("sortby", "sortdirection") if name in request.query}
     return pages.render(
         request,
-        "economy.html",
+        "insight/economy.html",
         items=[_make_line(each.total, each.sums, tiles[each.total.item_id]) for each in found.items],
         givers=givers,
         variables=await reports.report_variables(keeper.store),
@@ -209,7 +209,7 @@ async def show_item(request: Request) -> Response:
     known = await catalogue.add_details(keeper.store, "items", list(known.values()))
     return pages.render(
         request,
-        "item.html",
+        "insight/item.html",
         item=found.total,
         entry=known[0] if known else None,
         tile=make_tile(

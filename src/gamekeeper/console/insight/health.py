@@ -44,7 +44,7 @@ async def show(request: Request) -> Response:
     checks = await kept.monitor.read_checks()
     return pages.render(
         request,
-        "health.html",
+        "insight/health.html",
         checks=checks,
         word=monitor.find_worst_status(checks),
         facts=await load_facts(request),

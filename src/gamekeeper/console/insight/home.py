@@ -90,7 +90,7 @@ async def show(request: Request) -> Response:
     activity = await _load_activity(request) if request.caller.permissions >= PLAYERS else ActivityData()
     return pages.render(
         request,
-        "overview.html",
+        "insight/home.html",
         beat=await load_data(request),
         workers=request.services.keeper.settings.workers,
         presets=activity_series.RANGE_PRESETS(),

@@ -216,7 +216,7 @@ class Monitor:
         found = await latest.load(keeper, accounts=accounts)
         shown = (
             console_pages.ENVIRONMENTS[LANGUAGE.get()]
-            .get_template("latest.html")
+            .get_template("insight/latest.html")
             .render(changes=found.lines, undone=found.undone, accounts=accounts, undoes=undoes)
         )
         return OverviewSnapshot(online, characters, await keeper.lists.count(USERS) if accounts else None, shown)

@@ -105,7 +105,7 @@ async def show(request: Request) -> Response:
     )
     return pages.render(
         request,
-        "signals.html",
+        "insight/signals.html",
         lines=[make_line(hide_accounts(each, request.caller)) for each in page.signals],
         rules=SIGNAL_TITLES(),
         rule=query.rule or "",
@@ -129,7 +129,7 @@ async def show_signal(request: Request) -> Response:
     line = make_line(found)
     return pages.render(
         request,
-        "signal.html",
+        "insight/signal.html",
         line=line,
         signal=found.signal,
         evidence=found.evidence,

@@ -42,7 +42,7 @@ async def show(request: Request) -> Response:
     ranks = [stretch.first + number * stretch.step for number in range(len(stretch.records))]
     return pages.render(
         request,
-        "ranking.html",
+        "lists/ranking.html",
         ranked=list(zip(ranks, read_players(request, stretch.records), strict=True)),
         part=_make_page(request, stretch),
         rank=stretch.first,
@@ -97,7 +97,7 @@ async def show_variable(request: Request) -> Response:
     found = await reports.report_holders(keeper.store, keeper.economy, VARIABLE, variable_id, page.limit, page.offset)
     return pages.render(
         request,
-        "ranked_variable.html",
+        "lists/ranked_variable.html",
         name=found.name or gettext("(no name)"),
         id=variable_id,
         holders=list(enumerate(found.page.holders, start=page.offset + 1)),

@@ -156,7 +156,7 @@ async def show(request: Request) -> Response:
     sure = exact or [each for each in hits if hits[-1].match != MATCH_LABELS()[NEAR]]
     if len(sure) == 1 and not found.actions and not found.note:
         return pages.redirect(sure[0].href)
-    return pages.render(request, "search.html", q=text, found=found, titles=KIND_LABELS())
+    return pages.render(request, "lists/search.html", q=text, found=found, titles=KIND_LABELS())
 
 
 def build_url(found: SearchHit, ranked: Collection[str] = ()) -> str:

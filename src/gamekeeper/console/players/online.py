@@ -46,7 +46,7 @@ async def show(request: Request) -> Response:
     )
     return pages.render(
         request,
-        "online.html",
+        "players/online.html",
         servers=await monitor.get_state(request).monitor.read_servers(),
         most=monitor.MAX_SCANNED,
         server=server,

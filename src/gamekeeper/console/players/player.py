@@ -141,7 +141,7 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
     held = slot.cell.stack if slot else None
     return pages.render(
         request,
-        "player.html",
+        "players/player.html",
         sight=sight,
         player=player,
         record=sight.record,

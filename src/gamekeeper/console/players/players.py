@@ -241,7 +241,7 @@ async def show(request: Request) -> Response:
     shown = {"characters": characters, "owners": owners, "filters": form, "held": held, "sizes": SIZES}
     short = 0 < len(lookup.fold(request.query.get("search", ""))) < PART_LETTERS
     views = await saved_views.load(request, "players")
-    return pages.render(request, "players.html", views=views, **shown, **beside | {"short": short})
+    return pages.render(request, "players/players.html", views=views, **shown, **beside | {"short": short})
 
 
 async def _count_held(request: Request, records: Sequence[RecordRow]) -> dict[str, int]:

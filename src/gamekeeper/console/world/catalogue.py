@@ -69,7 +69,7 @@ async def show(request: Request) -> Response:
     labels = LABELS() | OWN_LABELS()
     return pages.render(
         request,
-        "catalogue.html",
+        "world/catalogue.html",
         kind=kind,
         kinds={each: labels[each] for each in catalogue.KINDS},
         entries=found,
@@ -215,4 +215,4 @@ async def show_server_variables(request: Request) -> Response:
         for each in found
     ]
     part = list_page.make_page(request, page, total, len(found))
-    return pages.render(request, "server_variables.html", lines=lines, part=part)
+    return pages.render(request, "world/server_variables.html", lines=lines, part=part)

@@ -32,7 +32,7 @@ async def show(request: Request) -> Response:
     keeper = request.services.keeper
     seconds = keeper.settings.delivery_warning_seconds
     found = await feed.read_overdue(keeper.store, seconds * 1000, MOST_OVERDUE)
-    return pages.render(request, "deliveries.html", found=found, seconds=seconds)
+    return pages.render(request, "world/deliveries.html", found=found, seconds=seconds)
 
 
 def describe_states(states: Iterable[DeliveryState], *, is_short: bool = True) -> list[str]:

@@ -31,7 +31,7 @@ async def show_list(request: Request) -> Response:
     found = await operations.load_page(request, part, query.search)
     return pages.render(
         request,
-        "guilds.html",
+        "world/guilds.html",
         guilds=found.rows,
         part=list_page.make_page(request, page, found.total, len(found.rows)),
         heads=list_page.make_columns(request, GUILD_SORTS, ascending=ascending),
@@ -58,7 +58,7 @@ async def show_guild(request: Request) -> Response:
     guild, found, memberships = await request.services.keeper.store.read(read)
     return pages.render(
         request,
-        "guild.html",
+        "world/guild.html",
         guild=guild,
         members=[(each, memberships[each.player.id]) for each in players.read_players(request, found.rows)],
         name_rank=name_rank,

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from gamekeeper.game.access.credentials import CODE_LIFE_MS
 from gamekeeper.ground.settings import BadSetting, Settings, variable
 
-DEFAULT_TEMPLATES = Path(__file__).parent / "templates"  # in English; a folder in it has those of another language
+DEFAULT_TEMPLATES = Path(__file__).parent / "mail_templates"  # in English; a folder in it has those of another language
 ENGLISH = "en"
 SUBJECT, TEXT, HTML = "reset.subject", "reset.txt", "reset.html"
 PLACEHOLDERS = ("game", "name", "code", "minutes", "link")

@@ -1,7 +1,7 @@
 """JSON Schemas of the wire's shapes: the parts that both OpenAPI documents share."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ ChangeSchema = Callable[[str, Schema], Schema]
 Rename = Callable[[str], str]
 REF = "#/components/schemas/{name}"
 NULL: Schema = {"type": "null"}
-_MODULE = re.compile(r"gamekeeper\.http\.wire\.\w+\.")
+_MODULE = re.compile(r"gamekeeper\.http\.\w+\.\w+\.")
 _BODY_AND_ANSWER = frozenset(
     shape.__name__
     for shape in (
@@ -29,6 +29,19 @@ _BODY_AND_ANSWER = frozenset(
         *catalogue_shapes.ENTRIES.values(),
     )
 )
+
+
+@cache
+def list_shapes() -> Mapping[str, type[Struct]]:
+    """Return the shapes of all rooms by their names, once their modules are imported."""
+    return {each.__name__: each for each in _list_shapes_below(Struct)}
+
+
+def _list_shapes_below(base: type[Struct]) -> Iterator[type[Struct]]:
+    for each in base.__subclasses__():
+        if each.__module__.startswith("gamekeeper.http.") and each.__module__.endswith("shapes"):
+            yield each
+        yield from _list_shapes_below(each)
 
 
 @cache
@@ -68,7 +81,7 @@ def name_in_body(name: str) -> str:
 
 def require_all(name: str, schema: Schema) -> Schema:
     """Mark every field of an answer's schema as required, except fields that may be left out; drop defaults."""
-    shape = SHAPES.get(name)
+    shape = list_shapes().get(name)
     if shape is not None and shape.__struct_config__.omit_defaults:
         return schema
     known = msgspec.structs.fields(shape) if shape is not None else ()

@@ -217,8 +217,8 @@ class Contract:
         return self._collect(kind, require_all, keep_name)
 
     def _forbid_unknown(self, name: str, schema: Schema) -> Schema:
-        is_open = schemas.SHAPES[name] in body_rules.OPEN
-        return {**schema, "additionalProperties": is_open, **body_rules.describe_together(schemas.SHAPES[name])}
+        is_open = schemas.list_shapes()[name] in body_rules.OPEN
+        return {**schema, "additionalProperties": is_open, **body_rules.describe_together(schemas.list_shapes()[name])}
 
     def _describe_shape(self, shape: type[Struct]) -> Schema:
         return self._simplify(read_components(shape)[1][shape.__name__], keep_name)

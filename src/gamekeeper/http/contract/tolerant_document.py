@@ -134,7 +134,7 @@ class TolerantContract:
 
     def _tolerate(self, name: str, schema: Schema) -> Schema:
         forgiven = transform(schema, self._tolerate_value)
-        optional = bodies.list_optional_names(schemas.SHAPES[name])
+        optional = bodies.list_optional_names(schemas.list_shapes()[name])
         fields = {
             field: _allow_null(each) if field in optional else each for field, each in forgiven["properties"].items()
         }
@@ -144,7 +144,7 @@ class TolerantContract:
         """Describe a strict request body: unknown fields are rejected; fields that only answers have are ignored."""
         forgiven = self._tolerate(name, schema)
         about = {"readOnly": True, "description": "Accepted and ignored."}
-        shape = schemas.SHAPES[name]
+        shape = schemas.list_shapes()[name]
         more = dict.fromkeys(body_rules.READ_ONLY.get(shape, ()), about)
         is_open = shape in body_rules.OPEN
         closed = {**forgiven, "properties": {**forgiven["properties"], **more}, "additionalProperties": is_open}

@@ -32,12 +32,12 @@ def _make_entry(value: catalogue.CatalogueEntry) -> catalogue_shapes.Entry:
         case catalogue.CatalogueItem():
             return catalogue_shapes.ItemEntry(*value[:-1])
         case catalogue.CatalogueVariable(id=each, name=name, type=kind):
-            return catalogue_shapes.VariableEntry(each, name, cast("wire.variables.TypeName", kind))
+            return catalogue_shapes.VariableEntry(each, name, cast("variable_shapes.TypeName", kind))
         case catalogue.CatalogueServerVariable(id=each, name=name, text_id=text_id, folder=folder):
-            known = (each, name, cast("wire.variables.TypeName", value.type), text_id, folder, value.created_at)
+            known = (each, name, cast("variable_shapes.TypeName", value.type), text_id, folder, value.created_at)
             return catalogue_shapes.ServerVariableEntry(*known, decode_value(value.value))
         case catalogue.CatalogueGuildVariable(id=each, name=name, text_id=text_id, folder=folder):
-            known = (each, name, cast("wire.variables.TypeName", value.type), text_id, folder, value.created_at)
+            known = (each, name, cast("variable_shapes.TypeName", value.type), text_id, folder, value.created_at)
             return catalogue_shapes.GuildVariableEntry(*known)
         case catalogue.NamedEntry(id=each, name=name):
             return catalogue_shapes.NamedEntry(each, name)

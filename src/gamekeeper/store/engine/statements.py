@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 SEPARATOR = "beside"  # name of the column that separates the results of two joined SQL statements
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent  # of the schema and its migrations
 _HEADER = re.compile(r"^-- name: (\w+)(?: \((sqlite|postgres)\))?$", re.MULTILINE)
 _SPECIAL = re.compile(r"[^0-9A-Za-z-]")  # characters that a literal for PostgreSQL has as escapes
 _WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
@@ -37,8 +37,9 @@ class Statement:
 class Statements:
     """The SQL statements of one .sql file, as attributes."""
 
-    def __init__(self, noun: str) -> None:
-        self.named = _parse((FOLDER / f"{noun}.sql").read_text(encoding="utf-8"))
+    def __init__(self, file: str | Path) -> None:
+        """Read the .sql file of that name: that of a module is named like it."""
+        self.named = _parse(Path(file).with_suffix(".sql").read_text(encoding="utf-8"))
         vars(self).update(self.named)
 
     def __getattr__(self, name: str) -> Statement:
@@ -46,6 +47,12 @@ class Statements:
             return self.named[name]
         except KeyError:
             raise AttributeError(name) from None
+
+
+def list_files() -> list[Path]:
+    """List the .sql files of named statements, by their names."""
+    found = (path for path in FOLDER.parent.rglob("*.sql") if path.parent.name != "migrations")
+    return sorted((path for path in found if path.stem != "schema"), key=lambda path: path.stem)
 
 
 def count_parameters(text: str) -> int:
