@@ -1,4 +1,4 @@
-"""Every kind of change of an account. `player_effects.py` has the changes of players."""
+"""Every kind of change of an account. `game/players/changes.py` has those of players."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

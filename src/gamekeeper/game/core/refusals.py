@@ -40,7 +40,7 @@ Refusal
     ├── InvalidRequest  InvalidGrant
     └── UnsupportedGrantType  UnauthorizedClient  AccountBanned
 
-Other subjects have files of their own, such as `role_refusals.py` and `undo_refusals.py`.
+The refusals of a room are in its `refusals.py`, such as `game/access/refusals.py`.
 """
 
 import re

@@ -25,7 +25,7 @@ MOST_AT_ONCE = 1_000  # rows of a list that are read and encoded without the gat
 MANY = 2**31 - 1  # no limit
 # As many rows as one player, guild, account or approval has: no number, because the API does not limit them. Every
 # operation that declares it counts the rows of each answer, and encodes more than MOST_AT_ONCE through the gate: see
-# `long_lists.py`.
+# `http/server/paging.py`.
 OF_ONE_OWNER = None
 
 

@@ -62,7 +62,7 @@ class StatementTimeout(DatabaseUnavailable):
 
 
 def translate(error: BaseException) -> DatabaseUnavailable:
-    """Return the exception of `engine.py` to raise instead of an exception of asyncpg."""
+    """Return the exception of `interface.py` to raise instead of an exception of asyncpg."""
     match error:
         case asyncpg.QueryCanceledError():
             return StatementTimeout("A statement took too long.")
