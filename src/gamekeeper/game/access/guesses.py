@@ -155,7 +155,11 @@ class CheckedPassword:
 
 @dataclass(slots=True)
 class PasswordQueue:
-    """Queue of requests that check the password of one account from one client address, one at a time."""
+    """Queue of requests that check the password of one account from one client address, one at a time.
+
+    A waiting request with the same password may use the result of the check just before it. After another check in
+    between it may not: otherwise a caller could guess without a limit, by mixing guesses with the right password.
+    """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     arrived: int = 0  # requests that have entered this password queue so far

@@ -3,6 +3,9 @@
 An `Actor` is the account that asks for a change, with the permissions of the credential that it uses. The setting
 `oidc_roles` maps the groups of an OpenID Connect provider to roles. The last account that can manage staff must not
 lose that permission: rules for accounts and roles use the staff lock of this module.
+
+Permissions of `COLUMNS`, and the role `api`, are flags in the table of accounts, as they were before there were roles.
+So an older version can run beside this one during an upgrade. All other permissions and roles have tables of their own.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -269,7 +272,10 @@ async def require_manager_left(tx: Reading, user: User, after: User | None) -> N
 
 
 async def lock_if_staff(tx: Reading, user: User) -> User:
-    """Take the staff lock if an account has roles, and return it as it is now. Other accounts need no lock."""
+    """Take the staff lock if an account has roles, and return it as it is now.
+
+    Other accounts need no lock: no edit of a role can make them managers of staff. The account is locked before.
+    """
     if not can_log_in(user):
         return user
     await roles.lock_staff(tx)

@@ -1,4 +1,8 @@
-"""Issues, refreshes and revokes tokens. Only their hashes are stored."""
+"""Issues, refreshes and revokes tokens. Only their hashes are stored.
+
+Every transaction that issues or revokes tokens locks their account first. Otherwise a token that is issued while the
+tokens of its account are revoked would stay valid.
+"""
 
 import hashlib
 import hmac

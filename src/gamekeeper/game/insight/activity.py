@@ -49,7 +49,11 @@ RETENTION_DAYS = {1: "day1", 7: "day7", 30: "day30"}
 
 @dataclass(slots=True)
 class SessionCounts:
-    """What a batch of sessions adds to the rollups."""
+    """What a batch of sessions adds to the rollups.
+
+    The sessions of a player are counted in order, so a day is new for the player if it is after its last counted day.
+    One row per player is therefore enough to count each player once per day, week and month.
+    """
 
     since: int  # sessions are recorded since this time: players who were created earlier are not new
     first_minute: int  # first minute that is not in the hours yet

@@ -92,7 +92,10 @@ def make_contradiction(holding: Holding, quantity: int, seq: int, at: int) -> Fi
 
 
 class _Sums(Generic[Key]):
-    """Sums of the last hour by ten minutes, with the largest changes. Most of those are never decoded."""
+    """Sums of the last hour by ten minutes, with the largest changes. Most of those are never decoded.
+
+    The changes become evidence. To find them in the audit log would take longer the more changes the hour has.
+    """
 
     def __init__(self, stored: StoredSums[Key]) -> None:
         self._slots = stored.sums

@@ -226,7 +226,8 @@ class PlayerChanged:
 
     before: Player
     after: Player
-    # store the name even if it is unchanged: a player whose name was taken by another can then be found by it
+    # store the name even if it is unchanged: a player whose name was taken by another can then be found by it;
+    # a report of a game server never does this
     claims_name: bool = False
     kind = "player_changed"
 

@@ -60,7 +60,7 @@ FREE_SECONDS = 0.01  # seconds of computing after which a read counts as long
 CREDIT_SECONDS = 1.0
 ACTIVE_SECONDS = 0.1  # seconds for which other clients count as active after their last request
 # Longest pause between two pieces of a long read. On PostgreSQL its snapshot stays open, and a connection that is idle
-# for watch.SLOW_SECONDS (1 s) is closed as dead.
+# for postgres_pool.SLOW_SECONDS (1 s) is closed as dead.
 PAUSE_SECONDS = 0.5
 MAX_LONG_READS = 3  # concurrent reads that are certainly long, such as an export, over all accounts
 # concurrent long reads of an account; at most one of them is certainly long, so a search can run beside an export
@@ -72,7 +72,10 @@ MAX_ACCOUNTS = 1000  # accounts whose long reads are remembered; beyond that, ac
 
 
 class Gate:
-    """Limits the long reads of one process. All methods except `pause_thread` must be called on its event loop."""
+    """Limits the long reads of one process. All methods except `pause_thread` must be called on its event loop.
+
+    Computing time is charged to accounts and not to tokens, because some clients log in before every call.
+    """
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission

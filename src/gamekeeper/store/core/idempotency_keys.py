@@ -7,7 +7,9 @@ from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
-ERASED_ANSWER = b"{}"  # replaces a stored answer about an erased player or account
+# Replaces a stored answer about an erased player or account. The key stays: a late retry of the request must not create
+# the account again.
+ERASED_ANSWER = b"{}"
 
 
 # stands for the answer of a change that waits for approval

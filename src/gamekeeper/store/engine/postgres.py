@@ -38,8 +38,8 @@ from gamekeeper.store.engine.statements import Statement
 
 T = TypeVar("T")
 MAX_ATTEMPTS = 8
-# Idle timeout in a transaction in seconds, for a client that froze or lost its network. Less than pool.LOCK_SECONDS, so
-# that writes waiting for the transaction's locks get them before they time out.
+# Idle timeout in a transaction in seconds, for a client that froze or lost its network. Less than the LOCK_SECONDS of
+# postgres_pool.py, so that writes waiting for the transaction's locks get them before they time out.
 IDLE_LIMIT = {"idle_in_transaction_session_timeout": "3s"}
 MAX_QUEUED = 64  # writes that may wait for other writes to the same player
 SESSION = {
@@ -172,6 +172,10 @@ class PostgresStore:
         return result
 
     async def _commit(self, line: PostgresConnection) -> None:
+        """Send COMMIT, once and in a message of its own.
+
+        If the connection breaks before this message, nothing was changed. If it breaks here, the outcome is unknown.
+        """
         line.warnings.clear()
         try:
             done = await line.db.execute("COMMIT")

@@ -80,7 +80,10 @@ async def has_waiting(tx: Reading) -> bool:
 
 
 async def lock_waiting(tx: Writing, limit: int) -> list[WaitingSession]:
-    """Lock and return sessions that have started or ended since they were counted, by start."""
+    """Lock and return sessions that have started or ended since they were counted, by start.
+
+    Each session has a mark of what is counted. A position in the table would miss sessions that are committed late.
+    """
     return [WaitingSession(*row) for row in await tx.returning(SQL.waiting, limit)]
 
 

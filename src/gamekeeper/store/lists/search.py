@@ -1,4 +1,8 @@
-"""Search for players and accounts by part of their name or email."""
+"""Search for players and accounts by part of their name or email.
+
+Trigrams are indexed on SQLite by FTS5, and on PostgreSQL by GIN over our own function `search_parts`: pg_trgm is not
+available on every server.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -9,7 +9,10 @@ SQL = Statements(__file__)
 
 
 class StoredPlayer(NamedTuple):
-    """A player as it is read: the stored document, and the fields that the view joins to it."""
+    """A player as it is read: the stored document, and the fields that the view joins to it.
+
+    Statements for answers select nothing else: on SQLite each further column costs 0.3 µs per row.
+    """
 
     document: bytes
     class_name: str

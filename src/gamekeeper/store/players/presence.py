@@ -1,6 +1,7 @@
 """Game servers, their leases, the players online on them, and play sessions: when each player was online, and where.
 
-Triggers on `presence` write the rows of play sessions.
+Triggers on `presence` write the rows of play sessions, so that no statement of any version can forget it. A row of
+`presence` repeats `fold`, `level` and `exp` of its player, so that the lists of online players are counted like others.
 """
 
 from collections.abc import Iterable
