@@ -84,7 +84,7 @@ def test_problems_of_the_database_are_reported_at_backup_and_at_restore(
 
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     with monkeypatch.context() as torn:
-        torn.setattr(f"gamekeeper.store.{engine}.{engine.capitalize()}Store.check_integrity", broken)
+        torn.setattr(f"gamekeeper.store.engine.{engine}.{engine.capitalize()}Store.check_integrity", broken)
         result = command.run("backup", str(file), "--force", code=1)
     assert "WARNING: the database failed its integrity check: page 7 is torn. Run: gamekeeper doctor" in result.stderr
     assert zipfile.is_zipfile(file)

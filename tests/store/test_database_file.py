@@ -255,8 +255,8 @@ def test_console_doctor_does_not_change_replaced_file(world: World, database: st
 PROBE = """
 import sys
 from pathlib import Path
-from gamekeeper.store import database_file
-print(database_file._is_locked(Path(sys.argv[1]), *database_file.IN_USE))
+from gamekeeper.store.engine import sqlite_file
+print(sqlite_file._is_locked(Path(sys.argv[1]), *sqlite_file.IN_USE))
 """
 
 

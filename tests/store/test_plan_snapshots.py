@@ -125,7 +125,7 @@ def test_each_statement_has_the_plan_of_the_snapshot(engine: str, planned: str) 
 
 # statements that read a table outside of the JSON, but search it by the values of the JSON, too; or that read a range
 # of the audit log and look into the JSON for each change
-SEARCHED_BY_VALUE = {"deliveries.acknowledge", "history.reported_of_others"}
+SEARCHED_BY_VALUE = {"feed.acknowledge", "history.reported_of_others"}
 
 
 def test_sqlite_looks_up_each_given_row_instead_of_reading_a_table_around_it() -> None:
@@ -164,7 +164,7 @@ SCANNING = {
         "items.stray_bags",
         "items.sums",
         "mails.count_failed",
-        "play_sessions.disagreeing",
+        "presence.disagreeing",
         "spells.beyond",
         "standings.sums",
     },

@@ -70,7 +70,7 @@ def test_plans_of_play_sessions_and_rollups(world: World) -> None:
     world.sql("INSERT INTO player_activity SELECT id, 1, 1, true, 1 FROM players")
     fill_lists(world)
     world.sql("UPDATE play_sessions SET counted_to = started_at WHERE ended_at IS NULL AND player_id <> $1", PLAYER)
-    require_none_grows(world, "play_sessions", [
+    require_none_grows(world, "presence", [
         ("of_player", (first, NEVER, 50)),
         ("of_player", (PLAYER, NEVER, 50)),
         ("of_person after", (first, 100, 50)),
@@ -313,7 +313,7 @@ def test_plans_of_the_security_log(world: World) -> None:
     )
     accounts, kinds = (None, SHOP, USER), (None, "sign_in", "role_edited")
     pages = [(NEVER, ZERO_GUID, 0, NEVER, 50, who, kind) for who in accounts for kind in kinds]
-    require_none_grows(world, "security", [
+    require_none_grows(world, "security_log", [
         *(("page", each) for each in pages),
         ("page", (NEVER, ZERO_GUID, 5, 500, 50, None, None)),
         ("of_person", (USER, 0, ZERO_GUID, 50)),
@@ -345,7 +345,7 @@ def test_plans_of_api_keys_with_their_sign_ins(world: World) -> None:
         ("ids_of_user live_of_user", (CLERK,)),
         ("has_role", ("shop",)),
     ])  # fmt: skip
-    require_none_grows(world, "security", [
+    require_none_grows(world, "security_log", [
         ("known_addresses", (held,)),
         ("sign_ins", (signed_in, SHOP, security_log.NEAR_MS)),
     ])  # fmt: skip
