@@ -58,6 +58,8 @@ TESTS = {
     ),
     "tokens": (
         "tests/game/test_tokens.py",
+        "tests/game/test_guesses.py",
+        "tests/http/test_moderation.py::test_ban_revokes_tokens_and_prevents_log_in",
         "tests/http/test_tokens.py",
         "tests/http/test_log_in.py",
         "tests/http/test_revoking.py",

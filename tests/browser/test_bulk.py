@@ -1,4 +1,4 @@
-"""Bulk jobs in the browser: selection, preview, progress, results, undo; without JavaScript too."""
+"""Bulk jobs in the browser: selection, preview, progress, results and undo."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import pytest
 from accessibility import check_page
 from demo_server import KEEPER, DemoServer
 from playwright.sync_api import expect
-from visitor import NARROW, Visitor
+from visitor import Visitor
 
 from gamekeeper.demo.world import KEY
 
@@ -40,21 +40,3 @@ def test_selected_players_get_an_item_and_it_is_undone(visit: Visit, demo: DemoS
     check_page(me)
     me.go("/console/characters")
     assert me.page.evaluate("sessionStorage.getItem('gamekeeper-selected')") == "[]"
-
-
-@pytest.mark.smoke
-def test_job_works_without_javascript_on_a_phone(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER, width=NARROW[0], java_script_enabled=False)
-    me.go("/console/bulk?act=give_item")
-    me.page.get_by_label("Players:").fill("Rosalind\nNobody at all\nTamsin")
-    me.page.get_by_label("Item", exact=True).fill(KEY.name)
-    me.page.get_by_label("Reason").fill("a lamp")
-    me.page.get_by_role("button", name="Preview the job").click()
-    me.sees("1 line is not a player.")
-    me.page.get_by_role("button", name=f"{GIVE}: 2 players").click()
-    for _ in range(100):
-        if me.page.get_by_role("button", name="Undo for 2 players").count():
-            break
-        me.page.reload()
-        me.page.wait_for_timeout(200)
-    me.sees("2 players: 2 done, 0 refused, 0 left.")

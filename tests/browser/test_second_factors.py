@@ -1,13 +1,8 @@
-"""Second factors in a real browser: an authenticator app, a recovery code and a passkey.
-
-Chromium's virtual authenticator is the passkey. Each test uses its own account.
-"""
+"""A passkey in a real browser: Chromium's virtual authenticator is the passkey."""
 
 from collections.abc import Callable
 from typing import Any
 
-import pyotp
-import pytest
 from accessibility import check_page
 from demo_server import PASSWORD, DemoServer
 from playwright.sync_api import expect
@@ -35,33 +30,6 @@ def sign_in(me: Visitor, name: str, to: str = "/console") -> None:
 
 def read_codes(me: Visitor) -> list[str]:
     return me.page.locator(".recovery code").all_inner_texts()
-
-
-@pytest.mark.smoke
-def test_app_and_recovery_code_sign_in(visit: Visit, demo: DemoServer) -> None:
-    register(demo, "Tilda")
-    me = visit(demo, "", java_script_enabled=False)
-    sign_in(me, "Tilda", HOME)
-    me.page.get_by_role("link", name="Add an authenticator app").click()
-    expect(me.page.get_by_alt_text("QR code of the secret")).to_be_visible()
-    secret = me.page.locator(".secret-text").inner_text().replace(" ", "")
-    me.page.get_by_label("Name of the device").fill("Phone")
-    me.page.get_by_label("Code that the app shows").fill(pyotp.TOTP(secret).now())
-    me.page.get_by_role("button", name="Add the app").click()
-    codes = read_codes(me)
-    assert len(codes) == 10
-    me.page.get_by_role("link", name="I have stored the codes").click()
-    me.sees("Phone")
-
-    other = visit(demo, "", java_script_enabled=False)
-    sign_in(other, "Tilda", HOME)
-    other.page.get_by_label("Code from your authenticator app").fill("000000")
-    other.expected.add(400)
-    other.page.get_by_role("button", name="Sign in").click()
-    other.sees("The code is wrong")
-    other.page.get_by_label("Code from your authenticator app").fill(codes[0])
-    other.page.get_by_role("button", name="Sign in").click()
-    other.sees("9 unused recovery codes are left.")
 
 
 def test_passkey_signs_in_and_is_removed(visit: Visit, demo: DemoServer) -> None:

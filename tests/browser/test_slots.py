@@ -1,4 +1,4 @@
-"""The player's page: its tabs, the form of a slot, and the menus of acts, with and without scripts.
+"""The player's page: the form of a slot, with the keyboard.
 
 The engine makes no difference; SQLite is enough. tests/console and tests/http cover the operations on both.
 """
@@ -47,20 +47,3 @@ def test_items_are_moved_by_the_keyboard(visit: Visit, sqlite_demo: DemoServer) 
     confirm(me, "sorted")
     assert read_count(me, "inventory-30") == before
     expect(tile(me, "inventory-14")).to_have_class(re.compile("free"))
-
-
-def test_slot_works_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:
-    me = visit(sqlite_demo, KEEPER, java_script_enabled=False)
-    me.go(player_page(WHO))
-    before = read_count(me, "bank-3")
-    tile(me, "bank-3").click()
-    expect(form(me)).to_contain_text("Bank, slot 3")
-    expect(form(me)).to_be_in_viewport()
-    form(me).get_by_label("New quantity of this slot").fill(str(before - 1))
-    form(me).get_by_role("button", name="Set quantity").click()
-    me.page.get_by_label("Reason required", exact=True).fill("one too many")
-    me.confirm_button.click()
-    expect(tile(me, "bank-3")).to_be_attached()
-    assert read_count(me, "bank-3") == before - 1
-    assert me.page.url.endswith("#grid-bank")
-    expect(me.page.locator("#grid-bank")).to_be_in_viewport()

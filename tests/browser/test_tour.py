@@ -1,4 +1,4 @@
-"""A tour of all console pages, a gift with the keyboard only, and actions that must be refused."""
+"""A tour of all console pages, a gift with the keyboard only, and an action after the session expired."""
 
 from collections.abc import Callable
 
@@ -83,19 +83,6 @@ def test_ban_is_undone_from_the_history(visit: Visit, demo: DemoServer) -> None:
     confirm(me, "it was another player")
     expect(me.page.get_by_role("heading", name="Rosalind", level=1)).to_be_visible()
     expect(banned).to_have_count(0)
-
-
-@pytest.mark.smoke
-def test_form_without_its_token_is_refused(visit: Visit, demo: DemoServer) -> None:
-    me = visit(demo, KEEPER)
-    me.expected = {403}
-    me.go(player_page("Pascoe"))
-    before = read_quantities(me, ITEM)
-    me.page.evaluate("document.querySelectorAll('input[name=csrf], meta[name=csrf]').forEach(each => each.remove())")
-    offer(me, ITEM, 7)
-    me.dialog.get_by_text("This form did not come from a page of this console").wait_for()
-    me.go(player_page("Pascoe"))
-    assert read_quantities(me, ITEM) == before
 
 
 def test_action_after_the_session_expired_changes_nothing(visit: Visit, demo: DemoServer) -> None:

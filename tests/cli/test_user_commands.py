@@ -161,6 +161,8 @@ def test_permissions_are_granted_and_revoked(command: CommandLine, world: World)
     before = len(world.ledger())
     assert command.says("users", "grant", "Clerk", "users.query") == "Permissions of Clerk: api, users.query.\n"
     assert len(world.ledger()) == before
+    assert command.says("users", "grant", "Clerk", "UserManage").endswith(": api, users.query, users.manage.\n")
+    assert command.says("users", "revoke", "Clerk", "users.manage") == "Permissions of Clerk: api, users.query.\n"
     assert command.says("users", "api", "Shop", "off") == "Permissions of Shop: none.\n"
     world.asgi.services.callers.clear_cache()
     assert world.get("/api/v1/players", by="Shop").status == 401

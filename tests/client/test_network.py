@@ -180,27 +180,6 @@ def test_follow_changes_continues_from_its_cursor(root: Driver, proxy: FaultProx
     assert [change.seq for change in again] == [change.seq for change in found[1:]]
 
 
-def test_follow_changes_continues_after_server_was_away(
-    root: Driver, proxy: FaultProxy, server: Server, known_tokens: Mapping[str, str]
-) -> None:
-    start = root.call("list_changes", "now").next
-
-    def give_later() -> None:
-        proxy.away = True
-        proxy.cut()
-        # longer than an ordinary call would retry with the limits QUICK (about 0.7 seconds)
-        time.sleep(1)
-        with Client(server.url, token=known_tokens["Root"]) as direct:
-            direct.give_item("Bob", COIN, 1)
-        proxy.away = False
-
-    later = threading.Timer(0.3, give_later)
-    later.start()
-    found = root.each("follow_changes", start, most=1)
-    later.join()
-    assert [change.kind for change in found] == ["items_given"]
-
-
 def test_unapplied_changes_error_has_the_changes(
     root: Driver, connect: Callable[..., Driver], known_tokens: Mapping[str, str]
 ) -> None:

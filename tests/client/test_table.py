@@ -152,7 +152,7 @@ def find_subclasses(kind: type[Any]) -> list[type[Any]]:
 
 
 # modules of refusals that the console shows on pages and the API never sends
-CONSOLE = ("gamekeeper.console.", "gamekeeper.game.access.console_refusals", "gamekeeper.game.access.console_refusals")
+CONSOLE = ("gamekeeper.console.", "gamekeeper.game.access.console_refusals")
 SERVER_REFUSALS = [kind for kind in find_subclasses(Refusal) if kind.__module__.startswith("gamekeeper.")]
 REFUSALS = [kind for kind in SERVER_REFUSALS if not kind.__module__.startswith(CONSOLE)]
 

@@ -54,6 +54,7 @@ def test_app_is_set_up_with_a_code_and_shows_recovery_codes(world: World) -> Non
     assert "You have no second factor" in shop.page(HOME).text
     page = shop.page(TOTP)
     form, secret = page.form(TOTP), read_secret(page)
+    assert "QR code of the secret" in {each.get("alt") for _, each in page.tags}
     wrong = shop.post(TOTP, {**form.fields, "code": "000000"})
     assert wrong.status == 400
     assert read_secret(read(wrong)) == secret

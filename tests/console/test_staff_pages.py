@@ -4,7 +4,6 @@ import re
 from functools import partial
 
 from keepers import ACT, Keeper, fill_path, open_staff, read_text
-from markup import Page
 
 import people
 import staff
@@ -100,26 +99,3 @@ def test_staff_account_is_added_once_with_its_role(world: World, root: Keeper) -
     again = root.confirm(shown, "joined the team", **CHOSEN)
     assert again.headers["location"].endswith("?done=already")
     assert world.ledger() == made
-
-
-def list_ends(page: Page) -> set[str]:
-    """Return the ends of the operations' paths that the forms of a page send."""
-    sent = [each for tag, each in page.tags if tag == "input" and each.get("name") == "path"]
-    return {each["value"].rpartition("/")[2] for each in sent}
-
-
-def test_role_decides_which_actions_and_pages_are_offered(world: World) -> None:
-    ann = f"/console/players/{people.ANN.id}"
-    moderator, viewer, master = (
-        open_staff(world, role, role.replace(" ", "")) for role in ("moderator", "viewer", "game master")
-    )
-    assert list_ends(moderator.page(ann)) == {"ban", "mute"}
-    menu = set(moderator.page("/console").links.values())
-    assert "/console/accounts" in menu
-    assert not {"/console/changes", "/console/mail", "/console/tokens"} & menu
-    assert list_ends(viewer.page(ann)) == list_ends(viewer.page("/console/accounts")) == set()
-    page = master.page(ann)
-    offered = list_ends(page) | list_ends(master.page(f"{ann}?tab=variables"))
-    offered |= list_ends(master.page(f"{ann}?slot=inventory-0"))
-    assert offered >= {"name", "level", "class", "give", "teach", "forget", "ban", "mute", "take", "set", "move"}
-    assert not [each for tag, each in page.tags if tag == "input" and each.get("value") == "DELETE"]

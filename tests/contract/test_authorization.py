@@ -175,14 +175,3 @@ def test_tokens_of_other_accounts_need_users_manage(shared_world: World, path: s
         assert_forbidden(answers[0], "role_missing")
         assert drop_request_id(answers[0]) == drop_request_id(answers[1])
     assert state.totals(shared_world) == before
-
-
-def test_route_token_and_role_are_checked_before_size_and_type(shared_world: World) -> None:
-    assert shared_world.call("GET", "/api/v1/nothing", by=None).status == 404
-    assert shared_world.call("PATCH", "/api/v1/players", by=None).status == 405
-    large, plain = b"{" + b" " * 70_000, {"content-type": "text/plain"}
-    path = "/api/v1/users/register"
-    assert shared_world.call("POST", path, by=None, raw=large, headers=plain).status == 401
-    assert shared_world.call("POST", path, by="Shop", raw=large, headers=plain).status == 403
-    assert shared_world.call("POST", path, by="Root", raw=large, headers=plain).status == 413
-    assert shared_world.call("POST", path, by="Root", raw=b"x", headers=plain).status == 415

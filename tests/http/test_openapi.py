@@ -32,11 +32,7 @@ from world import World
 
 VERBS = {"get", "post", "put", "delete"}
 # modules of refusals that only pages of the console show
-OF_THE_CONSOLE = (
-    "gamekeeper.console.",
-    "gamekeeper.game.access.console_refusals",
-    "gamekeeper.game.access.console_refusals",
-)
+OF_THE_CONSOLE = ("gamekeeper.console.", "gamekeeper.game.access.console_refusals")
 # error codes that no operation documents: the router's, and those of the console's forms
 OF_NO_OPERATION = {
     *("method_not_allowed", "invitation_void", "invalid_object_type"),

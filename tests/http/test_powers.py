@@ -55,6 +55,7 @@ def test_every_name_of_a_permission_is_accepted(world: World) -> None:
         ({"Users.Manage": True}, {"UsersQuery", "UsersManage"}),
         ({"users.query": False}, set[str]()),
         ({"usersmanage": True, "usersquery": True}, {"UsersQuery", "UsersManage"}),
+        ({"usersmanage": False}, {"UsersQuery"}),
         ({"usersquery": False, "game.link": True, "api": True, "editor": True}, {"GameLink", "Api", "Editor"}),
         ({"GameLink": True, "api": False, "editor": False, "kick": False}, {"GameLink"}),
     ):
@@ -62,6 +63,8 @@ def test_every_name_of_a_permission_is_accepted(world: World) -> None:
         assert answer.status == 200, answer.raw
         assert {name for name, flag in answer.json.items() if flag is True} == held
     refused(change(world, "Ann", {"users.query": False, "users.manage": True}), 400, "bad_field")
+    with pytest.raises(Exception, match=r"(?i)check"):  # the database keeps the rule too
+        world.sql("UPDATE users SET users_manage = (1 = 1) WHERE name = 'Bob'")
 
 
 @over(

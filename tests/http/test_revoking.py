@@ -80,15 +80,6 @@ def test_name_that_looks_like_an_id_does_not_count_as_own(world: World) -> None:
     refused(world.call("DELETE", f"{TOKEN}/{people.USER_IDS['Root']}", by="Shop"), 403, "role_missing")
 
 
-def test_others_tokens_are_revoked_with_the_role(world: World) -> None:
-    pair = log_in(world, "Clerk")
-    assert world.call("DELETE", f"{TOKEN}/Clerk/{pair.json['refresh_token']}").status == 200
-    assert not works(world, pair)
-    assert world.get(PLAYERS, by="Clerk").status == 200
-    assert world.call("DELETE", f"{TOKEN}/Clerk").status == 200
-    refused(world.get(PLAYERS, by="Clerk"), 401, "denied")
-
-
 @pytest.mark.both_engines
 def test_revoked_token_and_lost_permission_end_at_once_here_and_within_five_seconds_elsewhere(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch

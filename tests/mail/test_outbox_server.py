@@ -71,16 +71,3 @@ def test_kill_9_during_delivery(database: str, make_world: Make) -> None:
             send(successor)
             assert [mail.recipients for mail in sink.received] == [["ann@example.test"]]
     assert (only(world).state, only(world).tries) == ("sent", 2)
-
-
-@pytest.mark.long_only
-def test_hanging_smtp_server_does_not_delay_shutdown(database: str, make_world: Make) -> None:
-    """The shutdown waits one second for the hanging delivery."""
-    with Rude({"EHLO": "hang"}).running() as rude:
-        url = f"smtp://{HERE}:{rude.port}"
-        with Server(database, smtp_url=url, mail_from=FROM, smtp_timeout=120, stop_seconds=120) as server:
-            assert ask_server(server, make_world().tokens["Root"]) == 200
-            assert rude.asked.wait(60)
-            started = time.monotonic()
-            assert server.stop() == 0
-            assert time.monotonic() - started < 60
