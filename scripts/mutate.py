@@ -1,7 +1,7 @@
 """Mutation testing: change one thing at a time in the critical modules, and count how often a test fails.
 
     .venv/bin/python scripts/mutate.py                    all four, some minutes
-    .venv/bin/python scripts/mutate.py --only inventory   one of them
+    .venv/bin/python scripts/mutate.py --only players/inventory   one of them
 
 Each mutant runs in its own process, forked after the libraries are loaded, and imports the changed module.
 The tests run on SQLite, as these rules are the same on both engines. Exit code 0: the bar is met; 1: it is not.
@@ -36,13 +36,13 @@ SECONDS = 120  # seconds: timeout of a mutant's tests; longer means an endless l
 QUIET = "not postgres and not same_time"
 LIBRARIES = ("pytest", "hypothesis", "asyncpg", "argon2", "httpx", "msgspec", "email_validator", "aiosmtplib", "click")
 TESTS = {
-    "inventory": (
+    "players/inventory": (
         "tests/game/test_inventory.py",
         "tests/game/test_replayed_inventory.py",
         "tests/http/test_items.py",
         "tests/http/test_slots.py",
     ),
-    "changes": (
+    "core/writes": (
         "tests/game/test_changes.py",
         "tests/http/test_writes.py",
         "tests/http/test_idempotency.py",
@@ -56,7 +56,7 @@ TESTS = {
         "tests/http/test_bulk.py",
         "tests/http/test_bulk_runner.py",
     ),
-    "tokens": (
+    "access/tokens": (
         "tests/game/test_tokens.py",
         "tests/game/test_guesses.py",
         "tests/http/test_moderation.py::test_ban_revokes_tokens_and_prevents_log_in",
@@ -68,7 +68,7 @@ TESTS = {
         "tests/console/test_oidc_accounts.py",
         "tests/console/test_sessions.py::test_sign_out_everywhere_ends_the_chosen_tokens",
     ),
-    "passwords": ("tests/game/test_passwords.py", "tests/game/test_imported_hashes.py"),
+    "access/passwords": ("tests/game/test_passwords.py", "tests/game/test_imported_hashes.py"),
 }
 
 
@@ -165,7 +165,7 @@ def _run_tests(module: str, code: CodeType, folder: Path) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     for stream in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-    sys.meta_path.insert(0, MutantLoader(f"gamekeeper.game.{module}", code))
+    sys.meta_path.insert(0, MutantLoader(f"gamekeeper.game.{module.replace('/', '.')}", code))
     sys.path[:0] = [str(ROOT / "src")]
     import hypothesis  # noqa: PLC0415 - loaded before the fork already
     import pytest  # noqa: PLC0415 - the same
