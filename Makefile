@@ -21,7 +21,7 @@ tests: .venv/dev
 	$(BIN)/pytest -n 4 --dist worksteal
 
 bulk: .venv/dev ## a bulk job of 10,000 players whose server is killed five times, on both engines
-	BULK_PLAYERS=10000 $(BIN)/pytest -q -n 2 tests/test_bulk_crashes.py
+	BULK_PLAYERS=10000 $(BIN)/pytest -q -n 2 tests/audit/test_bulk_crashes.py
 
 long: .venv/dev chromium promtool oidc-provider sample-tools ## the tests that `make test` leaves out, and its long forms, on both engines; ONLY=crash: some of them
 	LONG_TESTS=1 $(BIN)/pytest -n 2 --dist worksteal -m "long_form or long_only" $(if $(ONLY),-k "$(ONLY)")
@@ -57,7 +57,7 @@ tour: .venv/dev chromium ## tour of all console pages in Chromium with PLAYERS=2
 	GAMEKEEPER_TOUR_PLAYERS=$(PLAYERS) LONG_TESTS=1 $(BIN)/pytest -q -s -m '' tests/browser/test_tour.py -k 'tour_of_all_pages and $(or $(ENGINE),sqlite)'
 
 fuzz: .venv/dev ## fuzz the API with schemathesis against the tolerant OpenAPI document, over 1,000 cases per engine
-	LONG_TESTS=1 FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s -m long_only tests/test_contract_fuzz.py
+	LONG_TESTS=1 FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s -m long_only tests/contract/test_contract_fuzz.py
 
 BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT)) $(if $(CLOCK),--clock $(CLOCK)) $(if $(ALL),--all)
 battery: .venv/dev .venv/semgrep/ready $(if $(LONG),patroni) ## tests with crashes, lost machines, full disks, overload and guessing, each also with seeded faults; ONLY=a,f: some tests; ALL=1: a test that cannot run fails; CLOCK=print: timings are printed but do not decide, for a busy machine

@@ -10,7 +10,7 @@ from battery.spoilt import APPLIED, BROKEN, ECHOED, Spoilt
 from server import Server
 
 TESTS = Path(__file__).parent.parent / "tests"
-sys.path += [str(TESTS), str(TESTS / "contract")]  # the corpus of hostile requests is in the folder tests
+sys.path += [str(TESTS / "support"), str(TESTS / "contract")]  # the corpus of hostile requests is in the folder tests
 
 import good_requests  # noqa: E402 - needs the path that is set above
 import state  # noqa: E402 - needs the path that is set above

@@ -31,7 +31,7 @@ from gamekeeper.store.engine.statements import Statement
 from server import Server, free_port
 
 TESTS = Path(__file__).parent.parent / "tests"
-sys.path += [str(TESTS), str(TESTS / "contract")]  # the test data is in the folder tests
+sys.path += [str(TESTS / "support"), str(TESTS / "contract")]  # the test data is in the folder tests
 
 import good_requests  # noqa: E402 - needs the path that is set above
 import state  # noqa: E402 - needs the path that is set above

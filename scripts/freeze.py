@@ -1,4 +1,4 @@
-"""Make the frozen database of a version, which every later version must be able to open (tests/test_frozen.py).
+"""Make the frozen database of a version, which every later version must be able to open (tests/release/test_frozen.py).
 
     PYTHONPATH=scripts .venv/bin/python scripts/freeze.py 0.2.0
 
@@ -21,7 +21,7 @@ from typing import Any
 import apsw
 
 ROOT = Path(__file__).parent.parent
-sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "contract")]  # the test data is in the folder tests
+sys.path += [str(ROOT / "tests" / "support"), str(ROOT / "tests" / "contract")]  # the test data is in the folder tests
 
 from good_requests import Example, furnish  # noqa: E402 - needs the path that is set above
 

@@ -73,7 +73,7 @@ UNCOMPARED = {
     "log_counts": "counts by minute of logs that the demo writes in relation to now",
     "rollups": "positions in time of background jobs",
     "item_growth": "sums by slots of ten minutes",
-    "lists": "marks of transactions; tests/game/test_lists.py compares the lists with ORDER BY",
+    "lists": "marks of transactions; tests/lists/test_lists.py compares the lists with ORDER BY",
     "list_blocks": "the same, saved by a background job",
     "list_changes": "the same",
 }

@@ -19,7 +19,14 @@ LETTERS, NAME = re.compile("[a-z]"), re.compile(r"[a-z]+\.[a-z]+")  # NAME: of a
 TEXT_VALUES = {"problem", "advice", "why", "fate", "hint"}  # values of refusals that are sentences or parts of them
 # functions that return, and constants that hold, such texts for a refusal elsewhere
 TEXT_FUNCTIONS = {"explain_name_pattern", "describe_own_role", "make_hint", "_find_problem", "_describe_level"}
-TEXT_CONSTANTS = {"PERMISSIONS", "_PATTERN_WORDS", "UNEXPLAINED", "KEY_CANNOT_WRITE", "ROLES_CANNOT_WRITE", "CANNOT_WRITE"}
+TEXT_CONSTANTS = {
+    "PERMISSIONS",
+    "_PATTERN_WORDS",
+    "UNEXPLAINED",
+    "KEY_CANNOT_WRITE",
+    "ROLES_CANNOT_WRITE",
+    "CANNOT_WRITE",
+}
 # functions and classes whose first argument is such a text
 TEXT_CALLS = {"_make_refusal", "_make_unreachable", "Unreachable", "RoleDefinition"}
 # folders and files whose problems no page shows: those of commands and of settings

@@ -25,6 +25,7 @@ from gamekeeper.http.server import admission
 from gamekeeper.store.engine import postgres_url
 from long_forms import LONG
 
+pytest_plugins = ("http_fixtures", "console_fixtures", "game_fixtures", "command_fixtures")
 ENGINES = ("sqlite", "postgres")
 IN_EARNEST: PasswordHasher = vars(passwords)["_hasher"]
 

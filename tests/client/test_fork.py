@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-PROGRAM = Path(__file__).parents[1] / "forked_client.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "forked_client.py"
 
 
 class KeepAliveServer(ThreadingHTTPServer):

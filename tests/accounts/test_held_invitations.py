@@ -1,0 +1,47 @@
+"""An invitation that waits for approval: who decides sees where its mail would go."""
+
+import approving
+import people
+import staff
+from approving import ROOT, decide
+from command_line import CommandLine
+from keepers import MakeWorld, open_session
+from world import PUBLIC_URL, World
+
+INVITATIONS = "/api/keeper/v1/invitations"
+NEW, MASKED = "sunniva@example.test", "s…@example.test"
+
+
+def list_emails(world: World, **more: str) -> list[str | None]:
+    return [each["Email"] for each in world.get(ROOT, **more).json["Approvals"]]
+
+
+def test_approval_of_an_invitation_shows_its_address(make_world: MakeWorld, database: str) -> None:
+    world = approving.make_strict(make_world, public_url=PUBLIC_URL)
+    judge = staff.add_account(world, "Judge", staff.save_role(world, "judge", ["approvals.decide"]))
+    held = world.post(INVITATIONS, {"EMail": NEW, "roles": ["moderator"]}).json["ApprovalId"]
+    world.post("/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 12_000}, by="Shop")
+    assert list_emails(world) == [None, NEW]
+    assert list_emails(world, token=judge) == [None, MASKED]
+    assert world.get(f"{ROOT}/{held}").json["Email"] == NEW
+    root = open_session(world, "Root")
+    root.page("/console/approvals").assert_shown(f"Waiting: Invite {NEW}", f"The mail goes to {NEW}")
+    shown = CommandLine(database).json("approvals", "list")
+    assert [each["email"] for each in shown] == ["-", NEW]
+    assert decide(world, held, "deny", by="Clerk").json["Email"] is None
+
+
+def test_other_spellings_of_the_path_do_not_hide_the_address(make_world: MakeWorld) -> None:
+    world = approving.make_strict(make_world, public_url=PUBLIC_URL)
+    for path in ("/api/Keeper/v1/INVITATIONS", f"{INVITATIONS}/", "/api/keeper/v1/%69nvitations"):
+        held = world.post(path, {"email": NEW, "roles": ["moderator"]}).json["ApprovalId"]
+        assert world.get(f"{ROOT}/{held}").json["Email"] == NEW, path
+
+
+def test_address_is_masked_without_the_permission_to_see_accounts(make_world: MakeWorld) -> None:
+    world = approving.make_strict(make_world, public_url=PUBLIC_URL)
+    world.sql("UPDATE users SET users_query = FALSE WHERE name = 'Clerk'")
+    world.post(INVITATIONS, {"email": NEW, "roles": ["moderator"]})
+    page = open_session(world, "Clerk").page("/console/approvals")
+    page.assert_shown(f"Waiting: Invite {MASKED}", f"The mail goes to {MASKED}")
+    assert NEW not in page.text
