@@ -1,6 +1,6 @@
 """The player's page: the form of a slot, with the keyboard.
 
-The engine makes no difference; SQLite is enough. tests/console and tests/http cover the operations on both.
+The engine makes no difference; SQLite is enough. the tests of the rooms cover the operations on both.
 """
 
 import re
