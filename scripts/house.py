@@ -21,6 +21,9 @@ FLOORS = (
     ("__main__",),
 )  # from the lowest to the highest; parts of one floor do not import each other
 HEIGHT = {part: height for height, parts in enumerate(FLOORS) for part in parts}
+# rooms of a floor, from the lowest to the highest; its other folders are frames, below all rooms
+ROOMS = ("access", "players", "accounts", "world", "audit", "lists", "insight")
+WITH_ROOMS = ("store", "game", "http", "console")
 SMALL, LARGE = 60, 400  # lines
 Imports = Mapping[Path, set[Path]]
 
@@ -73,6 +76,20 @@ def find_arrows(imports: Imports) -> set[tuple[str, str]]:
     return {(one, other) for one, other in arrows if one != other and "__init__" not in (one, other)}
 
 
+def count_against_order(imports: Imports) -> int:
+    """Count pairs of files on one floor where a frame imports a room, or a room imports a later one."""
+    places = {module: module.relative_to(SOURCE).parts for module in imports}
+    ranks = {
+        module: ROOMS.index(parts[1]) if parts[1:] and parts[1] in ROOMS else -1 for module, parts in places.items()
+    }
+    return sum(
+        places[one][0] == places[other][0] and ranks[one] < ranks[other]
+        for one, others in imports.items()
+        for other in others
+        if places[one][0] in WITH_ROOMS
+    )
+
+
 def find_circle(imports: Imports) -> list[Path]:
     """Return the files of one circle of imports, or nothing."""
     try:
@@ -102,6 +119,7 @@ def main() -> None:
         ("arrows between the entries of the first level", len(arrows)),
         ("of them upwards", len(upwards)),
         ("circles of files", int(bool(circle))),
+        ("imports against the order of rooms", count_against_order(imports)),
         ("lines of Python in src", sum(lines.values())),
         ("lines of SQL in src", count_lines("src", endings=(".sql",))),
         ("lines of templates in src", count_lines("src", endings=(".html",))),

@@ -395,7 +395,7 @@ def test_restart_of_the_database_server_reloads_the_blocks(
     delete(world, guid(0x2003))
     world.sql("DELETE FROM list_changes WHERE word IN ($1, '😀111')", guid(0x2003))
     assert page(world, RANK, 0, 5)[0] == 12
-    del reloads[:]
+    reloads.clear()
     world.sql("UPDATE epoch SET id = $1", guid(1))
     assert agrees(world)
     assert len(reloads) == 1

@@ -9,22 +9,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gamekeeper.game.audit import history
+from gamekeeper.game.audit import history, refusals
 from gamekeeper.game.audit.changes import BulkJobChanged
 from gamekeeper.game.audit.history import Pause
-from gamekeeper.game.audit.refusals import (
-    JobEnded,
-    JobNotStarted,
-    JobOfFormerEpoch,
-    JobRunning,
-    JobUndone,
-    NoPlayers,
-    NoSuchBulkJob,
-    NothingToUndo,
-    NotYourJob,
-    TooManyPlayers,
-    TooManyPreviewedJobs,
-)
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Step, Unlogged
 from gamekeeper.game.core.refusals import BadField
@@ -170,9 +157,9 @@ async def create(tx: Reading, plan: Plan) -> Decision[BulkJob]:
     """Store a job; nothing is changed before it is started."""
     (targets, repeated), players, creator = plan.found, plan.found.players, plan.creator
     if not players:
-        raise NoPlayers
+        raise refusals.NoPlayers
     if len(targets) > MOST_PLAYERS:
-        raise TooManyPlayers(most=MOST_PLAYERS)
+        raise refusals.TooManyPlayers(most=MOST_PLAYERS)
     await _require_few_previews(tx, creator.id, creator.most_previews)
     now, until = await clock.now(tx), plan.details.until
     if until is not None and until <= now:
@@ -194,15 +181,15 @@ async def undo(tx: Reading, job_id: str, reason: str | None, creator: Creator) -
     await _require_few_previews(tx, creator.id, creator.most_previews)
     job = await lock(tx, job_id)
     if job.state == RUNNING:
-        raise JobRunning
+        raise refusals.JobRunning
     made = await bulk_jobs.read_changes(tx, job_id)
     if not made:
-        raise NothingToUndo
+        raise refusals.NothingToUndo
     # By the audit log: an instance of an older version, which runs during an upgrade, does not mark what it undoes.
     undone = await history.find_undone(tx, made)
     numbers = [seq for seq in made if seq not in undone]
     if not numbers:
-        raise JobUndone
+        raise refusals.JobUndone
     new = NewJob(
         *(lookup.new_guid(), UNDO, "{}", reason, creator.id, creator.token_id, job_id),
         *(len(numbers), 0, 0, await clock.now(tx)),
@@ -228,7 +215,7 @@ async def start(tx: Reading, job_id: str, terms: Terms) -> Decision[BulkJob]:
     job = await lock(tx, job_id)
     _require_not_ended(job)
     if job.creator_id != terms.account_id:
-        raise NotYourJob
+        raise refusals.NotYourJob
     if job.state == RUNNING:
         return Decision([], job)
     details = read_details(job)
@@ -244,7 +231,7 @@ async def pause(tx: Reading, job_id: str, details: dict[str, object]) -> Decisio
     job = await lock(tx, job_id)
     _require_not_ended(job)
     if job.state == PREVIEWED:
-        raise JobNotStarted
+        raise refusals.JobNotStarted
     if job.state == PAUSED:
         return Decision([], job)
     after = job._replace(state=PAUSED)
@@ -350,7 +337,7 @@ async def stop_running(store: Store, job_id: str, problem: str | None) -> None:
         if state not in {RUNNING, FORMER}:
             raise JobTaken
         if state == FORMER:
-            bulk_jobs.pause(tx, job_id, JobOfFormerEpoch().message)
+            bulk_jobs.pause(tx, job_id, refusals.JobOfFormerEpoch().message)
         elif problem is not None:
             bulk_jobs.pause(tx, job_id, problem)
         elif not await bulk_jobs.read_waiting(tx, job_id, 1):
@@ -363,7 +350,7 @@ async def _claim(tx: Writing, job_id: str, number: int) -> None:
     """Lock the job; require that it runs, and that nobody has worked on the target since it was read."""
     state = await bulk_jobs.claim(tx, job_id)
     if state == FORMER:
-        raise JobOfFormerEpoch
+        raise refusals.JobOfFormerEpoch
     if state != RUNNING:
         raise JobTaken
     if await bulk_jobs.find_target_state(tx, job_id, number) != WAITING:
@@ -374,17 +361,17 @@ async def _require_few_previews(tx: Reading, creator_id: str, most: int) -> None
     """Lock the account, so that it creates one job at a time, and require that few of its jobs wait for their start."""
     await users.lock(tx, creator_id)
     if await bulk_jobs.count_previewed(tx, creator_id, most) >= most:
-        raise TooManyPreviewedJobs(most=most)
+        raise refusals.TooManyPreviewedJobs(most=most)
 
 
 def _require_not_ended(job: BulkJob) -> None:
     if job.state in {FINISHED, CANCELLED}:
-        raise JobEnded(state=job.state)
+        raise refusals.JobEnded(state=job.state)
 
 
 def _require(job_id: str, job: BulkJob | None) -> BulkJob:
     if job is None:
-        raise NoSuchBulkJob(id=job_id)
+        raise refusals.NoSuchBulkJob(id=job_id)
     return job
 
 

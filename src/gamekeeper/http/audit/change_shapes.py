@@ -375,12 +375,8 @@ SIDES: Mapping[str, Sides] = {
     "users_loaded": Sides(UsersLoadedSide | None, UsersLoadedSide),
     "ledger_trimmed": Sides(TrimmedSide | None, TrimmedSide),
 }
-MODERATION_IN_FEED = (
-    "user_banned",
-    "user_muted",
-    "user_unmuted",
-    "user_kicked",
-)  # kinds of moderation changes in the change feed, which game servers must apply
+# kinds of moderation changes in the change feed, which game servers must apply
+MODERATION_IN_FEED = ("user_banned", "user_muted", "user_unmuted", "user_kicked")
 # the kinds of changes in the change feed
 IN_FEED = (*PLAYER_KINDS, *MODERATION_IN_FEED, *COMMAND_KINDS, *WORLD_KINDS, *SIGNAL_KINDS)
 BY_UNDO = (  # kinds of changes that an undo can write
