@@ -9,6 +9,8 @@ import pytest
 
 import people
 import staff
+from approving import DECIDER, let_decide
+from approving import ROOT as APPROVALS
 from expectations import everything, refused
 from findings import errors
 from game_server import LINK, heartbeat, join, leave, put_player
@@ -290,3 +292,51 @@ def test_player_that_changes_owner_meanwhile_is_not_erased(make_world: Callable[
     assert one.run(together()).status == 200
     assert one.sql("SELECT user_id FROM players WHERE id = $1", TAMSYN) == ([(owner,)] if owner else [])
     assert errors(one) == []
+
+
+@pytest.mark.both_engines
+def test_stored_answers_about_others_that_name_an_erased_account_are_erased(make_world: Callable[..., World]) -> None:
+    """A note that it wrote, a bulk job that it created, and a denied change that is about it."""
+    world = let_decide(make_world(approvals="moderation.ban"))
+    live(world)
+    quillon = staff.add_account(world, "Quillons", "admin")
+    note = world.post("/api/keeper/v1/notes", {"Text": "Polite.", "Player": "Bob"}, token=quillon).json["Id"]
+    body = {"Act": "mute_player", "Days": 1, "Players": ["Bob"]}
+    job = world.post("/api/keeper/v1/bulk", body, token=quillon).json["Id"]
+    ban = {"reason": "rude", "moderator": "Root"}
+    held = world.post("/api/v1/users/Quillon/admin/ban", ban, token=quillon).json["ApprovalId"]
+    calls = [
+        ("DELETE", f"/api/keeper/v1/notes/{note}", "Root", key()),
+        ("POST", f"/api/keeper/v1/bulk/{job}/cancel", "Root", key()),
+        ("POST", f"{APPROVALS}/{held}/deny", DECIDER, key()),
+    ]
+    answers = [world.call(method, path, by=by, headers=kept) for method, path, by, kept in calls]
+    assert [(each.status, b"Quillons" in each.raw) for each in answers] == [(200, True)] * 3
+    for name in ("Quillon", "Quillons"):
+        assert world.call("DELETE", f"/api/v1/users/{name}").status == 200
+    for _ in range(2):
+        for method, path, by, kept in calls:
+            refused(world.call(method, path, by=by, headers=kept), 409, "answer_erased")
+        finish(world)
+    assert [row for row in find_words(world) if row.startswith("idempotency_keys")] == []
+
+
+@pytest.mark.both_engines
+def test_former_names_are_removed_from_bans_and_from_the_reasons_of_the_erasure(
+    make_world: Callable[..., World],
+) -> None:
+    """Also a name in another case with letters that SQLite's lower() does not know."""
+    world = let_decide(make_world(approvals="people.erase", name_pattern=r"\w{2,20}"))
+    live(world)
+    assert world.post("/api/v1/players/Tamsyn/name", {"name": "Серафима"}).status == 200
+    for name, kind, moderator in (("Bob", "ban", "WRENNA"), ("Ann", "mute", "СЕРАФИМА"), ("Shop", "mute", "Tamsyn")):
+        sent = {"reason": "shouting", "moderator": moderator}
+        assert world.post(f"/api/v1/users/{name}/admin/{kind}", sent).status == 200
+    held = erase(world, headers={"X-Reason": "Quillix, once Wrenna"}).json["ApprovalId"]
+    agreed = {"X-Reason": "Quillix and Tamsyn asked"}
+    assert world.post(f"{APPROVALS}/{held}/approve", by=DECIDER, headers=agreed).status == 200
+    world.run(world.keeper.lists.maintain())
+    finish(world)
+    assert find_words(world) == []
+    assert [row for rows in everything(world).values() for row in map(str, rows) if "серафима" in row.lower()] == []
+    assert world.sql("SELECT decision_reason FROM approvals") == [("(erased) and (erased) asked",)]

@@ -56,7 +56,7 @@ class ApprovalView(NamedTuple):
 
 async def show(request: Request) -> Response:
     mark = queries.decode(BeforeMark, request.query).before
-    page = await approvals.load_page(request.services.keeper.store, None, mark, APPROVALS_PER_PAGE)
+    page = await approvals.load_page(request.services.keeper.store, None, mark, APPROVALS_PER_PAGE, whole=True)
     return pages.render(
         request,
         "audit/approvals.html",

@@ -18,12 +18,13 @@ from gamekeeper.game.accounts.account_changes import UserDeleted
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Attachments, Codec
 from gamekeeper.game.core.refusals import OwnAccount
-from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.core.writes import Decision, erase_names
 from gamekeeper.game.insight import standings
 from gamekeeper.game.players import player_edits
 from gamekeeper.game.players.changes import PlayerDeleted
 from gamekeeper.store.access import api_keys, security_log
 from gamekeeper.store.accounts import erasures
+from gamekeeper.store.accounts import moderation as moderation_rows
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core import ledger
@@ -63,11 +64,12 @@ async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Dec
     names = [name for name, _ in gone]
     keys = await api_keys.read_ids_of_user(tx, user.id)
     own = {user.name, *names, *await erasures.read_account_names(tx, user.id)}
+    unnamed = (*sorted(own), user.email)  # the background job removes former names of players
     deleted = UserDeleted(user, await ledger.read_last(tx), ids, keys, lookup.list_spellings(own))
     anonymous = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]
     # the stored answer to an erasure has no names and belongs to no account, so the erasure job does not blank it
-    kept, unnamed = ErasureSummary(anonymous, [], 0), (user.name, user.email, *names)
+    kept = ErasureSummary(anonymous, [], 0)
     shown = repr((user.name, user.email, user.powers, user.grants.roles, user.mute_reason, user.ban_reason, names))
     result = ErasureSummary(user, names, changes)
     return Decision(changed, result, subject=(None, None), stored_result=kept, erased_names=unnamed, preview=shown)
@@ -123,10 +125,8 @@ async def blank_batch(store: Store, most: int) -> int | None:
 
 async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     """Blank a batch of an erased account's changes, then answers, events, log entries and sessions; delete the job."""
-    # former names of players: changes and bulk jobs of others may have them
-    if names := lookup.list_spellings(await erasures.read_next_names(tx, job, most)):
-        erasures.blank_names(tx, names, job.id)
-        await tx.flush()
+    if former := await erasures.read_next_names(tx, job, most):
+        await _blank_former_names(tx, job, former)
     changes = await erasures.blank_changes(tx, job, most)
     if changes:
         erasures.set_seq(tx, job, changes[-1])
@@ -146,10 +146,24 @@ async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     sessions = await presence.forget_sessions(tx, job.id, lookup.new_guid())
     if sessions:
         return sessions
-    keys = await erasures.read_own_keys(tx, job, most)
-    if keys:
-        erasures.blank_own_keys(tx, job, keys[-1])
-        erasures.set_key(tx, job, keys[-1])
+    if job.id == job.user_id:
+        looked_at, cursor = await erasures.blank_keys(tx, job, most)
+    else:
+        looked_at, cursor = await erasures.blank_own_keys(tx, job, most)
+    if looked_at:
+        erasures.set_key(tx, job, cursor)
     else:
         erasures.delete(tx, job)
-    return len(keys)
+    return looked_at
+
+
+async def _blank_former_names(tx: Writing, job: erasures.ErasureJob, names: set[str]) -> None:
+    """Remove former names of an erased player from rows of others, and from the reasons of the erasure."""
+    spellings = lookup.list_spellings(names)
+    erasures.blank_names(tx, spellings, job.id)
+    moderation_rows.blank_moderator(tx, job.id, spellings)
+    for seq, reason in await erasures.read_reasons(tx, job):
+        erasures.set_reason(tx, seq, erase_names(reason, names))
+    for approval_id, reason in await erasures.read_decision_reasons(tx, job.user_id):
+        erasures.set_decision_reason(tx, approval_id, erase_names(reason, names))
+    await tx.flush()

@@ -29,4 +29,7 @@ async def deny(tx: Reading, approval_id: str, account_id: str | None, reason: st
     event = SecurityEvent("approval_denied", found.actor_id, details={"ApprovalId": approval_id})
     now = await clock.now(tx)
     denied = found._replace(state=DENIED, decided_at=now, decided_by=account_id, decision_reason=reason)
-    return Decision([Unlogged(write)], denied, subject=(None, found.actor_id), events=[event])
+    # the requester's erasure finds the answer by its id, that of the person whom the change is about by this subject
+    player_id, user_id = await rows.find_subject(tx, approval_id)
+    subject = (player_id, user_id or found.actor_id)
+    return Decision([Unlogged(write)], denied, subject=subject, events=[event])

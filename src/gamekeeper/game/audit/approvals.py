@@ -303,8 +303,11 @@ def require_other(approval: Approval, account_id: str) -> None:
         raise MadeKeyOfRequest
 
 
-async def load_page(tx: Reading, state: str | None, before: tuple[int, str], limit: int) -> ApprovalPage:
-    found = await approvals.read_page(tx, state, before, limit + 1)
+async def load_page(
+    tx: Reading, state: str | None, before: tuple[int, str], limit: int, *, whole: bool = False
+) -> ApprovalPage:
+    """Load approvals, newest first. `whole`: with previews, and with the bodies of all requests."""
+    found = await approvals.read_page(tx, state, before, limit + 1, whole=whole)
     shown = await _add_key_makers(tx, found[:limit])
     return ApprovalPage(shown, (shown[-1].requested_at, shown[-1].id) if len(found) > limit else None)
 

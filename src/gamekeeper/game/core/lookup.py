@@ -1,5 +1,7 @@
 """Finding players and accounts by key: a guid is an id, any other text a name in any case. An exact name wins."""
 
+import itertools
+import math
 import re
 import unicodedata
 import uuid
@@ -19,6 +21,7 @@ FindByName = Callable[[Reading, str, str], Coroutine[Any, Any, T | None]]
 Lookup = Coroutine[Any, Any, T]  # returned by the plain functions below, which saves one coroutine per lookup
 ZERO_GUID = "00000000-0000-0000-0000-000000000000"
 LONGEST_NAME = 255
+MAX_SPELLINGS = 2**14  # of the names of one account, in any case: 14 letters beyond ASCII in a single name
 SHORTEST_GUID = 32
 _HYPHENED = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _CANONICAL = re.compile(_HYPHENED, re.ASCII)
@@ -50,8 +53,23 @@ def fold(name: str) -> str:
 
 
 def list_spellings(names: Iterable[str]) -> list[str]:
-    """Return how SQL's lower() may spell these names: SQLite changes ASCII letters only."""
-    return sorted({spelt for each in names for spelt in (fold(each), each.lower(), _lower_ascii(each)) if spelt})
+    """Return how SQL's lower() may spell these names, in any case: SQLite changes ASCII letters only.
+
+    A name with too many other letters has only its usual spellings: as it is, in lower and in upper case.
+    """
+    given = set(filter(None, names))
+    most = MAX_SPELLINGS // max(1, len(given))
+    found = {spelt for each in given for form in {each, fold(each)} for spelt in _list_cases(form, most)}
+    return sorted(found | {each.lower() for each in given})
+
+
+def _list_cases(name: str, most: int) -> set[str]:
+    """List the cases of a name's letters beyond ASCII, at most `most` spellings; letters of ASCII are in lower case."""
+    cases = [sorted({form for form in (each, each.lower(), each.upper()) if len(form) == 1}) for each in name]
+    letters = [[each.lower()] if each.isascii() else forms for each, forms in zip(name, cases, strict=True)]
+    if math.prod(map(len, letters)) <= most:
+        return {"".join(spelt) for spelt in itertools.product(*letters)}
+    return {_lower_ascii(form) for form in (name, name.lower(), name.upper())}
 
 
 def _lower_ascii(name: str) -> str:

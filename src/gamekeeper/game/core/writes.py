@@ -6,7 +6,7 @@ neither can be written without the other.
 
 import hashlib
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -152,7 +152,7 @@ class ChangeApplier:
     ) -> None:
         """Store the answer for retries. That of an approved change replaces the marker of the held one."""
         if intent.consent:
-            reason = _erase_names(intent.consent.reason, decision.erased_names)
+            reason = erase_names(intent.consent.reason, decision.erased_names)
             await self._note_consent(tx, intent, intent.consent._replace(reason=reason))
         key, own = _find_key(intent), intent.consent and intent.consent.approver_key
         if not key and not own:
@@ -246,7 +246,7 @@ class ChangeApplier:
         entries: list[ledger.LedgerEntry] = []
         commands: list[tuple[int, Command]] = []  # positions of commands among the entries
         if decision.erased_names:
-            intent = replace(intent, reason=_erase_names(intent.reason, decision.erased_names))
+            intent = replace(intent, reason=erase_names(intent.reason, decision.erased_names))
         for change in decision.changes:
             if isinstance(change, Unlogged):
                 await change.effect(tx)
@@ -342,7 +342,7 @@ def fingerprint_state(entries: Sequence[ledger.LedgerEntry], shown: str = "") ->
     return hashlib.sha256((repr(from_here) + shown).encode()).hexdigest()
 
 
-def _erase_names(reason: str | None, names: Sequence[str]) -> str | None:
+def erase_names(reason: str | None, names: Iterable[str]) -> str | None:
     """Replace names of erased accounts and players in a reason: whole words in any case, the longest names first."""
     for name in sorted(filter(None, names), key=len, reverse=True) if reason else ():
         reason = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", ERASED_NAME, reason or "", flags=re.IGNORECASE)

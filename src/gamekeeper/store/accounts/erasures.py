@@ -1,6 +1,7 @@
 """Background jobs that blank the old changes and stored answers of erased accounts and players."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -9,6 +10,8 @@ from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
 SQL = Statements(__file__)
+_CURSOR = re.compile(r"([0-9a-f-]{36}) (.*)", re.DOTALL)
+_FIRST = "00000000-0000-0000-0000-000000000000"
 
 
 class ErasureJob(NamedTuple):
@@ -16,6 +19,7 @@ class ErasureJob(NamedTuple):
     upto: int
     seq: int
     key: str
+    user_id: str  # the erased account
 
 
 def insert(tx: Writing, ids: Iterable[str], user_id: str, upto: int, fields: Iterable[str]) -> None:
@@ -66,13 +70,50 @@ async def blank_keys_of_user(tx: Writing, job: ErasureJob, limit: int) -> int:
     return len(await tx.returning(SQL.blank_keys_of_user, job.id, limit))
 
 
-async def read_own_keys(tx: Reading, job: ErasureJob, limit: int) -> Sequence[str]:
-    """Read the next Idempotency-Keys that the erased account itself sent, after the erasure job's cursor."""
-    return [row[0] for row in await tx.all(SQL.own_keys, job.id, job.key, limit)]
+async def blank_own_keys(tx: Writing, job: ErasureJob, limit: int) -> tuple[int, str]:
+    """Blank the next answers to an erased account or API key; return how many, and the cursor after them."""
+    keys = [row[0] for row in await tx.all(SQL.own_keys, job.id, job.key, limit)]
+    if keys:
+        tx.defer(SQL.blank_own_keys, job.id, job.key, keys[-1])
+    return len(keys), keys[-1] if keys else job.key
 
 
-def blank_own_keys(tx: Writing, job: ErasureJob, last: str) -> None:
-    tx.defer(SQL.blank_own_keys, job.id, job.key, last)
+async def blank_keys(tx: Writing, job: ErasureJob, limit: int) -> tuple[int, str]:
+    """Blank the next stored answers to an erased account, and those with its id or one of its players or API keys.
+
+    Returns how many answers were looked at, and the cursor after them.
+    """
+    account_id, key = _read_cursor(job.key)
+    rows = await tx.all(SQL.all_keys, account_id, key, limit)
+    if not rows:
+        return 0, job.key
+    last_id, last_key = str(rows[-1][0]), rows[-1][1]
+    tx.defer(SQL.blank_keys, account_id, key, last_id, last_key, job.user_id, job.upto)
+    return len(rows), f"{last_id} {last_key}"
+
+
+def _read_cursor(cursor: str) -> tuple[str, str]:
+    """Read a position in all stored answers. The cursor of an older version has no account: begin at the first one."""
+    found = _CURSOR.fullmatch(cursor)
+    return (found[1], found[2]) if found else (_FIRST, "")
+
+
+async def read_reasons(tx: Reading, job: ErasureJob) -> list[tuple[int, str]]:
+    """Read number and reason of the changes of the erasure itself."""
+    return [(row[0], row[1]) for row in await tx.all(SQL.reasons, job.user_id, job.upto)]
+
+
+def set_reason(tx: Writing, seq: int, reason: str | None) -> None:
+    tx.defer(SQL.set_reason, seq, reason)
+
+
+async def read_decision_reasons(tx: Reading, user_id: str) -> list[tuple[str, str]]:
+    """Read id and approver's reason of the approvals of changes of an erased account."""
+    return [(row[0], row[1]) for row in await tx.all(SQL.decision_reasons, user_id)]
+
+
+def set_decision_reason(tx: Writing, approval_id: str, reason: str | None) -> None:
+    tx.defer(SQL.set_decision_reason, approval_id, reason)
 
 
 def set_seq(tx: Writing, job: ErasureJob, seq: int) -> None:

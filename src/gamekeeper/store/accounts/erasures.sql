@@ -7,12 +7,16 @@ ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, upto = excluded.upto,
 -- name: waiting
 SELECT 1 FROM erasures LIMIT 1;
 
--- A job that no other instance is working on.
+-- A job that no other instance is working on. The job of an account comes before those of its players and API keys: it
+-- looks for all their ids in stored answers.
 -- name: claim (sqlite)
-SELECT id, upto, seq, key FROM erasures ORDER BY id LIMIT 1;
+SELECT id, upto, seq, key, user_id FROM erasures e
+WHERE id = user_id OR NOT EXISTS (SELECT 1 FROM erasures a WHERE a.id = e.user_id) ORDER BY id LIMIT 1;
 
 -- name: claim (postgres)
-SELECT id, upto, seq, key FROM erasures ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
+SELECT id, upto, seq, key, user_id FROM erasures e
+WHERE id = user_id OR NOT EXISTS (SELECT 1 FROM erasures a WHERE a.id = e.user_id) ORDER BY id LIMIT 1
+FOR UPDATE OF e SKIP LOCKED;
 
 -- Stores what the view masked_ledger shows: the change without personal data.
 -- name: blank_changes
@@ -43,6 +47,33 @@ SELECT key FROM idempotency_keys WHERE account_id = $1 AND key > $2 ORDER BY key
 
 -- name: blank_own_keys
 UPDATE idempotency_keys SET answer = CAST('{}' AS {document}) WHERE account_id = $1 AND key > $2 AND key <= $3;
+
+-- The next stored answers of all accounts.
+-- name: all_keys
+SELECT account_id, key FROM idempotency_keys WHERE (account_id, key) > ($1, $2) ORDER BY account_id, key LIMIT $3;
+
+-- Between two keys: the answers to the erased account $5, and those with its id or one of its players or API keys. Other
+-- answers that were stored with the erasure or after it have no name.
+-- name: blank_keys
+WITH ids AS MATERIALIZED (SELECT CAST(id AS TEXT) AS id FROM erasures WHERE user_id = $5)
+UPDATE idempotency_keys SET answer = CAST('{}' AS {document}), player_id = NULL, user_id = NULL
+WHERE (account_id, key) > ($1, $2) AND (account_id, key) <= ($3, $4) AND (account_id = $5
+  OR at < (SELECT MIN(l.at) FROM ledger l WHERE l.user_id = $5 AND l.seq > $6 AND l.kind = 'user_deleted')
+  AND EXISTS (SELECT 1 FROM ids WHERE CAST(answer AS TEXT) LIKE '%' || ids.id || '%'));
+
+-- The reasons of an erasure: its own, and those of its approval.
+-- name: reasons
+SELECT seq, reason FROM ledger
+WHERE user_id = $1 AND kind IN ('user_deleted', 'player_deleted') AND seq > $2 AND reason IS NOT NULL;
+
+-- name: set_reason
+UPDATE ledger SET reason = $2 WHERE seq = $1;
+
+-- name: decision_reasons
+SELECT id, decision_reason FROM approvals WHERE user_id = $1 AND decision_reason IS NOT NULL;
+
+-- name: set_decision_reason
+UPDATE approvals SET decision_reason = $2 WHERE id = $1;
 
 -- name: set_seq
 UPDATE erasures SET seq = $2 WHERE id = $1;

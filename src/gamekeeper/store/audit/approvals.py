@@ -83,9 +83,17 @@ async def find(tx: Reading, approval_id: str) -> Approval | None:
     return Approval(*row) if row else None
 
 
-async def read_page(tx: Reading, state: str | None, before: tuple[int, str], limit: int) -> list[Approval]:
-    """Read approvals before the cursor (time, id), newest first."""
-    return [Approval(*row) for row in await tx.all(SQL.page, *before, limit, state)]
+async def find_subject(tx: Reading, approval_id: str) -> tuple[str | None, str | None]:
+    """Find the player and the account that a held change is about."""
+    row = await tx.one(SQL.subject, approval_id)
+    return (row[0], row[1]) if row else (None, None)
+
+
+async def read_page(
+    tx: Reading, state: str | None, before: tuple[int, str], limit: int, *, whole: bool
+) -> list[Approval]:
+    """Read approvals before the cursor (time, id), newest first. `whole`: with previews, and with all bodies."""
+    return [Approval(*row) for row in await tx.all(SQL.page, *before, limit, state, whole)]
 
 
 async def count_waiting(tx: Reading, most: int) -> int:

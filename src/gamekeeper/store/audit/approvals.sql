@@ -12,20 +12,29 @@ SELECT a.id, CASE WHEN a.state = 'waiting' AND a.expires_at <= {now} THEN 'expir
        (SELECT k.name FROM api_keys k WHERE k.id = a.token_id)
 FROM approvals a WHERE a.id = $1;
 
--- Approvals before the cursor ($1 time, $2 id), newest first: of one state, or all.
+-- name: subject
+SELECT player_id, user_id FROM approvals WHERE id = $1;
+
+-- Approvals before the cursor ($1 time, $2 id), newest first: of one state, or all. Unless $5, without their previews,
+-- and without the bodies of changes of players and accounts: a list shows something of the body for invitations only.
 -- name: page
-SELECT a.id, CASE WHEN a.state = 'waiting' AND a.expires_at <= {now} THEN 'expired' ELSE a.state END, a.rule, a.requested_at,
-       a.expires_at, a.actor_id, (SELECT u.name FROM users u WHERE u.id = a.actor_id), a.token_id, a.scope_id, a.key,
-       a.method, a.path, a.query, a.content_type, a.body, a.reason, a.state_fingerprint, a.preview, a.decided_at,
-       a.decided_by, (SELECT u.name FROM users u WHERE u.id = a.decided_by), a.decision_reason,
-       (SELECT k.name FROM api_keys k WHERE k.id = a.token_id)
-FROM (SELECT * FROM (SELECT * FROM approvals WHERE CAST($4 AS TEXT) IS NULL AND (requested_at, id) < ($1, $2)
-                     ORDER BY requested_at DESC, id DESC LIMIT $3) AS of_all
+SELECT r.id, CASE WHEN r.state = 'waiting' AND r.expires_at <= {now} THEN 'expired' ELSE r.state END, r.rule, r.requested_at,
+       r.expires_at, r.actor_id, (SELECT u.name FROM users u WHERE u.id = r.actor_id), r.token_id, r.scope_id, r.key,
+       r.method, r.path, r.query, r.content_type,
+       CASE WHEN CAST($5 AS {boolean}) OR (r.method = 'POST' AND r.state = 'waiting' AND r.player_id IS NULL AND r.user_id IS NULL)
+            THEN r.body ELSE '' END,
+       r.reason, r.state_fingerprint, CASE WHEN CAST($5 AS {boolean}) THEN r.preview ELSE CAST('[]' AS {json}) END, r.decided_at, r.decided_by,
+       (SELECT u.name FROM users u WHERE u.id = r.decided_by), r.decision_reason,
+       (SELECT k.name FROM api_keys k WHERE k.id = r.token_id)
+FROM (SELECT id FROM (SELECT requested_at, id FROM approvals
+                      WHERE CAST($4 AS TEXT) IS NULL AND (requested_at, id) < ($1, $2)
+                      ORDER BY requested_at DESC, id DESC LIMIT $3) AS of_all
       UNION ALL
-      SELECT * FROM (SELECT * FROM approvals WHERE state = $4 AND (requested_at, id) < ($1, $2)
-                       AND (state <> 'waiting' OR expires_at > {now})
-                     ORDER BY requested_at DESC, id DESC LIMIT $3) AS of_state) AS a
-ORDER BY a.requested_at DESC, a.id DESC;
+      SELECT id FROM (SELECT requested_at, id FROM approvals
+                      WHERE state = $4 AND (requested_at, id) < ($1, $2) AND (state <> 'waiting' OR expires_at > {now})
+                      ORDER BY requested_at DESC, id DESC LIMIT $3) AS of_state) AS found
+     CROSS JOIN {each} approvals r WHERE r.id = found.id {end_each}
+ORDER BY r.requested_at DESC, r.id DESC;
 
 -- name: count_waiting
 SELECT COUNT(*) FROM (SELECT 1 FROM approvals WHERE state = 'waiting' AND expires_at > {now} LIMIT $1) AS found;

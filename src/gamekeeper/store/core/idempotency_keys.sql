@@ -1,5 +1,11 @@
+-- Until the job of an erasure is done, its ids mark the answers about others that name the erased account, see
+-- erasures.blank_keys.
 -- name: find
-SELECT fingerprint, answer FROM masked_keys WHERE account_id = $1 AND key = $2;
+SELECT k.fingerprint, CASE WHEN EXISTS (
+    SELECT 1 FROM erasures e WHERE CAST(k.answer AS TEXT) LIKE '%' || CAST(e.id AS TEXT) || '%' AND k.at < (
+        SELECT MIN(l.at) FROM ledger l WHERE l.user_id = e.user_id AND l.seq > e.upto AND l.kind = 'user_deleted'))
+    THEN CAST('{}' AS {document}) ELSE k.answer END
+FROM masked_keys k WHERE k.account_id = $1 AND k.key = $2;
 
 -- name: exists
 SELECT 1 FROM idempotency_keys WHERE account_id = CAST($1 AS {guid}) AND key = $2;
