@@ -1,16 +1,19 @@
 """Approval: held changes, their repetition in each state, and decisions by a second person."""
 
 import asyncio
+import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import api_keys
 import people
-from approving import DECIDER, ROOT, RULES, count_coins, decide, give, hold, make_strict
+from approving import DECIDER, GIVE, ROOT, RULES, count_coins, decide, give, hold, make_strict
 from expectations import everything
 from gamekeeper.game.audit import approvals
 from gamekeeper.ground.settings import BadSetting
+from gamekeeper.store.audit import approvals as approval_rows
 from people import COIN
 from proof import refused
 from world import Answer, World
@@ -218,3 +221,26 @@ def test_rules_are_parsed_and_unknown_ones_refused_with_their_name() -> None:
     for text in ("nonsense", "users.manage", "people.erase>5", "items.give>many"):
         with pytest.raises(BadSetting, match=f"'{text}'"):
             approvals.parse_rules(f"items.give, {text}")
+
+
+def test_list_reads_no_previews_and_stored_bodies_have_no_spaces(
+    strict: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """500 waiting requests with 60,000 spaces each made every list of them read 40 MB."""
+    padded = {"itemid": COIN.id, "quantity": 12_000}
+    raw = json.dumps(padded).replace(" ", " " * 5_000).encode()
+    answer = strict.call("POST", GIVE, raw=raw, by="Shop", headers={"Content-Type": "application/json"})
+    approval = answer.json["ApprovalId"]
+    assert strict.sql("SELECT length(body) < 200 FROM approvals") in ([(True,)], [(1,)])
+    read, pages = approval_rows.read_page, list[approval_rows.Approval]()
+
+    async def read_and_note(*given: Any, **more: Any) -> list[approval_rows.Approval]:
+        found = await read(*given, **more)
+        pages.extend(found)
+        return found
+
+    monkeypatch.setattr(approval_rows, "read_page", read_and_note)
+    assert [each["Id"] for each in strict.get(ROOT, by=DECIDER).json["Approvals"]] == [approval]
+    assert [(each.body, json.loads(each.preview)) for each in pages] == [("", [])]
+    assert decide(strict, approval).status == 200
+    assert count_coins(strict) == 12_000

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from gamekeeper.console.audit import history
 from gamekeeper.console.frame import change_lines, pages
 from gamekeeper.game.accounts import notes
+from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.core import lookup
 from gamekeeper.http.accounts.account_shapes import NotesQuery
 from gamekeeper.http.server import queries, query_values
@@ -49,11 +50,11 @@ async def show(request: Request) -> Response:
     tag, text = request.query.get("tag", "").strip(), request.query.get("text", "").strip()
     query = queries.decode(NotesQuery, {"before": request.query.get("before", ""), "text": text})
 
-    async def read(tx: Reading) -> tuple[notes.NotePage, list[Tagged]]:
+    async def read(tx: Reading, rest: Pause) -> tuple[notes.NotePage, list[Tagged]]:
         found = await notes.load_tagged(tx, tag, notes.FIRST, SHOWN) if tag else []
-        return await notes.load_page(tx, query.before, SHOWN, None, text), found
+        return await notes.load_page(tx, query.before, SHOWN, None, text, rest), found
 
-    page, tagged = await request.services.keeper.store.read(read)
+    page, tagged = await request.read_in_pieces(read, long=bool(text))
     older = history.build_address(PATH, {"text": text}, before=str(MailCursor(*page.next))) if page.next else ""
     return pages.render(
         request,

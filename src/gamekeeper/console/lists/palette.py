@@ -31,6 +31,7 @@ from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.lists import search
 from gamekeeper.game.lists.search import EXACT, ID, NEAR, SearchHit, Sight
 from gamekeeper.http.server import query_values
+from gamekeeper.http.server.request import Request
 from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.lists import finder as found_rows
 from gamekeeper.store.world import guilds
@@ -126,8 +127,8 @@ def _build_changes_url(**sought: str) -> str:
 
 
 async def find_records(keeper: Keeper, text: str, rights: frozenset[str]) -> list[PaletteLink]:
-    """Find guilds by name, recent bulk jobs by their reason or id, and whether notes have the text."""
-    if not LEAST_RECORD_LETTERS <= len(text) <= MOST_REASON_LETTERS or not lookup.is_nameable(text):
+    """Find guilds by name, and recent bulk jobs by their reason or id."""
+    if not _can_find_records(text):
         return []
     store, fold = keeper.store, lookup.fold(text)
     found: list[PaletteLink] = []
@@ -141,10 +142,22 @@ async def find_records(keeper: Keeper, text: str, rights: frozenset[str]) -> lis
             PaletteLink(each.reason or each.id, gettext("Bulk job"), f"/console/bulk/{each.id}")
             for each in named[:MOST_OBJECTS]
         ]
-    if rights >= menu.NOTES and (await notes.load_page(store, query_values.START, 1, None, text)).notes:
-        label = gettext("Notes that contain “%(text)s”", text=text)
-        found.append(PaletteLink(label, "", f"/console/notes?{urlencode({'text': text})}"))
     return found
+
+
+async def find_notes(request: Request, text: str) -> list[PaletteLink]:
+    """Find whether notes have the text. It is a long read: no index helps."""
+    if not request.caller.permissions >= menu.NOTES or not _can_find_records(text):
+        return []
+    page = await request.read_in_pieces(
+        lambda tx, rest: notes.load_page(tx, query_values.START, 1, None, text, rest), long=True
+    )
+    label = gettext("Notes that contain “%(text)s”", text=text)
+    return [PaletteLink(label, "", f"/console/notes?{urlencode({'text': text})}")] if page.notes else []
+
+
+def _can_find_records(text: str) -> bool:
+    return LEAST_RECORD_LETTERS <= len(text) <= MOST_REASON_LETTERS and lookup.is_nameable(text)
 
 
 async def find_short_ids(keeper: Keeper, text: str, *, accounts: bool) -> list[SearchHit]:

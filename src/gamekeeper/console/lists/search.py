@@ -188,6 +188,7 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
         return hits, *await palette.find_actions(keeper, text, sight, csrf), records
 
     hits, actions, note, records = await request.run_through_gate(look)
+    records += await palette.find_notes(request, text)
     shown = await catalogue.find_picture_hashes(keeper.store, [each.id for each in hits if each.kind == "item"])
     lists = await holdings.read_lists(keeper.store) if any(each.kind == "variable" for each in hits) else []
     ranked = {each.thing_id for each in lists}

@@ -1,5 +1,6 @@
 """Notes, warnings and tags that staff keep about accounts and players."""
 
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from gamekeeper.game.accounts.changes import NoteAdded, NoteDeleted, TagsSet
@@ -16,6 +17,7 @@ MAX_TAGS = 20  # of one account or player
 LONGEST_TAG = 30  # characters
 FIRST = lookup.ZERO_GUID, lookup.ZERO_GUID  # position before the first tagged account
 MAX_SEARCHED = 2_000  # notes that one search reads: the caller continues from the returned position
+PIECE_ROWS = 100  # notes that one statement of a search or a long page reads: a few milliseconds
 
 
 class NotePage(NamedTuple):
@@ -86,19 +88,33 @@ def normalize_tag(text: str) -> str:
     return tag
 
 
+async def do_not_pause() -> None:
+    """Do nothing between the pieces of a short page."""
+
+
 async def load_page(
-    tx: Reading, before: tuple[int, str], limit: int, subject: Subject | None, text: str = "", *, warnings: bool = False
+    tx: Reading,
+    before: tuple[int, str],
+    limit: int,
+    subject: Subject | None,
+    text: str = "",
+    rest: Callable[[], Awaitable[None]] = do_not_pause,
 ) -> NotePage:
-    """Load the notes before a position that have a text, newest first."""
-    searching = bool(text) or warnings
-    read = await notes.read_page(tx, before, MAX_SEARCHED if searching else limit + 1, subject)
-    wanted = text.lower()
-    found = [each for each in read if wanted in each.text.lower() and (each.warning or not warnings)]
-    if len(found) > limit:
-        last = found[limit - 1]
-        return NotePage(found[:limit], (last.at, last.id))
-    more = searching and len(read) == MAX_SEARCHED
-    return NotePage(found, (read[-1].at, read[-1].id) if more else None)
+    """Load the notes before a position that have a text, newest first. `rest` is called between the pieces."""
+    wanted, found, cursor = text.lower(), list[Note](), before
+    left = MAX_SEARCHED if wanted else limit + 1
+    while left:
+        size = min(left, PIECE_ROWS)
+        read = await notes.read_page(tx, cursor, size, subject)
+        found += [each for each in read if wanted in each.text.lower()]
+        if len(found) > limit:
+            last = found[limit - 1]
+            return NotePage(found[:limit], (last.at, last.id))
+        if len(read) < size:
+            return NotePage(found, None)
+        cursor, left = (read[-1].at, read[-1].id), left - size
+        await rest()
+    return NotePage(found, cursor)
 
 
 async def load_tagged(tx: Reading, tag: str, after: tuple[str, str], limit: int) -> list[Tagged]:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from gamekeeper.http.audit.history import CSV_BATCH, format_cell
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import NO_STORE, READ, Group, needs
 from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.server.paging import fill_list
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -53,9 +54,22 @@ async def list_events(request: Request, query: credential_shapes.SecurityQuery) 
     limit = min(query.limit or usual, most)
     if query.format == "csv":
         return await _answer_csv(request, partial(_read_csv, wanted=wanted, before=query.before, limit=limit), limit)
-    page = await store.read(lambda tx: security_log.load_page(tx, wanted, query.before, limit))
-    following = str(MailCursor(*page.next)) if page.next else None
-    return shapes.encode(credential_shapes.SecurityEvents([make_event(each) for each in page.events], following))
+    read = partial(_read_json, wanted=wanted, before=query.before, limit=limit)
+    found = await request.run_until_disconnect(request.read_in_pieces(read, long=limit > security_log.PIECE_ROWS))
+    return b"" if found is None else found  # nobody reads an empty answer: the client has disconnected
+
+
+async def _read_json(tx: Reading, rest: Pause, wanted: SecurityFilter, before: tuple[int, str], limit: int) -> bytes:
+    events, following = list[SecurityRow](), None
+    async for part in security_log.load_pages(tx, wanted, before, limit):
+        events += part.events
+        following = str(MailCursor(*part.next)) if part.next else None
+        await rest()
+    return await fill_list(shapes.encode(credential_shapes.SecurityEvents([], following)), events, _encode_events, rest)
+
+
+def _encode_events(some: Sequence[SecurityRow]) -> bytes:
+    return shapes.encode([make_event(each) for each in some])
 
 
 async def _find_user_id(tx: Reading, key: str) -> str:

@@ -1,17 +1,20 @@
 """Notes, warnings and tags of staff about accounts and players."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from msgspec import UNSET
 
 from gamekeeper.game.accounts import notes
 from gamekeeper.game.accounts.refusals import NoSuchNote
+from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, NO_STORE, READ, WRITE, Group, needs
 from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.server.paging import fill_list
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -44,21 +47,29 @@ _SAMPLE = account_shapes.NoteRecord(
     query=account_shapes.NotesQuery,
     answer=account_shapes.NoteList,
     rows=MOST_AT_ONCE,
-    refusals=(no.NoSuchPlayer, no.NoSuchUser),
+    gated=True,
+    refusals=(no.NoSuchPlayer, no.NoSuchUser, no.TooManyLongReads),
     example_answer=account_shapes.NoteList([_SAMPLE], ["refunds"], None),
 )
 async def list_notes(request: Request, query: account_shapes.NotesQuery) -> bytes:
     """List notes, newest first: all, or those of a player or account, with their tags."""
-    player, user = query.player or None, query.user or None
+    player, user, text = query.player or None, query.user or None, query.text or ""
 
-    async def read(tx: Reading) -> tuple[notes.NotePage, list[str] | None]:
+    async def read(tx: Reading, rest: Pause) -> bytes:
         subject = await notes.find_subject(tx, player, user) if player or user else None
-        page = await notes.load_page(tx, query.before, query.limit, subject, query.text or "")
-        return page, await _read_tags(tx, subject) if subject else None
+        page = await notes.load_page(tx, query.before, query.limit, subject, text, rest)
+        tags = await _read_tags(tx, subject) if subject else None
+        following = str(MailCursor(*page.next)) if page.next else None
+        empty = shapes.encode(account_shapes.NoteList([], tags, following))
+        return await fill_list(empty, page.notes, _encode_records, rest)
 
-    page, tags = await request.services.keeper.store.read(read)
-    following = str(MailCursor(*page.next)) if page.next else None
-    return shapes.encode(account_shapes.NoteList([make_record(each) for each in page.notes], tags, following))
+    is_long = bool(text) or query.limit > notes.PIECE_ROWS
+    found = await request.run_until_disconnect(request.read_in_pieces(read, long=is_long))
+    return b"" if found is None else found  # nobody reads an empty answer: the client has disconnected
+
+
+def _encode_records(some: Sequence[Note]) -> bytes:
+    return shapes.encode([make_record(each) for each in some])
 
 
 @GROUP.operation(

@@ -50,19 +50,21 @@ DECISIONS = (NoSuchApproval, OwnApproval, MadeKeyOfRequest, KeyCannotDecide, App
     query=history_shapes.ApprovalsQuery,
     answer=history_shapes.Approvals,
     rows=MOST_AT_ONCE,
-    refusals=(),
+    gated=True,
+    refusals=(TooManyLongReads,),
     example_answer=history_shapes.Approvals([samples.APPROVAL], samples.MAIL_CURSOR),
 )
 async def list_approvals(request: Request, query: history_shapes.ApprovalsQuery) -> bytes:
     """List changes that need an approval, newest first."""
     store = request.services.keeper.store
-    page = await approvals.load_page(store, query.state or None, query.before, query.limit)
-    following = str(MailCursor(*page.next)) if page.next else None
-    return shapes.encode(
-        history_shapes.Approvals(
-            [make_approval(each, request.caller.permissions) for each in page.approvals], following
-        )
-    )
+
+    async def read() -> bytes:
+        page = await approvals.load_page(store, query.state or None, query.before, query.limit)
+        following = str(MailCursor(*page.next)) if page.next else None
+        shown = [make_approval(each, request.caller.permissions) for each in page.approvals]
+        return shapes.encode(history_shapes.Approvals(shown, following))
+
+    return await request.run_through_gate(read)
 
 
 @GROUP.operation(

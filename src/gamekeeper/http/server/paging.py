@@ -114,6 +114,16 @@ def encode_pieces(rows: Sequence[Row], encode: Callable[[Sequence[Row]], bytes])
     yield b"]"
 
 
+async def fill_list(empty: bytes, rows: Sequence[Row], encode: Callable[[Sequence[Row]], bytes], rest: Pause) -> bytes:
+    """Encode a list into `empty`, an answer whose first field is the list. Pause between the pieces."""
+    start, _, end = empty.partition(b"[]")
+    made = [start]
+    for each in encode_pieces(rows, encode):
+        made.append(each)
+        await rest()
+    return b"".join((*made, end))
+
+
 async def join_pieces(request: Request, rows: int, pieces: Iterator[bytes]) -> bytes:
     """Join the pieces of an answer. `rows`: their number in all; above MOST_AT_ONCE it runs through the gate."""
     if rows <= MOST_AT_ONCE:

@@ -140,7 +140,8 @@ class Request(msgspec.Struct):
     def describe(self) -> HeldRequest:
         """Describe the request, so that it can be held for approval and run again."""
         kind = self.headers.get(b"content-type", b"").decode("latin-1")
-        body = stored_bodies.seal(self.services.keeper.key_file, self.route, self.raw_path, self.raw_body)
+        content = stored_bodies.compact(self.raw_body)
+        body = stored_bodies.seal(self.services.keeper.key_file, self.route, self.raw_path, content)
         return HeldRequest(self.method, self.raw_path.decode("latin-1"), self.raw_query.decode("latin-1"), kind, body)
 
     async def wait_for_disconnect(self) -> None:

@@ -63,6 +63,14 @@ INVITATIONS = "/api/keeper/v1/invitations"
 SEALED = b"sealed:"  # prefix of an encrypted body; no JSON begins so
 
 
+def compact(body: bytes) -> bytes:
+    """Remove spaces between the values of a JSON body, which may be most of it; return other bodies as they are."""
+    try:
+        return msgspec.json.format(body, indent=-1)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return body
+
+
 def seal(keys: KeyFile, route: Route, path: bytes, body: bytes) -> bytes:
     """Encrypt a body whose shape has a secret field; return others as they are."""
     if route.body in {None, bytes} or is_encoded_whole(route.body):
