@@ -170,6 +170,7 @@ async def edit(tx: Reading, key_id: str, wanted: KeyEdit, actor: Actor | None) -
     if wanted.name is not None:
         key = key._replace(name=_require_name(wanted.name))
     if next_id is not None:
+        await _require_no_quota(tx, key, owner, actor)  # it could rotate a key of its own, and have it given back
         owner = await lookup.find_user(tx, next_id)
         key = key._replace(user_id=owner.id, user=owner.name)
         await _require_reach(tx, key, owner, actor)
@@ -271,9 +272,10 @@ async def _require_reach(tx: Reading, key: ApiKey, owner: User, actor: Actor | N
 async def _require_no_quota(tx: Reading, key: ApiKey, owner: User, actor: Actor | None) -> None:
     """Refuse a key of another account that gives items to callers whose own gifts have a daily limit.
 
-    Gifts of a key count for its owner: with its text the caller could give more than its quota.
+    Gifts of a key count for its owner: with its text the caller could give more than its quota. A role may get the
+    permission to give items later, so keys by a role are refused too.
     """
-    if actor is None or actor.id == owner.id or gifts.GIVE not in list_own(key, await roles.read_all(tx)):
+    if actor is None or actor.id == owner.id or (key.role is None and gifts.GIVE not in include(key.permissions)):
         return
     caller = await lookup.find_user(tx, actor.id)
     if await gifts.find_daily_limit(tx, caller.id, caller.grants) is not None:

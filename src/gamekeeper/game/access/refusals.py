@@ -15,7 +15,10 @@ class KeyOutOfReach(Forbidden):
 
 
 class KeyBeyondQuota(Forbidden):
-    """The API key '{name}' of another account can give items, but your gifts have a daily limit. Ask an admin."""
+    """
+    The API key '{name}' of another account gives items, or may by its role, but your gifts have a daily limit. Ask an
+    admin.
+    """
 
 
 class KeyManagesNoKeys(Forbidden):

@@ -225,7 +225,8 @@ async def save(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) ->
         raise BadField(field="readonly", problem=f"cannot be true for a role with the permission {min(writing)}")
     await _require_editable(tx, EDIT, (was, after), actor)
     if actor is not None:
-        await require_no_quota(tx, {name: list_permissions(after)}, actor)
+        # also the former ones: whoever has the role, or a key by it, would give again once they are put back
+        await require_no_quota(tx, {name: list_permissions(was) | list_permissions(after)}, actor)
     if permissions.STAFF in list_permissions(was) - list_permissions(after):
         await _require_manager_without(tx, name)
     return Decision([RoleSaved(before, after)] if after != before else [], after, subject=(None, None))
