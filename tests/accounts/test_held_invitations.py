@@ -5,7 +5,8 @@ import people
 import staff
 from approving import ROOT, decide
 from command_line import CommandLine
-from keepers import MakeWorld, open_session
+from credentials import MANAGE_EMAIL, post
+from keepers import MakeWorld, open_session, open_staff
 from world import PUBLIC_URL, World
 
 INVITATIONS = "/api/keeper/v1/invitations"
@@ -45,3 +46,20 @@ def test_address_is_masked_without_the_permission_to_see_accounts(make_world: Ma
     page = open_session(world, "Clerk").page("/console/approvals")
     page.assert_shown(f"Waiting: Invite {MASKED}", f"The mail goes to {MASKED}")
     assert NEW not in page.text
+
+
+def test_addresses_of_a_held_change_and_its_answer_are_masked(make_world: MakeWorld) -> None:
+    world = approving.make_strict(make_world)
+    role = staff.save_role(world, "judge", ["approvals.decide", "players.read"])
+    judge, second = staff.add_account(world, "Judge", role), open_staff(world, role, "Second")
+    held = post(world, MANAGE_EMAIL, {"new": NEW}, user="Clerk").json["ApprovalId"]
+    path = f"{ROOT}/{held}"
+    assert NEW in world.get(path).raw.decode()
+    texts = [world.get(path, token=judge).raw.decode(), second.page("/console/approvals").text]
+    texts.append(second.preview("POST", f"{path}/approve").raw.decode())
+    texts.append(decide(world, held, token=judge).json["Answer"])
+    for each in texts:
+        assert MASKED in each
+        assert NEW not in each
+        assert "clerk@example.test" not in each
+    assert world.get("/api/v1/users/Clerk").json["Email"] == NEW

@@ -68,7 +68,8 @@ async def show(request: Request) -> Response:
 
 
 async def _make_entry(request: Request, approval: Approval) -> ApprovalView:
-    held, store = approvals.read_preview(approval), request.services.keeper.store
+    seen, store = request.caller.permissions, request.services.keeper.store
+    held = approvals.read_preview(approval._replace(preview=stored_bodies.hide_emails(approval.preview, seen)))
     logged = [
         LedgerEntry(
             kind=each.Kind,
@@ -86,13 +87,13 @@ async def _make_entry(request: Request, approval: Approval) -> ApprovalView:
         for each in held
     ]
     found = await differences.list_differences(
-        request.services.keeper, logged, sees_accounts="users.query" in request.caller.permissions, is_preview=True
+        request.services.keeper, logged, sees_accounts="users.query" in seen, is_preview=True
     )
     changes = [list(each) for each in found]
     own = approval.actor_id == request.caller.account_id
     made_key = request.caller.account_id in {each.id for each in approval.key_makers}
     job = await bulk_titles.find_view(store, logged[0].kind, logged[0].after) if logged else None
-    email = stored_bodies.find_invited(approval, request.caller.permissions)
+    email = stored_bodies.find_invited(approval, seen)
     title = bulk_titles.count_players(job) if job else await _find_title(request, approval, logged, email)
     state = STATES().get(approval.state, approval.state)
     return ApprovalView(approval, state, title, changes, approval.state == WAITING, own, made_key, job, email)
@@ -101,6 +102,10 @@ async def _make_entry(request: Request, approval: Approval) -> ApprovalView:
 async def _find_title(request: Request, approval: Approval, logged: Sequence[LedgerEntry], email: str | None) -> str:
     """Return what a request does, such as a gift to Bob; once its body was removed, the kind of change."""
     body = _read_body(approval) if email is None else {"email": email}
+    if body and stored_bodies.SEES_EMAILS not in request.caller.permissions:
+        body = {
+            name: stored_bodies.mask_email(of) if isinstance(of, str) and "@" in of else of for name, of in body.items()
+        }
     if body is not None:
         return (await dialogs.describe(request, ApiCall(approval.method, approval.path, body), logged)).button
     return name_kind(logged[0].kind) if logged else f"{approval.method} {approval.path}"

@@ -82,7 +82,8 @@ async def get_approval(request: Request, approval_id: str) -> bytes:
     """Get a change that needs an approval, with what it would change."""
     found = await approvals.find(request.services.keeper.store, approval_id)
     shown = msgspec.structs.asdict(make_approval(found, request.caller.permissions))
-    preview = msgspec.json.decode(found.preview, type=list[history_shapes.PreviewedChange])
+    told = stored_bodies.hide_emails(found.preview, request.caller.permissions)
+    preview = msgspec.json.decode(told, type=list[history_shapes.PreviewedChange])
     start = shapes.encode(history_shapes.ApprovalDetails(**shown, Preview=[])).removesuffix(b"[]}")
     pieces = chain((start,), encode_pieces(preview, shapes.encode), (b"}",))
     return await join_pieces(request, len(preview) + len(found.key_makers), pieces)
@@ -110,8 +111,10 @@ async def approve(request: Request, approval_id: str) -> Response:
     approvals.require_waiting(found.id, found.state)
     done = await _carry_out(request, found, intent)
     request.services.callers.clear_cache()  # the change may have changed permissions
-    content = _encode_approved(done.content, found.id, found.state if request.dry_run else DONE)
-    return Response(content, entries=done.entries, state_fingerprint=done.state_fingerprint)
+    seen = request.caller.permissions
+    content = _encode_approved(done.content, seen, found.id, found.state if request.dry_run else DONE)
+    entries = stored_bodies.hide_entry_emails(done.entries, seen)
+    return Response(content, entries=entries, state_fingerprint=done.state_fingerprint)
 
 
 @GROUP.operation(
@@ -168,7 +171,8 @@ async def _carry_out(request: Request, found: Approval, intent: Intent) -> Respo
     store, approver_key = request.services.keeper.store, None
     route, params = request.services.router.find(found.method, found.path.encode("latin-1"))
     if intent.key:
-        answer = partial(_encode_approved, approval_id=found.id, state=DONE)
+        seen = request.caller.permissions
+        answer = partial(_encode_approved, permissions=seen, approval_id=found.id, state=DONE)
         scope_id = intent.scope_id or request.caller.account_id
         approver_key = ApproverKey(scope_id, intent.key, intent.fingerprint, answer)
     me = request.caller
@@ -191,8 +195,9 @@ async def _carry_out(request: Request, found: Approval, intent: Intent) -> Respo
         raise RequesterLostAccess from None  # it is the requester who lacks a permission, not the caller
 
 
-def _encode_approved(answer: bytes, approval_id: str, state: str) -> bytes:
-    return shapes.encode(history_shapes.Approved(approval_id, state, answer.decode()))
+def _encode_approved(answer: bytes, permissions: Collection[str], approval_id: str, state: str) -> bytes:
+    told = stored_bodies.hide_emails(answer, permissions)
+    return shapes.encode(history_shapes.Approved(approval_id, state, told))
 
 
 def _make_request(request: Request, found: Approval, consent: Consent, step: Step | None, *, dry_run: bool) -> Request:

@@ -8,7 +8,7 @@ import base64
 import hashlib
 from collections.abc import Collection, Sequence
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, cast, get_args, get_origin
 from urllib.parse import unquote
 
 import msgspec
@@ -22,6 +22,7 @@ from gamekeeper.http.contract.operation import Route
 from gamekeeper.http.contract.shapes import encode
 from gamekeeper.http.server import bodies
 from gamekeeper.store.audit.approvals import WAITING, Approval
+from gamekeeper.store.core.ledger import LedgerEntry
 
 
 def make_fingerprint(method: str, route: Route, params: Sequence[str], body: Struct | None, raw_body: bytes) -> str:
@@ -60,6 +61,7 @@ def _is_secret(kind: Any) -> bool:  # noqa: ANN401 - a type annotation of any fo
 
 
 INVITATIONS = "/api/keeper/v1/invitations"
+SEES_EMAILS = "users.query"  # permission
 SEALED = b"sealed:"  # prefix of an encrypted body; no JSON begins so
 
 
@@ -100,7 +102,38 @@ def find_invited(approval: Approval, permissions: Collection[str]) -> str | None
         email = bodies.decode(base64.b64decode(approval.body), approval.content_type, Invite).email
     except Refusal:  # stored by another version, which reads bodies in another way
         return None
-    return email if "users.query" in permissions else mask_email(email)
+    return email if SEES_EMAILS in permissions else mask_email(email)
+
+
+def hide_emails(given: bytes | str, permissions: Collection[str]) -> str:
+    """Mask the addresses in the JSON text of a held change, or of its answer, without `users.query`."""
+    text = given if isinstance(given, str) else given.decode()
+    if SEES_EMAILS in permissions or 'email"' not in text.lower():
+        return text
+    return msgspec.json.encode(_mask_fields(msgspec.json.decode(text))).decode()
+
+
+def hide_entry_emails(entries: Sequence[LedgerEntry], permissions: Collection[str]) -> list[LedgerEntry]:
+    """Mask the addresses in the changes of an approved request, without `users.query`."""
+    return [
+        each._replace(
+            before=each.before and hide_emails(each.before, permissions),
+            after=each.after and hide_emails(each.after, permissions),
+        )
+        for each in entries
+    ]
+
+
+def _mask_fields(value: object, name: str = "") -> object:
+    match value:
+        case dict():
+            return {field: _mask_fields(each, field) for field, each in cast("dict[str, object]", value).items()}
+        case list():
+            return [_mask_fields(each) for each in cast("list[object]", value)]
+        case str() if name.lower() == "email" and "@" in value:
+            return mask_email(value)
+        case _:
+            return value
 
 
 def mask_email(email: str) -> str:
