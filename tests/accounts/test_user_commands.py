@@ -170,11 +170,13 @@ def test_permissions_are_granted_and_revoked(command: CommandLine, world: World)
     command.refuses("users", "api", "Shop", "maybe", code=2)
 
 
-def test_email_and_second_factor_are_changed(command: CommandLine, world: World) -> None:
+def test_email_name_and_second_factor_are_changed(command: CommandLine, world: World) -> None:
     assert command.says("users", "email", "Bob", "bob@new.test") == "Set the email address of Bob.\n"
     assert world.get("/api/v1/users/Bob").json["Email"] == "bob@new.test"
     command.refuses("users", "email", "Bob", "nonsense")
     command.refuses("users", "email", "Bob", "ann@example.test")
+    assert command.says("users", "rename", "Bob", "Robert") == "The name of the account is Robert now.\n"
+    command.refuses("users", "rename", "Robert", "Ann")
     factors.add_totp(world, people.USER_IDS["Shop"])
     assert "Shop has no second factor now" in command.says("users", "reset-second-factor", "Shop")
     assert world.sql("SELECT COUNT(*) FROM second_factors") == [(0,)]

@@ -78,6 +78,16 @@ def test_rules_of_players_and_of_the_world_hold_their_changes_only(make_world: C
     assert other.post(*name).status == 200
 
 
+def test_rule_for_deleted_players_holds_the_erasure_of_their_account(make_world: Callable[..., World]) -> None:
+    strict = make_strict(make_world, approvals="players.delete")
+    held = strict.call("DELETE", "/api/v1/users/Bob")
+    refused(held, 409, "approval_required")
+    assert strict.get("/api/v1/players/Bob").status == 200
+    assert decide(strict, held.json["ApprovalId"]).status == 200
+    assert strict.get("/api/v1/players/Bob").status == 404
+    assert strict.call("DELETE", "/api/v1/users/Mona").status == 200  # has no players
+
+
 def test_few_changes_of_an_account_wait(make_world: Callable[..., World]) -> None:
     strict = make_strict(make_world)
     first = hold(strict, "w0")

@@ -81,6 +81,7 @@ OTHER_COMMANDS = LazyCommands(
         "give": "roles:give",
         "take": "roles:take",
         "email": "users:email",
+        "rename": "users:rename",
         "reset-second-factor": "users:reset_second_factor",
     }
 )
@@ -329,6 +330,21 @@ def email(name: str, address: str, database: str | None) -> None:
 
     user = terminal.run_on_database(database, set_email, final=True)
     click.echo(f"Set the email address of {user.name}.")
+
+
+@click.command(epilog="Example: gamekeeper users rename ann anna")
+@click.argument("name")
+@click.argument("new")
+@terminal.database_option
+def rename(name: str, new: str, database: str | None) -> None:
+    """Rename an account."""
+
+    async def set_name(keeper: Keeper) -> User:
+        wanted = accounts.require_name(new, "name", keeper.settings)
+        return await apply_change(keeper, partial(accounts.rename, key=name, name=wanted))
+
+    user = terminal.run_on_database(database, set_name, final=True)
+    click.echo(f"The name of the account is {user.name} now.")
 
 
 @click.command(epilog="Example: gamekeeper users reset-second-factor ann")

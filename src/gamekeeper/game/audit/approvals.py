@@ -156,8 +156,8 @@ def list_gifts(changes: Iterable[Change | Unlogged]) -> Counter[str]:
 
 def list_permissions(changes: Sequence[Change | Unlogged]) -> set[str]:
     """Return the permissions of the rules that hold these changes, without gifts and takes."""
-    if any(isinstance(each, UserDeleted) for each in changes):
-        return {PERMISSIONS[UserDeleted]}  # the players are deleted with their account
+    if any(isinstance(each, UserDeleted) for each in changes):  # the players are deleted with their account
+        return {PERMISSIONS[type(each)] for each in changes if isinstance(each, (UserDeleted, PlayerDeleted))}
     found = {PERMISSIONS[type(each)] for each in changes if type(each) in PERMISSIONS}
     for each in changes:
         if isinstance(each, PlayerChanged):

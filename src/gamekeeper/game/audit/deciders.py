@@ -18,6 +18,7 @@ from gamekeeper.game.accounts.account_changes import (
     RoleSaved,
     RolesChanged,
     UserRegistered,
+    UserRenamed,
     UserResumed,
     UserSuspended,
     UserUnbanned,
@@ -35,6 +36,7 @@ GIVING = (PowersChanged, RolesChanged, RoleSaved, InvitationSent, UserRegistered
 COMMANDS = {  # change of a decider's log-in → command that makes it on the server
     PasswordChanged: "users password {name}",
     EmailChanged: "users email {name} ADDRESS",
+    UserRenamed: "users rename {name} NEW",
     SecondFactorsReset: "users reset-second-factor {name}",
     SecondFactorsChanged: "users reset-second-factor {name}",
     IdentitiesChanged: "users reset-second-factor {name}",
@@ -109,6 +111,7 @@ def _find_changed(change: Change | Unlogged, own_id: str | None) -> GuardedChang
         case (
             PasswordChanged(user=user)
             | EmailChanged(user=user)
+            | UserRenamed(user=user)  # another account could take the name
             | SecondFactorsReset(user=user)
             | SecondFactorsChanged(user=user)
             | IdentitiesChanged(user=user)
