@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import api_keys
+import bulking
 import factors
 import people
 import staff
@@ -17,6 +18,7 @@ from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.access.refusals import InvitationVoid
 from gamekeeper.game.access.roles import RoleRequest, change_account
 from gamekeeper.game.accounts import registration
+from gamekeeper.game.audit.approvals import parse_rules
 from gamekeeper.store.accounts import invitations as invitation_rows
 from proof import refused
 from world import CLI, PUBLIC_URL, Answer, World
@@ -70,6 +72,33 @@ def test_maker_of_a_key_cannot_decide_on_its_requests(make_world: Make) -> None:
     of_token = hold(world)
     assert world.get(f"{APPROVALS}/{of_token}", by=DECIDER).json["KeyMakers"] == []
     assert decide(world, of_token, "deny", by="Root").status == 200
+
+
+def test_maker_of_a_key_cannot_decide_on_a_job_in_which_the_key_has_a_part(make_world: Make) -> None:
+    """A held start names the key that starts the job, a held change the one that created it: they must be one."""
+    world = make_strict(make_world, approvals="people.erase")
+    needed = ["items.give", "items.take", "bulk.run", "players.read", "audit.undo"]
+    key, other = (api_keys.create(world, Owner="Shop", Permissions=needed)["Key"] for _ in range(2))
+    callers: list[dict[str, Any]] = [{"token": key}, {"by": "Shop"}, {"token": other}]
+    body = bulking.GIVE | {"Players": ["Ann"]}
+    for mine, strange in ((callers[0], callers[1:]), (callers[1], callers[::2])):
+        job = world.post(bulking.ROOT, body, **mine).json["Id"]
+        for undone in (None, job):
+            job = bulking.act(world, undone, "undo", **mine).json["Id"] if undone else job
+            world.keeper.changes.rules = parse_rules("bulk.run>0, items.take")
+            for each in strange:
+                refused(bulking.act(world, job, "start", **each), 403, "job_of_another_key")
+            start = find_held(bulking.act(world, job, "start", **mine))
+            world.keeper.changes.rules = parse_rules("items.take")
+            assert bulking.act(world, job, "start", **mine).status == 200
+            assert bulking.act(world, job, "pause").status == 200
+            refused(bulking.act(world, job, "start", **strange[0]), 403, "job_of_another_key")
+            assert bulking.act(world, job, "start", **mine).status == 200
+            bulking.work(world)
+            change = bulking.list_targets(world, job)[0]["ApprovalId"]
+            for approval in filter(None, (start, change)):
+                assert decide(world, approval, "deny", by="Root").status == (403 if "token" in mine else 200)
+        assert change  # of the undo: Root has made the key that asked for it
 
 
 def test_whatever_makes_somebody_decide_is_held_without_a_rule(make_world: Make) -> None:
@@ -126,6 +155,8 @@ def test_log_in_of_a_decider_is_changed_by_others_with_an_approval_only(make_wor
     key = api_keys.create(world, Owner="Chief", Permissions=["users.query", "users.manage"])["Key"]
     for operation in (MANAGE_PASSWORD, MANAGE_EMAIL):  # the key is its owner's, but Root knows its text
         find_held(post(world, operation, user="Chief", token=key))
+    rename = f"/api/v1/users/{DECIDER}/name"
+    find_held(world.post(rename, {"name": "Scribe"}))  # else another account could take the name
     assert not opens(world, NEW, DECIDER)
     assert world.get(f"/api/v1/users/{DECIDER}").json["Email"] == "clerk@example.test"
     bodies = world.sql("SELECT body FROM approvals")

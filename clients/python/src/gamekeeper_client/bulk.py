@@ -219,7 +219,7 @@ class BulkJobs:
 
         job_id: id of the job.
         Returns the job.
-        Raises NoSuchBulkJob, NotYourJob, JobEnded, PowerMissing, PermissionMissing.
+        Raises NoSuchBulkJob, NotYourJob, JobOfAnotherKey, JobEnded, PowerMissing, PermissionMissing.
         """
         return Payload(BulkJob)
 

@@ -30,6 +30,7 @@ from gamekeeper.http.server import errors, queries
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
+from gamekeeper.store.access import api_keys
 from gamekeeper.store.audit import bulk_jobs as rows
 from gamekeeper.store.audit.bulk_jobs import BulkJob, JobUndos
 from gamekeeper.store.audit.history import HistoryChange
@@ -187,7 +188,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     undos = await rows.count_undone(store, job_id) if job.state != rows.RUNNING else JobUndos()
     undoing = await rows.find(store, undos.by) if undos.by else None
     numbers = {each.seq for each in page.targets if each.seq is not None} if undos.undone else set[int]()
-    is_mine = job.creator_id == request.caller.account_id
+    is_mine = job.creator_id == request.caller.account_id and not await api_keys.is_any_key(store, job.token_id)
     # the players are tried once, not again for each page of the results
     can_try = job.state in {rows.PREVIEWED, rows.PAUSED} and is_mine and not after and shown is None
     preview = await _preview(request, job) if can_try else NO_PREVIEW

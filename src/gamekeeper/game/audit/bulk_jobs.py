@@ -16,6 +16,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Step, Unlogged
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.writes import Decision
+from gamekeeper.store.access import api_keys
 from gamekeeper.store.accounts import users
 from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.audit.bulk_jobs import (
@@ -205,6 +206,7 @@ class Terms(NamedTuple):
     """What the start of a job depends on, besides the job itself."""
 
     account_id: str
+    token_id: str
     permission: str | None  # permission of each change
     details: dict[str, object]  # as the API names them
     approved: bool  # a second person approves the start
@@ -216,6 +218,8 @@ async def start(tx: Reading, job_id: str, terms: Terms) -> Decision[BulkJob]:
     _require_not_ended(job)
     if job.creator_id != terms.account_id:
         raise refusals.NotYourJob
+    if job.token_id != terms.token_id and await api_keys.is_any_key(tx, job.token_id, terms.token_id):
+        raise refusals.JobOfAnotherKey
     if job.state == RUNNING:
         return Decision([], job)
     details = read_details(job)

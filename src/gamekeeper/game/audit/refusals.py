@@ -55,6 +55,10 @@ class NotYourJob(Forbidden):
     """Only the account that created this job can start it: each change needs its permissions."""
 
 
+class JobOfAnotherKey(Forbidden):
+    """Only the API key that created a job can start it, and a key can start only its own jobs. Create the job anew."""
+
+
 class NoSuchBulkJob(NotFound):
     """There is no bulk job with the id '{id}'."""
 

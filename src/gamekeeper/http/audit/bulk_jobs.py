@@ -18,6 +18,7 @@ from gamekeeper.game.audit.refusals import (
     FilterTooWide,
     JobEnded,
     JobNotStarted,
+    JobOfAnotherKey,
     JobRunning,
     JobUndone,
     NoPlayers,
@@ -210,7 +211,7 @@ async def preview(request: Request, query: bulk_shapes.PreviewQuery, job_id: str
     permissions=RUN,
     access=WRITE,
     answer=bulk_shapes.BulkJob,
-    refusals=(NoSuchBulkJob, NotYourJob, JobEnded, *MISSING),
+    refusals=(NoSuchBulkJob, NotYourJob, JobOfAnotherKey, JobEnded, *MISSING),
     example_answer=samples.BULK_JOB,
 )
 async def start(request: Request, job_id: str) -> Response:
@@ -221,6 +222,7 @@ async def start(request: Request, job_id: str) -> Response:
         request.caller.require(bulk_runner.find_route(request.services, job).permissions or frozenset())
     terms = Terms(
         request.caller.account_id,
+        request.caller.token_id,
         act.permission if act else None,
         _describe(job) if job else {},
         approved=request.consent is not None,

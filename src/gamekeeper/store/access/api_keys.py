@@ -132,6 +132,11 @@ async def find(tx: Reading, key_id: str) -> ApiKey | None:
     return _to_key(row) if row else None
 
 
+async def is_any_key(tx: Reading, *ids: str | None) -> bool:
+    """Tell whether one of these ids of tokens and API keys is that of a key."""
+    return any([await find(tx, each) for each in ids if each])
+
+
 async def find_by_hash(tx: Reading, text_hash: str) -> ApiKey | None:
     """Find a key by the hash of its text, also of one that no longer works."""
     row = await tx.one(SQL.find_by_hash, text_hash)
