@@ -91,8 +91,8 @@ Roles. [operations.md](operations.md) names the permissions that each operation 
 * An account with any role can log in. `--api` gives the role `api`: what every token could do before there were roles.
   Accounts of older versions and imported accounts with API access have it, so that existing clients work unchanged.
   If you want less for all of them, edit it: `gamekeeper roles save api --permission players.read`.
-* A role can be read-only; of the built-in ones, `viewer` is. An account that has only read-only roles cannot write,
-  like a token with `scope=read`.
+* A role can be read-only; of the built-in ones, `viewer` is. An account that has only read-only roles, and only
+  reading permissions directly, cannot write, like a token with `scope=read`.
 
 Limits on giving, taking and editing roles:
 

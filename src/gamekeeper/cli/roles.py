@@ -83,7 +83,11 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
 )
 @click.option("--no-quotas", is_flag=True, help="Remove all quotas of the role.")
 @click.option("--about", help="What the role is for.")
-@click.option("--read-only/--no-read-only", default=None, help="Accounts with only such roles cannot write.")
+@click.option(
+    "--read-only/--no-read-only",
+    default=None,
+    help="Accounts with only such roles, and only reading permissions directly, cannot write.",
+)
 @terminal.database_option
 def save(
     name: str,
