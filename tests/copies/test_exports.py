@@ -88,7 +88,8 @@ def test_export_restores_every_table(
     assert without_zoe(copy) == before
     assert copy.sql("SELECT COUNT(*), COUNT(ended_at) FROM play_sessions") == [(2, 2)]
     playing.roll_up(copy)
-    assert errors(copy) == []
+    [only] = errors(copy)
+    assert "the table bans have a value in ends_at that is not a time" in only
     export(copy, tmp_path / "again")
     for noun in ("users", "items", "ledger"):
         assert sorted(map(repr, lines(folder, noun))) == sorted(map(repr, lines(tmp_path / "again", noun)))

@@ -4,7 +4,6 @@ Fields are the columns of our tables, with times as ISO 8601 text, booleans and 
 an account or a player are nested in the line of their owner.
 """
 
-import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +20,6 @@ from gamekeeper.store.engine.migrate import AppliedMigration
 FORMAT = 1
 MANIFEST = "manifest.json"
 TIME, TRUTH, JSON, GUID, PLAIN = "time", "truth", "json", "guid", "plain"
-_TIME = re.compile(r"(^|_)(at|online|used|until|expires)$")
 _WORDS = {"boolean": TRUTH, "json": JSON, "document": JSON, "guid": GUID}
 _TYPES: Mapping[str, Any] = {
     TIME: str | int | None,
@@ -99,7 +97,7 @@ def classify_columns(table: str, columns: Sequence[str]) -> dict[str, str]:
 def _classify(column: str, word: str) -> str:
     if column == "buffs":  # the column `buffs` holds a JSON list as text
         return JSON
-    return TIME if word == "long" and _TIME.search(column) else _WORDS.get(word, PLAIN)
+    return TIME if copies.is_time(column, word) else _WORDS.get(word, PLAIN)
 
 
 def format_row(row: Sequence[Any], kinds: Mapping[str, str]) -> dict[str, object]:
@@ -156,6 +154,7 @@ class ExportFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.left_out: frozenset[str] | None = None  # a folder may have been made by hand
         try:
             raw = (path / MANIFEST).read_bytes()
         except OSError as error:

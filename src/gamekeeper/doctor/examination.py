@@ -1,10 +1,10 @@
 """Run all checks of the doctor, in order. Integrity, schema, privileges and unfinished imports are checked here."""
 
-from gamekeeper.doctor import accounts, activity, audit, boards, economy, lists, players, settings, world
+from gamekeeper.doctor import accounts, activity, audit, boards, economy, lists, players, settings, values, world
 from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, DoctorFinding, Findings, Progress
 from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.store.engine import database_checks
-from gamekeeper.store.engine.interface import OWNER_ADVICE, SCHEMA_ADVICE, Reading, UnusableDatabase
+from gamekeeper.store.engine.interface import OWNER_ADVICE, SCHEMA_ADVICE, Reading, Snapshot, UnusableDatabase
 from gamekeeper.store.engine.migrate import SchemaMismatch, find_pending, require_utf8
 from gamekeeper.store.world import imports
 
@@ -95,7 +95,7 @@ async def _check_integrity(keeper: Keeper) -> list[DoctorFinding]:
     return found.all()
 
 
-async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
+async def _check_contents(tx: Snapshot, keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
     found = Findings()
     await audit.check(tx, found, keeper.changes.codec, progress)
     await players.check(tx, found, keeper.changes.codec, progress)
@@ -110,4 +110,5 @@ async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> li
     await players.check_slot_numbers(tx, found, keeper.settings)
     await accounts.check_tags(tx, found)
     await accounts.check(tx, found, keeper.settings, keeper.changes.codec, progress)
+    await values.check(tx, found, keeper.store, progress)
     return found.all()

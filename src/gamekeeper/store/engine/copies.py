@@ -41,6 +41,8 @@ _MASKED = {
 _TABLE = re.compile(r"^CREATE\s+TABLE (\w+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
 _COLUMN = re.compile(r"^    (\w+) +\{(\w+)\}", re.MULTILINE)
 
+_TIME = re.compile(r"(^|_)(at|online|used|until|expires)$")
+
 CopiedRow = list[str | int | None]
 
 
@@ -52,6 +54,11 @@ async def list_tables(tx: Reading) -> list[str]:
 async def read_columns(tx: Reading, table: str) -> dict[str, str]:
     """Map each column of a table to the form of its values on this engine: plain, bytes or truth (boolean)."""
     return {row[0]: row[1] for row in await tx.all(SQL.columns, table)}
+
+
+async def find_number_columns(tx: Reading, table: str) -> frozenset[str]:
+    """Return the columns of a table whose values are integers or booleans; all others are texts."""
+    return frozenset(row[0] for row in await tx.all(SQL.columns, table) if row[2])
 
 
 async def read_rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[CopiedRow]]:
@@ -79,6 +86,11 @@ def read_column_types(table: str) -> Mapping[str, str]:
     schema = (FOLDER / "schema.sql").read_text(encoding="utf-8")
     found: dict[str, str] = dict(_TABLE.findall(schema))
     return dict(_COLUMN.findall(found.get(table, "")))
+
+
+def is_time(column: str, word: str) -> bool:
+    """Return whether a column of schema.sql has times, by its name and its placeholder type."""
+    return word == "long" and bool(_TIME.search(column))
 
 
 def fill(tx: Writing, table: str, columns: Mapping[str, str], rows: Iterable[Row]) -> None:

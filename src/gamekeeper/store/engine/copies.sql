@@ -12,11 +12,12 @@ WHERE relkind = 'r' AND relnamespace = CAST(current_schema() AS regnamespace)
 ORDER BY oid;
 
 -- name: columns (sqlite)
-SELECT name, CASE type WHEN 'BLOB' THEN 'bytes' ELSE 'plain' END FROM pragma_table_info($1) ORDER BY cid;
+SELECT name, CASE type WHEN 'BLOB' THEN 'bytes' ELSE 'plain' END, type = 'INTEGER' FROM pragma_table_info($1) ORDER BY cid;
 
 -- name: columns (postgres)
 SELECT CAST(attname AS text),
-       CASE atttypid WHEN CAST('json' AS regtype) THEN 'bytes' WHEN CAST('boolean' AS regtype) THEN 'truth' ELSE 'plain' END
+       CASE atttypid WHEN CAST('json' AS regtype) THEN 'bytes' WHEN CAST('boolean' AS regtype) THEN 'truth' ELSE 'plain' END,
+       atttypid IN (CAST('smallint' AS regtype), CAST('integer' AS regtype), CAST('bigint' AS regtype), CAST('boolean' AS regtype))
 FROM pg_attribute
 WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum;
 

@@ -135,6 +135,7 @@ NO_ROW = "SELECT 0"  # result of a message whose last statement selected no row
 PLACEHOLDERS = {
     "guid": "uuid",
     "json": "json",
+    "json_text": "text",
     "document": "json",
     "boolean": "boolean",
     "ordered": 'text COLLATE "C"',

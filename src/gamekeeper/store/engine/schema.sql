@@ -230,13 +230,13 @@ CREATE TABLE api_keys (
     scope_id          {guid} NOT NULL,         -- its Idempotency-Keys are stored under this id: its own, or that of a key or account that it replaces
     name              TEXT NOT NULL,
     role              {ordered} REFERENCES roles (name), -- null: it has `permissions`
-    permissions       TEXT NOT NULL,           -- a JSON list, empty if it has a role
-    addresses         TEXT,                    -- networks from which it may be used
+    permissions       {json_text} NOT NULL,    -- a JSON list, empty if it has a role
+    addresses         {json_text},             -- networks from which it may be used
     per_minute        INTEGER CHECK (per_minute >= 1), -- requests per minute and process
-    items             TEXT,                    -- ids of the items that it may give
+    items             {json_text},             -- ids of the items that it may give
     most_per_request  INTEGER CHECK (most_per_request >= 1), -- most of an item in one gift
     most_per_day      INTEGER CHECK (most_per_day >= 1), -- most of an item on one UTC day
-    servers           TEXT,                    -- names of the game servers that it may speak for
+    servers           {json_text},             -- names of the game servers that it may speak for
     created_at        {long} NOT NULL,
     expires_at        {long},
     suspended_at      {long},                  -- not usable until this is null again
@@ -397,7 +397,7 @@ CREATE TABLE server_variables (
     type        TEXT NOT NULL CHECK (type IN ('Integer', 'Boolean', 'String', 'Number')),
     text_id     TEXT NOT NULL DEFAULT '',      -- the name of the variable in texts of the game
     folder      TEXT NOT NULL DEFAULT '',      -- where the game's editor lists it
-    value       TEXT,                          -- JSON; null: never set
+    value       {json_text},                   -- JSON; null: never set
     created_at  {long} NOT NULL DEFAULT 0
 ) {strict};
 CREATE INDEX server_variables_by_name ON server_variables (name, id);
@@ -461,7 +461,7 @@ CREATE TABLE slots (
     item_id    {guid} NOT NULL,
     quantity   INTEGER NOT NULL CHECK (quantity >= 1),
     bag_id     {guid} REFERENCES bags (id),    -- set if the item in this slot is a bag
-    buffs      TEXT NOT NULL,                  -- five numbers as a JSON list
+    buffs      {json_text} NOT NULL,           -- five numbers as a JSON list
     PRIMARY KEY (player_id, place, slot)
 ) {clustered};
 CREATE INDEX slots_by_bag ON slots (bag_id) WHERE bag_id IS NOT NULL;
@@ -509,7 +509,7 @@ CREATE TABLE guild_values (
     guild_id     {guid} NOT NULL REFERENCES guilds (id) ON DELETE CASCADE,
     variable_id  {guid} NOT NULL,
     type         TEXT NOT NULL CHECK (type IN ('Integer', 'Boolean', 'String', 'Number')),
-    value        TEXT NOT NULL,
+    value        {json_text} NOT NULL,
     PRIMARY KEY (guild_id, variable_id)
 ) {clustered};
 
@@ -518,7 +518,7 @@ CREATE TABLE player_texts (
     player_id    {guid} NOT NULL REFERENCES players (id) ON DELETE CASCADE,
     variable_id  {guid} NOT NULL,
     type         TEXT NOT NULL CHECK (type IN ('String', 'Number')),
-    value        TEXT NOT NULL,
+    value        {json_text} NOT NULL,
     PRIMARY KEY (player_id, variable_id)
 ) {clustered};
 
@@ -781,7 +781,7 @@ CREATE TABLE bulk_jobs (
     id          {guid} PRIMARY KEY,
     state       TEXT NOT NULL CHECK (state IN ('previewed', 'running', 'paused', 'finished', 'cancelled')),
     act         TEXT NOT NULL,                    -- name of an operation, such as give_item, or undo_change
-    details     TEXT NOT NULL,
+    details     {json_text} NOT NULL,
     reason      TEXT,
     creator_id  {guid} NOT NULL,                  -- the account whose permissions count for each change
     token_id    {guid},                           -- its token or API key
@@ -918,7 +918,7 @@ CREATE TABLE economy (
     at         {long} NOT NULL,                -- newest time of a counted change; 0: none
     since      {long} NOT NULL,                -- all changes from this time on are counted
     swept      {guid},                         -- holdings are counted for players up to this id; null: for all
-    variables  TEXT NOT NULL,                  -- JSON list of the variables whose values are in holdings
+    variables  {json_text} NOT NULL,           -- JSON list of the variables whose values are in holdings
     recount    {boolean} NOT NULL              -- a recount is under way: totals have only the players up to `swept`
 ) {strict};
 
@@ -1113,7 +1113,7 @@ CREATE TABLE signals (
     first_at         {long} NOT NULL,
     last_at          {long} NOT NULL,
     times            {long} NOT NULL,             -- how often the rule found it
-    evidence         TEXT NOT NULL,
+    evidence         {json_text} NOT NULL,
     state            TEXT NOT NULL CHECK (state IN ('open', 'acknowledged')),
     acknowledged_at  {long},
     acknowledged_by  {guid},
@@ -1151,7 +1151,7 @@ CREATE TABLE item_growth (
     item_id  {guid} NOT NULL,
     slot     {long} NOT NULL,
     grown    {long} NOT NULL,
-    changes  TEXT,                                -- the largest changes, as JSON with numbers and no names
+    changes  {json_text},                         -- the largest changes, as JSON with numbers and no names
     PRIMARY KEY (item_id, slot)
 ) {clustered};
 
@@ -1161,7 +1161,7 @@ CREATE TABLE player_gains (
     item_id    {guid} NOT NULL,
     slot       {long} NOT NULL,
     gained     {long} NOT NULL,
-    changes    TEXT,                              -- the largest of them, as JSON with numbers and no names
+    changes    {json_text},                       -- the largest of them, as JSON with numbers and no names
     PRIMARY KEY (player_id, item_id, slot)
 ) {clustered};
 CREATE INDEX player_gains_by_slot ON player_gains (slot);

@@ -58,6 +58,7 @@ NEWEST_TIME = """SELECT MAX(COALESCE((SELECT at FROM ledger ORDER BY seq DESC LI
 PLACEHOLDERS = {
     "guid": "TEXT",
     "json": "TEXT",
+    "json_text": "TEXT",  # JSON that is only read as a whole
     "document": "BLOB",
     "boolean": "INTEGER",
     "ordered": "TEXT",
