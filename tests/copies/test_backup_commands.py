@@ -63,6 +63,7 @@ def test_backup_overwrites_only_with_force(command: CommandLine, file: Path, tmp
         said = command.refuses(*arguments, str(tmp_path / "pipe"), "--force")
         assert "is a device, a pipe or a socket" in said
     assert (tmp_path / "pipe").is_fifo()
+    assert "is a device, a pipe or a socket. Name the file of a backup." in command.refuses("restore", os.devnull)
     file.write_text("mine")
     assert "already exists. Choose another name, or overwrite it with --force." in command.refuses("backup", str(file))
     assert file.read_text() == "mine"

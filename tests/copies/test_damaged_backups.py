@@ -1,9 +1,12 @@
 """Backups that are damaged, newer or forged: a restore is complete or changes nothing."""
 
 import random
+import time
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
+import msgspec
 import pytest
 import state
 
@@ -12,8 +15,8 @@ from backups import back_up, changed, give, restore, rewritten
 from copied import is_untouched
 from findings import unseen
 from gamekeeper.copies import backups
-from gamekeeper.copies.backups import Archive, BackupTable, BadBackup
-from gamekeeper.copies.lines import BadCopy
+from gamekeeper.copies.backups import Archive, BackupManifest, BackupTable, BadBackup
+from gamekeeper.copies.lines import BadCopy, cut_at_lines
 from gamekeeper.copies.restores import NotEmpty
 from gamekeeper.store.engine.migrate import AppliedMigration, SchemaMismatch
 from people import ANN
@@ -21,6 +24,7 @@ from world import World
 
 # tests of the file's format, which does not depend on the engine
 ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+ON_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 
 @pytest.fixture
@@ -79,16 +83,93 @@ def test_row_refused_by_database_leaves_target_empty(
     assert is_untouched(empty_database)
 
 
-def test_value_changed_by_the_engine_is_detected(
-    world: World, file: Path, tmp_path: Path, empty_database: str, engine: str
+@ON_POSTGRES
+def test_value_that_the_engine_changes_or_cannot_convert_is_refused(
+    world: World, file: Path, tmp_path: Path, empty_database: str
 ) -> None:
     """The restore reads each table back and compares: here the engine stores another value than it was given."""
-    odd = {"sqlite": [ANN.id, 5, None], "postgres": [people.guid(0xABC).upper(), "Meadow", None]}
-    bad = rewritten(file, tmp_path / "bad", back_up(world, file), "maps", [odd[engine]], truly=True)
-    message = r"The table maps was not stored correctly: it has 1 rows with the checksum \w{64} instead of"
-    with pytest.raises(BadCopy, match=message):
-        restore(bad, empty_database)
-    assert is_untouched(empty_database)
+    changed_value = r"The table maps was not stored correctly: it has 1 rows with the checksum \w{64} instead of"
+    manifest, unfit = back_up(world, file), "A value in the table maps has the wrong form. Nothing was changed."
+    for guid, message in ((people.guid(0xABC).upper(), changed_value), ("x" * 36, f"^{unfit}$")):
+        bad = rewritten(file, tmp_path / "bad", manifest, "maps", [[guid, "Meadow", None]], truly=True)
+        with pytest.raises(BadCopy, match=message):
+            restore(bad, empty_database)
+        assert is_untouched(empty_database)
+
+
+@ON_SQLITE
+def test_rows_of_the_wrong_form_are_refused(world: World, file: Path, tmp_path: Path, empty_database: str) -> None:
+    manifest = back_up(world, file)
+    rows: list[tuple[list[Any], str]] = [
+        ([ANN.id, 5, None], r"The table maps has a name that is not a text\. Nothing"),
+        ([ANN.id, "Meadow"], "'maps' has a wrong row: Expected `array` of length 3"),
+        ([[]] * 100_000, r"'maps' has a wrong row: .* got `array`"),  # would take 20 times the memory of its text
+        (["x" * (33 << 20)], "A line is longer than 32 MiB"),
+    ]
+    for row, message in rows:
+        bad = rewritten(file, tmp_path / "bad", manifest, "maps", [row], truly=True)
+        with pytest.raises(BadCopy, match=message):
+            restore(bad, empty_database)
+        assert is_untouched(empty_database)
+
+
+def test_long_line_is_joined_once() -> None:
+    start = time.process_time()
+    assert [len(lines) for lines in cut_at_lines([b"x" * 10_000] * 2_000 + [b"\nab\n", b"c"])] == [20_000_004, 1]
+    assert time.process_time() - start < 1
+
+
+@ON_SQLITE
+def test_values_that_make_a_database_unusable_are_refused(
+    world: World, file: Path, tmp_path: Path, empty_database: str
+) -> None:
+    """Change numbers and SQLite's clock continue after the largest ones."""
+    give(world)
+    manifest = back_up(world, file)
+    columns = {table.name: table.columns for table in manifest.tables}
+    for table, column, value in (
+        ("ledger", "seq", 2**63 - 1),
+        ("ledger", "seq", 0),
+        ("ledger", "at", 253_402_300_799_999),
+        ("ledger", "at", -1),
+        ("tokens", "issued_at", 2**63 - 1),
+    ):
+        with Archive(file) as archive:
+            rows = [list(row) for row in archive.read_rows(table, unseen)]
+        rows[-1][columns[table].index(column)] = value
+        bad = rewritten(file, tmp_path / "bad", manifest, table, rows, truly=True)
+        with pytest.raises(BadBackup, match=f"a row of the table '{table}' has '{column}' {value}: "):
+            restore(bad, empty_database)
+        assert is_untouched(empty_database)
+
+
+def with_manifest(file: Path, to: Path, manifest: BackupManifest) -> Path:
+    with ZipFile(file) as old, ZipFile(to, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, msgspec.json.encode(manifest) if name == backups.MANIFEST else old.read(name))
+    return to
+
+
+@ON_SQLITE
+def test_manifest_that_lacks_or_repeats_a_table_is_refused(
+    world: World, file: Path, tmp_path: Path, empty_database: str
+) -> None:
+    made = back_up(world, file)
+    first = made.tables[0]
+    double = BackupTable(first.name, [*first.columns, first.columns[0]], first.rows, first.sha256)
+    edits: list[tuple[dict[str, Any], str]] = [
+        ({"tables": [each for each in made.tables if each.name != "bans"]}, "it lacks the tables bans"),
+        ({"tables": []}, "it lacks the tables .*ledger"),
+        ({"tables": [*made.tables, first]}, f"its manifest lists '{first.name}' twice"),
+        ({"tables": [double, *made.tables[1:]]}, "its manifest lists 'id' twice"),
+        ({"tables": [*made.tables, BackupTable("\x1b[2J", ["id"], 0, "")]}, r"number: '\\x1b\[2J'\."),
+        ({"ledger": made.ledger + 1}, f"its last change is {made.ledger}, and its manifest says {made.ledger + 1}"),
+    ]
+    for fields, message in edits:
+        bad = with_manifest(file, tmp_path / "bad", changed(made, **fields))
+        with pytest.raises(BadBackup, match=message):
+            restore(bad, empty_database)
+        assert is_untouched(empty_database), message
 
 
 def test_zip_bomb_is_refused(

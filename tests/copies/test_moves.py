@@ -191,7 +191,7 @@ def test_move_into_used_database_is_refused(world: World, databases: Any) -> Non
 def test_move_refuses_unknown_table(world: World, other_target: str) -> None:
     """A move is refused if our schema has a table of the user, which would be lost."""
     world.sql("CREATE TABLE my_notes (text TEXT)")
-    with pytest.raises(BadCopy, match="that Gamekeeper did not make: my_notes"):
+    with pytest.raises(BadCopy, match="that Gamekeeper did not make: 'my_notes'"):
         move(world.url, other_target)
     assert is_untouched(other_target)
     give(world)

@@ -11,7 +11,7 @@ import tempfile
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Annotated, Any, Self
+from typing import IO, Annotated, Any, NamedTuple, Self
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import msgspec
@@ -27,9 +27,10 @@ from gamekeeper.copies.lines import (
     stop_on_cancel,
     translate_write_errors,
 )
+from gamekeeper.doctor.values import MAX_CHANGE, YEAR_MS
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock, copies
-from gamekeeper.store.engine.interface import Snapshot, Store
+from gamekeeper.store.engine.interface import Row, Snapshot, Store
 from gamekeeper.store.engine.migrate import AppliedMigration, read_applied
 
 FORMAT = 1
@@ -42,6 +43,8 @@ MAX_UNPACKED_BYTES = 256 << 20
 MAX_UNPACK_RATIO = 250
 StoredInt = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]  # range of a 64-bit column
 StoredTime = Annotated[int, msgspec.Meta(ge=0, le=253_402_300_799_999)]  # milliseconds since 1970, up to the year 9999
+# A value of a row. Rows have no nested values, which could take 20 times the memory of their text.
+StoredValue = str | Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)] | None
 # Exceptions that zipfile raises for a damaged file.
 _BROKEN = (BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError)
 
@@ -99,14 +102,19 @@ class ArchiveWriter:
 class Archive:
     """Reads a backup file; damage anywhere in the file raises BadBackup."""
 
+    left_out: frozenset[str] | None  # tables that a backup does not have
+
     def __init__(self, path: Path, *, made_here: bool = False) -> None:
         """Open a backup. `made_here`: this process has just written it, so skip the ZIP bomb check of its tables."""
-        self.path = path
+        self.path, self.left_out = path, LEFT_OUT
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise BadBackup(f"{path} is a device, a pipe or a socket. Name the file of a backup.")
         with _translate_read_errors(path):
             self._zip = ZipFile(path)
             try:
                 self._require_size((MANIFEST,), MAX_MANIFEST_BYTES)
                 self.manifest = _parse_manifest(self._zip.read(MANIFEST))
+                self._require_names()
                 if not made_here:
                     tables = [_name_file(table.name) for table in self.manifest.tables]
                     self._require_size(tables, max(MAX_UNPACKED_BYTES, MAX_UNPACK_RATIO * path.stat().st_size))
@@ -131,6 +139,11 @@ class Archive:
     def build_mismatch_error(self, what: str) -> BadBackup:
         return BadBackup(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
 
+    def require_last_change(self, number: int) -> None:
+        if number != self.manifest.ledger:
+            why = f"its last change is {number}, and its manifest says {self.manifest.ledger}"
+            raise _build_damage_error(self.path, why)
+
     def verify(self, progress: CopyProgress) -> None:
         """Read every table of the backup, and compare its row count and checksum with the manifest."""
         for table in self.manifest.tables:
@@ -141,13 +154,40 @@ class Archive:
             if (tally.rows, tally.sha256) != (table.rows, table.sha256):
                 raise _build_damage_error(self.path, f"the table {table.name} was changed")
 
-    def read_rows(self, table: str, progress: CopyProgress) -> Generator[list[Any]]:
-        total, done = next(each.rows for each in self.manifest.tables if each.name == table), 0
+    def read_rows(self, table: str, progress: CopyProgress) -> Generator[Row]:
+        made, done = next(each for each in self.manifest.tables if each.name == table), 0
+        limits = _find_limits(made, self.manifest.made_at)
+        decoder: msgspec.json.Decoder[Row] = msgspec.json.Decoder(tuple[(StoredValue,) * len(made.columns)])
         for lines in cut_at_lines(self._read_pieces(table)):
-            some = _decoder.decode_lines(lines)
+            try:
+                some = decoder.decode_lines(lines)
+            except ValueError as error:
+                raise _build_damage_error(self.path, f"the table {table!r} has a wrong row: {error}") from error
+            for limit in limits:
+                self._require_limit(table, limit, some)
             yield from some
             done += len(some)
-            progress(table, done, total)
+            progress(table, done, made.rows)
+        if done != made.rows:
+            raise _build_damage_error(self.path, f"the table {table!r} has {done} rows instead of {made.rows}")
+
+    def _require_limit(self, table: str, limit: "_Limit", rows: Iterable[Row]) -> None:
+        for row in rows:
+            value = row[limit.position]
+            if isinstance(value, int) and not limit.least <= value <= limit.most:
+                why = f"a row of the table {table!r} has {limit.column!r} {value}: not {limit.least} to {limit.most}"
+                raise _build_damage_error(self.path, why)
+
+    def _require_names(self) -> None:
+        """Refuse names that no table or column has, before they are printed, and repeated ones."""
+        tables = self.manifest.tables
+        for names in ([table.name for table in tables], *(table.columns for table in tables)):
+            for name in names:
+                if not name.isascii() or not name.isidentifier():
+                    raise self.build_mismatch_error(repr(name))
+            if len(set(names)) != len(names):
+                again = next(name for name in names if names.count(name) > 1)
+                raise _build_damage_error(self.path, f"its manifest lists {again!r} twice")
 
     def _require_size(self, names: Iterable[str], most: int) -> None:
         """Refuse a ZIP bomb before unpacking it. The sizes in the ZIP's index are reliable: zipfile reads no more."""
@@ -164,7 +204,25 @@ class Archive:
             yield from read_pieces(file)
 
 
-_decoder = msgspec.json.Decoder(list[Any])
+class _Limit(NamedTuple):
+    column: str
+    position: int
+    least: int
+    most: int
+
+
+def _find_limits(table: BackupTable, made_at: int) -> list[_Limit]:
+    """Return the limits of values that would make a restored database unusable.
+
+    Change numbers and the clock continue after the largest ones. The clock of a machine may have been wrong for a
+    while: so times may be later than the backup, but not by more than a year.
+    """
+    times, numbers = (0, made_at + YEAR_MS), (1, MAX_CHANGE)
+    limits = {
+        "ledger": {"seq": numbers, "at": times},
+        "tokens": {"issued_at": times, "last_used": times},
+    }.get(table.name, {})
+    return [_Limit(name, table.columns.index(name), *limits[name]) for name in limits if name in table.columns]
 
 
 def _name_file(table: str) -> str:

@@ -14,8 +14,9 @@ import msgspec
 
 T = TypeVar("T")
 PIECE_BYTES = 1 << 20
-# longest line of a backup or export file, in bytes: ten times the largest change that a game server can report
-MAX_LINE_BYTES = 256 << 20
+# Longest line of a backup or export file, in bytes. The longest of a real file is a change with two records, each as
+# large as a game server can report by default (8 MiB); the quotes in them can take twice the space.
+MAX_LINE_BYTES = 32 << 20
 _encoder = msgspec.json.Encoder()
 
 # progress callback: table, rows done, rows in total (None: unknown)
@@ -103,12 +104,15 @@ def read_pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 def cut_at_lines(pieces: Iterable[bytes]) -> Generator[bytes]:
     """Regroup the pieces of a file, so that each piece ends at the end of a line."""
-    left = b""
+    left: list[bytes] = []  # start of a line; joined once at its end, because each join copies all of it
     for piece in pieces:
-        lines, end, left = (left + piece).rpartition(b"\n")
-        yield lines + end
-    if left:
-        yield left
+        lines, end, rest = piece.rpartition(b"\n")
+        if end:
+            yield b"".join((*left, lines, end))
+            left.clear()
+        left.append(rest)
+    if last := b"".join(left):
+        yield last
 
 
 R = TypeVar("R")

@@ -39,6 +39,7 @@ class TableStream:
 
     def __init__(self, move: asyncio.Task[Any] | None) -> None:
         self._move = move
+        self.left_out: frozenset[str] | None = None
         self.migrations: Sequence[AppliedMigration] = ()
         self.columns: Mapping[str, Sequence[str]] = {}
         self._forms: dict[str, dict[str, str]] = {}

@@ -6,7 +6,7 @@ A restored backup and an imported export are new databases with their own epoch.
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -54,6 +54,11 @@ class TableSource(Protocol):
     @property
     def columns(self) -> Mapping[str, Sequence[str]]:
         """Columns of each table, in the order of the values in its rows."""
+        ...
+
+    @property
+    def left_out(self) -> frozenset[str] | None:
+        """Tables that the source leaves out of all those of its schema; None if it may leave out any."""
         ...
 
     def read_rows(self, table: str, progress: CopyProgress) -> Generator[Row]: ...
@@ -160,7 +165,9 @@ async def _fill_tables(tx: Writing, origin: TableSource, progress: CopyProgress)
     there = await copies.list_tables(tx)
     strange = origin.columns.keys() - set(there)
     if strange:
-        raise origin.build_mismatch_error(", ".join(sorted(strange)))
+        raise origin.build_mismatch_error(", ".join(map(repr, sorted(strange))))
+    if origin.left_out is not None:
+        _require_all_tables(origin, there, origin.left_out)
     if LISTS in there:
         await ordered_lists.begin_bulk_load(tx)
     await indexes.drop(tx)  # drop the indexes before filling the tables: building them from all rows later is faster
@@ -168,6 +175,16 @@ async def _fill_tables(tx: Writing, origin: TableSource, progress: CopyProgress)
     if LISTS in there:
         await ordered_lists.end_bulk_load(tx)
     return sums
+
+
+def _require_all_tables(origin: TableSource, there: Sequence[str], left_out: frozenset[str]) -> None:
+    missing = set(there) - left_out - origin.columns.keys()
+    if missing:
+        raise origin.build_mismatch_error(f"it lacks the tables {', '.join(sorted(missing))}")
+    # version 0.1.0 began to leave out `erasures`
+    surplus = (left_out - {"erasures"}) & origin.columns.keys()
+    if surplus:
+        raise origin.build_mismatch_error(f"no backup has the tables {', '.join(sorted(surplus))}")
 
 
 async def _fill_table(tx: Writing, origin: TableSource, table: str, progress: CopyProgress) -> TableChecksum:
@@ -181,16 +198,31 @@ async def _fill_table(tx: Writing, origin: TableSource, table: str, progress: Co
     if table == ROLLUPS:
         await rollups.clear(tx)
     given = TableChecksum()
+    numbers = await copies.find_number_columns(tx, table)
     with contextlib.closing(origin.read_rows(table, progress)) as rows:
         try:
-            copies.fill(tx, table, {name: forms[name] for name in columns}, given.add_while_passing(rows))
+            checked = _require_types(table, {name: int if name in numbers else str for name in columns}, rows)
+            copies.fill(tx, table, {name: forms[name] for name in columns}, given.add_while_passing(checked))
             await tx.flush()
         except (BadCopy, DatabaseUnavailable):
             raise
+        # SQLite, its driver and PostgreSQL's raise these for a value that they cannot convert
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+            raise BadCopy(f"A value in the table {table} has the wrong form. Nothing was changed.") from error
         except Exception as error:  # SQLite and PostgreSQL raise different errors for bad rows and full disks
             why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
             raise BadCopy(f"The database does not accept the table {table}: {why}. Nothing was changed.") from error
     return given
+
+
+def _require_types(table: str, types: Mapping[str, type], rows: Iterable[Row]) -> Generator[Row]:
+    """Yield the rows unchanged; refuse values of the wrong type, which SQLite would convert."""
+    for row in rows:
+        for (column, wanted), value in zip(types.items(), row, strict=True):
+            if value is not None and type(value) is not wanted:
+                name = "a text" if wanted is str else "an integer"
+                raise BadCopy(f"The table {table} has a {column} that is not {name}. Nothing was changed.")
+        yield row
 
 
 async def _read_back(
@@ -204,7 +236,8 @@ async def _read_back(
     if str(found) != str(wanted):
         raise BadCopy(
             f"The table {table} was not stored correctly: it has {found.rows} rows with the checksum {found} "
-            f"instead of {wanted.rows} with {wanted}. Nothing was changed. Check the disk."
+            f"instead of {wanted.rows} with {wanted}. Nothing was changed. If only Gamekeeper wrote the source, "
+            "check the disk; else a value in it has the wrong form."
         )
 
 
@@ -222,6 +255,7 @@ async def restore(keeper: Keeper, archive: Archive, progress: CopyProgress, *, k
 
     async def work(tx: Writing) -> None:
         await fill_database(tx, keeper.store.engine, archive, progress)
+        archive.require_last_change(await ledger.read_last(tx))
         await _reset_restored(tx, archive.manifest.made_at, keep_tokens=keep_tokens)
 
     await wait_for_outcome(keeper.store.write(work, CLAIM))
