@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from gamekeeper.http.access import oidc_provider
+from gamekeeper.http.access import oidc_requests
 from keepers import Keeper
 from loops import over
 from markup import Page
@@ -143,5 +143,5 @@ def test_refusals_of_the_provider_are_shown(open_to: MakeWorld) -> None:
 
 
 def test_too_large_answer_is_refused(open_to: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(oidc_provider, "MAX_BYTES", 100)
+    monkeypatch.setattr(oidc_requests, "MAX_BYTES", 100)
     assert "too large" in read(Browser(open_to()).get(START))

@@ -1,11 +1,14 @@
 """Sign-ins with OpenID Connect while the provider is overloaded or sends unusual answers."""
 
 import asyncio
+import socket
+import time
 
 import pytest
 
-from gamekeeper.http.access import oidc_provider
-from gamekeeper.http.access.oidc_provider import Busy, Fetcher
+from gamekeeper.http.access import oidc_requests
+from gamekeeper.http.access.oidc_requests import Busy, Fetcher, Unreachable
+from listener import CHUNK, Listener
 from loops import over
 from oidc_browser import START, Browser, MakeWorld, read, read_events, sign_in
 from providers import ScriptedProvider
@@ -13,13 +16,13 @@ from providers import ScriptedProvider
 DISCOVERY = "/.well-known/openid-configuration"
 DEEP = b"[" * 100_000
 ODD_KEY = {"kty": "EC", "crv": "brainpoolP256r1", "x": "AA", "y": "AA", "kid": "odd", "use": "sig"}
-DRIPS, DRIP_SECONDS = 200, 0.05  # a slow answer takes ten seconds, with a byte every 50 ms
+OK = b"HTTP/1.1 200 OK\r\n"
 
 
 def test_requests_beyond_the_limit_are_refused_at_once(
     provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oidc_provider, "SECONDS", 300.0)
+    monkeypatch.setattr(oidc_requests, "SECONDS", 300.0)
 
     async def fetch_many() -> None:
         fetcher = Fetcher()
@@ -36,6 +39,46 @@ def test_requests_beyond_the_limit_are_refused_at_once(
         fetcher.close()
 
     asyncio.run(fetch_many())
+
+
+class Dripper(Listener):
+    """Sends the start of an answer, and then a byte every 50 ms; if there is no start, a whole answer."""
+
+    start: bytes | None = None
+
+    def serve(self, caller: socket.socket) -> None:
+        self._open.add(caller)
+        caller.recv(CHUNK)
+        start = self.start
+        caller.sendall(OK + b"content-length: 0\r\n\r\n" if start is None else start)
+        while start is not None:
+            time.sleep(0.05)
+            caller.sendall(b"1")
+
+
+DRIPPING = [("http", b""), ("http", OK + b"X-A: "), ("http", OK + b"transfer-encoding: chunked\r\n\r\n1;")]
+
+
+@over("scheme, start", [*DRIPPING, ("http", OK + b"\r\n"), ("https", b"\x16\x03\x03\x40\x00")])
+def test_timeout_and_shutdown_end_dripping_answers(monkeypatch: pytest.MonkeyPatch, scheme: str, start: bytes) -> None:
+    async def fetch_slowly(dripper: Dripper) -> None:
+        fetcher, dripper.start = Fetcher(), start
+        slow, healthy = (f"{each}://127.0.0.1:{dripper.port}/" for each in (scheme, "http"))
+        monkeypatch.setattr(oidc_requests, "SECONDS", 0.3)
+        failed = await asyncio.gather(*(fetcher.fetch(slow) for _ in range(4)), return_exceptions=True)
+        assert [type(each) for each in failed] == [Unreachable] * 4
+        monkeypatch.setattr(oidc_requests, "SECONDS", 10.0)
+        dripper.start = None
+        assert (await fetcher.fetch(healthy)).status == 200
+        dripper.start = start
+        dripping = asyncio.create_task(fetcher.fetch(slow))
+        await asyncio.sleep(0.2)
+        fetcher.close()
+        with pytest.raises(Unreachable):
+            await asyncio.wait_for(dripping, 5)
+
+    with Dripper() as dripper:
+        asyncio.run(fetch_slowly(dripper))
 
 
 def test_odd_key_and_outage_do_not_stop_sign_ins(open_to: MakeWorld, provider: ScriptedProvider) -> None:
