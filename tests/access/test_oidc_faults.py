@@ -100,6 +100,8 @@ def test_odd_key_and_outage_do_not_stop_sign_ins(open_to: MakeWorld, provider: S
         ("/token", (200, b'{"id_token": "\xff"}'), 503, "cannot be read"),
         ("/token", (400, b'{"error": "\xff"}'), 400, "400"),
         ("/token", (400, b'{"more": ' + DEEP), 400, "400"),
+        ("/token", (302, b""), 503, "it answered 302 to the request for the ID token"),
+        ("/token", (502, b'{"error": "invalid_grant"}'), 503, "it answered 502 to the request for the ID token"),
         ("/jwks", (200, b'{"keys": [{"more": ' + DEEP), 503, "cannot be read"),
         ("/jwks", (500, b'{"keys": []}'), 503, "it answered 500 to the request for its keys"),
     ],

@@ -26,6 +26,7 @@ DISCOVERY = "/.well-known/openid-configuration"
 DISCOVERY_SECONDS = 300.0  # how long a discovery document is used
 FAILURE_SECONDS = 5.0  # how long a failed discovery is remembered: visitors cannot make us ask all the time
 OK = 200
+CLIENT_ERRORS = range(400, 500)  # statuses with which the token endpoint refuses a code or a client
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 MAX_ERROR = 100  # characters of a provider's error that are shown
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # errors of decoding content that is not JSON
@@ -102,8 +103,10 @@ class Provider:
         """Exchange a code for the ID token, and check it. The keys are read each time, so new keys work at once."""
         found = await self.discover()
         answer = await self._fetch(found.token_endpoint, *self._make_token_request(found, sent, code))
-        if answer.status != OK:
+        if answer.status in CLIENT_ERRORS:
             raise self.refuse(_read_error(answer))
+        if answer.status != OK:
+            raise self._make_unreachable(f"it answered {answer.status} to the request for the ID token")
         token = self._decode(answer.content, TokenAnswer).id_token
         published = await self._fetch(found.jwks_uri)
         if published.status != OK:
