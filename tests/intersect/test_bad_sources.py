@@ -64,6 +64,7 @@ def swap_logs(files: IntersectFiles) -> IntersectFiles:
         (change("DROP TABLE Player_Bank"), "has no table Player_Bank or Character_Bank. Check that it is a complete"),
         (change("ALTER TABLE Classes DROP COLUMN BaseVitals"), "has no column BaseVitals in Classes"),
         (corrupt, "is damaged"),
+        (change("ALTER TABLE Users ADD COLUMN Bomb AS (hex(zeroblob(70000000)))"), "generated column Bomb in Users"),
     ],
 )
 def test_invalid_source_is_refused(spoil: Spoil, said: str, files: Make, unmigrated: CommandLine) -> None:
@@ -85,6 +86,11 @@ def test_unsupported_url_and_unwritable_report_are_refused(files: Make, command:
     told = command.refuses("import", "intersect", *made.options)
     assert "Cannot write" in told
     assert "Choose another report file with --report." in told
+
+
+def test_too_large_value_ends_the_import(files: Make, command: CommandLine) -> None:
+    made = change("UPDATE Users SET Name = zeroblob(70000000)")(files())
+    assert "has a value of more than 64 MiB" in command.refuses("import", "intersect", *made.options)
 
 
 def test_locked_file_is_refused(files: Make, unmigrated: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,9 @@ from gamekeeper.intersect.sources import BadSource, KeySql, Row, Source, SourceT
 
 LOCK_SECONDS = 3  # longest wait for another program's lock on the SQLite file
 CACHE_KIB = 64 * 1024  # KiB of page cache that SQLite uses to read the source
+MAX_VALUE_MIB = 64  # largest value or row: an expression in the schema could compute one that fills the memory
+GENERATED_COLUMNS = """SELECT c.name, t.name FROM sqlite_master AS t, pragma_table_xinfo(t.name) AS c
+    WHERE t.type = 'table' AND c.hidden IN (2, 3) LIMIT 1"""
 
 
 class SqliteSource(Source):
@@ -140,6 +143,10 @@ class SqliteSource(Source):
         self._db.create_scalar_function("decode_text", self._decode_text, 1, deterministic=True)
         self._encoding: str = self._db.pragma("encoding")  # such as UTF-8 or UTF-16le, names that Python knows too
         self._db.pragma("cache_size", -CACHE_KIB)
+        self._db.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_MIB << 20)
+        self._db.pragma("ignore_check_constraints", "ON")  # the check would compute these expressions for each row
+        for column, table in self._db.execute(GENERATED_COLUMNS):
+            raise BadSource(f"{self.name} has a generated column {column} in {table}, which Intersect does not create.")
         found = [row[0] for row in self._db.execute("PRAGMA quick_check(1)")]
         if found != ["ok"]:
             raise _report_damage(self.name, str(found[0]))
@@ -172,6 +179,8 @@ def _explain_error(path: Path, error: apsw.Error) -> BadSource:
         return BadSource(f"{path} is not an SQLite database. Give playerdata.db and gamedata.db of the game.")
     if isinstance(error, (apsw.BusyError, apsw.LockedError)):
         return BadSource(f"{path} is locked by another program. Stop the game server, or copy the file.")
+    if isinstance(error, apsw.TooBigError):
+        return BadSource(f"{path} has a value of more than {MAX_VALUE_MIB} MiB, which Intersect does not write.")
     if isinstance(error, apsw.CorruptError):
         return _report_damage(str(path), str(error))
     return BadSource(f"{path} cannot be read: {error}. Check the permissions of the file and its folder.")
