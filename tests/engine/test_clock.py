@@ -6,6 +6,8 @@ from collections.abc import Callable
 import pytest
 
 import people
+from findings import findings
+from gamekeeper.doctor import NOTE
 from gamekeeper.game.access.tokens import hash_token
 from gamekeeper.store.engine import clock
 from world import World
@@ -76,6 +78,22 @@ def test_clock_set_back_after_token_use_keeps_expired_token_expired(
     first.sql("UPDATE tokens SET last_used = $1", before)
     move(monkeypatch, -DAY)
     assert now(make_world()) >= before
+
+
+def test_command_with_a_clock_in_the_future_moves_the_time_of_the_next_start_and_is_reported(
+    make_world: Make, engine: str
+) -> None:
+    """The command runs beside a server, whose next change is earlier."""
+    first = make_world()
+    future = now(first) + 366 * DAY * 1000
+    first.post("/api/v1/players/Ann/spells/teach", {"spellid": people.HEAL.id}, by="Shop")
+    first.post("/api/v1/players/Ann/spells/forget", {"spellid": people.HEAL.id}, by="Shop")
+    assert findings(first, "clock") == []
+    first.sql("UPDATE ledger SET at = $1 WHERE seq = (SELECT MAX(seq) - 1 FROM ledger)", future)
+    again = make_world()
+    on_sqlite = engine == "sqlite"
+    assert (now(again) >= future) == on_sqlite
+    assert [each.level for each in findings(again, "clock")] == [NOTE] * on_sqlite
 
 
 def test_views_use_the_steady_clock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

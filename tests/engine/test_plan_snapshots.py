@@ -163,6 +163,7 @@ SCANNING = {
         "items.slots_beyond",
         "items.stray_bags",
         "items.sums",
+        "ledger.backward_steps",
         "mails.count_failed",
         "presence.disagreeing",
         "spells.beyond",

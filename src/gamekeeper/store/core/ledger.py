@@ -162,6 +162,11 @@ async def find_last_time(tx: Reading, kind: str) -> int:
     return row[0] if row else 0
 
 
+async def find_backward_steps(tx: Reading, milliseconds: int) -> Sequence[Row]:
+    """Return changes that are more than this earlier than the change before them, and by how much. SQLite only."""
+    return await tx.all(SQL.backward_steps, milliseconds)
+
+
 class NoEpoch(DatabaseUnavailable, UnusableDatabase):
     """The table `epoch` is empty, so readers of the change feed cannot tell whether their cursor is still valid."""
 

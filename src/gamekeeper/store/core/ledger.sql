@@ -104,6 +104,14 @@ SELECT COALESCE(MAX(seq), 0) FROM ledger;
 -- name: last_time
 SELECT COALESCE(MAX(at), 0) FROM ledger WHERE kind = $1;
 
+-- For the doctor: changes, and how many milliseconds the change before each is later. On SQLite times follow the numbers.
+-- name: backward_steps (sqlite)
+SELECT seq, before - at
+FROM (SELECT seq, at, LAG(at) OVER (ORDER BY seq) AS before FROM ledger) AS timed WHERE at < before - $1;
+
+-- name: backward_steps (postgres)
+SELECT 0, 0 WHERE CAST($1 AS bigint) IS NULL;
+
 -- name: standing
 SELECT id, (SELECT COALESCE(MAX(seq), 0) FROM ledger), trimmed FROM epoch;
 

@@ -52,8 +52,9 @@ PRAGMAS = {
     "temp_store": "MEMORY",  # no temporary files for savepoints and triggers
     "secure_delete": "ON",  # overwrite deleted rows with zeros: what was erased is not left in the file
 }
-# Latest time in the database: the last change, log-in or token use (recorded at most once a minute).
-NEWEST_TIME = """SELECT MAX(COALESCE((SELECT at FROM ledger ORDER BY seq DESC LIMIT 1), 0),
+# Latest time in the database: of the last changes, log-ins and token uses (recorded at most once a minute). The newest
+# change alone would not do: a command with another clock may have written it beside a server.
+NEWEST_TIME = """SELECT MAX(COALESCE((SELECT MAX(at) FROM (SELECT at FROM ledger ORDER BY seq DESC LIMIT 1000)), 0),
                    (SELECT COALESCE(MAX(MAX(issued_at, COALESCE(last_used, 0))), 0) FROM tokens))"""
 PLACEHOLDERS = {
     "guid": "TEXT",
