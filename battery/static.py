@@ -156,7 +156,10 @@ def measure_coverage(run: Run) -> list[Figure]:
         print(said[-3000:])  # which tests, and why
     subprocess.run([PROGRAMS / "coverage", "combine", "-q", data], cwd=ROOT, check=True)
     report: dict[str, Any] = json.loads(_run_tool(PROGRAMS / "coverage", "json", data, "-q", "-o", "-", folder=ROOT))
-    shares = {Path(name).stem: each["summary"]["percent_branches_covered"] for name, each in report["files"].items()}
+    shares = {  # by the room and name of a module, such as players/inventory
+        "/".join(Path(name).with_suffix("").parts[-2:]): each["summary"]["percent_branches_covered"]
+        for name, each in report["files"].items()
+    }
     figures = [Figure("failed tests of the four modules", str(failed), "0", failed == 0)]
     for module in TESTS:
         share: float = shares.get(module, 0.0)
