@@ -1,4 +1,4 @@
-"""Bulk jobs in the browser: selection, preview, progress, results and undo."""
+"""Bulk jobs in the browser: selection, preview, progress and results."""
 
 from collections.abc import Callable
 
@@ -27,16 +27,11 @@ def create(me: Visitor, names: tuple[str, ...], reason: str) -> None:
 
 
 @pytest.mark.smoke
-def test_selected_players_get_an_item_and_it_is_undone(visit: Visit, demo: DemoServer) -> None:
+def test_selected_players_get_an_item(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     create(me, ("Nim", "Ondine", "Pascoe"), "a feast")
     me.page.get_by_role("button", name=f"{GIVE}: 3 players").click()
     me.sees("3 players: 3 done, 0 refused, 0 left.")  # the page follows the job by itself
-    me.page.get_by_label("Reason of the undo").fill("too early")
-    me.page.get_by_role("button", name="Undo for 3 players").click()
-    me.sees(f"Undo of: {GIVE}")
-    me.page.get_by_role("button", name=f"Undo of: {GIVE}: 3 players").click()
-    me.sees("3 players: 3 done, 0 refused, 0 left.")
     check_page(me)
     me.go("/console/characters")
     assert me.page.evaluate("sessionStorage.getItem('gamekeeper-selected')") == "[]"
