@@ -195,13 +195,6 @@ def test_refused_guess_does_not_lengthen_the_wait(world: World) -> None:
 # --- callers that are known to an account: they can log in while it is locked for others ---------------------------
 
 
-def test_known_address_can_log_in_while_the_account_is_locked_for_others(world: World) -> None:
-    assert guess(world, password=SENT, address="10.0.0.9").status == 200
-    shut(world)
-    limited(guess(world, password=SENT))
-    assert guess(world, password=SENT, address="10.0.0.9").status == 200
-
-
 def test_known_caller_has_ten_guesses(world: World) -> None:
     assert guess(world, password=SENT).status == 200
     shut(world)

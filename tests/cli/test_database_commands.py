@@ -1,5 +1,4 @@
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
@@ -25,15 +24,6 @@ def test_a_newer_schema_is_refused(command: CommandLine, world: World, arguments
     problem = command.refuses(*arguments, typed="moss and lanterns")
     assert "it was written by a newer Gamekeeper. Run that version, or a newer one." in problem
     assert len(world.ledger()) == before
-
-
-@over("arguments", AFTER_MIGRATE)
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_an_empty_database_is_refused(first_command: CommandLine, arguments: tuple[str, ...]) -> None:
-    result = first_command.run(*arguments, typed="moss and lanterns", code=1)
-    assert "gamekeeper migrate" in result.output
-    gone = urlunsplit(urlsplit(first_command.database)._replace(path="/gone"))
-    assert 'database "gone" does not exist. Check --database' in CommandLine(gone).refuses("migrate")
 
 
 @over("arguments", AFTER_MIGRATE)

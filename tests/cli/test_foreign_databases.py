@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import apsw
 import asyncpg
@@ -125,11 +126,13 @@ def test_file_that_another_program_uses_or_has_left_behind_is_refused(first_comm
 
 @pytest.mark.usefixtures("inside")
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_reading_commands_leave_empty_database_empty(first_command: CommandLine) -> None:
-    for arguments in READING:
+def test_commands_without_a_schema_leave_the_database_empty(first_command: CommandLine) -> None:
+    for arguments in (*READING, ("users", "grant", "Ann", "users.query"), ("tokens", "issue", "Ann")):
         said = first_command.run(*arguments, code=1).output
         assert "gamekeeper migrate" in said or "Check --database." in said, arguments
         assert made(first_command.database) == [], arguments
+    gone = urlunsplit(urlsplit(first_command.database)._replace(path="/gone"))
+    assert 'database "gone" does not exist. Check --database' in CommandLine(gone).refuses("migrate")
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from findings import errors, unseen
 from gamekeeper.copies import exports
 from gamekeeper.copies.export_folder import MANIFEST, NESTED_NAMES, BadExport, ExportFolder, ExportManifest
 from gamekeeper.copies.lines import BadCopy
-from gamekeeper.copies.restores import NotEmpty
 from gamekeeper.store.engine.migrate import SchemaMismatch
 from people import ANN, PASSWORD, USER_IDS, ZOE
 from world import SENT, World
@@ -218,11 +217,3 @@ def test_incomplete_export_is_refused(world: World, folder: Path, empty_database
         users.write_bytes(whole)
         manifest.write_text(listed)
     assert is_untouched(empty_database)
-
-
-def test_restore_into_a_filled_database_is_refused(world: World, folder: Path) -> None:
-    export(world, folder)
-    before = contents(world)
-    with pytest.raises(NotEmpty, match="it was not changed"):
-        bring_back(folder, world.url)
-    assert contents(world) == before

@@ -19,7 +19,7 @@ from copied import contents, is_untouched
 from expectations import refused
 from findings import errors, unseen
 from gamekeeper import app
-from gamekeeper.copies import moves, restores
+from gamekeeper.copies import moves
 from gamekeeper.copies.lines import BadCopy, TableChecksum
 from gamekeeper.ground import settings
 from gamekeeper.store.engine.migrate import ClosedDatabase, migrate
@@ -177,14 +177,6 @@ def test_failed_move_changes_neither_database(world: World, other_target: str, m
     assert is_untouched(other_target)
     started(world.url)
     give(world)
-
-
-def test_move_into_used_database_is_refused(world: World, databases: Any) -> None:
-    other = databases.fresh()
-    with pytest.raises(restores.NotEmpty, match="it was not changed"):
-        move(world.url, other)
-    give(world)
-    databases.drop(other)
 
 
 @pytest.mark.long_only

@@ -1,8 +1,6 @@
 import uuid
 from datetime import datetime
 
-import pytest
-
 from gamekeeper.intersect import values
 from loops import over
 
@@ -43,12 +41,6 @@ def test_year_9999_means_permanent() -> None:
     assert values.parse_end("9999-12-31 23:59:59-05:00") is None
     assert values.parse_end("9998-12-31 23:59:59") is not None
     assert values.parse_end("2024-02-01 00:00:00") == 1_706_745_600_000
-
-
-def test_end_before_1970_becomes_0() -> None:
-    assert values.parse_end("0001-01-01 00:00:00") == 0
-    with pytest.raises(ValueError, match="not a valid time"):
-        values.parse_end("soon")
 
 
 @over(

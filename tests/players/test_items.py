@@ -64,17 +64,6 @@ def test_unknown_bag_or_item_is_refused(shared_world: World) -> None:
     assert everything(shared_world) == before
 
 
-def test_give_fills_stacks_in_slot_order_then_free_slots(world: World) -> None:
-    assert give(world, ANN, COIN.id, 2).json == give_answer(COIN.id, 252, 1000)
-    assert give(world, ANN, SWORD.id, 3).json == give_answer(SWORD.id, 4)
-    assert {slot for slot, (item, _) in read_slots(world, ANN).items() if item == SWORD.id} == {2, 4, 5, 6}
-    items = [stack(9, ARROW.id, 98), stack(5, ARROW.id, 99), stack(2, ARROW.id, 100), stack(0, SWORD.id)]
-    game_server.put_player(world, people.BOB.id, {"Items": items})
-    assert give(world, BOB, ARROW.id, 105).json == give_answer(ARROW.id, 402)
-    full = (ARROW.id, 100)
-    assert read_slots(world, BOB) == {0: (SWORD.id, 1), 1: full, 2: full, 3: (ARROW.id, 2), 5: full, 9: full}
-
-
 def test_stack_limit_is_a_setting_with_the_default_of_a_million(make_world: Callable[..., World]) -> None:
     world = make_world(stack_cap=1000)
     give(world, BOB, COIN.id, 2500)

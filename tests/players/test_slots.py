@@ -195,18 +195,6 @@ def test_bag_moves_with_its_content_but_not_into_itself(world: World) -> None:
 # --- the specification's take of items, from the lowest slots of the inventory -------------------------------------
 
 
-def test_take_uses_ascending_slots_of_the_inventory_only(world: World) -> None:
-    items = [stack(9, ARROW.id, 10), stack(4, ARROW.id, 20)]
-    game_server.put_player(world, people.ANN.id, {"Items": items, "Bank": [stack(1, ARROW.id, 30)]})
-    assert item_slots.take(world, ITEMS, ARROW.id, 85).json == {"ItemId": ARROW.id, "Quantity": 85}
-    assert {slot: left for slot, left in item_slots.read_slots(world, ITEMS).items() if left[0] == ARROW.id} == {
-        9: (ARROW.id, 5)
-    }
-    refused(item_slots.take(world, ITEMS, ARROW.id, 6), 409, "not_enough_items")
-    assert item_slots.read_slots(world, ITEMS, "bank")[1] == (ARROW.id, 30)
-    assert world.get(f"{BAG}/{ANNS_POUCH}").json["Slots"][1]["Quantity"] == 7
-
-
 def test_take_removes_empty_bag_skips_filled_one_and_records_its_size(world: World) -> None:
     item_slots.give(world, ITEMS, POUCH.id, 1)
     empty = world.get(f"{ITEMS}/inventory").json[4]["BagId"]

@@ -51,17 +51,6 @@ def test_entries_are_added_once_with_counts_and_addresses(world: World) -> None:
     assert [tuple(row) for row in found] == [("192.0.2.0", DAY_MS + 5), ("192.0.2.1", 7)]
 
 
-def test_trades_are_counted_for_each_party_and_once(world: World) -> None:
-    low, high = sorted((PLAYER, OTHER))
-    assert add_trades(world, make_trade(1, 5, low, high), make_trade(2, 5, high, low)) == 2
-    assert sorted(check_counts(world)) == [
-        ("trades", 1),
-        ("trades", 1),
-        ("trades_by_minute", 1),
-        ("trades_once", 1),
-    ]
-
-
 @pytest.mark.parametrize("limit", [1, 100])
 def test_deleted_entries_are_subtracted(world: World, limit: int) -> None:
     add(world, *(make_activity(number, number) for number in range(4)), make_activity(9, DAY_MS, NO_ID, None))
