@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from outbox import FROM, Make, ask, make_due, only, send, sending_to
+from remote import wait_until
 from server import Server
 from smtp_sink import HERE, Rude, Sink
 from world import World
@@ -15,10 +16,7 @@ USERS = "/api/v1/users"
 
 
 def until_sent(world: World) -> None:
-    deadline = time.monotonic() + 60
-    while only(world).state != "sent":
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: only(world).state == "sent")
 
 
 def ask_server(server: Server, token: str) -> int:

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import pytest
 
 import people
-from client_driver import Driver
+from client_driver import Driver, connecting
 from fault_proxy import refusal
 from gamekeeper_client import AsyncClient, Client, Patience, errors
 from loops import over
+from remote import wait_until
 from scripted_server import ScriptedServer, answer
 
 SHORT = Patience(retries=1, first=0.01, longest=0.02)
@@ -58,15 +58,7 @@ def script() -> Generator[ScriptedServer]:
 
 @pytest.fixture(params=[Client, AsyncClient], ids=["blocking", "awaiting"])
 def connect(request: pytest.FixtureRequest, script: ScriptedServer) -> Generator[Connect]:
-    made: list[Driver] = []
-
-    def make(url: str = script.url, **options: Any) -> Driver:
-        made.append(Driver(request.param, url, **{"patience": SHORT, **options}))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
+    yield from connecting(request.param, script.url, patience=SHORT)
 
 
 # --- log-ins of the client -----------------------------------------------------------------------------------------
@@ -112,19 +104,11 @@ def test_threads_do_not_wait_for_one_that_follows_changes(script: ScriptedServer
     with Client(script.url, username="Root", password=people.PASSWORD, patience=SHORT) as client:
         found = Future[int]()
         threading.Thread(target=lambda: found.set_result(next(client.follow_changes(1)).seq), daemon=True).start()
-        _wait_for_requests(script)
+        wait_until(lambda: len(script.requests) >= 5)  # more than a call with one retry (SHORT) would send
         with pytest.raises(errors.Unreachable):
             run_with_timeout(client.get_info)
         script.say(token_response(), feed_response(2))
         assert found.result(timeout=60) == 2
-
-
-def _wait_for_requests(script: ScriptedServer) -> None:
-    """Wait until the scripted server has five requests: more than a call with one retry (SHORT) would send."""
-    end = time.monotonic() + 60
-    while len(script.requests) < 5:
-        assert time.monotonic() < end, "there are no further requests"
-        time.sleep(0.005)
 
 
 # --- idempotency keys ----------------------------------------------------------------------------------------------

@@ -3,13 +3,12 @@
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping
-from typing import Any
 
 import httpx
 import pytest
 
 import people
-from client_driver import QUICK, Driver
+from client_driver import QUICK, Driver, connecting
 from fault_proxy import FaultProxy, refusal
 from gamekeeper_client import AsyncClient, Client, PutPlayer, errors, exchange
 from server import Server
@@ -26,15 +25,7 @@ def proxy(server: Server) -> Generator[FaultProxy]:
 
 @pytest.fixture(params=[Client, AsyncClient], ids=["blocking", "awaiting"])
 def connect(request: pytest.FixtureRequest, proxy: FaultProxy) -> Generator[Callable[..., Driver]]:
-    made: list[Driver] = []
-
-    def make(**options: Any) -> Driver:
-        made.append(Driver(request.param, proxy.url, **options))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
+    yield from connecting(request.param, proxy.url)
 
 
 @pytest.fixture

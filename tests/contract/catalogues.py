@@ -1,5 +1,6 @@
 """Read the schema of a database from its system catalogue, to compare two databases."""
 
+import asyncio
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,6 +48,12 @@ async def of_postgres(url: str) -> Schema:
         }
     finally:
         await db.close()
+
+
+def read_schema(url: str) -> Schema:
+    if url.startswith("sqlite"):
+        return of_sqlite(Path(url.removeprefix("sqlite:///")))
+    return asyncio.run(of_postgres(url))
 
 
 def differences(ours: Schema, theirs: Schema) -> list[str]:

@@ -7,6 +7,7 @@ import good_requests
 import pytest
 import state
 
+from gamekeeper.http.server.admission import Gate
 from world import World, open_world
 
 
@@ -27,3 +28,16 @@ def unchanged(shared_world: World) -> Generator[World]:
     before = state.fingerprint(shared_world)
     yield shared_world
     assert state.list_changed(before, state.fingerprint(shared_world)) == []
+
+
+@pytest.fixture
+def entered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the accounts whose reads entered the gate."""
+    entered, run = list[str](), Gate.run
+
+    def run_and_note(self: Gate, account: str, *given: Any, **more: Any) -> object:
+        entered.append(account)
+        return run(self, account, *given, **more)
+
+    monkeypatch.setattr(Gate, "run", run_and_note)
+    return entered

@@ -6,33 +6,18 @@ from typing import NamedTuple
 import people
 from gamekeeper.http.contract import samples
 from guild_rows import GUILD_ID
+from reports import FIELDS
 from world import World
 
 NEW_ID = people.guid(0x70)
 REALM = "/api/link/v1/servers/realm1"
-WHOLE = {
+WHOLE: dict[str, object] = {
+    **FIELDS,
     "Name": "Xena",
-    "UserId": people.USER_IDS["Bob"],
-    "InBank": True,
-    "MaxVitals": [9, 8],
-    "Level": 40,
-    "Exp": 2**62,
-    "ExperienceToNextLevel": -1,
-    "ClassId": people.WARRIOR.id,
-    "Gender": 1,
-    "Vitals": [1, 2],
-    "BaseStats": [1, 2, 3, 4, 5],
-    "StatPointAllocations": [5, 4, 3, 2, 1],
-    "StatPoints": 6,
-    "Equipment": [0, -1, -1, -1, -1],
-    "MapId": people.MEADOW.id,
-    "X": -3,
     "Y": 2**31 - 1,
     "Z": -(2**31),
-    "Dir": 3,
     "Sprite": "größe \"quoted\" \\ / 'sprite'.png",
     "Face": "😀.png",
-    "Dead": True,
     "LastOnline": "2026-01-31T12:00:00.123Z",
     "CreationDate": "2020-02-29T23:59:59.999+02:00",
     "PlayTimeSeconds": 2**40,

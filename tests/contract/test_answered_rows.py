@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from good_requests import EXAMPLES, furnish
 
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.contract.operation import READ
 from gamekeeper.http.contract.routes import ROUTES
 from gamekeeper.http.server import queries
-from gamekeeper.http.server.admission import Gate
 from world import World
 
 HUGE = str(2**31 - 1)
@@ -27,18 +25,11 @@ def test_limits_of_queries_are_the_declared_rows() -> None:
 
 
 def test_handlers_use_the_gate_and_the_page_size_that_they_declare(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: Callable[..., World], entered: list[str]
 ) -> None:
     world = make_world(max_page_size=MOST_PAGE_ROWS)
     furnish(world)
     world.compares = False
-    entered, run = list[str](), Gate.run
-
-    def run_and_note(self: Gate, account: str, *given: Any, **more: Any) -> object:
-        entered.append(account)
-        return run(self, account, *given, **more)
-
-    monkeypatch.setattr(Gate, "run", run_and_note)
     seen, wrong = set[str](), list[str]()
     for example in EXAMPLES:
         operation = example.route

@@ -1,7 +1,6 @@
 """Lists without a limit of the API: an answer of more than MOST_AT_ONCE rows goes through the gate, in pieces."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from good_requests import EXAMPLES, furnish
@@ -9,24 +8,10 @@ from good_requests import EXAMPLES, furnish
 import people
 from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ, is_list
 from gamekeeper.http.server import paging
-from gamekeeper.http.server.admission import Gate
 from world import World
 
 MakeWorld = Callable[..., World]
 PLAYER = "/api/v1/players/Ann"
-
-
-@pytest.fixture
-def entered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the accounts whose reads entered the gate."""
-    entered, run = list[str](), Gate.run
-
-    def run_and_note(self: Gate, account: str, *given: Any, **more: Any) -> object:
-        entered.append(account)
-        return run(self, account, *given, **more)
-
-    monkeypatch.setattr(Gate, "run", run_and_note)
-    return entered
 
 
 def test_bank_of_more_than_a_thousand_slots_goes_through_the_gate(make_world: MakeWorld, entered: list[str]) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Event, Thread
@@ -18,6 +17,7 @@ from gamekeeper.http.insight import health
 from gamekeeper.store.engine.interface import DatabaseUnavailable
 from gamekeeper.store.engine.sqlite import SqliteStore
 from people import COIN
+from remote import wait_until
 from server import Server
 from world import World, prepare
 
@@ -129,10 +129,7 @@ def coins(url: str, token: str) -> int:
 
 def wait_until_unready(url: str) -> None:
     """Wait until the health check reports not ready; a good answer is cached for half a second."""
-    deadline = time.monotonic() + 60
-    while httpx.get(f"{url}/health/ready").status_code != UNAVAILABLE:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: httpx.get(f"{url}/health/ready").status_code == UNAVAILABLE)
 
 
 @pytest.mark.long_only

@@ -1,26 +1,18 @@
 """The pages Health and Mail, and the state of commands to game servers."""
 
-import time
 from typing import Any
 
 import game_server
 import people
 from commanding import ack, acknowledge, read_feed, read_last
 from gamekeeper.console.insight import health
-from gamekeeper.console.insight.monitor import DoctorRun
 from keepers import ACT, Keeper, OpenKeeper
 from people import ANN
 from proof import reset_code
+from remote import wait_until
 from world import World
 
 EXAMINE = f"{health.PAGE}/examine"
-
-
-def wait_for_end(checkup: DoctorRun, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while checkup.is_running:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_doctor_runs_on_request_of_those_who_manage_users(world: World, keeper: OpenKeeper, root: Keeper) -> None:
@@ -35,7 +27,7 @@ def test_doctor_runs_on_request_of_those_who_manage_users(world: World, keeper: 
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE player_id = $1 AND place = 'bank'", ANN.id)
     answer = root.post(EXAMINE)
     assert answer.status == 303
-    wait_for_end(live.doctor)
+    wait_until(lambda: not live.doctor.is_running)
     assert "error ledger The slots hold 1251 of item Gold Coin" in root.page(answer.headers["location"]).text
 
 

@@ -4,6 +4,7 @@ import asyncio
 import csv
 import io
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import pytest
@@ -44,15 +45,21 @@ async def ask_until(world: World, others: asyncio.Future[Answer], path: str) -> 
     return count
 
 
+def read_beside(world: World, send: Callable[[], Coroutine[Any, Any, Answer]]) -> tuple[int, Answer]:
+    """Return the answer, and how many other requests were answered meanwhile."""
+
+    async def at_once() -> tuple[int, Answer]:
+        read = asyncio.ensure_future(send())
+        return await ask_until(world, read, "/api/v1/players/Ann"), await read
+
+    return world.run(at_once())
+
+
 def test_other_requests_are_answered_during_a_long_read(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "FREE_SECONDS", 0.0)
 
-    async def at_once(path: str) -> tuple[int, Answer]:
-        export = asyncio.ensure_future(long_world.send("GET", path, by="Shop"))
-        return await ask_until(long_world, export, "/api/v1/players/Ann"), await export
-
     for path in (EXPORT, f"{EXPORT}&reason=nobody+said+this", "/api/keeper/v1/players/Ann/items?at=20"):
-        count, answer = long_world.run(at_once(path))
+        count, answer = read_beside(long_world, partial(long_world.send, "GET", path, by="Shop"))
         # requests answered during the export: beside a read without pauses, one at most would be answered
         assert (answer.status, count >= 2) == (200, True), (path, count)
 
@@ -64,17 +71,13 @@ def test_other_requests_are_answered_during_the_results_of_a_job(world: World, m
     job = bulking.create(world, *names, "Ann")["Id"]
     path = f"{bulking.ROOT}/{job}/targets?limit=10000"
 
-    async def at_once(send: Callable[[], Coroutine[Any, Any, Answer]]) -> tuple[int, Answer]:
-        read = asyncio.ensure_future(send())
-        return await ask_until(world, read, "/api/v1/players/Ann"), await read
-
     cookie = {"cookie": f"{sessions.PLAIN_COOKIE}={open_session(world, 'Root').cookie}"}
     for send in (
-        lambda: world.send("GET", path, by="Shop"),
-        lambda: world.send("GET", f"{path}&format=csv", by="Shop"),
-        lambda: world.send("GET", f"/console/bulk/{job}/file", by=None, headers=cookie),
+        partial(world.send, "GET", path, by="Shop"),
+        partial(world.send, "GET", f"{path}&format=csv", by="Shop"),
+        partial(world.send, "GET", f"/console/bulk/{job}/file", by=None, headers=cookie),
     ):
-        count, answer = world.run(at_once(send))
+        count, answer = read_beside(world, send)
         assert (answer.status, count >= 2) == (200, True), (answer.headers["content-type"], count)
         assert answer.raw.count(b"Nobody") == ROWS
 

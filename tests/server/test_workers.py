@@ -15,7 +15,6 @@ import pytest
 from remote import wait_until
 from server import Server
 
-AWAY = '"id": "start", "problem": "the database is unreachable'
 pytestmark = [pytest.mark.parametrize("engine", ["postgres"], indirect=True), pytest.mark.long_only]
 
 

@@ -1,6 +1,7 @@
 """One interface for the blocking and the asynchronous client, for tests of both."""
 
 import asyncio
+from collections.abc import Callable, Generator
 from typing import Any
 
 from gamekeeper_client import AsyncClient, Client, Patience
@@ -39,6 +40,19 @@ class Driver:
                 self._loop.shutdown_asyncgens()
             )  # asyncio.run does this too; Python 3.13 warns if asynchronous generators are not closed
             self._loop.close()
+
+
+def connecting(kind: type[Client | AsyncClient], url: str, **usual: Any) -> Generator[Callable[..., Driver]]:
+    """Yield a function that makes drivers, and close them at the end."""
+    made: list[Driver] = []
+
+    def make(**options: Any) -> Driver:
+        made.append(Driver(kind, url, **usual | options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
 
 
 async def _some(many: Any, most: int) -> list[Any]:

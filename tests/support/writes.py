@@ -57,6 +57,36 @@ def slot(number: int, item_id: str = ZERO_GUID, quantity: int = 0, **more: objec
     return {"Slot": number, "BagId": None, "ItemId": item_id, "Quantity": quantity, "StatBuffs": buffs} | more
 
 
+def anns_sword(number: int) -> dict[str, object]:
+    return slot(number, SWORD.id, 1, StatBuffs=[1, 2, 3, 4, 5])
+
+
+# sides of changes in the audit log
+
+
+def in_slots(*held: object) -> dict[str, object]:
+    return {"Items": [*held]}
+
+
+def wielding(number: int) -> dict[str, object]:
+    return {"Equipment": [-1, -1, number, -1, -1]}
+
+
+def spell(number: int, spell_id: str) -> dict[str, object]:
+    return {"Spells": [{"Slot": number, "SpellId": spell_id}]}
+
+
+def kills(value: int) -> dict[str, object]:
+    return {"Variables": [{"VariableId": KILLS.id, "Value": value}]}
+
+
+def picture(item_id: str, content_hash: str | None) -> dict[str, object]:
+    return {"ItemId": item_id, "Hash": content_hash}
+
+
+# bodies of requests
+
+
 def items(item_id: str, quantity: object) -> dict[str, object]:
     return {"itemid": item_id, "quantity": quantity}
 
@@ -99,12 +129,7 @@ CASES = (
         f"POST {PLAYERS}/[lookupKey]/variables/[variableId]",
         Call(f"{PLAYERS}/Ann/variables/{KILLS.id}", {"value": 8}),
         Call(f"{PLAYERS}/Ann/variables/{KILLS.id}", {"value": True}),
-        {
-            "variables_set": (
-                {"Variables": [{"VariableId": KILLS.id, "Value": 7}]},
-                {"Variables": [{"VariableId": KILLS.id, "Value": 8}]},
-            )
-        },
+        {"variables_set": (kills(7), kills(8))},
         ANN.id,
     ),
     Case(
@@ -113,8 +138,8 @@ CASES = (
         Call(GIVE, items(SWORD.id, 100)),
         {
             "items_given": (
-                {"Items": [slot(1, ARROW.id, 60), slot(4)]},
-                {"Items": [slot(1, ARROW.id, 100), slot(4, ARROW.id, 5)]},
+                in_slots(slot(1, ARROW.id, 60), slot(4)),
+                in_slots(slot(1, ARROW.id, 100), slot(4, ARROW.id, 5)),
             )
         },
         ANN.id,
@@ -124,11 +149,8 @@ CASES = (
         Call(TAKE, items(SWORD.id, 1)),
         Call(TAKE, items(POUCH.id, 1)),
         {
-            "items_taken": (
-                {"Items": [slot(2, SWORD.id, 1, StatBuffs=[1, 2, 3, 4, 5])]},
-                {"Items": [slot(2)]},
-            ),
-            "player_changed": ({"Equipment": [-1, -1, 2, -1, -1]}, {"Equipment": [-1, -1, -1, -1, -1]}),
+            "items_taken": (in_slots(anns_sword(2)), in_slots(slot(2))),
+            "player_changed": (wielding(2), wielding(-1)),
         },
         ANN.id,
     ),
@@ -136,28 +158,28 @@ CASES = (
         f"POST {SLOTS}/take",
         Call(f"{ANNS_SLOTS}/take", in_slot(0, COIN.id, 50)),
         Call(f"{ANNS_SLOTS}/take", in_slot(0, COIN.id, 251)),
-        {"items_taken": ({"Items": [slot(0, COIN.id, 250)]}, {"Items": [slot(0, COIN.id, 200)]})},
+        {"items_taken": (in_slots(slot(0, COIN.id, 250)), in_slots(slot(0, COIN.id, 200)))},
         ANN.id,
     ),
     Case(
         f"POST {SLOTS}/set",
         Call(f"{ANNS_SLOTS}/set", in_slot(1, ARROW.id, 90)),
         Call(f"{ANNS_SLOTS}/set", in_slot(1, ARROW.id, 101)),
-        {"items_given": ({"Items": [slot(1, ARROW.id, 60)]}, {"Items": [slot(1, ARROW.id, 90)]})},
+        {"items_given": (in_slots(slot(1, ARROW.id, 60)), in_slots(slot(1, ARROW.id, 90)))},
         ANN.id,
     ),
     Case(
         f"POST {SLOTS}/equip",
         Call(f"{ANNS_SLOTS}/equip", {"Slot": 1, "ItemId": ARROW.id, "Place": "weapon"}),
         Call(f"{ANNS_SLOTS}/equip", {"Slot": 9, "ItemId": ARROW.id, "Place": "weapon"}),
-        {"player_changed": ({"Equipment": [-1, -1, 2, -1, -1]}, {"Equipment": [-1, -1, 1, -1, -1]})},
+        {"player_changed": (wielding(2), wielding(1))},
         ANN.id,
     ),
     Case(
         f"POST {SLOTS}/unequip",
         Call(f"{ANNS_SLOTS}/unequip", {"Slot": 2, "ItemId": SWORD.id}),
         Call(f"{ANNS_SLOTS}/unequip", {"Slot": 9, "ItemId": SWORD.id}),
-        {"player_changed": ({"Equipment": [-1, -1, 2, -1, -1]}, {"Equipment": [-1, -1, -1, -1, -1]})},
+        {"player_changed": (wielding(2), wielding(-1))},
         ANN.id,
     ),
     Case(
@@ -166,10 +188,10 @@ CASES = (
         Call(f"{ANNS_SLOTS}/move", in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=35)),
         {
             "items_set": (
-                {"Items": [slot(0, COIN.id, 250), slot(2, SWORD.id, 1, StatBuffs=[1, 2, 3, 4, 5])]},
-                {"Items": [slot(0, SWORD.id, 1, StatBuffs=[1, 2, 3, 4, 5]), slot(2, COIN.id, 250)]},
+                in_slots(slot(0, COIN.id, 250), anns_sword(2)),
+                in_slots(anns_sword(0), slot(2, COIN.id, 250)),
             ),
-            "player_changed": ({"Equipment": [-1, -1, 2, -1, -1]}, {"Equipment": [-1, -1, 0, -1, -1]}),
+            "player_changed": (wielding(2), wielding(0)),
         },
         ANN.id,
     ),
@@ -177,24 +199,14 @@ CASES = (
         f"POST {PLAYERS}/[lookupKey]/spells/teach",
         Call(TEACH, {"spellid": HEAL.id}),
         Call(TEACH, {"spellid": FIREBALL.id}),
-        {
-            "spell_taught": (
-                {"Spells": [{"Slot": 1, "SpellId": ZERO_GUID}]},
-                {"Spells": [{"Slot": 1, "SpellId": HEAL.id}]},
-            )
-        },
+        {"spell_taught": (spell(1, ZERO_GUID), spell(1, HEAL.id))},
         ANN.id,
     ),
     Case(
         f"POST {PLAYERS}/[lookupKey]/spells/forget",
         Call(FORGET, {"spellid": FIREBALL.id}),
         Call(FORGET, {"spellid": HEAL.id}),
-        {
-            "spell_forgotten": (
-                {"Spells": [{"Slot": 0, "SpellId": FIREBALL.id}]},
-                {"Spells": [{"Slot": 0, "SpellId": ZERO_GUID}]},
-            )
-        },
+        {"spell_forgotten": (spell(0, FIREBALL.id), spell(0, ZERO_GUID))},
         ANN.id,
     ),
     Case(
@@ -253,18 +265,13 @@ CASES = (
         f"PUT {LINK}/items/[itemId]/picture",
         Call(f"{LINK}/items/{COIN.id}/picture", {"Picture": samples.PICTURE}),
         Call(f"{LINK}/items/{NEW}/picture", {"Picture": samples.PICTURE}),
-        {
-            "item_picture_put": (
-                {"ItemId": COIN.id, "Hash": None},
-                {"ItemId": COIN.id, "Hash": samples.PICTURE_HASH},
-            )
-        },
+        {"item_picture_put": (picture(COIN.id, None), picture(COIN.id, samples.PICTURE_HASH))},
     ),
     Case(
         f"DELETE {LINK}/items/[itemId]/picture",
         Call(f"{LINK}/items/{SWORD.id}/picture"),
         Call(f"{LINK}/items/{NEW}/picture"),
-        {"item_picture_put": ({"ItemId": SWORD.id, "Hash": "00ff"}, {"ItemId": SWORD.id, "Hash": None})},
+        {"item_picture_put": (picture(SWORD.id, "00ff"), picture(SWORD.id, None))},
     ),
     Case(
         f"PUT {LINK}/players/[id]",
@@ -272,10 +279,7 @@ CASES = (
         Call(f"{LINK}/players/{BOB.id}", {"Name": "Ann"}),
         {
             "player_changed": ({"Level": 3}, {"Level": 4}),
-            "items_set": (
-                {"Items": [slot(6)]},
-                {"Items": [POUCHED], "Bags": [EMPTY_BAG]},
-            ),
+            "items_set": (in_slots(slot(6)), in_slots(POUCHED) | {"Bags": [EMPTY_BAG]}),
         },
         BOB.id,
     ),

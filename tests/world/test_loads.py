@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, TypeVar
 
 import catalogues
@@ -63,12 +62,6 @@ WHOSE = {"players_by_rank", "players_by_user", "players_by_class", "players_by_m
 
 def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
     return asyncio.run(worlds.at_work(url, work))
-
-
-def schema(engine: str, url: str) -> catalogues.Schema:
-    if engine == "sqlite":
-        return catalogues.of_sqlite(Path(url.removeprefix("sqlite:///")))
-    return asyncio.run(catalogues.of_postgres(url))
 
 
 def no_advance(_: int) -> None:
@@ -142,22 +135,22 @@ def kill_a_load(url: str) -> None:
 
 
 def test_killed_load_is_completed_by_the_next_and_by_a_server(
-    engine: str, demo_database: str, database: str, databases: Any, monkeypatch: pytest.MonkeyPatch
+    demo_database: str, database: str, databases: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loader, "BATCH_SIZE", BATCH_SIZE)
     kill_a_load(demo_database)
-    complete = schema(engine, database)
-    missing = catalogues.differences(schema(engine, demo_database), complete)
+    complete = catalogues.read_schema(database)
+    missing = catalogues.differences(catalogues.read_schema(demo_database), complete)
     # WHOSE are the indexes that a load drops, with their triggers, and creates again at its end
     assert {found[1] for line in missing if (found := DROPPED.match(line))} == WHOSE
     assert not [line for line in missing if not DROPPED.match(line)]
     served = databases.copy(demo_database)
     asyncio.run(serve_once(served))
-    assert catalogues.differences(schema(engine, served), complete) == []
+    assert catalogues.differences(catalogues.read_schema(served), complete) == []
     assert at_work(served, faults) == []
     databases.drop(served)
     assert at_work(demo_database, complete_load) == []
-    assert catalogues.differences(schema(engine, demo_database), complete) == []
+    assert catalogues.differences(catalogues.read_schema(demo_database), complete) == []
 
 
 async def serve_once(url: str) -> None:
