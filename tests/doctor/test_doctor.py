@@ -96,7 +96,7 @@ def noticed(world: World) -> list[DoctorFinding]:
 
 def errors(world: World, check: str | None = None) -> list[tuple[str, str]]:
     """Return all errors of the doctor, or those of one check: one wrong row may fail several checks."""
-    found = noticed(world)
+    found = [each for each in noticed(world) if each.check != "clock"]  # wrong times also make the log go back
     assert all(each.level == ERROR for each in found)
     return [(each.check, each.message) for each in found if check in (None, each.check)]
 
