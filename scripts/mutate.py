@@ -68,7 +68,11 @@ TESTS = {
         "tests/access/test_oidc_accounts.py",
         "tests/access/test_sessions.py::test_sign_out_everywhere_ends_the_chosen_tokens",
     ),
-    "access/passwords": ("tests/access/test_passwords.py", "tests/access/test_imported_hashes.py"),
+    "access/passwords": (
+        "tests/access/test_passwords.py",
+        "tests/access/test_imported_hashes.py",
+        "tests/access/test_new_passwords.py",
+    ),
 }
 
 
