@@ -154,7 +154,8 @@ class ExportFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.left_out: frozenset[str] | None = None  # a folder may have been made by hand
+        # Tables may be missing, because people may write an export folder by hand.
+        self.left_out: frozenset[str] | None = None
         try:
             raw = (path / MANIFEST).read_bytes()
         except OSError as error:

@@ -73,7 +73,7 @@ async def find_page(request: Request, call: ApiCall) -> str:
 
 
 def find_generated(fields: Mapping[str, str]) -> str:
-    """Return the generated password that a form has set; empty: it was typed, or there is none."""
+    """Return the password that the form generated, or an empty text if the password was typed or is missing."""
     return next((value for name, value in fields.items() if name.startswith(GENERATED)), "")
 
 

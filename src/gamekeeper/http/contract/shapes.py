@@ -31,7 +31,7 @@ PASSWORD_HASH_SCHEMA = {
 }
 PasswordHash = Annotated[str, Meta(extra={"is": "password"}, extra_json_schema=PASSWORD_HASH_SCHEMA)]
 Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=PRINTABLE | HIDDEN_SCHEMA)]
-# a time with a UTC offset
+# ISO 8601 time with a UTC offset, such as 2026-01-31T09:00:00Z
 Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]
 # a time as the engine's logs have it: UTC without an offset, and without a fraction that is zero
 EngineTime = Annotated[

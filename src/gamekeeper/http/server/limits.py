@@ -100,8 +100,8 @@ class ChatGuard:
 
 
 MINUTE = 60.0  # seconds
-# Networks that are counted in one minute: some MB of memory. Beyond them, the one that has been quiet for longest is
-# forgotten. Refusing new ones instead would let one owner of many networks lock all other visitors out.
+# Client networks whose requests are counted in one minute. Beyond this number, the count of the network that has been
+# quiet for longest is dropped. Refusing new networks would let an owner of many networks lock out all other visitors.
 MAX_NETWORKS = 100_000
 
 

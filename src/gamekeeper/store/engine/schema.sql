@@ -580,7 +580,7 @@ CREATE SEQUENCE ledger_seq CACHE 1;
 CREATE TABLE ledger (
     seq         {ledger_number},
     at          {long} NOT NULL,
-    kind        TEXT NOT NULL,                 -- the kind of a change in game/effects.py
+    kind        TEXT NOT NULL,                 -- the kind of a change, as in game/ROOM/changes.py
     actor_id    {guid},                        -- the account that made the change; null: the command line
     token_id    {guid},
     over_link   {boolean} NOT NULL,            -- reported by a game server over the link
