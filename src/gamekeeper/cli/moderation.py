@@ -81,12 +81,11 @@ def read_time(body: Body) -> tuple[int, int | None]:
     return int(body.get("minutes", 0)) or int(body.get("duration", 0)) * moderation.DAY_MINUTES, None
 
 
-F = TypeVar("F", bound=Callable[..., Any])
 Rule = Callable[[Reading, ModerationRequest], Coroutine[Any, Any, Decision[str]]]
 PERMANENT: Body = {"duration": 0}
 
 
-def add_penalty_options(command: F) -> F:
+def add_penalty_options(command: Command) -> Command:
     reason = click.option("--reason", default="", help="Reason; shown by `users show`, the console and the audit log.")
     return add_time_options(reason(command))
 

@@ -28,8 +28,6 @@ from gamekeeper.store.insight.activity import Hour, Period, PlayerActivity
 from gamekeeper.store.players import presence
 from gamekeeper.store.players.presence import StoredSession
 
-HOURS_PER_DAY = 24
-SUMS_ADVICE = "Numbers over time are wrong there; nothing else depends on them, and nothing counts them again."
 OF_HOURS = ("online_sum", "requests", "errors", "sign_ins")  # numbers of days that are sums over their hours
 OF_DAYS = (*OF_HOURS, "play_ms", "new_players")  # numbers of weeks and months that are sums over their days
 Row = TypeVar("Row", Hour, Period)
@@ -42,11 +40,9 @@ async def check_sums(tx: Reading, found: Findings) -> None:
     if hours:
         since = (await rollups.find(tx, SESSIONS)).position // HOUR_MS
         # a day whose first hours are deleted cannot be added up
-        first = hours[0].hour // HOURS_PER_DAY if hours[0].hour <= since else -(-hours[0].hour // HOURS_PER_DAY)
+        first = hours[0].hour // DAY_HOURS if hours[0].hour <= since else -(-hours[0].hour // DAY_HOURS)
         stored = [each for each in days if each.day >= first]
-        _compare_sums(
-            found, "day", stored, _sum(hours, OF_HOURS, lambda each: each.hour // HOURS_PER_DAY), OF_HOURS, first
-        )
+        _compare_sums(found, "day", stored, _sum(hours, OF_HOURS, lambda each: each.hour // DAY_HOURS), OF_HOURS, first)
     for step in PERIODS[1:]:
         sums = _sum(days, OF_DAYS, lambda each, step=step: find_first_day(step, each.day))
         _compare_sums(found, step, await activity.read_periods(tx, step, 0, NEVER), sums, OF_DAYS, 0)
@@ -72,7 +68,7 @@ async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int
         number, events = stored.get(hour, 0), counted.get(hour, 0)
         if number < events or (number > events and hour > erased // HOUR_MS):
             message = f"The rollup of hour {hour} has {number} sign-ins; the security log has {events}."
-            found.add(ERROR, "activity", f"{message} {SUMS_ADVICE}")
+            found.add(ERROR, "activity", f"{message} {ADVICE}")
 
 
 def _sum(rows: Iterable[Row], names: Sequence[str], find_day: Callable[[Row], int]) -> dict[int, Counter[str]]:
@@ -103,7 +99,7 @@ def _compare_sums(
             if kept != counted:
                 message = f"The rollup of {step} {format_day(day)} has {kept} for {name}"
                 parts = "hours" if step == "day" else "days"
-                found.add(ERROR, "activity", f"{message}; its {parts} give {counted}. {SUMS_ADVICE}")
+                found.add(ERROR, "activity", f"{message}; its {parts} give {counted}. {ADVICE}")
 
 
 PAGE = 2_000  # sessions that are in memory at a time

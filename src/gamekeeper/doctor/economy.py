@@ -22,7 +22,6 @@ from gamekeeper.store.insight import economy, holdings
 from gamekeeper.store.insight.economy import CountedChange, EconomyState, Flow, GiftFlow, ItemDay
 from gamekeeper.store.insight.holdings import ITEM, Holding
 
-FLOWS_CHECK = "economy"
 WINDOW_DAYS = 31  # days whose sums are in memory at a time
 FLOWS_ADVICE = (
     "Nothing counts it again; only reports of this day show it. Restore a backup if you need the right number."
@@ -44,7 +43,7 @@ async def check_flows(tx: Reading, found: Findings, codec: Codec, state: Economy
             await counted.take_off(tx, start, newest)
             start = first = newest
         seq = page[-1].seq
-        progress(FLOWS_CHECK, seq, state.seq)
+        progress(ECONOMY, seq, state.seq)
     await counted.take_off(tx, start, NEVER)
     counted.report(found)
 
@@ -83,7 +82,7 @@ class _Differences:
             if not number:
                 continue
             message = f"Item {item}, day {day}: {name} by {whose} is {-number:+} compared with the count"
-            found.add(ERROR, FLOWS_CHECK, f"{message} by the audit log. {FLOWS_ADVICE}")
+            found.add(ERROR, ECONOMY, f"{message} by the audit log. {FLOWS_ADVICE}")
 
     def _add(self, some: Sequence[Flow], gifts: Sequence[GiftFlow], sign: int) -> None:
         for flow in some:
@@ -96,7 +95,6 @@ class _Differences:
             self._gifts[gift.day, gift.item_id, gift.giver_id, "taken"] += sign * gift.taken
 
 
-DAYS_CHECK = "economy"
 HOLDER_DAYS = 92  # days whose holders are counted again: memory has a number for each item and day
 FIX_ADVICE = "Correct it by the flows and the changes of players: gamekeeper doctor --fix"
 NO_ADVICE = "Nothing repairs it; only reports of days show it. Restore a backup if you need the right number."
@@ -123,7 +121,7 @@ async def check_days(
     """Report wrong days. `cause` is the advice if the numbers that judge them are not known to be right, or empty."""
     for each in await find_wrong_days(tx, codec, state, progress):
         if each.message:
-            found.add(ERROR, DAYS_CHECK, f"{each.message} {cause or (FIX_ADVICE if each.alone else NO_ADVICE)}")
+            found.add(ERROR, ECONOMY, f"{each.message} {cause or (FIX_ADVICE if each.alone else NO_ADVICE)}")
 
 
 async def find_wrong_days(tx: Reading, codec: Codec, state: EconomyState, progress: Progress) -> list[WrongDay]:

@@ -221,7 +221,6 @@ def read_member(row: Row) -> GuildMember | str | None:
     return GuildMember(row[0], guild_id, rank, values.parse_time(joined))
 
 
-BAD_OBJECT_ID = "its id is not a guid, or is a duplicate"
 EVENT_OF_MAP = "it is an event of a map, which Intersect does not list"
 SECOND_TIME = "there is one entry of this kind"
 TIME = "time"
@@ -289,7 +288,7 @@ async def _build_object_batch(run: ImportRun, noun: str, rows: list[Row], tx: Re
 def _find_obstacle(run: ImportRun, noun: str, row: Row, entries: dict[str, NamedEntry]) -> str | None:
     """Return why a row cannot be imported, or None."""
     if _has_no_id(row) or row[0] in entries:
-        return BAD_OBJECT_ID
+        return BAD_ID
     if noun == TIME:
         return SECOND_TIME if entries else None
     columns = run.data.tables[noun].columns

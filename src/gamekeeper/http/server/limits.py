@@ -17,7 +17,6 @@ from gamekeeper.game.players.presence import Speaker
 from gamekeeper.game.world.refusals import TooManyMessages
 from gamekeeper.store.access.api_keys import KeyCallerRow, KeyLimits
 
-KEY_MINUTE = 60.0  # seconds
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -54,7 +53,7 @@ class KeyGuard:
         now = time.monotonic()
         ends, count = self._minutes.get(key_id, (0.0, 0))
         if now >= ends:
-            ends, count = now + KEY_MINUTE, 0
+            ends, count = now + MINUTE, 0
         if count >= most:
             raise TooManyKeyRequests(max(1, round(ends - now + 0.5)))
         self._minutes[key_id] = ends, count + 1
@@ -81,9 +80,6 @@ def _is_inside(address: str, networks: tuple[Network, ...]) -> bool:
     return any(parsed in network for network in networks)
 
 
-CHAT_MINUTE = 60.0  # seconds
-
-
 class ChatGuard:
     def __init__(self) -> None:
         self._minutes: dict[str, tuple[float, int]] = {}  # account → end of its current minute, messages in it
@@ -92,7 +88,7 @@ class ChatGuard:
         """Refuse a message if the account has sent too many in this minute. Count it unless it is a dry run."""
         now = time.monotonic()
         self._minutes = {each: kept for each, kept in self._minutes.items() if kept[0] > now}
-        ends, count = self._minutes.get(account_id, (now + CHAT_MINUTE, 0))
+        ends, count = self._minutes.get(account_id, (now + MINUTE, 0))
         if count >= most:
             raise TooManyMessages(max(1, round(ends - now + 0.5)))
         if not dry_run:

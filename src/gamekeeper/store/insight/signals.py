@@ -210,12 +210,12 @@ class StoredSums(NamedTuple, Generic[Key]):
 
 
 async def read_quantities(tx: Reading, item_ids: Iterable[str]) -> dict[str, int]:
-    return {row[0]: row[1] for row in await tx.all(SQL.quantities, _to_id_table(item_ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.quantities, _to_ids(item_ids))}
 
 
 async def read_growth(tx: Reading, item_ids: Iterable[str]) -> StoredSums[str]:
     found = StoredSums[str]({}, {})
-    for item_id, slot, grown, changes in await tx.all(SQL.growth, _to_id_table(item_ids)):
+    for item_id, slot, grown, changes in await tx.all(SQL.growth, _to_ids(item_ids)):
         found.sums.setdefault(item_id, {})[slot] = grown
         if changes:
             found.changes[item_id, slot] = changes
@@ -234,7 +234,7 @@ async def save_growth(
         for key, grown in growth.items()
     ]
     await tx.returning(SQL.save_growth, as_table(rows))
-    await tx.returning(SQL.forget_growth, _to_id_table({item_id for item_id, _ in growth}), before)
+    await tx.returning(SQL.forget_growth, _to_ids({item_id for item_id, _ in growth}), before)
 
 
 async def read_gains(tx: Reading, keys: Iterable[GainKey]) -> StoredSums[GainKey]:
@@ -292,7 +292,3 @@ async def read_refused(tx: Reading, first_minute: int, end_minute: int) -> Slots
 async def find_unbalanced(tx: Reading, day: int, limit: int) -> list[Unbalanced]:
     """Return items whose total at the end of a day does not follow from that before, and what came and went."""
     return [Unbalanced(*row) for row in await tx.all(SQL.unbalanced, day, limit)]
-
-
-def _to_id_table(ids: Iterable[str]) -> str:
-    return as_table({"id": each} for each in ids)
