@@ -50,7 +50,7 @@ def _same(text: str) -> Dialog:
     return Dialog(text, text)
 
 
-# operation → texts; has every operation that a form of the console sends, except undo_change (undo_dialogs.py)
+# operation → texts; has every operation that a form of the console sends, except undo_change (undo.py)
 DIALOGS = PerLanguage[Mapping[str, Dialog]](
     lambda: {
         "give_item": Dialog(_("Give %(item)s to %(name)s"), _("Give %(items)s to %(name)s")),

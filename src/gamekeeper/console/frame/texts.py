@@ -32,7 +32,7 @@ P = ParamSpec("P")
 ENGLISH, GERMAN = "en", "de"
 LANGUAGES = dict(zip(settings.LANGUAGES, ("English", "Deutsch"), strict=True))  # each with its name for itself
 LOCALE = Path(str(resources.files("gamekeeper.console.frame") / "locale"))
-# the language of the page that is being made; languages.py chooses it at the start of each request
+# the language of the page that is being made; `use_language` sets it at the start of each request
 LANGUAGE: ContextVar[str] = ContextVar("console_language", default=ENGLISH)
 
 

@@ -83,7 +83,7 @@ class UserRenamed(_UserChange):
 class UserDeleted(_UserChange):
     """The deletion of an account. Its audit log entry has only the id; each player is deleted by its own change before.
 
-    Earlier changes and stored answers are masked at once, and blanked later by a background job (`erasure_jobs.py`).
+    Earlier changes and stored answers are masked at once, and blanked later by a background job (`erasures.py`).
     """
 
     upto: int  # number of the last change before the deletion of the account
