@@ -4,14 +4,14 @@ BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install setup test tests bulk long lint house types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs diagrams texts site package lock clean
+.PHONY: run install setup test tests bulk long lint house types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs clients diagrams texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
 
 install: .venv/runtime ## Gamekeeper in .venv, as .venv/bin/gamekeeper, without what only its tests need
 
-setup: .venv/dev chromium promtool oidc-provider sample-tools ## the virtual environment for development, and a browser where it can be installed
+setup: .venv/long chromium promtool oidc-provider sample-tools ## the virtual environment for development, and a browser where it can be installed
 
 test: .venv/dev chromium lint ## lint, types, and the tests that every change must pass; `make long` has the others
 	@$(MAKE) --no-print-directory -j2 types tests
@@ -23,7 +23,7 @@ tests: .venv/dev
 bulk: .venv/dev ## a bulk job of 10,000 players whose server is killed five times, on both engines
 	BULK_PLAYERS=10000 $(BIN)/pytest -q -n 2 tests/audit/test_bulk_crashes.py
 
-long: .venv/dev chromium promtool oidc-provider sample-tools ## the tests that `make test` leaves out, and its long forms, on both engines; ONLY=crash: some of them
+long: .venv/long chromium promtool oidc-provider sample-tools ## the tests that `make test` leaves out, and its long forms, on both engines; ONLY=crash: some of them
 	LONG_TESTS=1 $(BIN)/pytest -n 2 --dist worksteal -m "long_form or long_only" $(if $(ONLY),-k "$(ONLY)")
 
 lint: .venv/dev
@@ -31,7 +31,7 @@ lint: .venv/dev
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-logo
 
-house: .venv/bin/python ## count files, lines and imports of the source; fails on an import that goes up
+house: .venv/bin/python ## count files, lines and imports of the source; fails on an import that goes up or to a later room
 	$(BIN)/python scripts/house.py
 
 types: .venv/dev
@@ -56,11 +56,11 @@ PLAYERS ?= 2000
 tour: .venv/dev chromium ## tour of all console pages in Chromium with PLAYERS=2000 on ENGINE=sqlite, with the time of each page
 	GAMEKEEPER_TOUR_PLAYERS=$(PLAYERS) LONG_TESTS=1 $(BIN)/pytest -q -s -m '' tests/browser/test_tour.py -k 'tour_of_all_pages and $(or $(ENGINE),sqlite)'
 
-fuzz: .venv/dev ## fuzz the API with schemathesis against the tolerant OpenAPI document, over 1,000 cases per engine
+fuzz: .venv/long ## fuzz the API with schemathesis against the tolerant OpenAPI document, over 1,000 cases per engine
 	LONG_TESTS=1 FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s -m long_only tests/contract/test_contract_fuzz.py
 
 BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT)) $(if $(CLOCK),--clock $(CLOCK)) $(if $(ALL),--all)
-battery: .venv/dev .venv/semgrep/ready $(if $(LONG),patroni) ## tests with crashes, lost machines, full disks, overload and guessing, each also with seeded faults; ONLY=a,f: some tests; ALL=1: a test that cannot run fails; CLOCK=print: timings are printed but do not decide, for a busy machine
+battery: .venv/long .venv/semgrep/ready $(if $(LONG),patroni) ## tests with crashes, lost machines, full disks, overload and guessing, each also with seeded faults; ONLY=a,f: some tests; ALL=1: a test that cannot run fails; CLOCK=print: timings are printed but do not decide, for a busy machine
 	$(BATTERY) $(if $(LONG),--long $(LONG))
 
 battery-tools: patroni ## install the battery's Debian packages, as root, and Patroni; without them some tests cannot run
@@ -69,7 +69,7 @@ battery-tools: patroni ## install the battery's Debian packages, as root, and Pa
 patroni: .venv/patroni/ready ## install Patroni, and etcd from Debian's package, for the long form of the failover test
 
 LONG_SECONDS ?= 600
-battery-long: .venv/dev .venv/semgrep/ready patroni ## the long forms of the battery's tests, LONG_SECONDS=600 each
+battery-long: .venv/long .venv/semgrep/ready patroni ## the long forms of the battery's tests, LONG_SECONDS=600 each
 	$(BATTERY) --long $(LONG_SECONDS)
 
 mutation: .venv/dev ## mutation tests of inventory, changes, tokens and passwords; takes long
@@ -87,24 +87,33 @@ generators: .venv/dev .venv/generators/ready ## clients of five generators from 
 docs: .venv/dev ## generate docs/settings.md, cli.md, operations.md, permissions.md and changes.md
 	$(BIN)/python scripts/generate_docs.py
 
+clients: .venv/dev ## generate operations, shapes and errors of both clients from the declarations of the API
+	$(BIN)/python scripts/generate_clients.py
+
 diagrams: .venv/dev .venv/diagrams/ready chromium ## render docs/diagrams/*.mmd as SVG files, after a change of one
 	$(BIN)/python scripts/render_diagrams.py
 
 texts: .venv/dev ## extract the console's texts into the catalogue, and update the translations; names those that are missing
 	$(BIN)/python scripts/extract_texts.py
 
-site: .venv/dev ## build the documents as a website in site/; fails on a dead link
+site: .venv/long ## build the documents as a website in site/; fails on a dead link
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-package: .venv/dev ## build a wheel and an sdist of the server and of the Python client in dist/
+package: .venv/long ## build a wheel and an sdist of the server and of the Python client, and npm's package of the TypeScript client, in dist/
 	$(BIN)/python -m build --no-isolation --outdir dist
 	$(BIN)/python -m build --no-isolation --outdir dist clients/python
+	if scripts/install_node_packages.sh clients/typescript .venv/typescript-client; then \
+	  scripts/pack_typescript_client.sh dist; \
+	else \
+	  echo "The package of the TypeScript client is not built. The Python packages are in dist/." >&2; \
+	fi
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock: .venv/dev ## renew the lock files with the newest versions that fit pyproject.toml
 	$(BIN)/pip install --quiet uv
 	$(LOCK) --upgrade pyproject.toml -o requirements.lock
 	$(LOCK) --upgrade --group dev pyproject.toml -o requirements-dev.lock
+	$(LOCK) --group long -c requirements-dev.lock pyproject.toml -o requirements-long.lock
 	echo semgrep | $(LOCK) --upgrade - -o requirements-semgrep.lock
 	echo "patroni[etcd3,psycopg2-binary]" | $(LOCK) --upgrade - -o requirements-patroni.lock
 	printf '%s\n' openapi-python-client openapi-generator-cli urllib3 python-dateutil | $(LOCK) --upgrade - -o requirements-generators.lock
@@ -125,6 +134,11 @@ clean:
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e clients/python
 	@touch $@ .venv/runtime
+
+# what only `make long`, the battery and the site need
+.venv/long: .venv/dev requirements-long.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-long.lock
+	@touch $@
 
 # separate environment, because semgrep needs an older click
 .venv/semgrep/ready: .venv/bin/python requirements-semgrep.lock

@@ -18,7 +18,8 @@ import crash_gives
 from battery import slow_backup
 from battery.cases import SQLITE, Case, Figure, Run
 from gamekeeper import app
-from gamekeeper.copies.backups import Archive, BadBackup
+from gamekeeper.copies.backups import Archive
+from gamekeeper.copies.lines import BadCopy
 from gamekeeper.ground import settings
 from gamekeeper.store.engine.statements import Statement
 from server import Server
@@ -191,7 +192,7 @@ def _is_taken_for_whole(file: Path) -> bool:
     try:
         with Archive(file) as archive:
             archive.verify(lambda _what, _done, _total: None)
-    except BadBackup:
+    except BadCopy:
         return False
     return True
 

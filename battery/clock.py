@@ -22,7 +22,7 @@ from battery.cases import POSTGRES, SQLITE, Case, Figure, NotRun, Run, Timed
 from battery.givers import Givers
 from battery.realm import Realm
 from battery.served import AS_IT_IS, FREQUENT_RETENTION, HASTY_RETENTION, WALL_CLOCK, Served
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.core import ledger
 from pair import Node, programs
 

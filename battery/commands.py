@@ -18,7 +18,7 @@ from gamekeeper.cli.commands import gamekeeper
 BUSY_MS = 10_000  # longest wait of the check for a lock
 SECONDS = 60  # timeout of a process
 CHECK = "check"
-IMPORTED = ("battery.commands", "gamekeeper.cli.copies", "gamekeeper.cli.tokens", "gamekeeper.cli.users")
+IMPORTED = ("battery.commands", "gamekeeper.cli.database", "gamekeeper.cli.access", "gamekeeper.cli.users")
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload([*IMPORTED])
 

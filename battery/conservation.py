@@ -18,7 +18,8 @@ from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
 from battery.frail_disk import FrailDisk
 from battery.served import AS_IT_IS, EARLY_ANSWER, NORMAL, Served
 from crash_gives import COIN, PATIENT, REPLAYED
-from gamekeeper import doctor
+from gamekeeper.doctor.examination import examine as run_doctor
+from gamekeeper.doctor.findings import ERROR
 from gamekeeper.ground import crash
 from server import Server
 
@@ -261,8 +262,8 @@ async def _cut(run: Run, database: str, seed: int) -> crash_gives.CrashRun:
 
 def examine(database: str) -> list[Figure]:
     """Run the doctor, which also checks that the audit log adds up to the items in all slots."""
-    found = realm.at_work(database, lambda keeper: doctor.examine(keeper, lambda _what, _done, _total: None))
-    errors = [each.message for each in found if each.level == doctor.ERROR]
+    found = realm.at_work(database, lambda keeper: run_doctor(keeper, lambda _what, _done, _total: None))
+    errors = [each.message for each in found if each.level == ERROR]
     return [Figure("errors found by the doctor", "; ".join(errors) or "0", "0", not errors)]
 
 

@@ -9,7 +9,7 @@ import httpx
 import contract_fuzz
 from battery.cases import SQLITE, Case, Figure, Run
 from battery.spoilt import HIDDEN, RESHAPED, Spoilt
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 from server import Server
 
 CASES_EACH = 700  # least number of fuzzed requests per database engine

@@ -15,8 +15,8 @@ from pathlib import Path
 from argon2 import PasswordHasher
 
 from gamekeeper.cli import serve
-from gamekeeper.game.access import guesses
-from gamekeeper.game.access.guesses import Guess
+from gamekeeper.game.access import guess_limits
+from gamekeeper.game.access.guess_limits import Guess
 from gamekeeper.game.access.passwords import Passwords
 from gamekeeper.ground import settings
 from gamekeeper.ground.settings import Settings
@@ -69,7 +69,7 @@ def _hash_for_known_names_only() -> None:
 
 
 def _count_after_the_check() -> None:
-    reserved = guesses.reserve_guess
+    reserved = guess_limits.reserve_guess
 
     @asynccontextmanager
     async def late(store: Store, settings: Settings, guess: Guess) -> AsyncGenerator[None]:
@@ -77,7 +77,7 @@ def _count_after_the_check() -> None:
         async with reserved(store, settings, guess):
             pass
 
-    guesses.reserve_guess = late
+    guess_limits.reserve_guess = late
 
 
 FAULTS: dict[str, Callable[[], None]] = {

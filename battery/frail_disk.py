@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -245,7 +246,6 @@ def require(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    import mfusepy  # imported here, so that a missing library ends only this program
-
+    mfusepy: Any = import_module("mfusepy")  # imported here, so that a missing library ends only this program
     at, kept, seeded = sys.argv[1:]
     mfusepy.FUSE(Disk(Path(kept), int(seeded)), at, foreground=True, nothreads=True)

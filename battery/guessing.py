@@ -18,8 +18,8 @@ from battery.counted import COUNTED_AFTER, NO_DUMMY_HASH, Counted
 from battery.realm import PASSWORD, ROOT, Realm
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.accounts import accounts
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.engine.interface import Reading
 

@@ -11,10 +11,10 @@ from gamekeeper.game.access import tokens
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.accounts import accounts
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.player import Player
 from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayerCreated, PlayerState
-from gamekeeper.game.players.players import Player
 from gamekeeper.ground import settings
 from gamekeeper.store.access import credentials
 from gamekeeper.store.access import tokens as token_rows

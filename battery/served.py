@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, MutableMapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -53,7 +54,6 @@ FREQUENT_RETENTION, HASTY_RETENTION = "frequent-retention", "hasty-retention"
 RETENTION_SECONDS = 0.2  # seconds between two runs of the retention job, instead of ten
 LOG_ON_LOOP, NO_GATE = "log-on-loop", "no-gate"
 CRASH_HEADER = b"battery-crash"
-HOUR = 3600.0
 EARLY_SECONDS = 0.03  # seconds from the early answer (seeded fault) to the COMMIT that it should have waited for
 Work = Callable[[Writing], Coroutine[Any, Any, Any]]
 
@@ -88,7 +88,7 @@ class Crashing:
 
 def build(settings: Settings, way: str) -> Asgi:
     """Build the application in the worker, without background jobs, which could reach the fail point first."""
-    presence.EXPIRE_SECONDS = ordered_lists.MAINTAIN_SECONDS = HOUR
+    presence.JOBS = ordered_lists.JOBS = ()
     WAYS[way]()
     return cast("Asgi", Crashing(app.build(app.build_keeper(settings))))  # safe cast: granian accepts any ASGI app
 
@@ -212,7 +212,7 @@ def _lock_with_slots() -> None:
 
 def _tidy_often() -> None:
     """Not a fault: run the retention job often, so that a short test sees many runs."""
-    retention.TIDY_SECONDS = RETENTION_SECONDS
+    retention.JOBS = tuple(replace(each, seconds=RETENTION_SECONDS) for each in retention.JOBS)
 
 
 def _delete_at_once() -> None:

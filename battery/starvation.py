@@ -12,7 +12,7 @@ from battery import realm, steady_load
 from battery.cases import SQLITE, Case, Figure, Run, Timed
 from battery.realm import Realm
 from battery.served import LOG_ON_LOOP, NO_GATE, Served
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.engine.statements import Statement
 from server import Server, free_port

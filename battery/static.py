@@ -1,4 +1,4 @@
-"""Test m: static analysis, and test coverage and mutation tests of the four critical modules."""
+"""Test m: static analysis, and test coverage and mutation tests of the critical modules."""
 
 import json
 import os
@@ -145,7 +145,7 @@ def _run_tool(*command: str | Path, folder: Path) -> str:
 
 
 def measure_coverage(run: Run) -> list[Figure]:
-    """Measure branch coverage of the four critical modules by their own tests, on SQLite only."""
+    """Measure branch coverage of the critical modules by their own tests, on SQLite only."""
     tests = sorted({each for of in TESTS.values() for each in of})[: 1 if run.fault else None]
     data = f"--data-file={run.folder / 'coverage'}"
     with ThreadPoolExecutor(2) as both:  # run both halves of the tests at once, one per CPU core
@@ -160,7 +160,7 @@ def measure_coverage(run: Run) -> list[Figure]:
         "/".join(Path(name).with_suffix("").parts[-2:]): each["summary"]["percent_branches_covered"]
         for name, each in report["files"].items()
     }
-    figures = [Figure("failed tests of the four modules", str(failed), "0", failed == 0)]
+    figures = [Figure("failed tests of these modules", str(failed), "0", failed == 0)]
     for module in TESTS:
         share: float = shares.get(module, 0.0)
         what = f"branches of game/{module}.py tested"

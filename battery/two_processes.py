@@ -16,7 +16,7 @@ from battery.conservation import count_rounds, examine, quiet
 from battery.givers import Givers
 from battery.held import SQLITE_URL
 from battery.served import EARLY_ANSWER, Served
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.engine.sqlite_file import find_log
 from gamekeeper.store.engine.statements import Statement
 from server import Server

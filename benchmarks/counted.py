@@ -10,12 +10,12 @@ import apsw
 from benchmarks import copies, worlds
 from benchmarks.worlds import SQLITE, BenchWorld
 from gamekeeper.demo.world import COIN
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.writes import Intent
 from gamekeeper.game.insight import boards
 from gamekeeper.game.insight.boards import BoardDraft, SeasonDraft
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
-from gamekeeper.http.server import opening
+from gamekeeper.http import keeper_builder
 from gamekeeper.store.insight import boards as board_rows
 
 # every player of the demo's loader has this item
@@ -36,7 +36,7 @@ def count(world: BenchWorld) -> None:
     copies.execute(world, ONE_BOARD)
     started, used = time.perf_counter(), time.process_time()
     loaded = settings.load({}, database=world.url, ranked=RANKED)
-    asyncio.run(opening.run_with_keeper(loaded, _catch_up))
+    asyncio.run(keeper_builder.run_with_keeper(loaded, _catch_up))
     took, used = time.perf_counter() - started, time.process_time() - used
     print(f"  counted in {took:.0f} s, {used:.0f} s of CPU without PostgreSQL's", flush=True)
 

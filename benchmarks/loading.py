@@ -16,7 +16,7 @@ from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, of
 from gamekeeper.cli import terminal
 from gamekeeper.demo import loader
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
 from gamekeeper.store.engine.migrate import migrate
 from gamekeeper.store.engine.sqlite import BULK_LOAD_CACHE_KIB

@@ -19,7 +19,7 @@ from benchmarks.worlds import ENGINES, PASSWORD, POSTGRES, SMALL, SQLITE, BenchW
 from gamekeeper.demo import players, world
 from gamekeeper.demo.world import make_numbered_id, make_numbered_name
 from gamekeeper.game.access.passwords import hash_for_wire
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 
 PART = "operations"
 HEAD = ("number", "operation", "SQLite", "PostgreSQL")

@@ -3,6 +3,7 @@
 import sys
 
 from gamekeeper.cli import serve
+from gamekeeper.game.insight import activity
 from gamekeeper.game.insight.board_follower import BoardFollower
 from gamekeeper.game.insight.economy import Economy
 from gamekeeper.ground import settings
@@ -14,10 +15,8 @@ NO_REST = 0.0
 
 def build(settings: Settings) -> Asgi:
     """Build the application in the worker, because changes in the parent process do not reach it."""
-    from gamekeeper import app  # noqa: PLC0415 - only the worker needs it
-
     Economy.follow = BoardFollower.follow = _do_nothing
-    app.ROLLUPS = ()
+    activity.ROLLUPS = ()
     return serve.build_app(settings)
 
 

@@ -17,7 +17,7 @@ from benchmarks import machine
 from gamekeeper.cli import terminal
 from gamekeeper.demo import loader, world
 from gamekeeper.game.access import passwords, tokens
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
 from gamekeeper.store.accounts import users
 from gamekeeper.store.engine.migrate import SchemaMismatch, migrate

@@ -16,13 +16,21 @@ VOLATILE: Sequence[tuple[str, str]] = (
     ("id", r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"),
     ("id", r"(?<!\w)[0-9a-f]{24}(?!\w)"),  # id of a request
     ("id", r'(?<=etag: )"[0-9a-f]{32}"'),
-    ("id", r"gka_[\w-]{43}"),
+    ("id", r"gk[ak]_[\w-]{43}"),  # a token or an API key
     ("id", r'(?<="PasswordResetCode":")[\w-]+'),
     ("time", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"),
     ("date", r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT"),
     ("ms", r"(?<!\d)1[789]\d{11}(?!\d)"),
     ("number", r"(?<=content-length: )\d+|(?<=retry-after: )\d+"),
     *(("number", rf'(?<="{name}":)[\d.]+') for name in ("uptime", "cps", "us", "at", "RetryAfter")),
+    ("number", r'(?<="Requests":)\d+'),  # the comparison repeats some requests, and not equally often
+    ("number", r'(?<="UpTo":\{"Seq":)\d+'),  # how far a background job has followed
+    # sums of the seconds since the start, and bytes of memory
+    *(("number", rf'(?<="{name}":)[\d.]+') for name in ("play_ms", "PlaySeconds", "Online", "OnlineMax")),
+    ("number", r'(?<="ranks":"play_time","gain":false,"value":)\d+'),
+    ("number", r"(?<=; wait )\d+(?= seconds)"),
+    ("number", r'(?<="Cps":)\{[^}]*\}'),
+    *(("number", rf'(?<="{name}":)\d{{8,}}(?:\.0)?') for name in ("Min", "Max", "Sum", "Mean")),
 )
 PIECES = re.compile("|".join(f"({pattern})" for _, pattern in VOLATILE))
 SECONDS: Mapping[str, Callable[[str], float]] = {
@@ -61,15 +69,22 @@ class Comparison:
     def find_difference(self, old: str, new: str) -> str:
         """Return what differs, or an empty text."""
         olds, news, before = list(_split(old)), list(_split(new)), ""
+        paired = dict[str, str](), dict[str, str]()  # ids that only count if the whole texts are equal
         for (kind, one), (other_kind, other) in zip(olds, news, strict=False):
-            if kind != other_kind or not self._is_same(kind, one, other):
+            if kind != other_kind or not self._is_same(kind, one, other, paired):
                 return f"{before[-200:]!r} {_shorten(one, other)}\n    {_shorten(other, one)}"
             before += one
-        return "" if len(olds) == len(news) else f"{len(old)} characters\n    {len(new)} characters"
+        if len(olds) != len(news):
+            return f"{len(old)} characters\n    {len(new)} characters"
+        self._new_of |= paired[0]
+        self._old_of |= paired[1]
+        return ""
 
-    def _is_same(self, kind: str, old: str, new: str) -> bool:
+    def _is_same(self, kind: str, old: str, new: str, paired: tuple[dict[str, str], dict[str, str]]) -> bool:
         if kind == "id":
-            return self._new_of.setdefault(old, new) == new and self._old_of.setdefault(new, old) == old
+            of_old, of_new = self._new_of.get(old), self._old_of.get(new)
+            known_new, known_old = of_old or paired[0].setdefault(old, new), of_new or paired[1].setdefault(new, old)
+            return known_new == new and known_old == old
         if kind in SECONDS:
             return old == new or abs(SECONDS[kind](old) - SECONDS[kind](new)) <= MOST_APART_SECONDS
         return kind == "number" or old == new

@@ -6,7 +6,8 @@ Both checkouts need their .venv. The old version fills a demo database, and each
 requests are made from the old version's OpenAPI document: every operation, with valid, repeated, odd and invalid
 requests. Compared are the status, the headers with their order, the body, and the access log. Ids, times and other
 random values may differ, but an id must stand for the same id in all answers, and a time must be about the same.
-Exit code 0: no differences; 1: differences, printed.
+Operations of which no request succeeded are printed as gaps: only their refusals are compared.
+Exit code 0: no differences and no gaps; 1: otherwise.
 """
 
 import argparse
@@ -21,7 +22,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
@@ -48,8 +49,11 @@ LIMITS = {"guesses_per_address": 100_000, "resets_per_account": 20, "registratio
 IDLE_SECONDS = 2  # seconds: a connection idle for longer is opened again; the server closes it after 5
 ANSWER_SECONDS = 60
 MOST_SHOWN = 50
+# a GET whose answers differ is repeated: background jobs of the two versions do not run at the same moment
+REPEATS, REPEAT_SECONDS = 12, 2
 COUNT = 10_000  # requests; with fewer, some operations are hardly tested
 FEWEST = 30  # requests of an operation below which it counts as not tested
+LATE = ("guess_failed", "new_address", "many_addresses")  # events that a background job writes
 READY = '"route":"GET /health/ready"'
 
 
@@ -158,13 +162,37 @@ def compare_answers(sides: tuple[Side, Side], asks: Sequence[Ask]) -> tuple[list
         for side in sides:
             side.send(ask)
         old, new = (side.receive(ask) for side in sides)
+        if ask.operation == "list_security_events":
+            old, new = drop_late_events(old, new)
         if ask.operation == "request_password_reset":
             time.sleep(0.002)  # two mails of one millisecond would be sorted by their random ids
         statuses[ask.operation][old.status] += 1
-        if problem := comparison.find_difference_of_answers(old, new):
+        problem = comparison.find_difference_of_answers(old, new)
+        for _ in range(REPEATS if ask.method == "GET" else 0):
+            if not problem:
+                break
+            time.sleep(REPEAT_SECONDS)
+            for side in sides:
+                side.send(ask)
+            problem = comparison.find_difference_of_answers(*(side.receive(ask) for side in sides))
+        if problem:
             sent = f"{ask.method} {ask.target} {ask.body[:80]!r}"
             found.append(f"{number} {ask.operation} ({ask.kind}) {sent}\n    {problem}")
     return found, statuses
+
+
+def drop_late_events(old: Answer, new: Answer) -> list[Answer]:
+    """Leave out the head, and the events that background jobs write, with what they push off the page."""
+    if all(each.body.startswith(b'{"Events":') for each in (old, new)):
+        lists = [json.loads(each.body)["Events"] for each in (old, new)]
+        kept = [[json.dumps(event) for event in events if event["Kind"] not in LATE] for events in lists]
+    elif all(each.body.startswith(b"Id,At,Kind,") for each in (old, new)):
+        lines = [each.body.decode().splitlines() for each in (old, new)]
+        kept = [[line for line in each if line.split(",")[2] not in LATE] for each in lines]
+    else:
+        return [old, new]
+    most = min(map(len, kept))
+    return [replace(old, head="", body="\n".join(each[:most]).encode()) for each in kept]
 
 
 def compare_logs(old: Path, new: Path) -> list[str]:
@@ -198,7 +226,8 @@ class Version(Server):
             super().start()
 
     def _command(self) -> list[str]:
-        serve = [self._python, "-m", "gamekeeper", "serve", "--database", self.database]
+        # -E: a PYTHONPATH that names one checkout would make both servers run that version
+        serve = [self._python, "-E", "-m", "gamekeeper", "serve", "--database", self.database]
         return [*serve, "--host", self._host, "--port", str(self.port)]
 
 
@@ -213,7 +242,7 @@ class Demo(Server):
 
     def _command(self) -> list[str]:
         fill = ["demo", "--database", self.database, "--password", PASSWORD, "--players", str(PLAYERS)]
-        return [self._python, "-m", "gamekeeper", *fill, "--port", str(self.port)]
+        return [self._python, "-E", "-m", "gamekeeper", *fill, "--port", str(self.port)]
 
 
 def _python_of(checkout: Path) -> str:
@@ -295,8 +324,8 @@ def _issue_tokens(checkout: Path, database: str) -> list[str]:
     return [run("tokens", "issue", *each) for each in ((CALLER,), (CALLER, "--read-only"), (UNPRIVILEGED,))]
 
 
-def compare(old: Path, new: Path, engine: str, count: int, seed: str) -> tuple[int, list[str]]:
-    """Return the number of requests, and the differences."""
+def compare(old: Path, new: Path, engine: str, count: int, seed: str) -> tuple[int, list[str], list[str]]:
+    """Return the number of requests, the differences, and the operations that the requests hardly tested."""
     folder = Path(tempfile.mkdtemp(prefix="gk-compare-"))
     try:
         with open_databases(engine, folder) as (database, copy):
@@ -312,7 +341,7 @@ def compare(old: Path, new: Path, engine: str, count: int, seed: str) -> tuple[i
                     found, statuses = compare_answers((Side(one), Side(two)), asks)
             found += compare_logs(first.log, second.log)
         _report(engine, statuses)
-        return len(asks), [*found, *(_find_gaps(statuses) if count >= COUNT else ())]
+        return len(asks), found, list(_find_gaps(statuses)) if count >= COUNT else []
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -341,11 +370,11 @@ def main() -> int:
     failed = False
     for engine in [given.engine] if given.engine else ENGINES:
         began = datetime.now(UTC)
-        sent, found = compare(given.old, given.new, engine, given.count, given.seed)
-        print("\n".join(found[:MOST_SHOWN]))
+        sent, found, gaps = compare(given.old, given.new, engine, given.count, given.seed)
+        print("\n".join([*found[:MOST_SHOWN], *gaps]))
         took = (datetime.now(UTC) - began).total_seconds()
-        print(f"{engine}: {sent:,} requests in {took:.0f} s: {len(found)} differences", flush=True)
-        failed = failed or bool(found)
+        print(f"{engine}: {sent:,} requests in {took:.0f} s: {len(found)} differences, {len(gaps)} gaps", flush=True)
+        failed = failed or bool(found or gaps)
     return 1 if failed else 0
 
 

@@ -21,8 +21,8 @@ import httpx
 from gamekeeper import app
 from gamekeeper.demo import loader, world
 from gamekeeper.game.access import tokens
+from gamekeeper.game.access.changes import UserRegistered
 from gamekeeper.game.access.passwords import NO_PASSWORD
-from gamekeeper.game.accounts.account_changes import UserRegistered
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.ground import settings
 from gamekeeper.store.accounts.users import User

@@ -27,9 +27,9 @@ from gamekeeper.game.access import tokens
 from gamekeeper.game.access.passwords import NO_PASSWORD
 from gamekeeper.game.accounts import accounts
 from gamekeeper.game.core import lookup
+from gamekeeper.game.core.player import Player
 from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.game.players.changes import PlayerCreated, PlayerState
-from gamekeeper.game.players.players import Player
 from gamekeeper.game.world import catalogue
 from gamekeeper.ground import settings
 from gamekeeper.store.access.roles import Powers

@@ -14,16 +14,22 @@ from pathlib import Path
 from typing import Any, cast
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from gamekeeper.game.audit.history import KINDS
 from server_texts import ServerText, find_server_texts, list_settings
 
 CONSOLE = Path(__file__).parent.parent / "src" / "gamekeeper" / "console"
 LOCALE = CONSOLE / "frame" / "locale"
 CATALOGUE = LOCALE / "console.pot"
 METHODS = [("**/*.py", "python"), ("**/*.html", "jinja2"), ("frame/static/*.js", "javascript")]
+KEYWORDS = {**DEFAULT_KEYWORDS, "in_menu": None, "with_help": None, "PageHelp": None}  # their first argument is a text
+# arguments that are texts: Babel takes only one text of a call
+LATER_TEXTS: list[dict[str, Any]] = [
+    dict.fromkeys(("Dialog", "UndoTitle", "PaletteCommand"), (each,)) for each in (2, 3)
+]
 OPTIONS: dict[str, dict[str, Any]] = {
     "**/*.html": {"trimmed": "true", "trim_blocks": "true", "lstrip_blocks": "true", "silent": "false"}
 }
@@ -43,10 +49,11 @@ msgstr ""
 
 def extract(folder: Path = CONSOLE) -> Catalog:
     catalogue = Catalog(project="Gamekeeper console", fuzzy=False)
-    for file, line, message, comments, context in extract_from_dir(
-        folder, METHODS, OPTIONS, comment_tags=("Translators:",), strip_comment_tags=True
-    ):
-        catalogue.add(message, None, [(file, line)], auto_comments=comments, context=context)
+    for keywords, methods in ((KEYWORDS, METHODS), *((each, METHODS[:1]) for each in LATER_TEXTS)):
+        for file, line, message, comments, context in extract_from_dir(
+            folder, methods, OPTIONS, keywords, comment_tags=("Translators:",), strip_comment_tags=True
+        ):
+            catalogue.add(message, None, [(file, line)], auto_comments=comments, context=context)
     return catalogue
 
 
@@ -55,6 +62,8 @@ def extract_all() -> Catalog:
     catalogue = extract()
     for file, text in list_server_texts():
         catalogue.add(text, None, [(file.removeprefix("console/"), 1)])
+    for kind in KINDS.values():
+        catalogue.add(kind.title, None, [("game/audit/history.py", 1)])
     return catalogue
 
 

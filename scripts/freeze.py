@@ -29,16 +29,16 @@ import everything  # noqa: E402 - needs the path that is set above
 import people  # noqa: E402 - needs the path that is set above
 import world as worlds  # noqa: E402 - needs the path that is set above
 from findings import errors  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.accounts.account_changes import UsersLoaded  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.accounts.changes import UsersLoaded  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.audit.changes import LedgerTrimmed  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.audit.history import KINDS  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.core.keeper import Keeper  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.core.player import Player  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.core.writes import Decision, Intent  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.keeper import Keeper  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.players.changes import PlayersLoaded, PlayerState  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.players.players import Player  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.world.loads import PAUSE_LISTS, RESUME_LISTS  # noqa: E402 - needs the path that is set above
 from gamekeeper.http.contract.operation import WRITE  # noqa: E402 - needs the path that is set above
-from gamekeeper.http.contract.routes import ROUTES  # noqa: E402 - needs the path that is set above
+from gamekeeper.http.routes import ROUTES  # noqa: E402 - needs the path that is set above
 from gamekeeper.store.access.roles import Powers  # noqa: E402 - needs the path that is set above
 from gamekeeper.store.accounts.users import User  # noqa: E402 - needs the path that is set above
 from gamekeeper.store.engine.interface import Reading  # noqa: E402 - needs the path that is set above

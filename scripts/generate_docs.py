@@ -11,8 +11,8 @@ import changes_page
 from gamekeeper.cli.commands import gamekeeper
 from gamekeeper.game.access.permissions import ALL, BUILTIN_ROLES, INCLUDED, PERMISSIONS
 from gamekeeper.ground.settings import Settings, show_value, variable
-from gamekeeper.http.contract.routes import list_operations
 from gamekeeper.http.insight import public
+from gamekeeper.http.routes import list_operations
 
 DOCS = Path(__file__).parent.parent / "docs"
 WIDTH = 100
@@ -195,7 +195,8 @@ def _sections(command: click.Command, name: str, parent: click.Context | None) -
     yield f"\n## {context.command_path}\n\n```\n{command.get_help(context)}\n```\n"
     if isinstance(command, click.Group):
         for each in command.list_commands(context):
-            yield from _sections(command.commands[each], each, context)
+            if found := command.get_command(context, each):
+                yield from _sections(found, each, context)
 
 
 def _code(text: str) -> str:

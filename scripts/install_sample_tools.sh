@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Install what runs the TypeScript and PHP samples of the documents: npm's packages of tests/samples, and Debian's PHP.
-# Where that fails, a message says so, and the tests skip these samples.
+# Install what runs the TypeScript and PHP samples of the documents, and what builds the TypeScript client: npm's
+# packages of tests/samples and clients/typescript, and Debian's PHP. Where that fails, a message says so, and the tests
+# skip what needs it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,4 +31,6 @@ install_php() {
 }
 
 scripts/install_node_packages.sh tests/samples .venv/samples || echo "The TypeScript samples are not run." >&2
+scripts/install_node_packages.sh clients/typescript .venv/typescript-client ||
+  echo "The TypeScript client is not tried." >&2
 install_php

@@ -15,7 +15,7 @@ import httpx
 
 from gamekeeper import app
 from gamekeeper.game.access.passwords import hash_for_wire
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
 from server import READY_SECONDS
 

@@ -15,8 +15,8 @@ from crash_gives import COIN, prepare
 from gamekeeper import app
 from gamekeeper.game.audit import retention
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.writes import Intent
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players import items
 from gamekeeper.game.players.inventory import read_capacity
 from gamekeeper.ground import settings

@@ -35,10 +35,10 @@ from gamekeeper.game.access import tokens
 from gamekeeper.game.access.passwords import NO_PASSWORD
 from gamekeeper.game.accounts import accounts
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.player import Player
 from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayerCreated, PlayerState
-from gamekeeper.game.players.players import Player
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.core import ordered_lists as stored
 from gamekeeper.store.engine.interface import Reading, Writing

@@ -15,6 +15,7 @@ from gamekeeper.ground.settings import describe
 
 PACKAGE = Path(__file__).parent.parent / "src" / "gamekeeper"
 BASE = "Refusal"
+KIND = "Kind"  # class of kinds of changes, which say why they cannot be undone
 LETTERS, NAME = re.compile("[a-z]"), re.compile(r"[a-z]+\.[a-z]+")  # NAME: of a permission
 TEXT_VALUES = {"problem", "advice", "why", "fate", "hint"}  # values of refusals that are sentences or parts of them
 # functions that return, and constants that hold, such texts for a refusal elsewhere
@@ -38,8 +39,7 @@ WITHOUT = (
         "doctor/",
         "intersect/",
         "http/accounts/mail_messages.py",
-        "http/accounts/outbox.py",
-        "http/accounts/smtp.py",
+        "http/accounts/mails.py",
     ),
     *(
         "ground/settings.py",
@@ -123,6 +123,8 @@ def _list_values(node: ast.AST, classes: set[str]) -> Iterator[ast.expr]:
         name = ast.unparse(node.func).rpartition(".")[2]
         if name in TEXT_CALLS:
             yield from node.args[:1]
+        if name == KIND:
+            yield from (each.value for each in node.keywords if each.arg == "why_not")
         if name in classes:
             yield from (each.value for each in node.keywords if each.arg in TEXT_VALUES)
     elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value:

@@ -15,9 +15,10 @@ from typing import Any
 import httpx
 import pytest
 from argon2 import PasswordHasher
+from hypothesis import HealthCheck, settings
 
 import world as worlds
-from databases import Postgres, Sqlite, place
+from databases import Postgres, Sqlite, lend, place
 from demo_databases import fill_template, find_hour
 from gamekeeper.game.access import passwords
 from gamekeeper.game.world import feed
@@ -28,6 +29,9 @@ from long_forms import LONG
 pytest_plugins = ("http_fixtures", "console_fixtures", "game_fixtures", "command_fixtures")
 ENGINES = ("sqlite", "postgres")
 IN_EARNEST: PasswordHasher = vars(passwords)["_hasher"]
+# Hypothesis fails no example for being slow: how long one takes depends on how busy the machine is.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -144,34 +148,26 @@ def known_tokens(databases: Sqlite | Postgres) -> Mapping[str, str]:
 @pytest.fixture
 def database(databases: Sqlite | Postgres, request: pytest.FixtureRequest) -> Generator[str]:
     """Return the URL of a database with all test accounts and players."""
-    url = databases.fresh(used=_keeps_connections(request))
-    yield url
-    databases.drop(url)
+    yield from lend(databases, databases.fresh(used=_keeps_connections(request)))
 
 
 @pytest.fixture
 def empty_database(databases: Sqlite | Postgres) -> Generator[str]:
     """Return the URL of an empty database, without a schema."""
-    url = databases.empty()
-    yield url
-    databases.drop(url)
+    yield from lend(databases, databases.empty())
 
 
 @pytest.fixture(params=ENGINES, ids=[f"to_{engine}" for engine in ENGINES])
 def target(request: pytest.FixtureRequest) -> Generator[str]:
     """Return the URL of an empty database of each engine in turn, independent of the world's engine."""
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
-    url = databases.empty()
-    yield url
-    databases.drop(url)
+    yield from lend(databases, databases.empty())
 
 
 @pytest.fixture
 def demo_database(databases: Any) -> Generator[str]:
     """Return the URL of a copy of the demo's database, filled in this hour."""
-    url = databases.copy(fill_template(databases, find_hour()))
-    yield url
-    databases.drop(url)
+    yield from lend(databases, databases.copy(fill_template(databases, find_hour())))
 
 
 @pytest.fixture

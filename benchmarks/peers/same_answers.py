@@ -18,6 +18,7 @@ PLAYERS = 50
 SIZES = (1, 5, 100)
 LISTS = ("/api/v1/players", "/api/v1/players/rank")
 ARGUMENTS = 3
+OK = 200
 EXACTLY = "exactly"
 VOLATILE = {"x-request-id", "date"}
 FILE = "sqlite:///"
@@ -156,7 +157,7 @@ def make_reply(answer: httpx.Response) -> Reply:
 
 def _read(ask: Ask, path: str) -> Any:  # noqa: ANN401 - any JSON
     status, _, content = ask(Question(path))
-    if status != httpx.codes.OK:
+    if status != OK:
         raise RuntimeError(f"{path} was answered with {status}: {content!r}")
     return json.loads(content)
 

@@ -3,7 +3,7 @@ import gc
 import sys
 
 # Importing some hundred modules makes no garbage, and looking for it takes a tenth of the time. Worker processes import
-# this module first, too. `LazyCommands` and the server's start enable it again.
+# this module first, too. `CommandGroup` and the server's start enable it again.
 gc.disable()
 
 UNWRITTEN = (

@@ -3,90 +3,74 @@
 import asyncio
 import gc
 import multiprocessing
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
-from gamekeeper import doctor
 from gamekeeper.console.frame.pages import render_refusal
-from gamekeeper.console.frame.routes import PAGES, ROOT
-from gamekeeper.console.insight import monitor
-from gamekeeper.console.insight.monitor import ConsoleState, DoctorRun, Monitor, Progress
-from gamekeeper.game.access import api_keys, credentials, security_log
-from gamekeeper.game.access import tokens as token_rules
+from gamekeeper.console.frame.routes import ROOT
+from gamekeeper.console.insight.monitor import DoctorRun, Progress, ShownFinding
+from gamekeeper.console.pages import PAGES
 from gamekeeper.game.access.second_factors import read_policy
-from gamekeeper.game.accounts import erasures
-from gamekeeper.game.audit import retention
-from gamekeeper.game.core.keeper import Keeper
-from gamekeeper.game.insight import activity, signal_watch, standbys
-from gamekeeper.game.lists import ordered_lists
-from gamekeeper.game.players import presence
-from gamekeeper.game.world import commands, feed
-from gamekeeper.ground import log, shutdown
+from gamekeeper.game.core.background_jobs import Job, Run
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground import log, rooms, shutdown
 from gamekeeper.ground.settings import Settings
+from gamekeeper.http import openapi
 from gamekeeper.http.access import oidc_settings
 from gamekeeper.http.access.oidc_provider import Provider
-from gamekeeper.http.accounts import outbox
-from gamekeeper.http.audit import bulk_runner
-from gamekeeper.http.audit.bulk_runner import BulkRunner
-from gamekeeper.http.contract import openapi
-from gamekeeper.http.contract.routes import METRICS, REFUSED, ROUTES
 from gamekeeper.http.insight import health, public
 from gamekeeper.http.insight.health import HealthListener
-from gamekeeper.http.server import metrics
+from gamekeeper.http.keeper_builder import build_keeper, open_store, run_with_keeper
+from gamekeeper.http.routes import REFUSED, ROUTES
 from gamekeeper.http.server.admission import Admission, Gate
 from gamekeeper.http.server.asgi import Asgi
 from gamekeeper.http.server.caller import Callers
 from gamekeeper.http.server.dispatcher import ConsoleRoutes
-from gamekeeper.http.server.limits import ChatGuard, PublicGuard
-from gamekeeper.http.server.metrics import Metrics, RequestRates
-from gamekeeper.http.server.opening import build_keeper, open_store, run_with_keeper
+from gamekeeper.http.server.metrics import Metrics
 from gamekeeper.http.server.proxies import Proxies
+from gamekeeper.http.server.rate_limits import ChatGuard, PublicGuard
 from gamekeeper.http.server.request import Services
 from gamekeeper.http.server.router import Router
 from gamekeeper.http.server.static_files import DocsFiles
-from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine import database_checks
 from gamekeeper.store.engine.interface import DatabaseUnavailable
 from gamekeeper.store.engine.migrate import migrate
 
 __all__ = ["BackgroundJobs", "build", "build_keeper", "build_services", "open_store", "run_with_keeper"]
 
-NOTE_USE_SECONDS = 30.0  # interval between writes of the tokens' last use
-ROLLUPS = (*activity.ROLLUPS,)
 RETRY_SECONDS = 1.0  # seconds between two attempts to open the database when the server starts
-# a background job: its interval in seconds, and the function to run
-Job = tuple[float, Callable[[], Awaitable[object]]]
+Repeated = tuple[float, Run]  # a background job: its interval in seconds, and the function to run
 
 
-def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
-    """Build the ASGI application; `jobs` run in addition to the usual background jobs."""
-    callers = Callers(keeper.store, read_policy(keeper.settings))
-    upkeep = BackgroundJobs(keeper, callers, jobs)
-    pages = None
+def build(keeper: Keeper, jobs: Sequence[Repeated] = ()) -> Asgi:
+    """Build the ASGI application; `jobs` run in addition to those that the rooms register."""
+    pages = provider = None
     if keeper.settings.console:
-        live = ConsoleState(
-            Monitor(keeper),
-            DoctorRun(partial(_run_doctor, keeper.settings), lambda: keeper.feed.is_stopping),
-            Provider(chosen) if (chosen := oidc_settings.read(keeper.settings)) else None,
-        )
-        upkeep.provider = live.provider
-        pages = ConsoleRoutes(ROOT.encode(), PAGES, render_refusal, live)
-        upkeep.jobs.append((monitor.SAMPLE_SECONDS, live.monitor.sample))
-    services = build_services(keeper, callers, pages)
-    upkeep.save_requests = partial(_save_requests, keeper, services.metrics.request_rates)
-    upkeep.jobs.append((activity.SAVE_REQUESTS_SECONDS, upkeep.save_requests))
-    upkeep.jobs.append((bulk_runner.POLL_SECONDS, BulkRunner(services).run))
-    if keeper.settings.metrics_token and keeper.settings.workers > 1:
-        upkeep.jobs.append((metrics.PUBLISH_SECONDS, services.metrics.publish))
+        provider = Provider(chosen) if (chosen := oidc_settings.read(keeper.settings)) else None
+        run = DoctorRun(partial(_run_doctor, keeper.settings), lambda: keeper.feed.is_stopping)
+        made = [make(keeper) for make in rooms.collect("console", "SHARED")]
+        shared = (*made, run, *([provider] if provider else []))
+        pages = ConsoleRoutes(ROOT.encode(), PAGES, render_refusal, {type(each): each for each in shared})
+    services = build_services(keeper, Callers(keeper.store, read_policy(keeper.settings)), pages)
+    upkeep = BackgroundJobs(services, jobs)
+    upkeep.provider = provider
     if keeper.settings.health_port:
         upkeep.health = HealthListener(keeper.settings.host, keeper.settings.health_port, services.readiness)
     return Asgi(services, upkeep.start, upkeep.stop, pages)
 
 
 def build_services(keeper: Keeper, callers: Callers, pages: ConsoleRoutes | None = None) -> Services:
+    rooms.import_modules("store")  # now, because the first export may come when an upgrade has replaced the files
     if keeper.settings.public_boards:
         public.parse_fields(keeper.settings)  # a wrong setting is reported at the start
     shown = public.ROUTES if keeper.settings.public_boards else ()
-    more = (*shown, *REFUSED, *(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
+    more = (
+        *shown,
+        *REFUSED,
+        *(pages.routes if pages else ()),
+        *((health.METRICS_ROUTE,) if keeper.settings.metrics_token else ()),
+    )
     admission, readiness = Admission(keeper.settings.requests_in_flight), health.make_readiness_query(keeper)
     return Services(
         keeper=keeper,
@@ -104,55 +88,29 @@ def build_services(keeper: Keeper, callers: Callers, pages: ConsoleRoutes | None
     )
 
 
-async def _save_requests(keeper: Keeper, rates: RequestRates) -> None:
-    counts = rates.take_unsaved()
-    if not counts.requests:
-        return
-    try:
-        await activity.save_requests(keeper.store, *counts)
-    except DatabaseUnavailable:
-        rates.put_back(counts)
-        raise
-
-
-def _run_doctor(settings: Settings, progress: Progress) -> list[doctor.DoctorFinding]:
+def _run_doctor(settings: Settings, progress: Progress) -> Sequence[ShownFinding]:
     """Run the doctor on its own connections. It reads the whole database, so the caller runs it in its own thread."""
-    return asyncio.run(run_with_keeper(settings, lambda keeper: doctor.examine(keeper, progress)))
+    from gamekeeper.doctor.examination import examine  # noqa: PLC0415 - servers that never run it do without
+
+    return asyncio.run(run_with_keeper(settings, lambda keeper: examine(keeper, progress)))
 
 
 class BackgroundJobs:
     """Periodic jobs of a serving process, such as expiring leases, deleting old rows and sending mail."""
 
-    def __init__(self, keeper: Keeper, callers: Callers, jobs: Sequence[Job]) -> None:
-        self._keeper = keeper
-        self._callers = callers
-        tidying = retention.RetentionJob(keeper)
-
-        async def roll_up() -> None:
-            await activity.run_rollups(keeper.store, ROLLUPS, await tidying.clock.find_time())
-
-        self.jobs: list[Job] = [
-            (presence.EXPIRE_SECONDS, lambda: presence.expire_leases(keeper.store)),
-            (retention.TIDY_SECONDS, tidying.tidy),
-            (ordered_lists.MAINTAIN_SECONDS, keeper.lists.maintain_and_report),
-            (credentials.POLL_SECONDS, lambda: credentials.wrap_all(keeper)),
-            (erasures.POLL_SECONDS, lambda: erasures.run_all_jobs(keeper.store)),
-            (activity.ROLLUP_SECONDS, roll_up),
-            (feed.FOLLOW_SECONDS, keeper.economy.follow),
-            (feed.FOLLOW_SECONDS, keeper.boards.follow),
-            (signal_watch.RUN_SECONDS, keeper.signal_checks.run),
-            (NOTE_USE_SECONDS, self.note_use),
-            (commands.SAVE_SECONDS, keeper.feed.cursors.save),
-            (security_log.FLUSH_SECONDS, keeper.failed_guesses.flush),
-            *_mail_jobs(keeper),
-            *_list_standby_jobs(keeper),
-            *jobs,
+    def __init__(self, services: Services, more: Sequence[Repeated] = ()) -> None:
+        self._keeper = services.keeper
+        registered: list[tuple[Job[Any], Run | None]] = [
+            (job, job.start(held))
+            for floor, held in (("game", services.keeper), ("http", services), ("console", services))
+            for job in rooms.collect(floor, "JOBS")
         ]
+        self._at_stop = [run for job, run in registered if run and job.at_stop]
+        self.jobs: list[Repeated] = [*((job.seconds, run) for job, run in registered if run), *more]
         self._tasks: list[asyncio.Task[None]] = []
         self._give_back: Callable[[], None] = lambda: None
         self.health: HealthListener | None = None
         self.provider: Provider | None = None
-        self.save_requests: Callable[[], Awaitable[None]] | None = None
 
     async def start(self) -> None:
         gc.enable()  # `__main__.py` disables it for the import
@@ -175,10 +133,8 @@ class BackgroundJobs:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await _run_job(self.note_use)
-        await _run_job(self._keeper.failed_guesses.flush)
-        if self.save_requests:
-            await _run_job(self.save_requests)
+        for run in self._at_stop:
+            await _run_job(run)
         await self._keeper.feed.close()
         await self._keeper.store.close()
         self._keeper.passwords.close()
@@ -194,7 +150,8 @@ class BackgroundJobs:
         try:
             await store.open()
             await migrate(store)
-            await indexes.create_missing(store)  # indexes come first: counting the rows of the ordered lists needs them
+            # indexes come first: counting the rows of the ordered lists needs them
+            await database_checks.create_missing_indexes(store)
             await self._keeper.lists.prepare()
             # set the time limit of SQL statements last: migrations and counting the ordered lists may take longer
             await store.limit_statements(self._keeper.settings.statement_seconds)
@@ -206,32 +163,14 @@ class BackgroundJobs:
             return False
         return True
 
-    async def note_use(self) -> None:
-        """Store when and from where credentials were used. A background job does it: no request waits for it."""
-        await token_rules.note_use(self._keeper.store, self._callers.take_uses())
-        await api_keys.note_use(self._keeper.store, self._callers.take_used_keys())
 
-
-def _mail_jobs(keeper: Keeper) -> list[Job]:
-    if not keeper.settings.smtp_url:
-        return []
-    sender = outbox.Sender(keeper.settings)
-    return [(outbox.POLL_SECONDS, lambda: sender.send_due(keeper.store))] * outbox.CONCURRENT_SENDERS
-
-
-def _list_standby_jobs(keeper: Keeper) -> list[Job]:
-    return (
-        [(standbys.POLL_SECONDS, standbys.StandbyMonitor(keeper).check)] if keeper.settings.synchronous_standbys else []
-    )
-
-
-async def _repeat(seconds: float, work: Callable[[], Awaitable[object]]) -> None:
+async def _repeat(seconds: float, work: Run) -> None:
     while True:
         await asyncio.sleep(seconds)
         await _run_job(work)
 
 
-async def _run_job(work: Callable[[], Awaitable[object]]) -> None:
+async def _run_job(work: Run) -> None:
     try:
         await work()
     except DatabaseUnavailable as away:

@@ -7,24 +7,20 @@ import pytest
 import people
 import staff
 from api_keys import KEYS, create, use
-from gamekeeper import app
 from gamekeeper.game.access import api_keys as rules
 from gamekeeper.game.core import lookup
-from gamekeeper.http.server import limits
+from gamekeeper.http.server import rate_limits
 from gamekeeper.store.access import api_keys as key_rows
 from gamekeeper.store.accounts import users as user_rows
 from gamekeeper.store.core import idempotency_keys as stored_answers
 from gamekeeper.store.engine.interface import Row, Value, Writing
 from gamekeeper.store.engine.statements import Statement
 from loops import over
+from proof import refused
 from world import Answer, World
 
 GIVE = "/api/v1/players/Ann/items/give"
 COINS = {"itemid": people.COIN.id, "quantity": 3}
-
-
-def expect(answer: Answer, status: int, code: str) -> None:
-    assert (answer.status, answer.code) == (status, code), answer.raw
 
 
 # --- what a key may do ---------------------------------------------------------------------------------------------
@@ -34,11 +30,11 @@ def test_key_does_what_its_role_and_its_owner_allow_and_nothing_else(world: Worl
     key = create(world, Role="shop")
     assert (key["Effective"], key["Active"], key["Note"]) == (["items.give", "players.read"], True, None)
     assert world.post(GIVE, COINS, token=key["Key"]).status == 200
-    expect(world.get("/api/keeper/v1/changes", token=key["Key"]), 403, "permission_missing")
+    refused(world.get("/api/keeper/v1/changes", token=key["Key"]), 403, "permission_missing")
 
     wider = create(world, Permissions=["players.read", "users.query"])  # its owner lacks users.query
     assert wider["Effective"] == ["players.read"]
-    expect(world.get("/api/v1/users/Ann", token=wider["Key"]), 403, "role_missing")
+    refused(world.get("/api/v1/users/Ann", token=wider["Key"]), 403, "role_missing")
     changed = world.call("PUT", f"{KEYS}/{wider['Id']}", body={"Owner": "Clerk"}).json
     assert (changed["Owner"], changed["Effective"]) == ("Clerk", ["players.read", "users.query"])
     assert world.get("/api/v1/users/Ann", token=wider["Key"]).status == 200
@@ -46,18 +42,18 @@ def test_key_does_what_its_role_and_its_owner_allow_and_nothing_else(world: Worl
     viewer = create(world, Role="viewer", Owner="Root")["Key"]
     assert world.get("/api/v1/users/Ann", token=viewer).status == 200
     body = {"username": "New", "password": "ab" * 32, "email": "new@example.test"}
-    expect(world.post("/api/v1/users/register", body, token=viewer), 403, "read_only_token")
+    refused(world.post("/api/v1/users/register", body, token=viewer), 403, "read_only_token")
 
 
 def test_key_manages_no_keys_no_staff_and_ends_no_tokens(world: World) -> None:
     text = create(world, Role="admin", Owner="Root")["Key"]
     other = create(world)["Id"]
     assert world.get(KEYS, token=text).status == 200
-    expect(world.post(KEYS, {"Name": "child", "Role": "shop"}, token=text), 403, "key_manages_no_keys")
-    expect(world.post(f"{KEYS}/{other}/rotate", {}, token=text), 403, "key_manages_no_keys")
-    expect(world.call("PUT", f"{KEYS}/{other}", body={"Suspended": False}, token=text), 403, "key_manages_no_keys")
+    refused(world.post(KEYS, {"Name": "child", "Role": "shop"}, token=text), 403, "key_manages_no_keys")
+    refused(world.post(f"{KEYS}/{other}/rotate", {}, token=text), 403, "key_manages_no_keys")
+    refused(world.call("PUT", f"{KEYS}/{other}", body={"Suspended": False}, token=text), 403, "key_manages_no_keys")
     assert world.call("DELETE", f"{KEYS}/{other}", token=text).status == 200
-    expect(world.call("DELETE", "/api/oauth/tokens/Shop", token=create(world)["Key"]), 403, "role_missing")
+    refused(world.call("DELETE", "/api/oauth/tokens/Shop", token=create(world)["Key"]), 403, "role_missing")
 
 
 def test_key_loses_what_its_owner_loses_and_the_change_lists_it(world: World) -> None:
@@ -69,13 +65,13 @@ def test_key_loses_what_its_owner_loses_and_the_change_lists_it(world: World) ->
     losing = [{"Id": key["Id"], "Name": "web shop", "Lost": ["items.give"]}]
     assert world.post(f"{path}?dryRun=true", {"take": ["shop"]}).json["WeakenedKeys"] == losing
     assert world.post(path, {"take": ["shop"]}).json["WeakenedKeys"] == losing
-    expect(world.post(GIVE, COINS, token=key["Key"]), 403, "read_only_token")
+    refused(world.post(GIVE, COINS, token=key["Key"]), 403, "read_only_token")
     assert world.post(path, {"give": ["shop"]}).json["WeakenedKeys"] == []
     for act, status in (("suspend", 401), ("resume", 200)):
         assert world.post(f"/api/keeper/v1/users/Seller/{act}", {}).status == 200
         assert use(world, key["Key"]).status == status
     assert world.post("/api/v1/users/Seller/admin/ban", {"duration": 1}).status == 200
-    expect(use(world, key["Key"]), 401, "denied")
+    refused(use(world, key["Key"]), 401, "denied")
     assert world.get(f"{KEYS}?owner=Seller").json["Keys"][0]["Effective"] == []
 
     key = create(world, Permissions=["users.query", "players.read"], Owner="Clerk")
@@ -106,33 +102,33 @@ def test_key_works_only_from_its_addresses_for_its_servers_and_until_it_expires(
     text = key["Key"]
     for address in ("192.0.2.9", "::ffff:192.0.2.9", "2001:db8::7", "192.0.2.7"):
         assert use(world, text, address=address).status == 200
-    expect(use(world, text, address="198.51.100.1"), 400, "address_not_allowed")
+    refused(use(world, text, address="198.51.100.1"), 400, "address_not_allowed")
     callers = world.asgi.services.callers
-    world.run(app.BackgroundJobs(world.keeper, callers, ()).note_use())
+    world.run(callers.note_use())
     listed = world.get(KEYS).json["Keys"][0]
     assert (listed["LastUsedFrom"], bool(listed["LastUsedAt"]), listed["Active"]) == ("192.0.2.7", True, True)
     world.sql("UPDATE api_keys SET expires_at = 1 RETURNING 1")
     callers.clear_cache()
-    expect(use(world, text, address="192.0.2.9"), 401, "denied")
+    refused(use(world, text, address="192.0.2.9"), 401, "denied")
     assert world.get(KEYS).json["Keys"][0]["Active"] is False
 
     text = create(world, Role="game server", Owner="Root", Servers=["realm-1"])["Key"]
     link, lease = "/api/link/v1/servers", {"Lease": 60}
     assert world.call("PUT", f"{link}/realm-1", body=lease, token=text).status == 200
-    expect(world.call("PUT", f"{link}/realm-2", body=lease, token=text), 403, "server_not_allowed")
+    refused(world.call("PUT", f"{link}/realm-2", body=lease, token=text), 403, "server_not_allowed")
     for act in ("joined", "left"):
-        expect(world.post(f"{link}/realm-2/{act}", {"Players": []}, token=text), 403, "server_not_allowed")
-    expect(world.call("DELETE", f"{link}/realm-2", token=text), 403, "server_not_allowed")
+        refused(world.post(f"{link}/realm-2/{act}", {"Players": []}, token=text), 403, "server_not_allowed")
+    refused(world.call("DELETE", f"{link}/realm-2", token=text), 403, "server_not_allowed")
 
 
 def test_key_sends_only_its_number_of_requests_per_minute(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     text, now = create(world, PerMinute=2)["Key"], [1000.0]
-    monkeypatch.setattr(limits.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(rate_limits.time, "monotonic", lambda: now[0])
     assert [use(world, text).status for _ in range(3)] == [200, 200, 429]
     now[0] += 20
-    refused = use(world, text)
-    expect(refused, 429, "too_many_key_requests")
-    assert 39 <= int(refused.headers["retry-after"]) <= 41
+    answer = use(world, text)
+    refused(answer, 429, "too_many_key_requests")
+    assert 39 <= int(answer.headers["retry-after"]) <= 41
     now[0] += 41
     assert use(world, text).status == 200
     # the fast look-up does not find this spelling, so the caller is found twice; the request with a body counts once
@@ -159,12 +155,12 @@ def test_key_is_suspended_rotated_and_revoked(world: World) -> None:
     assert [use(world, text).status for text in (key["Key"], first["Key"], second["Key"])] == [401, 401, 200]
     found = world.post(f"{KEYS}/lookup", {"Key": key["Key"]}).json  # a leaked text is found by its hash
     assert (found["Id"], found["Name"], found["TextActive"], found["Active"]) == (key["Id"], "shop 2", False, True)
-    expect(world.post(f"{KEYS}/lookup", {"Key": "gkk_unknown"}), 404, "no_such_key")
+    refused(world.post(f"{KEYS}/lookup", {"Key": "gkk_unknown"}), 404, "no_such_key")
 
     assert world.call("DELETE", path).json["RevokedAt"]
-    expect(use(world, second["Key"]), 401, "denied")
+    refused(use(world, second["Key"]), 401, "denied")
     assert world.call("DELETE", path).status == 200
-    expect(world.post(f"{path}/rotate", {}), 409, "key_revoked")
+    refused(world.post(f"{path}/rotate", {}), 409, "key_revoked")
 
 
 class LockRecorder:
@@ -212,15 +208,15 @@ def test_caller_creates_only_keys_with_permissions_it_has(world: World) -> None:
     manager = staff.add_account(world, "Manager", staff.save_role(world, "key manager", ["keys.manage", "items.give"]))
     body = {"Name": "k", "Permissions": ["items.give"]}
     assert world.post(KEYS, body, token=manager).json["Owner"] == "Manager"
-    expect(world.post(KEYS, {"Name": "k", "Role": "shop"}, token=manager), 403, "key_out_of_reach")
-    expect(world.post(KEYS, body | {"Owner": "Root"}, token=manager), 403, "outranked")
+    refused(world.post(KEYS, {"Name": "k", "Role": "shop"}, token=manager), 403, "key_out_of_reach")
+    refused(world.post(KEYS, body | {"Owner": "Root"}, token=manager), 403, "outranked")
     roots = create(world, Owner="Shop")["Id"]
-    expect(world.post(f"{KEYS}/{roots}/rotate", {}, token=manager), 403, "key_out_of_reach")
-    expect(world.call("PUT", f"{KEYS}/{roots}", body={"Owner": "Manager"}, token=manager), 403, "key_out_of_reach")
+    refused(world.post(f"{KEYS}/{roots}/rotate", {}, token=manager), 403, "key_out_of_reach")
+    refused(world.call("PUT", f"{KEYS}/{roots}", body={"Owner": "Manager"}, token=manager), 403, "key_out_of_reach")
 
     staff.save_role(world, "seller", ["items.give"])
     create(world, Role="seller")
-    expect(world.call("DELETE", "/api/keeper/v1/roles/seller"), 409, "role_in_use")
+    refused(world.call("DELETE", "/api/keeper/v1/roles/seller"), 409, "role_in_use")
 
 
 @over(
@@ -235,7 +231,7 @@ def test_caller_creates_only_keys_with_permissions_it_has(world: World) -> None:
 )
 def test_malformed_key_is_refused_by_name(shared_world: World, fields: dict[str, Any], code: str, named: str) -> None:
     answer = shared_world.post(KEYS, {"Name": "k"} | fields)
-    expect(answer, 400, code)
+    refused(answer, 400, code)
     assert named in answer.message
 
 
@@ -276,8 +272,7 @@ def test_shop_that_changes_to_a_key_in_the_middle_of_a_retry_gives_once(world: W
     old, account = create(world), world.tokens["Shop"]
     replaced = (("shop", account), (people.USER_IDS["Shop"], account), (old["Id"], old["Key"]))
     for order, (named, text) in zip("abc", replaced, strict=True):
-        first = give(world, text, order)
-        assert first.status == 200
+        first = give(world, text, order).accepted()
         again = give(world, create(world, Role="shop", Replaces=named)["Key"], order)
         assert (again.raw, again.headers["idempotent-replay"]) == (first.raw, "true")
         third = give(world, create(world, Replaces=named)["Key"], order)
@@ -294,4 +289,4 @@ def test_erasure_of_the_owner_erases_answers_and_keys(world: World) -> None:
     assert kept is not None
     assert kept.answer == stored_answers.ERASED_ANSWER
     assert world.sql("SELECT COUNT(*) FROM api_keys") == [(0,)]
-    expect(use(world, key["Key"]), 401, "denied")
+    refused(use(world, key["Key"]), 401, "denied")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 import people
-from gamekeeper.game.access import guesses
+from gamekeeper.game.access import guess_limits
 from guessing import PROVING, TOKEN, USERS, WRONG, earlier, guess, limited, shut, validate
 from loops import over
 from proof import at_once, refused, rows
@@ -17,7 +17,7 @@ WINDOW = 5 * 60_000
 
 def caller_of(name: str, address: str = "127.0.0.1") -> str:
     """Return how the database stores a caller with a token."""
-    return guesses.make_caller_guess("", people.USER_IDS[name], address).caller
+    return guess_limits.make_caller_guess("", people.USER_IDS[name], address).caller
 
 
 def age(world: World, milliseconds: int) -> None:
@@ -138,7 +138,7 @@ def test_no_caller_address_or_unknown_name_is_stored_in_clear(make_world: Callab
     ],
 )
 def test_network_of_an_address(address: str, counted: str) -> None:
-    assert guesses.find_network(address) == counted
+    assert guess_limits.find_network(address) == counted
 
 
 def test_addresses_of_one_network_are_counted_together(world: World) -> None:
@@ -236,7 +236,7 @@ def test_new_password_forgets_all_known_callers(world: World) -> None:
 
 def test_known_caller_is_forgotten_after_thirty_days(world: World) -> None:
     assert guess(world, password=SENT).status == 200
-    world.sql("UPDATE known_callers SET at = at - $1", guesses.KNOWN_CALLER_MS)
+    world.sql("UPDATE known_callers SET at = at - $1", guess_limits.KNOWN_CALLER_MS)
     shut(world)
     limited(guess(world, password=SENT))
 
@@ -244,7 +244,7 @@ def test_known_caller_is_forgotten_after_thirty_days(world: World) -> None:
 def test_old_known_callers_are_deleted(world: World) -> None:
     for address in ("10.0.0.1", "10.0.0.2"):
         assert guess(world, password=SENT, address=address).status == 200
-    world.sql("UPDATE known_callers SET at = at - $1 WHERE caller = '10.0.0.1'", guesses.KNOWN_CALLER_MS + 1000)
+    world.sql("UPDATE known_callers SET at = at - $1 WHERE caller = '10.0.0.1'", guess_limits.KNOWN_CALLER_MS + 1000)
     tidy(world)
     assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.2",)]
 

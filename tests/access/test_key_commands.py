@@ -3,7 +3,7 @@
 import people
 from api_keys import create, use
 from command_line import CommandLine
-from gamekeeper.game.players.gifts import EVERY_OTHER_ITEM
+from gamekeeper.game.core.request import EVERY_OTHER_ITEM
 from world import World
 
 CREATE = ("keys", "create", "web shop", "--owner", "Shop")

@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from gamekeeper.http.access import oidc_requests
-from keepers import Keeper
+from keepers import Keeper, read_text
 from loops import over
 from markup import Page
-from oidc_browser import SIGN_IN, START, Browser, MakeWorld, find_user, read, read_events, sign_in
+from oidc_browser import SIGN_IN, START, Browser, MakeWorld, find_user, read_events, sign_in
 from providers import CALLBACK, ScriptedProvider, make_key
 
 
@@ -43,7 +43,7 @@ def test_state_is_refused_when_wrong_or_expired(
     wrong = callback.replace("state=", "state=0")
     for refused in (browser.finish(wrong), Browser(world).finish(callback)):
         assert refused.status == 400
-        assert "did not start in this browser" in read(refused)
+        assert "did not start in this browser" in read_text(refused)
     assert "/token" not in provider.requests
     world.sql("DELETE FROM security_events")
     other = Browser(world)
@@ -83,7 +83,7 @@ def test_id_token_with_a_wrong_claim_is_refused(open_to: MakeWorld, provider: Sc
         provider.claims |= claims
         refused = browser.finish(callback)
         assert refused.status == 400, claims
-        assert problem in read(refused)
+        assert problem in read_text(refused)
         assert browser.get("/console/characters").status == 303, claims
     assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
 
@@ -95,7 +95,7 @@ def test_id_token_without_an_asymmetric_signature_is_refused(
     provider.algorithm = algorithm
     _, refused = sign_in(open_to(), provider, groups=["ops"])
     assert refused.status == 400
-    assert "ID token is not valid" in read(refused)
+    assert "ID token is not valid" in read_text(refused)
 
 
 def test_id_token_of_an_unknown_key_is_refused_and_a_new_key_works(
@@ -118,10 +118,10 @@ def test_callback_works_once_over_two_instances(open_to: MakeWorld, provider: Sc
     for world in (one, two):
         refused = browser.finish(callback, world)
         assert refused.status == 400
-        assert "used already" in read(refused)
+        assert "used already" in read_text(refused)
     provider.accepts_codes_twice = False
-    assert "invalid_grant" not in read(browser.finish(callback, one))
-    assert "invalid_grant" in read(browser.finish(callback, one))
+    assert "invalid_grant" not in read_text(browser.finish(callback, one))
+    assert "invalid_grant" in read_text(browser.finish(callback, one))
 
 
 def test_refusals_of_the_provider_are_shown(open_to: MakeWorld) -> None:
@@ -130,18 +130,18 @@ def test_refusals_of_the_provider_are_shown(open_to: MakeWorld) -> None:
     state = dict(parse_qsl(urlsplit(browser.start()).query))["state"]
     denied = browser.finish(f"{CALLBACK}?error=access_denied&state={state}")
     assert denied.status == 400
-    assert "access_denied" in read(denied)
+    assert "access_denied" in read_text(denied)
     assert browser.finish(f"{CALLBACK}?state={state}").status == 400
     assert browser.finish(f"{CALLBACK}?code=x&iss=https://id.example&state={state}").status == 400
-    assert "invalid_grant" in read(browser.finish(f"{CALLBACK}?code=never-issued&state={state}"))
+    assert "invalid_grant" in read_text(browser.finish(f"{CALLBACK}?code=never-issued&state={state}"))
     world = open_to(oidc_issuer="http://127.0.0.1:9")  # the port `discard`, where no server listens
     refused = Browser(world).get(START)
     assert refused.status == 503
-    assert "sign in with your password" in read(refused)
+    assert "sign in with your password" in read_text(refused)
     assert SIGN_IN in [each.action for each in Page(refused.raw.decode()).forms]
     assert Keeper(world).sign_in("Shop").status == 303
 
 
 def test_too_large_answer_is_refused(open_to: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oidc_requests, "MAX_BYTES", 100)
-    assert "too large" in read(Browser(open_to()).get(START))
+    assert "too large" in read_text(Browser(open_to()).get(START))

@@ -8,9 +8,10 @@ import pytest
 
 from gamekeeper.http.access import oidc_requests
 from gamekeeper.http.access.oidc_requests import Busy, Fetcher, Unreachable
+from keepers import read_text
 from listener import CHUNK, Listener
 from loops import over
-from oidc_browser import START, Browser, MakeWorld, read, read_events, sign_in
+from oidc_browser import START, Browser, MakeWorld, read_events, sign_in
 from providers import ScriptedProvider
 
 DISCOVERY = "/.well-known/openid-configuration"
@@ -116,4 +117,4 @@ def test_unreadable_answer_is_refused(
     if path != DISCOVERY:
         refused = browser.finish(provider.sign_in(browser.start(), groups=["ops"]))
     assert refused.status == status
-    assert problem in read(refused)
+    assert problem in read_text(refused)

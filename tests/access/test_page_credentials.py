@@ -2,9 +2,9 @@
 
 import pytest
 
-from gamekeeper.console.frame.routes import PAGES
+from gamekeeper.console.pages import PAGES
 from gamekeeper.http.contract.operation import NO_TOKEN
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 from keepers import ACT, SIGN_IN, SOMEBODY, Keeper, MakeWorld, fill_path, is_sent_to_sign_in, open_session
 from loops import over
 from markup import Page

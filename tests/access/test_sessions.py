@@ -6,10 +6,10 @@ from urllib.parse import quote
 import pytest
 
 import people
-from gamekeeper import app
+from gamekeeper.game.access import roles
 from gamekeeper.game.access.passwords import hash_for_wire
-from gamekeeper.game.accounts import accounts
 from gamekeeper.game.core.writes import Intent
+from gamekeeper.ground.instants import HOUR_MS, MINUTE_MS
 from keepers import ACT, SIGN_IN, SIGN_OUT, SOMEBODY, Keeper, MakeWorld, get_callers, is_sent_to_sign_in, open_session
 from loops import over
 from markup import Page
@@ -17,7 +17,6 @@ from world import Answer, World
 
 WRONG = "The name or the password is wrong. Type both again."
 UNSENT = "Your session has expired, so your last action was not carried out. Sign in and repeat it."
-HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 BOB = f"/console/players/{people.BOB.id}"
 
 
@@ -147,11 +146,11 @@ def test_list_and_request_reset_the_idle_timeout_only_when_asked(world: World, r
         world.sql("UPDATE tokens SET issued_at = issued_at - $1, last_used = NULL WHERE idle_ms IS NOT NULL", 0)
         drop_cached_tokens(world)
         assert b"data-row" in root.get(path, headers={"x-fragment": "1"}).raw
-        world.run(app.BackgroundJobs(world.keeper, get_callers(world), []).note_use())
+        world.run(get_callers(world).note_use())
         assert world.sql("SELECT COUNT(*) FROM tokens WHERE idle_ms IS NOT NULL AND last_used IS NOT NULL")[0][0] == 0
     world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
     assert root.get(SOMEBODY).status == 200
-    world.run(app.BackgroundJobs(world.keeper, get_callers(world), []).note_use())
+    world.run(get_callers(world).note_use())
     world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
     drop_cached_tokens(world)
     assert root.get(SOMEBODY).status == 200
@@ -218,7 +217,7 @@ def test_sign_out_everywhere_ends_the_chosen_tokens(world: World, root: Keeper, 
 def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:
     shop = open_session(world, "Shop")
     assert "Accounts" not in list_titles(shop)
-    granting = partial(accounts.change_powers, key="Shop", powers=people.ACCOUNTS["Clerk"])
+    granting = partial(roles.set_powers, key="Shop", powers=people.ACCOUNTS["Clerk"])
     world.run(world.keeper.changes.apply(Intent(request_id="test"), granting, lambda _: b""))
     drop_cached_tokens(world)
     assert "Accounts" in list_titles(shop)

@@ -5,7 +5,7 @@ from functools import partial
 
 import people
 import staff
-from gamekeeper.console.frame.routes import PAGES
+from gamekeeper.console.pages import PAGES
 from gamekeeper.store.accounts import invitations
 from keepers import ACT, Keeper, fill_path, open_staff, read_text
 from world import World

@@ -7,13 +7,13 @@ import pytest
 
 import people
 from gamekeeper.game.access import tokens
-from gamekeeper.game.access.security_log import Origin
 from gamekeeper.game.access.tokens import TokenPair
+from gamekeeper.game.core.request import Origin
+from gamekeeper.ground.instants import DAY_MS, HOUR_MS
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from world import SENT, World
 
-HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 STORED = "id, family_id, user_id, access_hash, refresh_hash, read_only, issued_at, access_expires, refresh_expires"
 
 

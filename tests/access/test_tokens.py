@@ -7,15 +7,16 @@ from types import SimpleNamespace
 import pytest
 
 import people
-from expectations import everything
+from expectations import everything, unchanged
 from gamekeeper import app
 from gamekeeper.game.access import tokens
-from gamekeeper.game.access.security_log import CredentialUse, Origin
+from gamekeeper.game.access.security_log import CredentialUse
 from gamekeeper.game.access.tokens import TokenPair
+from gamekeeper.game.core.request import Origin
 from gamekeeper.http.server import caller
-from gamekeeper.http.server.caller import Callers
 from gamekeeper.store.access import tokens as stored
 from gamekeeper.store.engine.interface import Store
+from keepers import get_callers
 from proof import at_once, refused
 from token_pairs import (
     BY_PASSWORD,
@@ -44,9 +45,8 @@ def test_successor_of_a_read_only_token_cannot_write(world: World) -> None:
     second = exchange(world, first.json["refresh_token"])
     for token in (first.json["access_token"], second.json["access_token"]):
         assert world.post("/api/v1/users/Ann/password/validate", {"password": SENT}, token=token).status == 200
-        before = everything(world)
-        refused(world.call("DELETE", f"{TOKEN}/Root", token=token), 403, "read_only_token")
-        assert everything(world) == before
+        with unchanged(world):
+            refused(world.call("DELETE", f"{TOKEN}/Root", token=token), 403, "read_only_token")
 
 
 def test_two_different_authorization_headers_are_400(world: World) -> None:
@@ -174,7 +174,7 @@ def works_later(world: World, session: TokenPair, milliseconds: int) -> bool:
     """Make the session older, and use it if it is still active."""
     for column in ("issued_at", "access_expires", "last_used"):
         world.sql(f"UPDATE tokens SET {column} = {column} - $1 WHERE id = $2", milliseconds, session.id)  # noqa: S608 - ours
-    callers_of(world).clear_cache()
+    get_callers(world).clear_cache()
     answer = world.get(PLAYERS, token=session.access)
     assert answer.status in {200, 401}
     write_down(world)
@@ -205,13 +205,9 @@ def last_use(world: World, name: str) -> int | None:
     return world.sql("SELECT last_used FROM tokens WHERE access_hash = $1", tokens.hash_token(world.tokens[name]))[0][0]
 
 
-def callers_of(world: World) -> Callers:
-    return world.asgi.services.callers
-
-
 def write_down(world: World) -> None:
     """Store the collected times of token uses, as the background job does every half minute."""
-    world.run(app.BackgroundJobs(world.keeper, callers_of(world), []).note_use())
+    world.run(get_callers(world).note_use())
 
 
 def test_token_use_is_stored_later_also_of_a_refused_request(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +224,7 @@ def test_token_use_is_stored_later_also_of_a_refused_request(world: World, monke
     for ago, again in ((MINUTE // 2, False), (MINUTE + 1, True)):  # at most once a minute
         world.sql("UPDATE tokens SET last_used = last_used - $1 WHERE last_used IS NOT NULL", ago)
         before = last_use(world, "Root")
-        callers_of(world).clear_cache()
+        get_callers(world).clear_cache()
         assert world.get("/api/v1/players").status == 200
         write_down(world)
         assert (last_use(world, "Root") != before) is again
@@ -244,7 +240,7 @@ def test_two_instances_store_uses_concurrently(make_world: Callable[..., World])
     async def both(stores: Sequence[Store], uses: Sequence[list[CredentialUse]]) -> None:
         await asyncio.gather(*(tokens.note_use(store, each) for store, each in zip(stores, uses, strict=True)))
 
-    worlds[0].run(both([each.keeper.store for each in worlds], [callers_of(each).take_uses() for each in worlds]))
+    worlds[0].run(both([each.keeper.store for each in worlds], [get_callers(each).take_uses() for each in worlds]))
     used = {name for name in ("Root", "Shop", "Clerk", "Server") if last_use(worlds[0], name) is not None}
     assert used == {"Root", "Shop", "Clerk"}
 
@@ -252,7 +248,7 @@ def test_two_instances_store_uses_concurrently(make_world: Callable[..., World])
 def test_shutdown_stores_collected_uses(world: World, loop: asyncio.AbstractEventLoop) -> None:
     assert world.get("/api/v1/players").status == 200
     keeper = app.build_keeper(world.keeper.settings)
-    upkeep = app.BackgroundJobs(keeper, callers_of(world), [])
+    upkeep = app.BackgroundJobs(app.build_services(keeper, get_callers(world)))
     loop.run_until_complete(upkeep.start())
     loop.run_until_complete(upkeep.stop())
     assert last_use(world, "Root") is not None

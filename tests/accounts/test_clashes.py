@@ -8,12 +8,12 @@ import pytest
 import people
 from gamekeeper.game.access import passwords
 from gamekeeper.game.access.passwords import hash_for_wire
-from gamekeeper.game.accounts.account_changes import UsersLoaded
+from gamekeeper.game.accounts.changes import UsersLoaded
 from gamekeeper.game.core.change import Change
+from gamekeeper.game.core.player import Player
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.players.changes import PlayersLoaded
 from gamekeeper.game.players.changes import PlayerState as Belongings
-from gamekeeper.game.players.players import Player
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
@@ -60,9 +60,7 @@ def log_in(world: World, username: str, sent: str) -> Answer:
 
 
 def token_of(world: World, username: str, name: str) -> str:
-    answer = log_in(world, username, old_password(name))
-    assert answer.status == 200, answer.raw
-    return answer.json["access_token"]
+    return log_in(world, username, old_password(name)).accepted().json["access_token"]
 
 
 def works(world: World, token: str) -> bool:

@@ -21,6 +21,7 @@ def test_approval_of_an_invitation_shows_its_address(make_world: MakeWorld, data
     world = approving.make_strict(make_world, public_url=PUBLIC_URL)
     judge = staff.add_account(world, "Judge", staff.save_role(world, "judge", ["approvals.decide"]))
     held = world.post(INVITATIONS, {"EMail": NEW, "roles": ["moderator"]}).json["ApprovalId"]
+    world.wait_for_next_millisecond()
     world.post("/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 12_000}, by="Shop")
     assert list_emails(world) == [None, NEW]
     assert list_emails(world, token=judge) == [None, MASKED]

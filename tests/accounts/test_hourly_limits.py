@@ -8,9 +8,9 @@ import pytest
 
 import people
 from command_line import CommandLine
-from expectations import everything
+from expectations import everything, unchanged
 from gamekeeper.game.access.passwords import NO_PASSWORD
-from gamekeeper.game.accounts import registration as rule
+from gamekeeper.game.accounts import accounts
 from gamekeeper.game.core.refusals import TooManyRegistrations
 from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.store.accounts.users import User
@@ -52,9 +52,8 @@ def test_registrations_per_caller_and_sliding_hour_are_limited(three: World) -> 
     assert register(three, 1, by="Clerk") == [200]
     three.sql("UPDATE registrations SET at = at - $1", 40 * 60_000)
     assert register(three, 2, 3, by="Clerk") == [200] * 2
-    before = everything(three)
-    require_limit(three.post(REGISTER, body(4), by="Clerk"), "too_many_registrations", 1190, 1200)
-    assert everything(three) == before
+    with unchanged(three):
+        require_limit(three.post(REGISTER, body(4), by="Clerk"), "too_many_registrations", 1190, 1200)
     log_in = {"grant_type": "password", "username": "Clerk", "password": SENT}
     token = three.post("/api/oauth/token", log_in, by=None).json["access_token"]
     assert register(three, 4, token=token) == [429]  # another token of the account shares the limit
@@ -68,12 +67,11 @@ def test_registrations_per_caller_and_sliding_hour_are_limited(three: World) -> 
 
 
 def test_refused_dry_and_replayed_registrations_and_the_command_line_are_not_counted(three: World) -> None:
-    before = everything(three)
-    tried = f"{REGISTER}?dryRun=true"
-    for bad, status in (("Ann", 409), ("rank", 400)):
-        assert three.post(REGISTER, body(1) | {"username": bad}).status == status
-    assert {three.post(tried, body(number)).status for number in range(4)} == {200}
-    assert everything(three) == before
+    with unchanged(three):
+        tried = f"{REGISTER}?dryRun=true"
+        for bad, status in (("Ann", 409), ("rank", 400)):
+            assert three.post(REGISTER, body(1) | {"username": bad}).status == status
+        assert {three.post(tried, body(number)).status for number in range(4)} == {200}
     key = {"Idempotency-Key": "once"}
     assert register(three, 1, 1, 1, headers=key) == [200] * 3
     assert register(three, 2, 3, 4) == [200, 200, 429]
@@ -94,7 +92,7 @@ def test_concurrent_registrations_on_two_instances_keep_the_limit(make_world: Ma
         email, settings = f"{name}@example.test", world.keeper.settings
 
         def decide(tx: Reading) -> Coroutine[Any, Any, Decision[User]]:
-            return rule.register(tx, caller, settings, name, email, NO_PASSWORD)
+            return accounts.register_counted(tx, caller, settings, name, email, NO_PASSWORD)
 
         try:
             await world.keeper.changes.apply(Intent(name, caller), decide, lambda _: b"null")
@@ -119,10 +117,9 @@ def reset(world: World, name: str = "Ann", query: str = "", **more: object) -> A
 
 
 def test_account_gets_three_reset_mails_in_a_sliding_hour(world: World) -> None:
-    before = everything(world)
-    for _ in range(4):
-        assert reset(world, query="?dryRun=true").status == 200
-    assert everything(world) == before
+    with unchanged(world):
+        for _ in range(4):
+            assert reset(world, query="?dryRun=true").status == 200
     ask(world)
     age(world, 40)
     codes = [ask(world) for _ in range(2)]

@@ -9,7 +9,7 @@ import pytest
 import people
 import staff
 from gamekeeper.game.access.refusals import InvitationVoid
-from gamekeeper.game.accounts import registration, suspensions
+from gamekeeper.game.accounts import accounts, moderation
 from gamekeeper.store.accounts import invitations as rows
 from gamekeeper.store.accounts.users import User
 from outbox import Make, send, sending_to
@@ -39,7 +39,7 @@ def accept(world: World, secret: str, name: str = "Sunniva") -> User:
 
 async def accept_now(world: World, secret: str, name: str) -> User:
     decide = partial(
-        registration.accept_invitation, secret=secret, name=name, password=staff.STORED, settings=world.keeper.settings
+        accounts.accept_invitation, secret=secret, name=name, password=staff.STORED, settings=world.keeper.settings
     )
     found: list[User] = []
 
@@ -146,7 +146,7 @@ def test_invitation_is_void_when_the_inviter_could_not_give_the_roles_any_more(w
     elif lost == "quota":
         world.sql("INSERT INTO role_quotas (role, item_id, most) VALUES ('chief', $1, 5)", people.COIN.id)
     elif lost == "log-in":
-        decide = partial(suspensions.suspend, key="Chief", actor=None)
+        decide = partial(moderation.suspend, key="Chief", actor=None)
         world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
     else:
         assert world.call("DELETE", "/api/v1/users/Chief").status == 200

@@ -10,7 +10,7 @@ import pytest
 import people
 from expectations import everything
 from gamekeeper.game.accounts import mails as rules
-from gamekeeper.http.server.instants import format_instant
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.store.accounts import mails
 from gamekeeper.store.engine.interface import Writing
 from outbox import ask, list_mails, only

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 import people
-from expectations import everything
+from audit_log import last
+from expectations import unchanged
 from game_server import LINK, newcomer, put_player
-from gamekeeper.http.server.instants import DAY_MS, parse_instant
+from gamekeeper.ground.instants import DAY_MS, parse_instant
 from proof import at_once, refused, spelt
 from world import SENT, Answer, World
 
@@ -56,10 +57,6 @@ def read_feed(world: World, after: int) -> list[dict[str, Any]]:
     return world.get(f"{LINK}/changes?after={after}").json["Changes"]
 
 
-def last(world: World) -> int:
-    return world.ledger()[-1].seq
-
-
 def prepare(world: World, what: str, name: str = "Ann") -> None:
     """Prepare the account so that the moderation operation succeeds, such as a ban before an unban."""
     if what.startswith("un"):
@@ -81,19 +78,18 @@ def test_answer_has_the_exact_message_in_any_case_and_without_a_body(world: Worl
 
 
 def test_act_that_the_engine_refuses_is_refused_before_the_key(shared_world: World) -> None:
-    before = everything(shared_world)
-    for what, status, code, message in (
-        ("warpmeto", 400, "act_not_supported", "'WarpMeTo' not supported by the API."),
-        ("SetFace", 501, "act_not_implemented", "SetFace"),
-        ("nothing", 400, "invalid_action", "Invalid action."),
-        ("6", 400, "invalid_action", "Invalid action."),
-    ):
-        for of in (USERS, PLAYERS):
-            for key in ("Ann", "Nobody"):
-                refused(act(shared_world, what, key, raw=b"[]", of=of), status, code, message)
-            refused(act(shared_world, what, of=of, by=None), 401, "denied")
-            refused(act(shared_world, what, of=of, by="Shop"), status, code, message)
-    assert everything(shared_world) == before
+    with unchanged(shared_world):
+        for what, status, code, message in (
+            ("warpmeto", 400, "act_not_supported", "'WarpMeTo' not supported by the API."),
+            ("SetFace", 501, "act_not_implemented", "SetFace"),
+            ("nothing", 400, "invalid_action", "Invalid action."),
+            ("6", 400, "invalid_action", "Invalid action."),
+        ):
+            for of in (USERS, PLAYERS):
+                for key in ("Ann", "Nobody"):
+                    refused(act(shared_world, what, key, raw=b"[]", of=of), status, code, message)
+                refused(act(shared_world, what, of=of, by=None), 401, "denied")
+                refused(act(shared_world, what, of=of, by="Shop"), status, code, message)
 
 
 def test_refused_or_needless_act_changes_nothing(world: World) -> None:
@@ -102,17 +98,15 @@ def test_refused_or_needless_act_changes_nothing(world: World) -> None:
         ("ban", 409, "already_banned", "Ann has already been banned!"),
         ("mute", 409, "already_muted", "Ann has already been muted!"),
     ):
-        before = everything(world)
-        for of in (USERS, PLAYERS) if what != "kick" else ():
-            answer = act(world, f"un{what}", body={"reason": "sorry"}, of=of)
-            assert (answer.status, answer.raw) == (200, spelt({"Message": f"Ann {SAID[f'un{what}']}"}))
-        assert everything(world) == before
+        with unchanged(world):
+            for of in (USERS, PLAYERS) if what != "kick" else ():
+                answer = act(world, f"un{what}", body={"reason": "sorry"}, of=of)
+                assert (answer.status, answer.raw) == (200, spelt({"Message": f"Ann {SAID[f'un{what}']}"}))
         if what != "kick":
             assert act(world, what).status == 200
-        before = everything(world)
-        for of in (USERS, PLAYERS):
-            refused(act(world, what, of=of), status, code, message)
-        assert everything(world) == before
+        with unchanged(world):
+            for of in (USERS, PLAYERS):
+                refused(act(world, what, of=of), status, code, message)
 
 
 def test_caller_cannot_act_on_an_account_with_more_permissions(world: World) -> None:
@@ -168,10 +162,9 @@ def test_caller_cannot_ban_the_own_account(world: World) -> None:
     """A self-ban would revoke the account's tokens, and possibly no one could lift it."""
     player, body = newcomer(1, UserId=people.USER_IDS["Root"])
     assert put_player(world, player, body).status == 200
-    before = everything(world)
-    for of, key in ((USERS, "root"), (USERS, people.USER_IDS["Root"]), (PLAYERS, player)):
-        refused(act(world, "ban", key, {}, of=of), 409, "own_account")
-    assert everything(world) == before
+    with unchanged(world):
+        for of, key in ((USERS, "root"), (USERS, people.USER_IDS["Root"]), (PLAYERS, player)):
+            refused(act(world, "ban", key, {}, of=of), 409, "own_account")
 
 
 def test_ban_or_mute_expires_after_its_days(world: World) -> None:

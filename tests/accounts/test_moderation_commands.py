@@ -1,7 +1,7 @@
 import json
 
 from command_line import CommandLine
-from gamekeeper.http.server.instants import DAY_MS
+from gamekeeper.ground.instants import DAY_MS
 from world import World
 
 PLAYERS = "/api/v1/players"

@@ -12,10 +12,9 @@ import pytest
 
 import people
 from gamekeeper.game.access.passwords import hash_for_wire
-from gamekeeper.http.accounts import outbox
-from gamekeeper.http.accounts.outbox import Sender
+from gamekeeper.http.accounts import mails as sending
+from gamekeeper.http.accounts.mails import Sender
 from gamekeeper.store.accounts import mails
-from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import DatabaseUnavailable
 from loops import over
 from outbox import Make, age, ask, list_mails, make_due, only, send, sending_to
@@ -33,17 +32,13 @@ def take(world: World, lease_ms: int = 60_000) -> mails.LeasedMail | None:
     return world.run(world.keeper.store.write(partial(mails.lease, lease_ms=lease_ms)))
 
 
-def now(world: World) -> int:
-    return world.run(clock.now(world.keeper.store))
-
-
 # --- leasing a mail for delivery -----------------------------------------------------------------------------------
 
 
 def test_mail_of_dead_sender_is_sent_after_lease(world: World) -> None:
     ask(world)
-    first = take(world, lease_ms=1)
-    time.sleep(0.01)
+    first = take(world, lease_ms=0)
+    world.wait_for_next_millisecond()
     second = take(world)
     assert first
     assert second
@@ -83,10 +78,10 @@ def test_failed_mail_is_retried_with_backoff_as_the_same_message(make_world: Mak
         world = sending_to(make_world, rude.port)
         ask(world)
         for tries, wait in enumerate((1_000, 5_000, 30_000, 120_000, 300_000, 300_000, 300_000), 1):
-            before = now(world)
+            before = world.now()
             send(world)
             assert (only(world).state, only(world).tries) == ("queued", tries)
-            assert before + wait <= world.sql("SELECT next_try_at FROM mails")[0][0] <= now(world) + wait
+            assert before + wait <= world.sql("SELECT next_try_at FROM mails")[0][0] <= world.now() + wait
             # delay the next attempt by a minute more, so that it is not due yet even on a slow test machine
             world.sql("UPDATE mails SET next_try_at = next_try_at + 60000")
             send(world)
@@ -141,7 +136,7 @@ def test_shutdown_requeues_hanging_mail(make_world: Make) -> None:
 @over("turns", [1, 3, 10, 100])
 def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cancel the sender after each number of event loop turns, also just after the server has accepted the mail."""
-    monkeypatch.setattr(outbox, "SHUTDOWN_SECONDS", 30)
+    monkeypatch.setattr(sending, "SHUTDOWN_SECONDS", 30)
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         ask(world)
@@ -161,7 +156,7 @@ def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch
 
 def test_outcome_is_recorded_after_database_returns(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """The SMTP server accepted the mail: only the recorded outcome prevents a second delivery."""
-    monkeypatch.setattr(outbox, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(sending, "POLL_SECONDS", 0.01)
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         ask(world)

@@ -4,12 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import people
 from command_line import CommandLine
-from gamekeeper.http.server.instants import DAY_MS
+from gamekeeper.ground.instants import DAY_MS, HOUR_MS
 from loops import over
 from world import World
 
 BOB = people.USER_IDS["Bob"]
-HOUR_MS = 3_600_000
 TOMORROW = datetime.now(UTC).date() + timedelta(days=1)
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import people
-from expectations import everything
+from expectations import everything, unchanged
 from gamekeeper.console.frame import differences
 from gamekeeper.console.frame.differences import TIMES_SIGN, Difference
 from gamekeeper.game.access.passwords import hash_for_wire
@@ -40,10 +40,8 @@ def list_differences(world: World, number: int) -> list[Difference]:
     ],
 )
 def test_confirmed_changes_equal_the_preview(world: World, root: Keeper, path: str, body: dict[str, object]) -> None:
-    before = everything(world)
-    shown = root.preview("POST", path, body)
-    assert shown.status == 200, shown.raw
-    assert everything(world) == before
+    with unchanged(world):
+        shown = root.preview("POST", path, body).accepted()
     done = root.confirm(shown, "a gift")
     assert done.status == 303, done.raw
     row = world.ledger()[-1]
@@ -58,13 +56,12 @@ def test_confirmed_changes_equal_the_preview(world: World, root: Keeper, path: s
 def test_stale_confirmation_shows_a_new_preview(world: World, root: Keeper) -> None:
     shown = root.preview("POST", GIVE, COINS)
     assert world.post(GIVE, {"itemid": people.COIN.id, "quantity": 100}).status == 200
-    before = everything(world)
-    stale = root.confirm(shown, "a gift")
-    assert stale.status == 409
-    assert "The state has changed since your preview" in read_text(stale)
-    assert f"350 {TIMES_SIGN} Gold Coin 355 {TIMES_SIGN} Gold Coin" in read_text(stale)
-    assert Page(stale.raw.decode()).confirmation().fields["reason"] == "a gift"
-    assert everything(world) == before
+    with unchanged(world):
+        stale = root.confirm(shown, "a gift")
+        assert stale.status == 409
+        assert "The state has changed since your preview" in read_text(stale)
+        assert f"350 {TIMES_SIGN} Gold Coin 355 {TIMES_SIGN} Gold Coin" in read_text(stale)
+        assert Page(stale.raw.decode()).confirmation().fields["reason"] == "a gift"
     assert root.confirm(stale, "a gift").status == 303
     assert world.get(f"/api/v1/players/{people.ANN.id}/items/inventory").json[0]["Quantity"] == 355
 
@@ -72,10 +69,9 @@ def test_stale_confirmation_shows_a_new_preview(world: World, root: Keeper) -> N
 def test_repeated_form_takes_effect_once(world: World, root: Keeper) -> None:
     shown = root.preview("POST", GIVE, COINS)
     assert root.confirm(shown, "a gift").status == 303
-    after = world.ledger()
-    again = root.confirm(shown, "a gift")
-    assert (again.status, again.headers["location"]) == (303, "/console?done=already")
-    assert world.ledger() == after
+    with world.nothing_recorded():
+        again = root.confirm(shown, "a gift")
+        assert (again.status, again.headers["location"]) == (303, "/console?done=already")
     assert "This was done already" in root.page("/console/done/already").text
 
 
@@ -132,16 +128,14 @@ def test_unknown_outcome_can_be_retried_with_the_same_key(
 @over("reason", ["", "   "])
 def test_change_without_reason_is_rejected(world: World, root: Keeper, reason: str) -> None:
     shown = root.preview("POST", GIVE, COINS)
-    before = everything(world)
-    answer = root.confirm(shown, reason)
-    assert answer.status == 400
-    assert "The field 'Reason' is missing." in read_text(answer)
-    assert everything(world) == before
+    with unchanged(world):
+        answer = root.confirm(shown, reason)
+        assert answer.status == 400
+        assert "The field 'Reason' is missing." in read_text(answer)
 
 
 def test_password_is_asked_in_the_dialog_and_never_shown(world: World, root: Keeper) -> None:
-    shown = root.preview("POST", PASSWORD, {"authorization": "x"}, ask="new")
-    assert shown.status == 200, shown.raw
+    shown = root.preview("POST", PASSWORD, {"authorization": "x"}, ask="new").accepted()
     fields = Page(shown.raw.decode()).confirmation().fields
     assert fields["password.new"] == ""
     missing = root.confirm(shown, "forgot it")

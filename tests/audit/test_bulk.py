@@ -75,16 +75,23 @@ def test_each_act_is_carried_out(world: World) -> None:
     assert list_results(world, job) == [(None, "refused", "no_such_player"), ("Bob", "done", None)]
 
 
+def test_job_for_all_who_are_online_has_them_and_the_named_once(world: World) -> None:
+    game_server.heartbeat(world)
+    game_server.join(world, people.ANN.id, BOB.id)
+    job = run(world, "Zoe", "Bob", Online=True)
+    assert (job["Done"], job["Repeated"]) == (3, 1)
+    assert sorted(list_results(world, job["Id"])) == [(name, "done", None) for name in ("Ann", "Bob", "Zoe")]
+
+
 def test_preview_tries_the_next_players_and_changes_nothing(world: World) -> None:
     job = create(world, "Ann", "Bob", "Nobody", Act="take_item", ItemId=COIN.id, Quantity=10)["Id"]
-    before = len(world.ledger())
-    tried = world.get(f"{ROOT}/{job}/preview").json["Players"]
-    assert [(each["Player"], each["Code"], len(each["Changes"])) for each in tried] == [
-        ("Ann", None, 1),
-        ("Bob", "not_enough_items", 0),
-    ]
-    assert world.get(f"{ROOT}/{job}/preview?limit=1").json["Players"] == tried[:1]
-    assert len(world.ledger()) == before
+    with world.nothing_recorded():
+        tried = world.get(f"{ROOT}/{job}/preview").json["Players"]
+        assert [(each["Player"], each["Code"], len(each["Changes"])) for each in tried] == [
+            ("Ann", None, 1),
+            ("Bob", "not_enough_items", 0),
+        ]
+        assert world.get(f"{ROOT}/{job}/preview?limit=1").json["Players"] == tried[:1]
     assert get(world, job)["State"] == "previewed"
 
 
@@ -252,6 +259,7 @@ def test_undone_changes_of_a_job_are_counted_however_they_were_undone(world: Wor
         return world.ledger()[-1].seq
 
     def undo_job(job: str) -> str:
+        world.wait_for_next_millisecond()  # the newest undo is shown
         undoing = act(world, job, "undo").json["Id"]
         start(world, undoing)
         work(world)

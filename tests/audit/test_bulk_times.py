@@ -10,10 +10,10 @@ import pytest
 import people
 from bulking import create, get, run, start, work
 from command_line import CommandLine
+from gamekeeper.console.accounts import moderation
 from gamekeeper.console.frame import formats
 from gamekeeper.console.frame.texts import ENGLISH, GERMAN, LANGUAGE
-from gamekeeper.console.lists import palette_words
-from gamekeeper.http.server.instants import parse_instant
+from gamekeeper.ground.instants import parse_instant
 from keepers import Keeper
 from proof import refused
 from world import World
@@ -93,8 +93,8 @@ def test_durations_of_forms_are_understood_when_typed() -> None:
         before = LANGUAGE.set(language)
         try:
             for minutes, words in formats.DURATIONS().items():
-                typed = palette_words.parse_time(words, now)
+                typed = moderation.parse_time(words, now)
                 assert typed is not None, words
-                assert typed.body in ({"minutes": minutes}, {"duration": minutes // formats.DAY_MINUTES}), words
+                assert typed in ({"minutes": minutes}, {"duration": minutes // formats.DAY_MINUTES}), words
         finally:
             LANGUAGE.reset(before)

@@ -23,8 +23,11 @@ def sign_in(world: World, *permissions: str, name: str = "Reader") -> Keeper:
 def fill(world: World) -> None:
     """Do one of each kind, in this order: gift, ban, note, tags, sign-in, token."""
     assert world.post(GIVE, {"itemid": people.SWORD.id, "quantity": 1}).status == 200
+    world.wait_for_next_millisecond()
     assert world.post(BAN, {"duration": 3, "reason": "spam"}).status == 200
+    world.wait_for_next_millisecond()
     assert world.post(NOTES, {"Text": "Sells <b>gold</b>.", "Player": "Ann", "Warning": True}).status == 200
+    world.wait_for_next_millisecond()
     assert world.post(TAGS, {"Tags": ["streamer"], "User": "Ann"}).status == 200
     add_event(world, "sign_in", 1)
     add_event(world, "token_issued", 2)

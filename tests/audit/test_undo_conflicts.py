@@ -5,76 +5,57 @@ from collections.abc import Callable
 import pytest
 
 import people
-from expectations import everything, refused
+from expectations import refused, unchanged
 from findings import errors
 from game_server import heartbeat, join, put_player, stack
-from gamekeeper.game.audit import retention, undo_items
+from gamekeeper.game.audit import retention
 from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.players import undo_items
 from gamekeeper.store.access.roles import Powers
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS, ZOE
 from tidying import tidy
-from undos import (
-    ACTS,
-    BAG,
-    EMPTY,
-    conflict,
-    grant,
-    items,
-    last,
-    moderate,
-    read_slot,
-    row,
-    undone,
-)
+from undos import ACTS, BAG, EMPTY, conflict, grant, items, last, moderate, number_of, read_slot, row, undone
 from world import World
 
 
 def test_undo_changes_a_stack_by_the_difference_within_its_limits(world: World) -> None:
-    items(world, "give", COIN.id, 100)
-    seq = last(world)
+    seq = number_of(world, items(world, "give", COIN.id, 100))
     items(world, "give", COIN.id, 7)
     assert undone(world, seq).status == 200
     assert read_slot(world, "inventory", 0) == (COIN.id, 257)
-    items(world, "take", COIN.id, 100)
-    seq = last(world)
+    seq = number_of(world, items(world, "take", COIN.id, 100))
     items(world, "take", COIN.id, 57)
     assert undone(world, seq).status == 200
     assert read_slot(world, "inventory", 0) == (COIN.id, 200)
     assert errors(world) == []
-    items(world, "give", COIN.id, 5, "Bob")
-    seq = last(world)
+    seq = number_of(world, items(world, "give", COIN.id, 5, "Bob"))
     items(world, "take", COIN.id, 2, "Bob")
     conflict(world, seq, "slot 0 of the inventory has 3 left of 5")
     items(world, "take", COIN.id, 3, "Bob")
     conflict(world, seq, "has 0 left of 5")
-    items(world, "take", ARROW.id, 60)
-    seq = last(world)
+    seq = number_of(world, items(world, "take", ARROW.id, 60))
     put_player(world, ANN.id, {"Items": [stack(1, ARROW.id, 50)]})
     conflict(world, seq, "cannot hold 110")
-    items(world, "take", SWORD.id)
-    seq = last(world) - 1
+    seq = number_of(world, items(world, "take", SWORD.id)) - 1
     put_player(world, ANN.id, {"Items": [stack(2, SWORD.id, 1, StatBuffs=[1, 2, 3, 4, 5])]})
     conflict(world, seq, "cannot hold 2")
 
 
 def test_undo_is_refused_when_the_slot_or_bag_has_other_items(world: World) -> None:
-    items(world, "take", SWORD.id)
-    seq = last(world) - 1
+    seq = number_of(world, items(world, "take", SWORD.id)) - 1
     put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
     conflict(world, seq, "slot 2 of the inventory holds something else")
     # the game server puts a new sword into the slot: it is not the sword that was taken, so the undo is still refused
     put_player(world, ANN.id, {"Items": [stack(2, SWORD.id)]})
     conflict(world, seq, "slot 2 of the inventory holds something else")
-    items(world, "give", POUCH.id, 1, "Bob")
-    seq = last(world)
+    seq = number_of(world, items(world, "give", POUCH.id, 1, "Bob"))
     bag = world.get("/api/v1/players/Bob/items/inventory").json[0]["BagId"]
     put_player(world, BOB.id, {"Bags": [{"Id": bag, "SlotCount": 8, "Slots": [stack(0, COIN.id, 3)]}]})
     conflict(world, seq, "a bag of this change holds other items")
     put_player(world, BOB.id, {"Bags": [{"Id": bag, "SlotCount": 8, "Slots": [{"Slot": 0}]}]})
     put_player(world, BOB.id, {"Items": [{"Slot": 0}, stack(5, POUCH.id, BagId=bag)]})
     conflict(world, seq, "slot 0 of the inventory")
-    items(world, "give", POUCH.id, 1, "Bob")
-    seq = last(world)
+    seq = number_of(world, items(world, "give", POUCH.id, 1, "Bob"))
     bag = world.get("/api/v1/players/Bob/items/inventory").json[0]["BagId"]
     put_player(world, BOB.id, {"Bags": [{**EMPTY, "Id": bag, "SlotCount": 20}]})
     conflict(world, seq, "another size")
@@ -112,16 +93,13 @@ def test_undo_does_not_nest_two_bags_in_each_other(world: World) -> None:
 
 def test_undo_is_refused_when_spells_variables_names_or_emails_changed_since(world: World) -> None:
     ann = "/api/v1/players/Ann"
-    world.post(f"{ann}/spells/teach", {"spellid": HEAL.id})
-    taught = last(world)
+    taught = number_of(world, world.post(f"{ann}/spells/teach", {"spellid": HEAL.id}))
     put_player(world, ANN.id, {"Spells": [{"Slot": 1, "SpellId": ZERO_GUID}]})
     conflict(world, taught, "slot holds something else")
-    world.post(f"{ann}/spells/forget", {"spellid": FIREBALL.id})
-    forgotten = last(world)
+    forgotten = number_of(world, world.post(f"{ann}/spells/forget", {"spellid": FIREBALL.id}))
     put_player(world, ANN.id, {"Spells": [{"Slot": 5, "SpellId": FIREBALL.id}]})
     conflict(world, forgotten, "learnt the spell again")
-    world.post(f"{ann}/variables/{KILLS.id}", {"value": 8})
-    seq = last(world)
+    seq = number_of(world, world.post(f"{ann}/variables/{KILLS.id}", {"value": 8}))
     world.post(f"{ann}/variables/{KILLS.id}", {"value": 9})
     conflict(world, seq, "another value")
     world.post(f"{ann}/variables/{KILLS.id}", {"value": 8})
@@ -138,10 +116,9 @@ def test_undo_is_refused_when_spells_variables_names_or_emails_changed_since(wor
     world.post("/api/v1/players/Bob/name", {"name": "ANN"})
     world.post("/api/v1/users/Bob/name", {"name": "ann"})
     world.post("/api/v1/users/Mona/manage/email/change", {"new": "ANN@example.test"})
-    before = everything(world)
-    for seq, code in zip(numbers, ("name_taken", "username_taken", "email_taken"), strict=True):
-        refused(undone(world, seq), 409, code)
-    assert everything(world) == before
+    with unchanged(world):
+        for seq, code in zip(numbers, ("name_taken", "username_taken", "email_taken"), strict=True):
+            refused(undone(world, seq), 409, code)
 
 
 def test_undo_is_refused_when_the_record_or_account_changed_since(world: World) -> None:
@@ -159,21 +136,17 @@ def test_undo_is_refused_when_the_record_or_account_changed_since(world: World) 
     parts = ("its level was changed again", "was renamed again", "email was changed again")
     for seq, part in zip(numbers, parts, strict=True):
         conflict(world, seq, part)
-    grant(world, "Ann", Powers(api=True, users_query=True))
-    seq = last(world)
+    seq = number_of(world, grant(world, "Ann", Powers(api=True, users_query=True)))
     world.sql("UPDATE users SET kick = mute WHERE name = 'Annie'")
     world.sql("UPDATE users SET api = (SELECT ban FROM users WHERE name = 'Bob') WHERE name = 'Annie'")
     conflict(world, seq, "powers were changed again")
 
 
 def test_undo_is_refused_when_the_owner_was_deleted(world: World) -> None:
-    put_player(world, ZOE.id, {"UserId": USER_IDS["Bob"]})
-    moved = last(world)
+    moved = number_of(world, put_player(world, ZOE.id, {"UserId": USER_IDS["Bob"]}))
     put_player(world, BOB.id, {"UserId": USER_IDS["Mona"]})
-    world.call("DELETE", "/api/v1/players/Ann")
-    deleted = last(world)
-    items(world, "give", COIN.id, 1, "Bob")
-    given_ = last(world)
+    deleted = number_of(world, world.call("DELETE", "/api/v1/players/Ann"))
+    given_ = number_of(world, items(world, "give", COIN.id, 1, "Bob"))
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     conflict(world, moved, "was deleted since")
     conflict(world, deleted, "")
@@ -195,8 +168,7 @@ def test_undo_of_a_creation_is_refused_when_the_player_changed_since(world: Worl
 
 
 def test_undo_of_a_deletion_is_refused_when_the_player_or_name_exists(world: World) -> None:
-    world.call("DELETE", "/api/v1/players/Bob")
-    seq = last(world)
+    seq = number_of(world, world.call("DELETE", "/api/v1/players/Bob"))
     put_player(world, BOB.id, {"Name": "Bob", "UserId": USER_IDS["Bob"]})
     conflict(world, seq, "exists again")
     world.call("DELETE", "/api/v1/players/Bob")
@@ -207,10 +179,8 @@ def test_undo_of_a_deletion_is_refused_when_the_player_or_name_exists(world: Wor
 
 def test_undo_is_refused_when_the_ban_ended_or_was_replaced(world: World) -> None:
     bob = "/api/v1/users/Bob/admin"
-    world.post(f"{bob}/ban", {"reason": "rude"})
-    banned = last(world)
-    world.post(f"{bob}/unban", {})
-    lifted = last(world)
+    banned = number_of(world, world.post(f"{bob}/ban", {"reason": "rude"}))
+    lifted = number_of(world, world.post(f"{bob}/unban", {}))
     conflict(world, banned, "it has ended")
     world.post(f"{bob}/ban", {"reason": "rude"})  # looks the same, but is another ban
     conflict(world, banned, "replaced by another")
@@ -223,8 +193,7 @@ def test_undo_is_refused_when_the_ban_ended_or_was_replaced(world: World) -> Non
 
 
 def test_undo_is_refused_after_another_resize_or_filling_of_the_bag_or_return_by_the_game(world: World) -> None:
-    put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 9}]})
-    seq = last(world)
+    seq = number_of(world, put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 9}]}))
     put_player(world, ANN.id, {"Bags": [BAG]})
     conflict(world, seq, "a bag of this change holds other items")
     put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 12}]})
@@ -237,8 +206,7 @@ def test_undo_is_refused_after_another_resize_or_filling_of_the_bag_or_return_by
 
 def test_undo_is_refused_when_too_many_changes_followed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(undo_items, "MOST_LATER", 2)
-    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
-    dropped = last(world)
+    dropped = number_of(world, put_player(world, ANN.id, {"Items": [{"Slot": 0}]}))
     items(world, "give", ARROW.id, 1)  # arrows do not affect the undo of a change of coins
     assert undone(world, dropped, "?dryRun=true").status == 200
     for _ in range(2):
@@ -247,10 +215,8 @@ def test_undo_is_refused_when_too_many_changes_followed(world: World, monkeypatc
 
 
 def test_undo_does_not_give_an_item_missing_from_the_catalogue(world: World) -> None:
-    items(world, "take", ARROW.id, 6)
-    taken = last(world)
-    items(world, "give", ARROW.id, 6)
-    given_ = last(world)
+    taken = number_of(world, items(world, "take", ARROW.id, 6))
+    given_ = number_of(world, items(world, "give", ARROW.id, 6))
     items(world, "take", ARROW.id, 1)
     world.sql("DELETE FROM items WHERE id = $1", ARROW.id)
     conflict(world, taken, "the catalogue")
@@ -261,10 +227,8 @@ def test_undo_does_not_give_an_item_missing_from_the_catalogue(world: World) -> 
 def test_undo_is_refused_when_the_slot_no_longer_exists(make_world: Callable[..., World]) -> None:
     world = make_world()
     put_player(world, BOB.id, {"Items": [stack(30, COIN.id, 5), stack(31, COIN.id, 5)]})
-    items(world, "take", COIN.id, 8, "Bob")
-    seq = last(world)
-    world.call("DELETE", "/api/v1/players/Bob")
-    deleted = last(world)
+    seq = number_of(world, items(world, "take", COIN.id, 8, "Bob"))
+    deleted = number_of(world, world.call("DELETE", "/api/v1/players/Bob"))
     smaller = make_world(inventory_slots=20)
     assert undone(smaller, deleted).status == 200
     conflict(smaller, seq, "slot 30 of the inventory no longer exists")
@@ -272,8 +236,7 @@ def test_undo_is_refused_when_the_slot_no_longer_exists(make_world: Callable[...
 
 
 def test_undo_restores_equipment_slot(world: World) -> None:
-    put_player(world, ANN.id, {"Equipment": [-1, -1, -1, -1, -1]})
-    off = last(world)
+    off = number_of(world, put_player(world, ANN.id, {"Equipment": [-1, -1, -1, -1, -1]}))
     put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
     conflict(world, off, "the equipped item")
     put_player(world, ANN.id, {"Items": [stack(2, SWORD.id, 1, StatBuffs=[9, 9, 9, 9, 9])]})
@@ -284,8 +247,7 @@ def test_undo_restores_equipment_slot(world: World) -> None:
 
 
 def test_undo_does_not_equip_another_item_in_the_slot(world: World) -> None:
-    put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
-    seq = last(world)
+    seq = number_of(world, put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]}))
     put_player(world, ANN.id, {"Equipment": [-1, -1, 2, -1, -1]})
     assert undone(world, seq).status == 200
     assert read_slot(world, "inventory", 2) == (SWORD.id, 1)
@@ -294,8 +256,7 @@ def test_undo_does_not_equip_another_item_in_the_slot(world: World) -> None:
 
 def test_undo_does_not_restore_an_erased_moderator_or_invalid_email(world: World) -> None:
     world.post("/api/v1/users/Bob/admin/ban", {"reason": "rude", "moderator": "mona"})
-    moderate(world, "unban")
-    seq = last(world)
+    seq = number_of(world, moderate(world, "unban"))
     assert world.call("DELETE", "/api/v1/users/Mona").status == 200
     assert undone(world, seq).status == 200
     assert world.sql("SELECT moderator FROM bans") == [("",)]
@@ -308,15 +269,13 @@ def test_undo_does_not_restore_an_erased_moderator_or_invalid_email(world: World
 def test_change_older_than_the_retention_cannot_be_undone(make_world: Callable[..., World]) -> None:
     """Retention may have deleted the change's earlier undo, and a second undo would create items."""
     world = make_world(ledger_days=8)
-    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
-    dropped = last(world)
+    dropped = number_of(world, put_player(world, ANN.id, {"Items": [{"Slot": 0}]}))
     assert undone(world, dropped).status == 200
     items(world, "take", COIN.id, 250)
     world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
     tidy(world)
     assert dropped in [each.seq for each in world.ledger()]
     assert dropped + 1 not in [each.seq for each in world.ledger()]
-    before = everything(world)
-    refused(undone(world, dropped), 409, "history_trimmed")
-    assert everything(world) == before
+    with unchanged(world):
+        refused(undone(world, dropped), 409, "history_trimmed")
     assert not row(world, dropped)["Undoable"]

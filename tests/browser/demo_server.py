@@ -14,7 +14,7 @@ from gamekeeper.demo import loader
 from gamekeeper.demo.world import API_ACCOUNT, DRAUGHT, KEY
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.accounts import accounts
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.accounts import users
 from server import Server

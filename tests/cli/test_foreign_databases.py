@@ -9,13 +9,13 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import apsw
-import asyncpg
 import pytest
 
 import make_intersect
 from command_line import CommandLine
 from databases import Postgres
 from loops import over
+from postgres_sessions import connected
 from server import free_port
 
 READING = [
@@ -36,12 +36,8 @@ LATIN1 = ("ENCODING 'LATIN1'", "LC_COLLATE 'C'", "LC_CTYPE 'C'", "TEMPLATE templ
 
 def ask(url: str, text: str) -> list[Any]:
     async def run() -> list[Any]:
-        driver: Any = asyncpg
-        db = await driver.connect(url)
-        try:
+        async with connected(url) as db:
             return [tuple(row) for row in await db.fetch(text)]
-        finally:
-            await db.close()
 
     return asyncio.run(run())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from command_line import CommandLine
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 from people import ANN
 from playing import find_midnight, play, roll_up
 from sample_code import parse_samples

@@ -11,7 +11,7 @@ import pytest
 
 from command_line import CommandLine
 from gamekeeper.cli import terminal
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from interrupted import CLOSING, INDEXES, WRITTEN, outcomes
 from long_forms import choose
 from server import free_port

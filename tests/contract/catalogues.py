@@ -4,10 +4,10 @@ import asyncio
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import apsw
-import asyncpg
+
+from postgres_sessions import connected
 
 Schema = Mapping[str, str]  # definitions of a database's columns, indexes and other schema objects, by name
 POSTGRES = {
@@ -40,14 +40,10 @@ def of_sqlite(path: Path) -> Schema:
 
 
 async def of_postgres(url: str) -> Schema:
-    driver: Any = asyncpg
-    db = await driver.connect(url)
-    try:
+    async with connected(url) as db:
         return {
             f"{kind} {name}": _plain(made) for kind, query in POSTGRES.items() for name, made in await db.fetch(query)
         }
-    finally:
-        await db.close()
 
 
 def read_schema(url: str) -> Schema:

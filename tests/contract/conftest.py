@@ -8,18 +8,16 @@ import pytest
 import state
 
 from gamekeeper.http.server.admission import Gate
-from world import World, open_world
+from sharing import open_fresh
+from world import World
 
 
 @pytest.fixture(scope="module")
 def shared_world(engine: str, request: pytest.FixtureRequest) -> Generator[World]:
-    databases: Any = request.getfixturevalue(f"{engine}_databases")
-    url = databases.fresh()
-    with open_world(url, databases.tokens, chat_per_minute=1_000_000) as world:  # it sends many
+    with open_fresh(engine, request, chat_per_minute=1_000_000) as world:  # it sends many
         good_requests.furnish(world)
         world.compares = False  # nothing may change in it, which the tests check themselves
         yield world
-    databases.drop(url)
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ import people
 from gamekeeper.http.access import credential_shapes, role_shapes
 from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import WRITE, Operation, Route
-from gamekeeper.http.contract.routes import ROUTES
 from gamekeeper.http.insight import board_shapes
+from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.world import link_shapes
 from signalling import SIGNAL_ID, insert_signal
 from world import SENT, World
@@ -29,8 +29,8 @@ CODE = "a-code-that-was-mailed"
 # operations whose answers have a new id or the present time, also in a dry run
 NEW_EACH_TIME = frozenset(
     {
-        *("api_keys.create_key", "api_keys.rotate_key", "api_keys.revoke_key", "invitations.invite"),
-        *("bulk_jobs.create", "bulk_jobs.undo", "bulk_jobs.cancel", "notes.add_note"),
+        *("api_keys.create_key", "api_keys.rotate_key", "api_keys.revoke_key", "accounts.invite"),
+        *("bulk_jobs.create_bulk_job", "bulk_jobs.undo_bulk_job", "bulk_jobs.cancel_bulk_job", "notes.add_note"),
         *("boards.create_board", "boards.start_season"),
         "signals.acknowledge_signal",
     }

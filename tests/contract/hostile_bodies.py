@@ -8,7 +8,7 @@ from bad_values import BROKEN, FOREIGN
 from good_requests import EXAMPLES, Example, handler_of
 from hostile import LIMIT, LINK_LIMIT, Hostile, pad_body, variant
 
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 
 shaped = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 OVER_LINK = {handler_of(each) for each in ROUTES if each.over_link}

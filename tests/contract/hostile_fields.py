@@ -62,23 +62,23 @@ def _but_null(values: Mapping[str, str]) -> Mapping[str, str]:
 # --- fields, with the invalid values for each ----------------------------------------------------------------------
 
 INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
-    (Place("items.give", "quantity"), NEVER_POSITIVE),
-    (Place("items.take", "quantity"), NEVER_POSITIVE),
-    (Place("players.list_online_legacy", "page"), NEVER_NATURAL),
-    (Place("players.list_online_legacy", "count"), NEVER_32_BITS),
+    (Place("items.give_item", "quantity"), NEVER_POSITIVE),
+    (Place("items.take_item", "quantity"), NEVER_POSITIVE),
+    (Place("players.list_online_players_legacy", "page"), NEVER_NATURAL),
+    (Place("players.list_online_players_legacy", "count"), NEVER_32_BITS),
     (Place("players.list_players_legacy", "page"), NEVER_NATURAL),
     (Place("players.list_players_legacy", "count"), NEVER_32_BITS),
     (Place("accounts.list_users_legacy", "page"), NEVER_NATURAL),
     (Place("accounts.list_users_legacy", "count"), NEVER_32_BITS),
-    (Place("catalogue.list_objects_legacy", "page"), NEVER_NATURAL),
-    (Place("catalogue.list_objects_legacy", "count"), NEVER_32_BITS),
+    (Place("catalogue.list_game_objects_legacy", "page"), NEVER_NATURAL),
+    (Place("catalogue.list_game_objects_legacy", "count"), NEVER_32_BITS),
     (Place("moderation.ban", "duration"), NEVER_NATURAL),
     (Place("moderation.mute", "duration"), NEVER_NATURAL),
     (
         Place("variables.set_variable", "value"),
         {k: v for k, v in NEVER_AN_INTEGER.items() if k != "true"},
     ),
-    (Place("link.record_heartbeat", "Lease"), {**NEVER_POSITIVE, "3601": "3601"}),
+    (Place("link.send_heartbeat", "Lease"), {**NEVER_POSITIVE, "3601": "3601"}),
     (Place("link.put_player", "Level"), NEVER_POSITIVE),
     (Place("link.put_player", "Exp"), {**NEVER_AN_INTEGER, "-1": "-1"}),
     (Place("link.put_player", "Gender"), {**NEVER_NATURAL, "2": "2"}),
@@ -90,14 +90,14 @@ INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
     (Place("link.put_player", "Bank", f'[{{"Slot": 0, "ItemId": "{SWORD}", "Quantity": %s}}]'), NEVER_NATURAL),
 ]
 BOOLEANS = [
-    *(Place("items.give", "bankoverflow"), Place("link.put_player", "InBank"), Place("link.put_player", "Dead")),
+    *(Place("items.give_item", "bankoverflow"), Place("link.put_player", "InBank"), Place("link.put_player", "Dead")),
     *(Place("roles.change_powers", name) for name in ("ban", "usersquery", "gamelink")),
 ]
 GUIDS = [
-    Place("items.give", "itemid"),
-    Place("items.take", "itemid"),
-    Place("spells.teach", "spellid"),
-    Place("spells.forget", "spellid"),
+    Place("items.give_item", "itemid"),
+    Place("items.take_item", "itemid"),
+    Place("spells.teach_spell", "spellid"),
+    Place("spells.forget_spell", "spellid"),
     Place("link.report_joined", "Players", "[%s]"),
     Place("link.report_left", "Players", "[%s]"),
     Place("link.put_player", "UserId"),
@@ -107,18 +107,18 @@ GUIDS = [
     Place("link.put_player", "Variables", '[{"VariableId": %s, "Value": 1}]'),
 ]
 EMAILS = [
-    Place("accounts.register", "email"),
+    Place("accounts.register_user", "email"),
     Place("credentials.change_email", "new"),
     Place("credentials.manage_email", "new"),
 ]
 PASSWORDS = [
-    Place("accounts.register", "password"),
+    Place("accounts.register_user", "password"),
     Place("credentials.validate_password", "password"),
     Place("credentials.change_email", "authorization"),
     Place("credentials.change_password", "new"),
     Place("credentials.change_password", "authorization"),
     Place("credentials.manage_password", "new"),
-    Place("credentials.redeem_code", "new"),
+    Place("credentials.redeem_reset_code", "new"),
 ]
 
 
@@ -159,7 +159,7 @@ def guids() -> Iterator[Hostile]:
     for place in GUIDS:
         for about, value in place.bad(NEVER_A_GUID).items():
             yield _put("guids", place, about, value)
-    for handler in ("items.give", "items.take", "spells.teach", "spells.forget"):
+    for handler in ("items.give_item", "items.take_item", "spells.teach_spell", "spells.forget_spell"):
         place = next(each for each in GUIDS if each.handler == handler)
         for unknown in (ZERO, people.NOBODY_ID):
             yield _put("guids", place, unknown, text(unknown), status=(404,), names="id")
@@ -173,7 +173,11 @@ def texts() -> Iterator[Hostile]:
     for about, value in NEVER_A_NAME.items():
         reserved = about.startswith("reserved")
         yield _put(
-            "texts", Place("accounts.register", "username"), about, value, names="reserved" if reserved else "username"
+            "texts",
+            Place("accounts.register_user", "username"),
+            about,
+            value,
+            names="reserved" if reserved else "username",
         )
         if about not in {"a guid", "null"}:
             yield _put(
@@ -209,7 +213,7 @@ def passwords() -> Iterator[Hostile]:
         name = "password" if handler.endswith("validate_password") else "authorization"
         yield _put("passwords", Place(handler, name), "wrong", text(SECRET), names="credentials", secrets=(SECRET,))
     for about, value in {**NEVER_A_TEXT, "256 characters": text("x" * 256)}.items():
-        yield _put("passwords", Place("credentials.redeem_code", "code"), about, value)
+        yield _put("passwords", Place("credentials.redeem_reset_code", "code"), about, value)
 
 
 def catalogue() -> Iterator[Hostile]:

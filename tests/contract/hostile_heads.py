@@ -9,7 +9,7 @@ from hostile import JSON, Hostile, variant
 
 import people
 from gamekeeper.http.contract.operation import WRITE
-from gamekeeper.http.contract.routes import REFUSED, ROUTES
+from gamekeeper.http.routes import REFUSED, ROUTES
 
 # --- invalid lookup keys in the path -------------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ def _make_hostile_tags() -> Iterator[Hostile]:
 
 def _make_hostile_key(example: Example, name: str, about: str, odd: str) -> Hostile:
     path, about = path_of(example.route, {name: odd}), f"{example.name} {name}: {about}"
-    if odd == ZERO and handler_of(example.route) == "commands.send_to_player":  # the engine's own answer
+    if odd == ZERO and handler_of(example.route) == "commands.send_direct_chat":  # the engine's own answer
         return variant(example, path, group="keys", about=about, status=(400,), names="Invalid player id")
     return variant(example, path, group="keys", about=about, names=KEYED[name])
 
@@ -77,9 +77,9 @@ def _guid_segments(example: Example, name: str) -> Iterator[Hostile]:
 LISTS = [
     "players.list_players",
     "players.list_ranking",
-    "players.list_online",
+    "players.list_online_players",
     "accounts.list_users",
-    "catalogue.list_objects",
+    "catalogue.list_game_objects",
 ]
 LIST_PATHS = [BY_HANDLER[handler].path for handler in LISTS] + ["/api/link/v1/catalogue/items"]
 
@@ -110,7 +110,7 @@ def _make_hostile_query(about: str, path: str, names: str) -> Hostile:
     return Hostile("queries", about, "GET", path.encode(), (400,), names=names)
 
 
-writes = [each for each in EXAMPLES if each.route.access is WRITE and handler_of(each.route) != "tokens.log_in"]
+writes = [each for each in EXAMPLES if each.route.access is WRITE and handler_of(each.route) != "tokens.issue_token"]
 
 
 def headers() -> Iterator[Hostile]:

@@ -40,7 +40,7 @@ def log_ins() -> Iterator[Hostile]:
         "refresh with SQL": {"grant_type": "refresh_token", "refresh_token": "' OR 1=1 --"},
         "refresh with a list": {"grant_type": "refresh_token", "refresh_token": [ZERO]},
     }
-    path = BY_HANDLER["tokens.log_in"].path.encode()
+    path = BY_HANDLER["tokens.issue_token"].path.encode()
     for about, given in odd.items():
         body = json.dumps({**good, **given}).encode()
         yield Hostile("log in", about, "POST", path, (400,), body, JSON, secrets=(SENT, SECRET))
@@ -65,16 +65,16 @@ def log_ins() -> Iterator[Hostile]:
 
 def rules() -> Iterator[Hostile]:
     refused: list[tuple[str, Mapping[str, object], int, str]] = [
-        ("items.give", {"itemid": SWORD, "quantity": 36}, 409, "fit"),
-        ("items.give", {"itemid": SWORD, "quantity": 2**31 - 1, "bankoverflow": True}, 409, "fit"),
-        ("items.give", {"itemid": people.COIN.id, "quantity": 2**31 - 1, "bankoverflow": True}, 409, "fit"),
-        ("items.take", {"itemid": people.COIN.id, "quantity": 251}, 409, "250"),
-        ("items.take", {"itemid": people.COIN.id, "quantity": 2**31 - 1}, 409, "250"),
-        ("items.take", {"itemid": people.POUCH.id, "quantity": 1}, 409, "bag"),
-        ("spells.teach", {"spellid": people.FIREBALL.id}, 409, "already"),
-        ("spells.forget", {"spellid": people.HEAL.id}, 409, "does not know"),
-        ("accounts.register", {"username": "aNN", "password": SENT, "email": "new@example.test"}, 409, "username"),
-        ("accounts.register", {"username": "Newest", "password": SENT, "email": "ANN@example.test"}, 409, "email"),
+        ("items.give_item", {"itemid": SWORD, "quantity": 36}, 409, "fit"),
+        ("items.give_item", {"itemid": SWORD, "quantity": 2**31 - 1, "bankoverflow": True}, 409, "fit"),
+        ("items.give_item", {"itemid": people.COIN.id, "quantity": 2**31 - 1, "bankoverflow": True}, 409, "fit"),
+        ("items.take_item", {"itemid": people.COIN.id, "quantity": 251}, 409, "250"),
+        ("items.take_item", {"itemid": people.COIN.id, "quantity": 2**31 - 1}, 409, "250"),
+        ("items.take_item", {"itemid": people.POUCH.id, "quantity": 1}, 409, "bag"),
+        ("spells.teach_spell", {"spellid": people.FIREBALL.id}, 409, "already"),
+        ("spells.forget_spell", {"spellid": people.HEAL.id}, 409, "does not know"),
+        ("accounts.register_user", {"username": "aNN", "password": SENT, "email": "new@example.test"}, 409, "username"),
+        ("accounts.register_user", {"username": "Newest", "password": SENT, "email": "ANN@example.test"}, 409, "email"),
         ("credentials.manage_email", {"new": "BOB@example.test"}, 409, "email"),
         ("credentials.change_email", {"new": "BOB@example.test", "authorization": SENT}, 409, "email"),
         ("link.put_player", {"Name": "aNN"}, 409, "aNN"),

@@ -11,7 +11,7 @@ from hostile import JSON, LIMIT, Hostile, pad_body
 import long_forms
 import people
 from gamekeeper.http.accounts import account_shapes
-from gamekeeper.http.contract import body_rules
+from gamekeeper.http.contract.shapes import list_read_only
 from gamekeeper.http.players import player_shapes
 
 POWERS = dict.fromkeys([*account_shapes.Power.__struct_fields__, *account_shapes.ChangedPower.__struct_fields__], True)
@@ -51,7 +51,7 @@ def extra_fields_of(example: Example) -> dict[str, object]:
     assert takes is not None
     assert issubclass(takes, msgspec.Struct)
     taken = {each.name.lower() for each in msgspec.structs.fields(takes)}
-    ignored = {each.lower() for each in body_rules.READ_ONLY.get(takes, ())} if example.route.is_own_api else None
+    ignored = {each.lower() for each in list_read_only(takes)} if example.route.is_own_api else None
     return {
         name: value
         for name, value in SMUGGLED.items()
@@ -83,7 +83,7 @@ def smuggling() -> Iterator[Odd]:
 
 def _slow(example: Example) -> bool:
     """Return whether the operation hashes a password."""
-    return handler_of(example.route).startswith(("credentials.", "tokens.", "accounts.register"))
+    return handler_of(example.route).startswith(("credentials.", "tokens.", "accounts.register_user"))
 
 
 def bodies() -> Iterator[Odd]:
@@ -104,11 +104,11 @@ def bodies() -> Iterator[Odd]:
 
 def _comparable(example: Example, plain: Hostile) -> Hostile | None:
     """Return the usual request, or None if its answer differs each time, such as a log-in or a heartbeat."""
-    return None if handler_of(example.route) in {"tokens.log_in", "link.record_heartbeat", *NEW_EACH_TIME} else plain
+    return None if handler_of(example.route) in {"tokens.issue_token", "link.send_heartbeat", *NEW_EACH_TIME} else plain
 
 
 def spellings() -> Iterator[Odd]:
-    give = BY_HANDLER["items.give"]
+    give = BY_HANDLER["items.give_item"]
     plain = case(give, "plain", whole(give))
     for about, more in {
         "a number in a string": {"quantity": "2"},

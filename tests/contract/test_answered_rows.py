@@ -7,7 +7,7 @@ from good_requests import EXAMPLES, furnish
 
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.contract.operation import READ
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.server import queries
 from world import World
 

@@ -13,6 +13,7 @@ import people
 import staff
 from gamekeeper.game.access import tokens
 from gamekeeper.http.contract.operation import NO_TOKEN, WRITE
+from gamekeeper.http.routes import ROUTES
 from gamekeeper.store.accounts import users
 from loops import over
 from world import Answer, World
@@ -49,9 +50,20 @@ IDLE = Case("role without permissions", "Bearer {idle}")
 READ_ONLY = Case("read-only", "Bearer {read_only}")
 GOOD = Case("right role, scheme in another case", "bEARER {good}")
 
+# operations that do not read with GET or write with another method: by hand, because access follows from the method
+UNLIKE_THEIR_METHOD = {
+    *("list_players_legacy", "list_online_players_legacy", "list_users_legacy", "list_guilds_legacy", "look_up_key"),
+    *("list_game_objects_legacy", "list_game_object_names_legacy", "list_server_variables_legacy"),
+    *("validate_password", "request_password_reset"),
+}
 guarded = [each for each in EXAMPLES if each.route.permissions is not NO_TOKEN]
 unguarded = [each for each in EXAMPLES if each.route.permissions is NO_TOKEN]
 with_role = [each for each in EXAMPLES if each.route.permissions]
+
+
+def test_access_follows_from_the_method_with_few_exceptions() -> None:
+    unlike = {each.name for each in ROUTES if (each.access is WRITE) is (each.method == "GET")}
+    assert unlike == UNLIKE_THEIR_METHOD
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +74,7 @@ def sent_tokens(shared_world: World) -> Mapping[str, str]:
     expired, revoked, read_only = (_issue(world, read_only=only) for only in (False, False, True))
     world.sql("UPDATE tokens SET access_expires = 1 WHERE id = $1", expired.id)
     assert world.call("DELETE", f"/api/oauth/token/Root/{revoked.id}").status == 200
-    logged_in = world.post("/api/oauth/token", BY_HANDLER["tokens.log_in"].body, by=None).json
+    logged_in = world.post("/api/oauth/token", BY_HANDLER["tokens.issue_token"].body, by=None).json
     return {
         "good": good,
         "bare": good.removeprefix("gka_"),
@@ -119,13 +131,12 @@ def test_every_operation_checks_every_kind_of_caller(
     assert state.totals(shared_world) == before
     dry_run = good_requests.dry_run_path(example)
     for case in [GOOD] if example.route.access is WRITE else [GOOD, READ_ONLY]:
-        answer = ask(shared_world, example, case, sent_tokens, dry_run)
-        assert answer.status == 200, answer.raw
+        ask(shared_world, example, case, sent_tokens, dry_run).accepted()
     # without the tries left for reset codes, which dry runs use up too
     assert state.totals(shared_world)[:-1] == before[:-1]
 
 
-@over("handler", ["players.get_player", "items.give", "accounts.list_users", "link.put_player"])
+@over("handler", ["players.get_player", "items.give_item", "accounts.list_users", "link.put_player"])
 def test_malformed_credentials_are_denied(shared_world: World, sent_tokens: Mapping[str, str], handler: str) -> None:
     before = state.totals(shared_world)
     for case in MALFORMED:

@@ -62,7 +62,7 @@ def test_unusual_requests_are_answered_like_plain_ones(unchanged: World) -> None
 
 
 def test_registration_with_extra_permission_fields_gives_no_power(world: World) -> None:
-    register = BY_HANDLER["accounts.register"]
+    register = BY_HANDLER["accounts.register_user"]
     body = odd.whole(register, **odd.extra_fields_of(register))
     case = Hostile("odd", register.name, register.route.method, register.path.encode(), (200,), body, JSON)
     assert hostile_runs.send(world, case).status == 200
@@ -73,12 +73,12 @@ def test_registration_with_extra_permission_fields_gives_no_power(world: World) 
 
 def test_extra_scope_does_not_widen_a_token(shared_world: World) -> None:
     body = {
-        **json.loads(odd.whole(BY_HANDLER["tokens.log_in"])),
+        **json.loads(odd.whole(BY_HANDLER["tokens.issue_token"])),
         "scope": "read",
         "read_only": False,
         "Roles": ["users.manage"],
     }
     token = shared_world.post("/api/oauth/token", body, by=None).json["access_token"]
-    give = BY_HANDLER["items.give"]
+    give = BY_HANDLER["items.give_item"]
     assert shared_world.post(give.path, give.body, token=token).code == "read_only_token"
     assert shared_world.post("/api/v1/users/Ann/manage/email/change", {"new": "e@x.test"}, token=token).status == 403

@@ -25,7 +25,7 @@ from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.http.audit import change_shapes
 from gamekeeper.http.contract import operation_refusals, samples
 from gamekeeper.http.contract.operation import NO_TOKEN, WRITE
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.server import errors
 from person import erase, finish, live
 from world import World

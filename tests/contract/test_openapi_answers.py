@@ -17,6 +17,7 @@ import staff
 from described import FORM, IGNORED, JSON, RAW, SETTINGS, TOLERANT_RAW, Operation, each_operation, hold
 from gamekeeper.demo import loader
 from gamekeeper.game.access import tokens
+from gamekeeper.http.access.roles import ROLE_RECORD
 from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import NO_TOKEN, WRITE
 from gamekeeper.store.accounts import users
@@ -35,7 +36,7 @@ async def fill_world(url: str) -> str:
 
 
 def furnish(world: World) -> None:
-    staff.save_role(world, samples.ROLE, samples.ROLE_RECORD.Permissions)
+    staff.save_role(world, samples.ROLE, ROLE_RECORD.Permissions)
     api_keys.insert(world, samples.KEY_ID, samples.USER_ID)
     invitations.insert(world, samples.USER_ID)
     world.call("PUT", f"/api/link/v1/servers/{samples.REALM}", body={"Lease": 3600})

@@ -14,6 +14,7 @@ from good_requests import EXAMPLES, Example
 
 import api_keys
 import staff
+from everything import name_of
 from gamekeeper.game.access.permissions import ALL, BUILTIN_ROLES, PERMISSIONS
 from gamekeeper.http.contract.operation import ANY_TOKEN, NO_TOKEN
 from gamekeeper.http.server.errors import LOG_IN
@@ -60,10 +61,6 @@ def expand(block: Block, callers: Callers) -> Block:
     """Replace `all others` by the callers that the block does not name; sort the callers of each answer."""
     others = callers.keys() - {name for names in block.values() for name in names}
     return {answer: sorted(others if names == [OTHERS] else names) for answer, names in block.items()}
-
-
-def name_of(example: Example) -> str:
-    return f"{example.route.method} {example.route.path}"
 
 
 def write_block(name: str, block: Block) -> str:

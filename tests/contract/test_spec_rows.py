@@ -8,8 +8,8 @@ import good_requests
 import msgspec
 
 from gamekeeper.http.accounts import account_shapes
-from gamekeeper.http.contract.routes import ROUTES
 from gamekeeper.http.players import player_shapes
+from gamekeeper.http.routes import ROUTES
 from loops import over
 from world import World
 
@@ -109,8 +109,7 @@ def test_record_fields_are_the_specs() -> None:
 @over("row", ROWS)
 def test_answers_have_the_specs_fields(unchanged: World, row: Row) -> None:
     example = good_requests.BY_NUMBER[row.number]
-    sent = unchanged.call(example.route.method, good_requests.dry_run_path(example), body=example.body)
-    assert sent.status == 200, sent.raw
+    sent = unchanged.call(example.route.method, good_requests.dry_run_path(example), body=example.body).accepted()
     assert sent.headers["content-type"] == "application/json; charset=utf-8"
     answer: Any = sent.json
     for fields in (fields for begin, fields in OBJECTS.items() if row.response.startswith(begin)):

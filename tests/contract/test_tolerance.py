@@ -16,8 +16,14 @@ from world import Answer, World
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 OTHERWISE_EACH_TIME = NEW_EACH_TIME | {
-    *("tokens.log_in", "info.get_stats", "info.get_metrics", "activity.get_activity", "person.export"),
-    *("link.record_heartbeat", "feed.list_changes", "approvals.deny"),
+    *(
+        "tokens.issue_token",
+        "info.get_server_stats",
+        "info.get_server_metrics",
+        "activity.get_activity",
+        "person.export_person",
+    ),
+    *("link.send_heartbeat", "link.list_changes", "approvals.deny"),
 }
 BODIED = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 # operations for game clients, without those that accept JSON only: the link, and bodies with lists
@@ -105,7 +111,7 @@ def test_null_is_accepted_for_optional_fields(unchanged: World) -> None:
         return {"body": {**example.fields, **dict.fromkeys(optional_fields(example))}}
 
     lacking = [each for each in BODIED if optional_fields(each)]
-    assert {"players.list_players_legacy", "roles.change_powers", "tokens.log_in", "link.put_player"} <= {
+    assert {"players.list_players_legacy", "roles.change_powers", "tokens.issue_token", "link.put_player"} <= {
         handler_of(each.route) for each in lacking
     }
     assert faults(unchanged, lacking, nulls) == {}

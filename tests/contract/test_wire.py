@@ -4,7 +4,6 @@ import json
 import socket
 from collections.abc import Generator
 from contextlib import suppress
-from typing import Any
 
 import good_requests
 import hostile_runs
@@ -18,7 +17,8 @@ from sockets import Closed, Connection, SocketServer
 import long_forms
 import people
 from loops import over
-from world import SENT, Answer, World, open_world
+from sharing import open_fresh
+from world import SENT, Answer, World
 
 GIVE = json.dumps(good_requests.GIVE).encode()
 GIVE_PATH = b"/api/v1/players/Bob/items/give"
@@ -29,13 +29,10 @@ BARE = {400, 414, 431}  # statuses of refusals by the HTTP parser, which have no
 @pytest.fixture(scope="module")
 def watched(engine: str, request: pytest.FixtureRequest) -> Generator[tuple[SocketServer, World]]:
     """Start a server, and open a world on its database for checks."""
-    databases: Any = request.getfixturevalue(f"{engine}_databases")
-    url = databases.fresh()
-    with open_world(url, databases.tokens) as world:
+    with open_fresh(engine, request) as world:
         good_requests.furnish(world)
-        with sockets.serve(url, databases.tokens["Root"]) as server:
+        with sockets.serve(world.url, world.tokens["Root"]) as server:
             yield server, world
-    databases.drop(url)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ import guild_values
 import people
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import Operation
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 from world import SENT, Answer, World
 
 HERE = Path(__file__).parent

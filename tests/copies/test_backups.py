@@ -24,7 +24,7 @@ from findings import errors, faults, unseen
 from gamekeeper import app
 from gamekeeper.copies import backups
 from gamekeeper.copies.backups import Archive, BackupManifest
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
 from gamekeeper.store.engine.migrate import Migration, load_migrations, migrate
 from gamekeeper.store.engine.statements import Statement

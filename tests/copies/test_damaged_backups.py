@@ -15,9 +15,8 @@ from backups import back_up, changed, give, restore, rewritten
 from copied import is_untouched
 from findings import unseen
 from gamekeeper.copies import backups
-from gamekeeper.copies.backups import Archive, BackupManifest, BackupTable, BadBackup
+from gamekeeper.copies.backups import Archive, BackupManifest, BackupTable
 from gamekeeper.copies.lines import BadCopy, cut_at_lines
-from gamekeeper.copies.restores import NotEmpty
 from gamekeeper.store.engine.migrate import AppliedMigration, SchemaMismatch
 from people import ANN
 from world import World
@@ -49,10 +48,17 @@ def test_flipped_byte_is_detected(world: World, file: Path, tmp_path: Path) -> N
         broken.write_bytes(flipped)
         try:
             assert contents(broken) == wanted
-        except BadBackup as problem:
+        except BadCopy as problem:
             assert "Nothing was changed. Use another one." in str(problem)  # noqa: PT017 - some flipped bytes raise nothing
             noticed += 1
     assert noticed > 100
+
+
+def require_refusal(file: Path, url: str, said: str, error: type[Exception] = BadCopy) -> None:
+    """Require that a restore of the file is refused, and leaves the target database empty."""
+    with pytest.raises(error, match=said):
+        restore(file, url)
+    assert is_untouched(url), said
 
 
 def contents(file: Path) -> list[Any]:
@@ -66,9 +72,7 @@ def test_truncated_backup_is_refused(world: World, file: Path, empty_database: s
     whole = file.read_bytes()
     for part in (0.0, 0.3, 0.9, 0.999):
         file.write_bytes(whole[: int(len(whole) * part)])
-        with pytest.raises(BadBackup, match="is a damaged backup"):
-            restore(file, empty_database)
-        assert is_untouched(empty_database)
+        require_refusal(file, empty_database, "is a damaged backup")
 
 
 def test_row_refused_by_database_leaves_target_empty(
@@ -78,9 +82,7 @@ def test_row_refused_by_database_leaves_target_empty(
     manifest = back_up(world, file)
     bad = tmp_path / "bad.backup"
     rewritten(file, bad, manifest, "ledger", [[None] * 13], truly=True)
-    with pytest.raises(Exception, match=r"(?i)null"):
-        restore(bad, empty_database)
-    assert is_untouched(empty_database)
+    require_refusal(bad, empty_database, r"(?i)null", Exception)
 
 
 @ON_POSTGRES
@@ -92,9 +94,7 @@ def test_value_that_the_engine_changes_or_cannot_convert_is_refused(
     manifest, unfit = back_up(world, file), "A value in the table maps has the wrong form. Nothing was changed."
     for guid, message in ((people.guid(0xABC).upper(), changed_value), ("x" * 36, f"^{unfit}$")):
         bad = rewritten(file, tmp_path / "bad", manifest, "maps", [[guid, "Meadow", None]], truly=True)
-        with pytest.raises(BadCopy, match=message):
-            restore(bad, empty_database)
-        assert is_untouched(empty_database)
+        require_refusal(bad, empty_database, message)
 
 
 @ON_SQLITE
@@ -108,9 +108,7 @@ def test_rows_of_the_wrong_form_are_refused(world: World, file: Path, tmp_path: 
     ]
     for row, message in rows:
         bad = rewritten(file, tmp_path / "bad", manifest, "maps", [row], truly=True)
-        with pytest.raises(BadCopy, match=message):
-            restore(bad, empty_database)
-        assert is_untouched(empty_database)
+        require_refusal(bad, empty_database, message)
 
 
 def test_long_line_is_joined_once() -> None:
@@ -138,9 +136,7 @@ def test_values_that_make_a_database_unusable_are_refused(
             rows = [list(row) for row in archive.read_rows(table, unseen)]
         rows[-1][columns[table].index(column)] = value
         bad = rewritten(file, tmp_path / "bad", manifest, table, rows, truly=True)
-        with pytest.raises(BadBackup, match=f"a row of the table '{table}' has '{column}' {value}: "):
-            restore(bad, empty_database)
-        assert is_untouched(empty_database)
+        require_refusal(bad, empty_database, f"a row of the table '{table}' has '{column}' {value}: ")
 
 
 def with_manifest(file: Path, to: Path, manifest: BackupManifest) -> Path:
@@ -167,9 +163,7 @@ def test_manifest_that_lacks_or_repeats_a_table_is_refused(
     ]
     for fields, message in edits:
         bad = with_manifest(file, tmp_path / "bad", changed(made, **fields))
-        with pytest.raises(BadBackup, match=message):
-            restore(bad, empty_database)
-        assert is_untouched(empty_database), message
+        require_refusal(bad, empty_database, message)
 
 
 def test_zip_bomb_is_refused(
@@ -180,9 +174,7 @@ def test_zip_bomb_is_refused(
     monkeypatch.setattr(backups, "MAX_UNPACK_RATIO", 20)
     manifest, rows = back_up(world, file), [["x" * (1 << 20)]] * 8
     bomb = rewritten(file, tmp_path / "bomb.backup", manifest, "ledger", rows, truly=True)
-    with pytest.raises(BadBackup, match=r"would unpack to 8 MiB.* Nothing was changed"):
-        restore(bomb, empty_database)
-    assert is_untouched(empty_database)
+    require_refusal(bomb, empty_database, r"would unpack to 8 MiB.* Nothing was changed")
 
 
 def test_malformed_manifest_or_one_of_another_version_is_refused(
@@ -202,21 +194,19 @@ def test_malformed_manifest_or_one_of_another_version_is_refused(
             r"ends with migration 0017 .* `gamekeeper migrate`",
         ),
         (changed(made, migrations=newer), SchemaMismatch, r"The backup has migration 9999 .* a newer Gamekeeper"),
-        (changed(made, format=2), BadBackup, "has the format 2"),
-        (changed(made, tables=[odd, *made.tables[1:]]), BadBackup, unfit),
-        (changed(made, tables=[*made.tables, BackupTable("x; --", ["id"], 0, "")]), BadBackup, unfit),
-        *((changed(made, ledger=number), BadBackup, "is a damaged backup: .*ledger") for number in (2**63, -1)),
+        (changed(made, format=2), BadCopy, "has the format 2"),
+        (changed(made, tables=[odd, *made.tables[1:]]), BadCopy, unfit),
+        (changed(made, tables=[*made.tables, BackupTable("x; --", ["id"], 0, "")]), BadCopy, unfit),
+        *((changed(made, ledger=number), BadCopy, "is a damaged backup: .*ledger") for number in (2**63, -1)),
     ):
         bad = rewritten(file, tmp_path / "bad", manifest, "x; --", [], truly=said == unfit)
-        with pytest.raises(error, match=said):
-            restore(bad, empty_database)
-        assert is_untouched(empty_database), said
+        require_refusal(bad, empty_database, said, error)
 
 
 def test_restore_into_used_database_is_refused(world: World, file: Path, database: str) -> None:
     back_up(world, file)
     give(world)
     before = state.fingerprint(world)
-    with pytest.raises(NotEmpty, match="it was not changed"):
+    with pytest.raises(BadCopy, match="it was not changed"):
         restore(file, database)
     assert state.list_changed(before, state.fingerprint(world)) == []

@@ -22,8 +22,8 @@ from backups import bring_back, give
 from copied import contents, is_untouched
 from findings import errors, unseen
 from gamekeeper.copies import exports
-from gamekeeper.copies.export_folder import MANIFEST, NESTED_NAMES, BadExport, ExportFolder, ExportManifest
-from gamekeeper.copies.lines import BadCopy
+from gamekeeper.copies.export_folder import NESTED_NAMES, ExportFolder, ExportManifest
+from gamekeeper.copies.lines import MANIFEST, BadCopy
 from gamekeeper.store.engine.migrate import SchemaMismatch
 from people import ANN, PASSWORD, USER_IDS, ZOE
 from world import SENT, World
@@ -156,7 +156,7 @@ def test_failed_export_leaves_no_folder(world: World, folder: Path) -> None:
     with pytest.raises(RuntimeError):
         export(world, folder, fail)
     assert list(folder.parent.iterdir()) == []
-    with pytest.raises(BadExport, match="cannot be written: No such file or directory"):
+    with pytest.raises(BadCopy, match="cannot be written: No such file or directory"):
         export(world, folder / "deeper")
 
 
@@ -212,7 +212,7 @@ def test_incomplete_export_is_refused(world: World, folder: Path, empty_database
         (manifest.unlink, r"is no export: manifest\.json cannot be read"),
     ):
         change()
-        with pytest.raises((BadExport, SchemaMismatch), match=problem):
+        with pytest.raises((BadCopy, SchemaMismatch), match=problem):
             bring_back(folder, empty_database)
         users.write_bytes(whole)
         manifest.write_text(listed)

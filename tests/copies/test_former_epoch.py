@@ -16,7 +16,7 @@ from bulking import count_coins, list_targets
 from findings import errors, unseen
 from gamekeeper.copies import exports
 from gamekeeper.game.access.refusals import InvitationVoid
-from gamekeeper.game.accounts import registration
+from gamekeeper.game.accounts import accounts
 from gamekeeper.game.audit.approvals import parse_rules
 from gamekeeper.game.audit.retention import RetentionJob
 from gamekeeper.game.core.writes import Decision
@@ -44,12 +44,12 @@ def begin(world: World) -> Work:
     """Start a job with a player who is left, and another with held changes, and hold a gift."""
     held = bulking.create(world, "Bob", "Zoe")["Id"]
     bulking.start(world, held)
-    world.keeper.changes.rules = parse_rules("items.give>4")
+    world.keeper.changes.gate.rules = parse_rules("items.give>4")
     bulking.work(world)
-    world.keeper.changes.rules = {}
+    world.keeper.changes.gate.rules = {}
     running = bulking.create(world, "Ann")["Id"]
     bulking.start(world, running)
-    world.keeper.changes.rules = parse_rules(approving.RULES)
+    world.keeper.changes.gate.rules = parse_rules(approving.RULES)
     return Work(running, held, approving.hold(approving.let_decide(world)), count_coins(world, "Ann"))
 
 
@@ -69,7 +69,7 @@ def require_stopped(world: World, begun: Work) -> None:
 
 def accept(world: World, secret: str) -> None:
     def decide(tx: Reading) -> Coroutine[Any, Any, Decision[User]]:
-        return registration.accept_invitation(tx, secret, "Sunniva", staff.STORED, world.keeper.settings)
+        return accounts.accept_invitation(tx, secret, "Sunniva", staff.STORED, world.keeper.settings)
 
     world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
 
@@ -111,8 +111,7 @@ def test_new_epoch_stops_jobs_mails_approvals_and_invitations(make_world: outbox
     with Sink().running() as sink:
         world = outbox.sending_to(make_world, sink.port)
         outbox.ask(world)
-        answer = world.post("/api/keeper/v1/invitations", {"email": "sunniva@example.test", "roles": ["shop"]})
-        assert answer.status == 200
+        world.post("/api/keeper/v1/invitations", {"email": "sunniva@example.test", "roles": ["shop"]}).accepted()
         taken = world.run(world.keeper.store.write(lambda tx: invitation_rows.lease(tx, 1)))
         assert taken
         world.sql("UPDATE invitations SET next_try_at = 1")

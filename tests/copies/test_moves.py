@@ -16,6 +16,7 @@ import outbox
 import staff
 from backups import GIVE, give
 from copied import contents, is_untouched
+from databases import lend
 from expectations import refused
 from findings import errors, unseen
 from gamekeeper import app
@@ -60,9 +61,7 @@ def other_target(engine: str, request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the URL of an empty database of the other engine: each engine is once the source and once the target."""
     other = {"sqlite": "postgres", "postgres": "sqlite"}[engine]
     databases: Any = request.getfixturevalue(f"{other}_databases")
-    url = databases.empty()
-    yield url
-    databases.drop(url)
+    yield from lend(databases, databases.empty())
 
 
 # --- data copied by a move -----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 
 import people
 from databases import Sqlite
-from expectations import everything, refused
+from expectations import refused, unchanged
 from game_server import LINK
 from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.store.engine.interface import Reading
@@ -39,22 +39,19 @@ def test_key_of_a_success_is_stored_replays_its_answer_and_refuses_another_reque
 
 
 def check_key(ready: World, case: Case) -> None:
-    before = everything(ready)
-    refusals = [send(ready, case, case.bad, Idempotency_Key="k").status for _ in range(2)]
-    assert refusals[0] == refusals[1]
-    assert refusals[0] in {400, 404, 409}
-    assert everything(ready) == before
+    with unchanged(ready):
+        refusals = [send(ready, case, case.bad, Idempotency_Key="k").status for _ in range(2)]
+        assert refusals[0] == refusals[1]
+        assert refusals[0] in {400, 404, 409}
 
-    first = send(ready, case, case.good, Idempotency_Key="k")
-    assert first.status == 200, first.raw
+    first = send(ready, case, case.good, Idempotency_Key="k").accepted()
     assert "idempotent-replay" not in first.headers
-    done = everything(ready)
-    again = send(ready, case, case.good, Idempotency_Key="k")
-    assert (again.status, again.raw) == (200, first.raw)
-    assert again.headers["idempotent-replay"] == "true"
-    assert again.headers["x-request-id"] != first.headers["x-request-id"]
-    refused(send(ready, case, case.other, Idempotency_Key="k"), 422, "idempotency_key_reused")
-    assert everything(ready) == done
+    with unchanged(ready):
+        again = send(ready, case, case.good, Idempotency_Key="k")
+        assert (again.status, again.raw) == (200, first.raw)
+        assert again.headers["idempotent-replay"] == "true"
+        assert again.headers["x-request-id"] != first.headers["x-request-id"]
+        refused(send(ready, case, case.other, Idempotency_Key="k"), 422, "idempotency_key_reused")
 
 
 def test_key_is_scoped_by_account_and_ignores_spelling_of_the_request(world: World) -> None:
@@ -92,11 +89,10 @@ def test_second_key_of_a_request_is_400_unless_it_is_the_same(world: World) -> N
     """If a gateway adds a key, a retry must not be applied twice."""
     key = {"Idempotency-Key": "order-1"}
     first = world.post(GIVE, COINS, headers=key)
-    before = everything(world)
-    for added in ("mw-77", "Order-1", ""):
-        answer = world.post(GIVE, COINS, headers=key, added=[("Idempotency-Key", added)])
-        refused(answer, 400, "repeated_field", "'Idempotency-Key'")
-    assert everything(world) == before
+    with unchanged(world):
+        for added in ("mw-77", "Order-1", ""):
+            answer = world.post(GIVE, COINS, headers=key, added=[("Idempotency-Key", added)])
+            refused(answer, 400, "repeated_field", "'Idempotency-Key'")
     again = world.post(GIVE, COINS, headers=key, added=[("Idempotency-Key", "order-1")])
     assert (again.status, again.headers["idempotent-replay"], again.raw) == (200, "true", first.raw)
 

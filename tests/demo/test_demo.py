@@ -4,9 +4,9 @@ from demo_databases import at_work, filled, trace
 from findings import faults
 from gamekeeper.demo import world
 from gamekeeper.demo.sample_past import DAYS
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.insight import economy_reports
-from gamekeeper.game.insight.calendar import DAY_MS, HOUR_MS
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground.instants import DAY_MS, HOUR_MS
 from gamekeeper.http.server import query_values
 from gamekeeper.store.engine import clock
 from gamekeeper.store.insight import signals

@@ -14,7 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gamekeeper.cli import serve
-from gamekeeper.cli.demo import demo, logs_requests
+from gamekeeper.cli.commands import gamekeeper
+from gamekeeper.cli.demo import logs_requests
 from gamekeeper.demo import game_servers
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.ground.settings import Settings, load, variable
@@ -60,7 +61,9 @@ def greeted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def called(*arguments: str) -> Result:
-    return CliRunner(env={"GAMEKEEPER_DATABASE": None, "GAMEKEEPER_PORT": str(free_port())}).invoke(demo, arguments)
+    return CliRunner(env={"GAMEKEEPER_DATABASE": None, "GAMEKEEPER_PORT": str(free_port())}).invoke(
+        gamekeeper, ["demo", *arguments]
+    )
 
 
 @pytest.mark.usefixtures("greeted")

@@ -9,8 +9,8 @@ import pytest
 import people
 from command_line import CommandLine
 from findings import findings
-from gamekeeper.doctor import ERROR, DoctorFinding
 from gamekeeper.doctor import lists as checked_lists
+from gamekeeper.doctor.findings import ERROR, DoctorFinding
 from gamekeeper.game.lists import ordered_lists
 from gamekeeper.game.lists.ordered_lists import Lists
 from gamekeeper.store.engine.interface import Reading

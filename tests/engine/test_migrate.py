@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gamekeeper import app
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
-from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine import database_checks
 from gamekeeper.store.engine.interface import UnusableDatabase, Writing
 from gamekeeper.store.engine.migrate import (
     SQL,
@@ -112,10 +112,10 @@ def test_database_older_than_baseline_is_refused_with_advice(keeper: Keeper, run
 
 def test_migration_works_while_bulk_load_has_dropped_indexes(keeper: Keeper, run: Run) -> None:
     run(migrate(keeper.store))
-    run(keeper.store.write(indexes.drop))
+    run(keeper.store.write(database_checks.drop_indexes))
     assert run(migrate(keeper.store, [*load_migrations(), LATER])) == [LATER]
-    assert "players_by_rank" in run(indexes.create_missing(keeper.store))
-    assert run(indexes.find_missing(keeper.store, keeper.store.engine)) == []
+    assert "players_by_rank" in run(database_checks.create_missing_indexes(keeper.store))
+    assert run(database_checks.find_missing_indexes(keeper.store, keeper.store.engine)) == []
 
 
 def test_a_changed_migration_is_refused(keeper: Keeper, run: Run) -> None:

@@ -11,7 +11,7 @@ import pytest
 from findings import findings
 from gamekeeper import app
 from gamekeeper.ground import settings
-from gamekeeper.store.engine import indexes, migrate
+from gamekeeper.store.engine import database_checks, migrate
 from gamekeeper.store.engine.interface import Store
 from gamekeeper.store.engine.migrate import Migration, load_migrations
 from world import World
@@ -86,7 +86,7 @@ def test_index_of_used_table_is_built_beside_writes(
         assert await migrate.migrate(store, [*load_migrations(), INDEXES]) == [INDEXES]
         async with session(empty_database) as reader, session(empty_database) as writer:
             await reader.execute(OLD_SNAPSHOT)  # this old transaction makes the index builds wait
-            building = asyncio.create_task(indexes.create_missing(store))
+            building = asyncio.create_task(database_checks.create_missing_indexes(store))
             await until(lambda: writer.fetchval(BUILDING), building)
             for table in ("users", "mutes", "bans"):
                 await writer.execute(f"DELETE FROM {table}")  # noqa: S608 - the test's own words
@@ -94,34 +94,34 @@ def test_index_of_used_table_is_built_beside_writes(
             return await building
 
     assert loop.run_until_complete(write_meanwhile()) == ["users_with_powers", "mutes_by_end", "bans_by_end"]
-    assert loop.run_until_complete(indexes.find_missing(store, store.engine)) == []
+    assert loop.run_until_complete(database_checks.find_missing_indexes(store, store.engine)) == []
 
 
 def test_invalid_index_is_dropped_and_built_again(world: World) -> None:
     world.sql("UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = CAST('players_by_rank' AS regclass)")
     before = world.sql(INDEX)
     assert [each.check for each in findings(world, "indexes")] == ["indexes"]
-    assert world.run(indexes.create_missing(world.keeper.store)) == ["players_by_rank"]
+    assert world.run(database_checks.create_missing_indexes(world.keeper.store)) == ["players_by_rank"]
     ((oid, valid),) = world.sql(INDEX)
     assert (valid, oid != before[0][0]) == (True, True)
 
 
 def test_index_that_another_process_builds_is_waited_for(world: World) -> None:
     async def build_twice() -> tuple[list[str], Any, Any]:
-        await store.write(indexes.drop)
-        for name in await indexes.find_missing(store, store.engine):
+        await store.write(database_checks.drop_indexes)
+        for name in await database_checks.find_missing_indexes(store, store.engine):
             if name != "players_by_rank":
-                await indexes._build(store, name)  # noqa: SLF001 - the build of another process  # pyright: ignore[reportPrivateUsage] - the same
+                await database_checks._build(store, name)  # noqa: SLF001 - the build of another process  # pyright: ignore[reportPrivateUsage] - the same
         async with session(world.url) as reader, session(world.url) as looking:
             await reader.execute(OLD_SNAPSHOT)
-            other = asyncio.create_task(indexes.create_missing(store))
+            other = asyncio.create_task(database_checks.create_missing_indexes(store))
             await until(lambda: looking.fetchrow(INDEX), other)
             before = await looking.fetchrow(INDEX)
             # drop_invalid must spare an index that another session is building: dropping it would wait for that build
             async with asyncio.timeout(30):
-                await indexes.drop_invalid(store, "players_by_rank")
-            ours = asyncio.create_task(indexes.create_missing(store))
-            await asyncio.sleep(3 * indexes.POLL_SECONDS)
+                await database_checks.drop_invalid_indexes(store, "players_by_rank")
+            ours = asyncio.create_task(database_checks.create_missing_indexes(store))
+            await asyncio.sleep(3 * database_checks.POLL_SECONDS)
             await reader.execute("COMMIT")
             await other
             return await ours, before, await looking.fetchrow(INDEX)

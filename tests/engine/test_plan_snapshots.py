@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-import asyncpg
 import pytest
 
 import world as worlds
 from gamekeeper.store.engine import postgres_connection, sqlite
 from gamekeeper.store.engine.migrate import migrate
 from gamekeeper.store.engine.statements import FOLDER, Statements, count_parameters, list_files
+from postgres_sessions import connected
 
 Plans = dict[str, list[str]]  # the lines of the plan of each statement
 Explain = Callable[[str], "list[str]"]
@@ -60,9 +60,7 @@ def _explain_on_sqlite(db: apsw.Connection, text: str) -> list[str]:
 
 
 async def explain_on_postgres(url: str) -> Plans:
-    driver: Any = asyncpg
-    db = await driver.connect(url)
-    try:
+    async with connected(url) as db:
         # Tables without rows are small for the planner: without this it would read them whole.
         await db.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off")
         return {
@@ -70,8 +68,6 @@ async def explain_on_postgres(url: str) -> Plans:
             for name, render in list_statements()
             if PLANNED.match(text := render("postgres"))
         }
-    finally:
-        await db.close()
 
 
 async def _explain_on_postgres(db: Any, text: str) -> list[str]:
@@ -166,7 +162,7 @@ SCANNING = {
         "ledger.backward_steps",
         "mails.count_failed",
         "presence.disagreeing",
-        "spells.beyond",
+        "players.beyond",
         "standings.sums",
     },
     "the start of a server counts each list and divides it into blocks": {

@@ -3,16 +3,15 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import asyncpg
 import httpx
 import pytest
 
 import people
 from gamekeeper.store.engine import postgres_pool
+from postgres_sessions import connected
 from server import Server
 from world import Answer, World
 
@@ -26,16 +25,6 @@ GIVE = "/api/v1/players/{}/items/give"
 def wait_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise the timeout of locks and connections, so that it does not end a wait on a busy machine."""
     monkeypatch.setattr(postgres_pool, "LOCK_SECONDS", 30)
-
-
-@asynccontextmanager
-async def session(url: str) -> AsyncGenerator[Any]:
-    driver: Any = asyncpg
-    db = await driver.connect(url)
-    try:
-        yield db
-    finally:
-        await db.close()
 
 
 async def until(happens: Callable[[], bool]) -> None:
@@ -60,7 +49,7 @@ async def ask_beside(world: World, gives: list[str], *others: tuple[str, str]) -
     """Give items to players whose rows are locked, and send other requests meanwhile; return both lists of answers."""
     # this request caches the caller's token, so that giving an item reads nothing before it locks the player
     await world.send("GET", "/api/v1/players/Ann")
-    async with asyncio.TaskGroup() as group, session(world.url) as db:
+    async with asyncio.TaskGroup() as group, connected(world.url) as db:
         await db.execute("BEGIN; SELECT FROM players WHERE name IN ('Bob', 'Zoe') FOR UPDATE")
         giving = [group.create_task(world.send("POST", GIVE.format(each), body=COIN)) for each in gives]
         await until(lambda: at_work(world) == len(gives))
@@ -123,10 +112,10 @@ def test_transaction_of_frozen_instance_ends_before_others_give_up(
 
     async def freeze_and_give(frozen: Server) -> Answer:
         headers = {"Authorization": f"Bearer {known_tokens['Root']}"}
-        async with httpx.AsyncClient(headers=headers, timeout=60) as client, session(world.url) as db:
+        async with httpx.AsyncClient(headers=headers, timeout=60) as client, connected(world.url) as db:
             await db.execute("BEGIN; SELECT FROM players WHERE name = 'Bob' FOR UPDATE")
             stuck = asyncio.create_task(client.post(frozen.url + GIVE.format("Bob"), json=COIN))
-            async with session(world.url) as watching:
+            async with connected(world.url) as watching:
                 await until_waiting(watching)
             os.killpg(frozen.pid, signal.SIGSTOP)
             await db.execute("ROLLBACK")  # the frozen instance's transaction gets the lock, and nothing releases it

@@ -5,16 +5,15 @@ import contextlib
 import socket
 import time
 from collections.abc import Generator
-from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 
-import asyncpg
 import pytest
 
-from databases import Postgres
+from databases import Postgres, lend
 from gamekeeper.store.engine import clock, postgres, postgres_url
 from gamekeeper.store.engine.interface import DatabaseUnavailable
 from loops import over
+from postgres_sessions import connected
 from swallower import Swallower
 
 
@@ -56,9 +55,7 @@ async def look(url: str, times: int) -> list[float]:
 
 @pytest.fixture
 def url(postgres_databases: Postgres) -> Generator[str]:
-    url = postgres_databases.empty()
-    yield url
-    postgres_databases.drop(url)
+    yield from lend(postgres_databases, postgres_databases.empty())
 
 
 def beside(host: str, url: str) -> str:
@@ -99,10 +96,8 @@ def test_unreachable_servers_are_reported() -> None:
 
 
 async def forbid_writes(url: str) -> None:
-    driver: Any = asyncpg
-    db = await driver.connect(url)
-    await db.execute(f'ALTER DATABASE "{urlsplit(url).path[1:]}" SET default_transaction_read_only = on')
-    await db.close()
+    async with connected(url) as db:
+        await db.execute(f'ALTER DATABASE "{urlsplit(url).path[1:]}" SET default_transaction_read_only = on')
 
 
 def test_read_only_server_is_not_used(url: str) -> None:

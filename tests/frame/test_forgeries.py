@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 import people
-from expectations import everything
-from gamekeeper.console.frame.routes import PAGES
+from expectations import unchanged
+from gamekeeper.console.pages import PAGES
 from gamekeeper.http.contract.operation import Route
 from keepers import ACT, SIGN_IN, Keeper, fill_path, open_session
 from loops import over
@@ -26,11 +26,10 @@ CONFIRMED = {**GIFT, "confirmed": "yes", "reason": "x"}
 
 
 def require_no_change(world: World, forged: Callable[[], Answer]) -> None:
-    before = everything(world)
-    answer = forged()
-    assert answer.status == 403, answer.raw
-    assert "This form did not come from a page of this console" in Page(answer.raw.decode()).text
-    assert everything(world) == before
+    with unchanged(world):
+        answer = forged()
+        assert answer.status == 403, answer.raw
+        assert "This form did not come from a page of this console" in Page(answer.raw.decode()).text
 
 
 def test_form_without_this_sessions_token_is_rejected(world: World, root: Keeper) -> None:
@@ -77,9 +76,8 @@ def find_unguarded(root: Keeper, routes: Sequence[Route]) -> list[str]:
 
 def test_every_form_has_and_requires_the_csrf_token(root: Keeper) -> None:
     assert {route.method for route in PAGES} == {"GET", "POST"}
-    before = everything(root.world)
-    assert find_unguarded(root, PAGES) == []
-    assert everything(root.world) == before
+    with unchanged(root.world):
+        assert find_unguarded(root, PAGES) == []
     for route in PAGES:
         if route.method == "GET" and not route.parameters and route.path not in {SIGN_IN, EVENTS}:
             for each in list_forms(root, route):

@@ -7,9 +7,7 @@ from expectations import refused
 from findings import findings
 from game_server import heartbeat, join, leave
 from gamekeeper.game.insight import activity
-from gamekeeper.game.insight.calendar import DAY_MS, HOUR_MS, MINUTE_MS
-from gamekeeper.http.server.instants import format_instant, parse_instant
-from gamekeeper.store.engine import clock
+from gamekeeper.ground.instants import DAY_MS, HOUR_MS, MINUTE_MS, format_instant, parse_instant
 from people import ANN, BOB, ZOE, guid
 from playing import find_midnight, invent_sessions, play, play_rows, read_sessions, roll_up
 from tidying import tidy
@@ -146,7 +144,7 @@ def test_old_sessions_are_deleted_after_they_were_counted_and_numbers_stay(world
 
 def test_doctor_accepts_sessions_that_were_deleted_before_their_minutes(make_world: Callable[..., World]) -> None:
     world = make_world(session_days=1)
-    now = world.run(clock.now(world.keeper.store))
+    now = world.now()
     hours = [(ANN.id, 100, 30), (BOB.id, 30, 29), (ZOE.id, 30, 2)]  # start and end, in hours before now
     play(world, [(player_id, now - start * HOUR_MS, now - end * HOUR_MS) for player_id, start, end in hours])
     roll_up(world)

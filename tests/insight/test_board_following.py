@@ -9,8 +9,7 @@ from findings import errors
 from gamekeeper.game.accounts import erasures
 from gamekeeper.game.insight import board_follower
 from gamekeeper.game.insight.board_follower import BoardFollower
-from gamekeeper.game.insight.calendar import HOUR_MS as HOUR
-from gamekeeper.store.engine import clock
+from gamekeeper.ground.instants import HOUR_MS as HOUR
 from people import ANN, KILLS, ZOE
 from playing import play, roll_up
 from tidying import trim_older
@@ -53,13 +52,13 @@ def test_read_answers_when_changes_cannot_be_counted(world: World, monkeypatch: 
 def test_season_does_not_become_final_without_its_last_changes(world: World, *, is_read_late: bool) -> None:
     create(world, "gains", "item", Thing="Gold Coin", Gain=True)
     catch_up(world)
-    upto, read_at = world.run(world.keeper.feed.find_watermark()), world.run(clock.now(world.keeper.store))
+    upto, read_at = world.run(world.keeper.feed.find_watermark()), world.now()
     give(world, "Bob", 5)
     pass_time(world, 10)  # else the season may end in the same millisecond
     end_now(world, "gains")
     pass_time(world, HOUR)
     if is_read_late:  # the time is new, the number is old
-        read_at = world.run(clock.now(world.keeper.store))
+        read_at = world.now()
     else:
         upto = world.ledger()[-1].seq - 2
         read_at -= HOUR

@@ -5,10 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from boarding import catch_up, create, standings
-from economics import give, load_players
+from economics import give, give_loaded
 from findings import errors
 from gamekeeper.game.insight import board_follower
-from gamekeeper.game.lists import ranked_lists
 from gamekeeper.ground import crash
 from people import COIN
 from world import World
@@ -24,20 +23,14 @@ def count_raw(world: World) -> list[tuple[str, int]]:
     return [(row[0], int(row[1])) for row in world.sql(statement, COIN.id)]
 
 
+@pytest.mark.usefixtures("small_counts")
 @pytest.mark.parametrize("point", crash.BOARD_POINTS)
 def test_killed_follower_gives_the_same_standings_when_repeated(
-    world: World, monkeypatch: pytest.MonkeyPatch, repeat_killed: Callable[..., int], point: str
+    world: World, repeat_killed: Callable[..., int], point: str
 ) -> None:
-    monkeypatch.setattr(board_follower, "BATCH_PLAYERS", 4)
-    monkeypatch.setattr(board_follower, "BATCH_CHANGES", 3)
-    monkeypatch.setattr(ranked_lists, "BUCKET_ROWS", 4)
-    monkeypatch.setattr(ranked_lists, "BLOCK_BUCKETS", 3)
     create(world, "coins", "item", Thing="Gold Coin")
     create(world, "gains", "item", Thing="Gold Coin", Gain=True)
-    load_players(world, 17)
-    for number in range(12):
-        give(world, f"Loaded{0x5000 + number}", number + 1)
-        give(world, f"Loaded{0x5000 + number}", 1, what="take")
+    give_loaded(world)
     repeat_killed(point, lambda: catch_up(world))
     catch_up(world)
     assert standings(world, "coins") == count_raw(world)

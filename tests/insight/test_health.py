@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
-import asyncpg
 import httpx
 import pytest
 
@@ -16,6 +15,7 @@ import people
 from findings import errors
 from gamekeeper.http.insight import health
 from gamekeeper.http.server import admission
+from postgres_sessions import connected
 from server import Server, free_port
 from world import World
 
@@ -79,11 +79,9 @@ def test_hanging_write_is_not_awaited(world: World, monkeypatch: pytest.MonkeyPa
 
 def as_superuser(world: World, commands: str) -> None:
     async def execute() -> None:
-        driver: Any = asyncpg
-        db = await driver.connect(world.url)
-        await db.execute("SET ROLE NONE")
-        await db.execute(commands)
-        await db.close()
+        async with connected(world.url) as db:
+            await db.execute("SET ROLE NONE")
+            await db.execute(commands)
 
     world.run(execute())
 

@@ -7,6 +7,7 @@ import pytest
 from economics import catch_up, give
 from findings import errors, findings
 from gamekeeper.game.insight import economy, flows
+from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.store.insight.economy import ItemDay
 from people import ANN, COIN
 from signalling import list_signals
@@ -14,7 +15,6 @@ from world import World
 
 pytestmark = pytest.mark.both_engines
 
-DAY_MS = 24 * 60 * 60 * 1000
 DAYS = (-20, -9, -7, -5, -3, -1)  # on which the number of coins changes, counted from today
 FIX, RECOUNT, NOTHING = "gamekeeper doctor --fix", "gamekeeper economy --recount", "Nothing repairs it"
 START = 1250  # coins of Ann, at noon of the first day

@@ -6,6 +6,7 @@ import game_server
 import people
 from commanding import ack, acknowledge, read_feed, read_last
 from gamekeeper.console.insight import health
+from gamekeeper.console.insight.monitor import DoctorRun
 from keepers import ACT, Keeper, OpenKeeper
 from people import ANN
 from proof import reset_code
@@ -16,18 +17,19 @@ EXAMINE = f"{health.PAGE}/examine"
 
 
 def test_doctor_runs_on_request_of_those_who_manage_users(world: World, keeper: OpenKeeper, root: Keeper) -> None:
-    live: Any = world.asgi.services.live
+    shared: Any = world.asgi.services.live
+    run = shared[DoctorRun]
     for name in ("Shop", "Clerk"):
         somebody = keeper(name)
         assert "Doctor" not in somebody.page(health.PAGE).text
         assert somebody.post(EXAMINE).status == 403
-    assert not live.doctor.is_running
-    assert live.doctor.result is None
+    assert not run.is_running
+    assert run.result is None
     root.page(health.PAGE).assert_shown("State: Good", "Database Good Accepting writes")
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE player_id = $1 AND place = 'bank'", ANN.id)
     answer = root.post(EXAMINE)
     assert answer.status == 303
-    wait_until(lambda: not live.doctor.is_running)
+    wait_until(lambda: not run.is_running)
     assert "error ledger The slots hold 1251 of item Gold Coin" in root.page(answer.headers["location"]).text
 
 

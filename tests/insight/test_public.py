@@ -9,7 +9,7 @@ from expectations import refused
 from gamekeeper.game.insight.refusals import TooManyPublicRequests
 from gamekeeper.ground.settings import BadSetting, Settings
 from gamekeeper.http.insight import public
-from gamekeeper.http.server.limits import PublicGuard
+from gamekeeper.http.server.rate_limits import PublicGuard
 from listings import MakeWorld
 from people import ANN, USER_IDS
 from world import Answer, World

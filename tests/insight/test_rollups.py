@@ -11,10 +11,10 @@ import pytest
 
 from findings import findings
 from gamekeeper import app
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.insight import activity
-from gamekeeper.game.insight.calendar import MINUTE_MS
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import crash, settings
+from gamekeeper.ground.instants import MINUTE_MS
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.players import presence

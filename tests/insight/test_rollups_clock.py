@@ -6,8 +6,7 @@ from findings import findings
 from gamekeeper.game.audit.retention import PROBATION_MS, RetentionJob
 from gamekeeper.game.insight import activity
 from gamekeeper.game.insight.activity import run_rollups
-from gamekeeper.game.insight.calendar import DAY_MS, HOUR_MS
-from gamekeeper.http.server.instants import format_instant
+from gamekeeper.ground.instants import DAY_MS, HOUR_MS, format_instant
 from people import ANN, BOB, ZOE
 from playing import find_midnight, play, roll_up
 from tidying import Clocks

@@ -8,11 +8,10 @@ import pytest
 
 from economics import catch_up, give
 from gamekeeper.game.insight import economy, signals
-from gamekeeper.game.insight.signal_rules import BEYOND, SUPPLY
 from gamekeeper.game.insight.signals import Evidence, EvidenceChange, Finding, raise_findings
-from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.insight import signals as rows
+from gamekeeper.store.insight.signals import BEYOND, SUPPLY
 from listings import MakeWorld
 from people import ARROW, BOB, COIN, ZOE
 from signalling import TABLES, report
@@ -77,11 +76,7 @@ def store_findings(world: World, *batches: Sequence[Finding]) -> None:
 
 def make_findings(world: World, *minutes: int, subject: str = COIN.id) -> list[Finding]:
     """Make findings at times after one of yesterday, each with a change of its own."""
-
-    async def read_now() -> int:
-        return await clock.now(world.keeper.store)
-
-    start = world.run(read_now()) // 3_600_000 * 3_600_000 - 24 * 3_600_000
+    start = world.now() // 3_600_000 * 3_600_000 - 24 * 3_600_000
     return [
         Finding(
             SUPPLY,

@@ -13,10 +13,10 @@ from economics import catch_up, give, load_players
 from expectations import refused
 from game_server import put_player, stack
 from gamekeeper.game.insight import signal_watch
-from gamekeeper.game.insight.signal_rules import parse_limits
 from gamekeeper.game.insight.signal_watch import BAG_MINUTES, DAY_SLOTS, MINUTE_MS, SLOT_MINUTES
+from gamekeeper.game.insight.signals import parse_limits
 from gamekeeper.ground import settings
-from gamekeeper.store.engine import clock
+from gamekeeper.ground.instants import DAY_MS
 from listings import MakeWorld
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, USER_IDS
 from reports import bag
@@ -215,8 +215,6 @@ def test_names_of_accounts_need_their_permission(make_world: MakeWorld) -> None:
 
 # --- what a background job finds: silent servers, bags of others, refused requests, sums of days --------------------
 
-DAY_MS = 24 * 60 * MINUTE_MS
-
 
 def check(world: World) -> list[dict[str, Any]]:
     """Run the background job, and return the signals."""
@@ -229,7 +227,8 @@ def wait(world: World, minutes: int) -> None:
     world.sql("UPDATE signal_checks SET at = at - $1", minutes * MINUTE_MS)
 
 
-def test_silent_game_server_raises_a_signal_after_some_minutes(world: World) -> None:
+def test_silent_game_server_raises_a_signal_after_some_minutes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signal_watch, "BATCH_CHECKS", 1)  # one run examines all that is due, in batches
     game_server.heartbeat(world, "goodbye")
     assert world.call("DELETE", f"{game_server.LINK}/servers/goodbye", by="Server").status == 200
     for name in ("one", "back"):
@@ -241,8 +240,8 @@ def test_silent_game_server_raises_a_signal_after_some_minutes(world: World) -> 
     wait(world, 1)
     (found,) = check(world)
     assert (found["Rule"], found["Server"], found["Evidence"]["Limit"]) == ("silent", "one", 5)
-    assert check(world) == [found]
     assert world.sql("SELECT COUNT(*) FROM signal_checks") == [(0,)]
+    assert check(world) == [found]
 
 
 def test_bag_of_another_player_raises_a_signal_if_it_stays_there(world: World) -> None:
@@ -271,7 +270,7 @@ def fill_refusals(world: World, usual: int, last: int) -> int:
 
     Return the number of those last ten minutes.
     """
-    now = world.run(_read_now(world)) // MINUTE_MS
+    now = world.now() // MINUTE_MS
     slot = (now - 1) // SLOT_MINUTES - 1
     for number in range(DAY_SLOTS + 1):
         refused_now = last if number == 0 else usual
@@ -279,10 +278,6 @@ def fill_refusals(world: World, usual: int, last: int) -> int:
         world.sql("INSERT INTO activity_minutes (minute, refused) VALUES ($1, $2)", minute, refused_now)
     world.sql("UPDATE rollups SET position = $1, value = $2 WHERE name = 'refusals'", slot, slot - DAY_SLOTS)
     return slot
-
-
-async def _read_now(world: World) -> int:
-    return await clock.now(world.keeper.store)
 
 
 def test_more_refusals_than_usual_raise_a_signal_when_a_day_is_recorded(world: World) -> None:
@@ -330,7 +325,7 @@ def spoil_yesterday(world: World, quantity: int) -> int:
     catch_up(world)
     give(world, "Bob", 9)
     catch_up(world)
-    yesterday = world.run(_read_now(world)) // DAY_MS - 1
+    yesterday = world.now() // DAY_MS - 1
     world.sql("UPDATE item_days SET quantity = quantity + $1 WHERE day = $2", quantity, yesterday)
     world.sql("UPDATE rollups SET position = $1 WHERE name = 'conservation'", yesterday)
     return yesterday

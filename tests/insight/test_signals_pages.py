@@ -1,8 +1,9 @@
 """The console's pages of signals: list, evidence, links, and acknowledging."""
 
 from economics import catch_up, give
+from gamekeeper.console.audit import change_lines
 from gamekeeper.console.insight import signals as page_texts
-from gamekeeper.game.insight.signal_rules import RULES
+from gamekeeper.game.insight.signals import RULES
 from keepers import MakeWorld, open_session, open_staff
 from people import BOB, COIN
 from signalling import list_signals, report
@@ -44,5 +45,5 @@ def test_auditor_without_accounts_sees_no_names_of_them(make_world: MakeWorld) -
 
 
 def test_every_rule_has_its_texts() -> None:
-    for texts in (page_texts.SIGNAL_TITLES(), page_texts.ADVICE(), page_texts.SENTENCES()):
+    for texts in (page_texts.SIGNAL_TITLES(), page_texts.ADVICE(), change_lines.SIGNAL_SENTENCES()):
         assert texts.keys() == RULES.keys()

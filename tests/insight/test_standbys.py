@@ -7,11 +7,15 @@ import pytest
 
 from findings import findings
 from gamekeeper import app
-from gamekeeper.doctor import ERROR
-from gamekeeper.game.insight import standbys
+from gamekeeper.doctor.findings import ERROR
 from gamekeeper.ground import log
 from gamekeeper.ground.settings import Settings
-from gamekeeper.store.engine.database_checks import count_synchronous_standbys, parse_required_standbys
+from gamekeeper.store.engine.database_checks import (
+    StandbyMonitor,
+    count_synchronous_standbys,
+    find_standby_shortage,
+    parse_required_standbys,
+)
 from loops import over
 from pair import USER, Pair
 from world import World
@@ -53,7 +57,7 @@ def test_doctor_reports_too_few_standbys_as_an_error_and_the_log_their_beginning
     assert found.level == ERROR
     assert found.message.startswith(SHORTAGE)
     assert findings(make_world(), "standbys") == []
-    watch = standbys.StandbyMonitor(world.keeper)
+    watch = StandbyMonitor(world.keeper.store, 1)
     world.run(watch.check())
     world.run(watch.check())
     log.flush()
@@ -81,8 +85,8 @@ def count(url: str) -> int:
 
 
 def shortage(url: str, expected: int) -> str:
-    settings = Settings(database=url, synchronous_standbys=expected)
-    return asyncio.run(app.run_with_keeper(settings, standbys.find_shortage))
+    settings = Settings(database=url)
+    return asyncio.run(app.run_with_keeper(settings, lambda each: find_standby_shortage(each.store, expected)))
 
 
 def set_names(pair: Pair, names: str) -> None:

@@ -1,5 +1,6 @@
 from gamekeeper.intersect import catalogue
 from gamekeeper.intersect.catalogue import GameData
+from gamekeeper.intersect.data import Report
 from gamekeeper.store.world.catalogue import CatalogueItem
 from loops import over
 
@@ -16,10 +17,10 @@ def test_item_type_decides_stacking(kind: int, flag: object, *, stacks: bool) ->
 
 
 def test_too_large_bag_is_limited_and_listed() -> None:
-    game = GameData()
-    game.add("items", "Items", [(ID, "Sack", 6, 0, None, 2**31 - 1, None, None, None)])
+    game = GameData(Report({"items": "Items"}))
+    game.add("items", [(ID, "Sack", 6, 0, None, 2**31 - 1, None, None, None)], [None] * 8)
     assert game.entries["items"] == {ID: CatalogueItem(ID, "Sack", False, None, 1000, None)}
-    ((table, own_id, reason, taken),) = game.report_entries
+    ((table, own_id, reason, taken),) = game.report.entries
     assert (table, own_id, taken) == ("Items", ID, True)
     assert "2147483647" in reason
 

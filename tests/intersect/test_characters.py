@@ -1,10 +1,11 @@
 import re
 from typing import Any
 
-from gamekeeper.game.players.inventory import Stack
+from gamekeeper.game.core.player import Stack
 from gamekeeper.ground.settings import Settings
 from gamekeeper.intersect import values
 from gamekeeper.intersect.catalogue import ClassGrowth, ItemBonus, Vitals
+from gamekeeper.intersect.data import Report
 from gamekeeper.intersect.players import PlayerReader, RawBag, RawPlayer
 from loops import over
 
@@ -33,11 +34,12 @@ def slot(number: Any, item: Any = COIN, quantity: Any = 1, bag: Any = None, prop
 def reader(**bags: RawBag) -> PlayerReader:
     vitals = Vitals({CLASS: ClassGrowth((100, 20), (10, 2))}, {HELMET: ItemBonus((10, 0))}, 100)
     types = {COIN: "Integer", SACK: "Boolean"}
-    return PlayerReader({noun: noun for noun in NOUNS}, Settings(), vitals, {COIN, HELMET, SACK}, {STRIKE}, types, bags)
+    report = Report({noun: noun for noun in NOUNS})
+    return PlayerReader(report, Settings(), vitals, {COIN, HELMET, SACK}, {STRIKE}, types, bags)
 
 
 def reasons(read: PlayerReader) -> list[tuple[str, bool]]:
-    return [(line.reason, line.taken) for line in read.entries]
+    return [(line.reason, line.taken) for line in read.report.entries]
 
 
 def test_all_fields_of_a_player() -> None:
@@ -46,7 +48,7 @@ def test_all_fields_of_a_player() -> None:
         PLAYER, [slot(0, HELMET)], spells=[(ME, "s", 2, STRIKE)], variables=[(ME, "v", COIN, '{"Type":2,"Value":9}')]
     )
     player, world = read.read(raw, PATTERN)
-    assert read.entries == []
+    assert read.report.entries == []
     assert (player.id, player.user_id, player.name, player.class_id, player.map_id) == (ME, OWNER, "Ann", CLASS, MAP)
     assert (player.level, player.exp, player.gender, player.stat_points) == (5, 70, 1, 4)
     assert (player.vitals, player.max_vitals) == ((30, 7), (150, 28))
@@ -80,7 +82,7 @@ def test_invalid_slots_are_listed(row: Any, kept: Stack | None, said: str, *, ta
     ((reason, was_taken),) = reasons(read)
     assert said in reason
     assert was_taken == taken
-    count = read.counts["inventory"]
+    count = read.report.counts["inventory"]
     assert (count.taken, count.left) == (1 + (kept is not None), int(kept is None))
 
 
@@ -93,7 +95,7 @@ def test_bags_in_bags() -> None:
     assert world.slots[BAGS[1], 9] == Stack(COIN, 1)
     assert world.bags == {BAGS[0]: 8, BAGS[1]: 10}
     assert [reason for reason, _ in reasons(read)] == ["slot 9 is beyond the size of its bag, which was enlarged"]
-    assert read.counts["bags"].taken == 2
+    assert read.report.counts["bags"].taken == 2
 
 
 @over("said, size", [(2**31 - 1, 1000), (1001, 1000), (0, 1), (-4, 1), ("many", 1)])
@@ -101,9 +103,9 @@ def test_invalid_bag_sizes_are_changed_and_listed(said: Any, size: int) -> None:
     read = reader(**{BAGS[0]: RawBag(said, [slot(0), slot(1000)])})
     _, world = read.read(RawPlayer(PLAYER, [slot(0, SACK, bag=BAGS[0])]), PATTERN)
     assert world.bags == {BAGS[0]: size}
-    notes = [(line.table, line.id, line.reason) for line in read.entries if line.taken]
+    notes = [(line.table, line.id, line.reason) for line in read.report.entries if line.taken]
     assert notes == [("bags", BAGS[0], f"its size is {said!r}: changed to {size}")]
-    assert read.counts["bag_slots"].left == 1
+    assert read.report.counts["bag_slots"].left == 1
 
 
 def test_bag_inside_itself_is_read_once() -> None:
@@ -141,8 +143,8 @@ def test_invalid_spells_are_listed() -> None:
     rows.append((ME, "5", 1000, STRIKE))
     _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET)], spells=rows), PATTERN)
     assert world.spells == {0: STRIKE, 99: COIN}
-    assert [line.id for line in read.entries] == ["2", "3", "4", "4", "5"]
-    assert read.counts["spells"].left == 3
+    assert [line.id for line in read.report.entries] == ["2", "3", "4", "4", "5"]
+    assert read.report.counts["spells"].left == 3
 
 
 @over(
@@ -161,7 +163,7 @@ def test_invalid_variables_are_listed(variable: str, raw: Any, kept: int | None,
     ((reason, taken),) = reasons(read)
     assert said in reason
     assert taken == (kept is not None)
-    assert (read.counts["variables"].taken, read.counts["variables"].left) == (int(taken), int(not taken))
+    assert (read.report.counts["variables"].taken, read.report.counts["variables"].left) == (int(taken), int(not taken))
 
 
 @over(

@@ -8,7 +8,7 @@ from command_line import CommandLine
 from findings import errors
 from gamekeeper.intersect import importer
 from gamekeeper.intersect.sources import BadSource
-from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine import database_checks
 from intersect_files import Make, change, find_unaccounted, own, read_report, run
 from world import World
 
@@ -76,4 +76,4 @@ def test_indexes_are_dropped_only_on_empty_database(
     monkeypatch.setattr(importer, "_report_unused_bags", _broken)
     command.refuses("import", "intersect", *files("0.8", 5).options)
     world = opened(command.database)
-    assert world.run(indexes.find_missing(world.keeper.store, world.keeper.store.engine)) == []
+    assert world.run(database_checks.find_missing_indexes(world.keeper.store, world.keeper.store.engine)) == []

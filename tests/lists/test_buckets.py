@@ -81,7 +81,7 @@ def change(pair: Pair, keys: Sequence[Any]) -> Pair:
 
 
 @kinds
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_index_agrees_with_sorted_list_and_old_indexes_stay_unchanged(
     lowest: object, some: st.SearchStrategy[Any], data: st.DataObject
@@ -116,7 +116,7 @@ def test_merge_leaves_no_two_neighbours_that_fit_into_one_bucket() -> None:
 
 
 @kinds
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_no_bucket_starts_at_a_removed_key(lowest: object, some: st.SearchStrategy[Any], data: st.DataObject) -> None:
     keys = sorted(data.draw(st.sets(some, max_size=60)) - {lowest})

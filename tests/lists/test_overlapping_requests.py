@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import asyncpg
 import pytest
 
 from gamekeeper.game.core import lookup
+from gamekeeper.game.core.player import Player
 from gamekeeper.game.lists import ordered_lists
 from gamekeeper.game.lists.list_index import NAMES, RANK
 from gamekeeper.game.players import changes
-from gamekeeper.game.players.players import Player
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.players import players
 from listings import MakeWorld, insert
 from people import USER_IDS, guid
+from postgres_sessions import connected
 from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -99,11 +99,9 @@ def test_restored_copy_under_a_running_process_is_noticed(make_world: MakeWorld)
 
     async def ask(*statements: str) -> None:
         await world.keeper.store.close()
-        driver: Any = asyncpg
-        db = await driver.connect(world.url.replace(f"{server}/{name}", f"{server}/postgres", 1))
-        for each in statements:
-            await db.execute(each)
-        await db.close()
+        async with connected(world.url.replace(f"{server}/{name}", f"{server}/postgres", 1)) as db:
+            for each in statements:
+                await db.execute(each)
 
     world.run(ask(f'CREATE DATABASE "{name}_kept" TEMPLATE "{name}"'))
     add(world, range(10, 17))

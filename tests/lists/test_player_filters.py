@@ -12,10 +12,11 @@ from expectations import refused
 from gamekeeper.game.lists import player_filters
 from gamekeeper.game.lists.player_filters import Cursor, Order
 from gamekeeper.http.lists import search_shapes
-from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine import database_checks
 from loops import over
 from people import COIN, MEADOW, WARRIOR, guid
-from world import World, open_world
+from sharing import open_fresh
+from world import World
 
 PATH = "/api/keeper/v1/players"
 COUNT = 36
@@ -49,11 +50,8 @@ SORTS: Mapping[str, Callable[[dict[str, Any]], Any]] = {
 @pytest.fixture(scope="module")
 def crowded(engine: str, request: pytest.FixtureRequest) -> Generator[tuple[World, list[dict[str, Any]]]]:
     """Open a world with players of all kinds for the tests that only read; return what is known of each player."""
-    databases: Any = request.getfixturevalue(f"{engine}_databases")
-    url = databases.fresh()
-    with open_world(url, databases.tokens) as world:
+    with open_fresh(engine, request) as world:
         yield world, fill(world)
-    databases.drop(url)
 
 
 @pytest.fixture
@@ -180,5 +178,5 @@ def test_filter_waits_for_the_indexes(world: World) -> None:
     world.sql("DROP INDEX players_by_seen")
     refused(world.get(f"{PATH}?classId={WARRIOR.id}"), 503, "search_not_ready")
     assert world.get(PATH).status == 200
-    assert world.run(indexes.create_missing(world.keeper.store)) == ["players_by_seen"]
+    assert world.run(database_checks.create_missing_indexes(world.keeper.store)) == ["players_by_seen"]
     assert world.get(f"{PATH}?classId={WARRIOR.id}").status == 200

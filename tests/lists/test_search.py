@@ -11,12 +11,13 @@ from msgspec.structs import replace
 import game_server
 from expectations import refused
 from findings import findings
+from gamekeeper.game.access.changes import make_user_columns
 from gamekeeper.game.core.lookup import fold
 from gamekeeper.game.lists import search
 from gamekeeper.game.players import changes
 from gamekeeper.store.access import roles
 from gamekeeper.store.accounts import users
-from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine import database_checks
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.players import players
 from people import ANN, USER_IDS, ZOE, guid
@@ -34,8 +35,7 @@ def names(world: World, path: str, **query: str) -> list[str]:
     asked = "&".join(f"{name}={quote(value)}" for name, value in query.items())
     found: list[str] = []
     for page in range(1000):
-        answer = world.get(f"{path}?{asked}&page={page}&pageSize=100")
-        assert answer.status == 200, answer.raw
+        answer = world.get(f"{path}?{asked}&page={page}&pageSize=100").accepted()
         found += [each["Name"] for each in answer.json["Values"]]
         if len(answer.json["Values"]) < 100:
             assert answer.json["Total"] == len(found)
@@ -60,7 +60,7 @@ def add(world: World, given: Sequence[str], first: int = 0x5000) -> None:
 
 def add_users(world: World, given: Sequence[tuple[str, str]]) -> None:
     made = [
-        changes.make_user_columns(users.User(guid(number), name, email, "!", roles.Powers(), 0, None, None))
+        make_user_columns(users.User(guid(number), name, email, "!", roles.Powers(), 0, None, None))
         for number, (name, email) in enumerate(given, 0x6000)
     ]
 
@@ -187,7 +187,7 @@ def test_players_and_accounts_are_sorted_in_every_order(world: World) -> None:
 
 def test_dropped_search_indexes_are_recreated(world: World) -> None:
     async def without(tx: Writing) -> None:
-        await indexes.drop(tx)
+        await database_checks.drop_indexes(tx)
 
     world.run(world.keeper.store.write(without))
     for path in (PLAYERS, ONLINE, USERS):
@@ -197,7 +197,7 @@ def test_dropped_search_indexes_are_recreated(world: World) -> None:
     told = [each.message for each in findings(world, "indexes")]
     assert all(f"The index {name} is missing" in str(told) for name in ("players_by_rank", "users_by_part"))
     findings(world, fix=True)
-    assert world.run(indexes.create_missing(world.keeper.store)) == []
+    assert world.run(database_checks.create_missing_indexes(world.keeper.store)) == []
     assert names(world, PLAYERS, search="quill") == ["Quillon"]
     add(world, ["Quillfeather"], 0x5100)
     assert names(world, PLAYERS, search="quillf") == ["Quillfeather"]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import people
-from expectations import everything, refused
+from expectations import refused, unchanged
 from game_server import LINK, heartbeat, join, leave, online
 from gamekeeper.game.core.lookup import ZERO_GUID
 from loops import over
@@ -77,9 +77,8 @@ def test_online_player_may_be_changed_but_not_deleted(world: World) -> None:
     assert online(world) == ["Aaron"]
     heard: list[Any] = world.get(f"{LINK}/changes?after={cursor}", by="Server").json["Changes"]
     assert [list(each["After"]) for each in heard] == [["Name"], ["Level", "Exp"], ["ClassId"]]
-    before = everything(world)
-    refused(world.call("DELETE", f"{P}/Aaron"), 409, "player_online")
-    assert everything(world) == before
+    with unchanged(world):
+        refused(world.call("DELETE", f"{P}/Aaron"), 409, "player_online")
     leave(world, ZOE.id)
     assert world.call("DELETE", f"{P}/Aaron").status == 200
 
@@ -105,6 +104,8 @@ def test_item_is_equipped_moved_and_unequipped(world: World) -> None:
     undo()
     assert world.post(f"{SLOTS}/equip", {**SWORD, "Place": "shield"}).json["Equipment"] == [-1, -1, -1, 2, -1]
     undo()
+    refused = world.post(f"{SLOTS}/equip", {**SWORD, "Place": "hat"})
+    assert (refused.status, refused.json["Code"]) == (400, "bad_field")
     assert world.post(f"{SLOTS}/unequip", SWORD).json["Equipment"] == [-1, -1, -1, -1, -1]
     seq = world.ledger()[-1].seq
     again = world.post(f"{SLOTS}/unequip", SWORD)

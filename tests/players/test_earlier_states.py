@@ -10,8 +10,7 @@ from audit_log import BEYOND, LONG_AGO, THEN, give, last
 from expectations import refused
 from game_server import newcomer, put_player, stack
 from gamekeeper.game.audit import history, retention
-from gamekeeper.http.server.instants import format_instant
-from gamekeeper.store.engine import clock
+from gamekeeper.ground.instants import format_instant
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, SWORD, TUTORIAL
 from tidying import tidy
 from world import World
@@ -22,9 +21,7 @@ def occupied_slots(slots: list[Any]) -> dict[int, tuple[str, int]]:
 
 
 def items(world: World, at: object = "", name: str = "Ann") -> Any:
-    answer = world.get(f"{THEN}/{name}/items?at={at}")
-    assert answer.status == 200, answer.raw
-    return answer.json
+    return world.get(f"{THEN}/{name}/items?at={at}").accepted().json
 
 
 def test_current_items_equal_those_of_the_api(shared_world: World) -> None:
@@ -146,7 +143,7 @@ def test_imported_player_did_not_exist_before_its_import(world: World) -> None:
 
 
 def test_malformed_or_future_time_is_refused(world: World) -> None:
-    newest, now = last(world), world.run(clock.now(world.keeper.store))
+    newest, now = last(world), world.now()
     soon, later = (format_instant(now + ahead) for ahead in (30_000, 90_000))
     for at in ("yesterday", "-1", "1.5", "2026-13-01", BEYOND, newest + 1, later):
         refused(world.get(f"{THEN}/Ann/items?at={at}"), 400, "bad_field")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import game_server
 import people
-from expectations import everything, refused
+from expectations import refused, unchanged
 from game_server import stack
 from gamekeeper.game.core.lookup import ZERO_GUID
 from item_slots import ANN, BAG, BOB, INVENTORY, give, read_slots, slots, take
@@ -57,11 +57,10 @@ def test_item_name_follows_the_catalogue_and_is_not_recorded(world: World) -> No
 def test_unknown_bag_or_item_is_refused(shared_world: World) -> None:
     for bag in (STRANGE, ZERO_GUID):
         refused(shared_world.get(f"{BAG}/{bag}"), 404, "no_such_bag", bag)
-    before = everything(shared_world)
-    for act in (give, take):
-        for item_id in (STRANGE, ZERO_GUID.replace("-", ""), ANNS_POUCH):
-            refused(act(shared_world, ANN, item_id, 1), 404, "no_such_item", "Invalid item id.")
-    assert everything(shared_world) == before
+    with unchanged(shared_world):
+        for act in (give, take):
+            for item_id in (STRANGE, ZERO_GUID.replace("-", ""), ANNS_POUCH):
+                refused(act(shared_world, ANN, item_id, 1), 404, "no_such_item", "Invalid item id.")
 
 
 def test_stack_limit_is_a_setting_with_the_default_of_a_million(make_world: Callable[..., World]) -> None:
@@ -78,10 +77,9 @@ def test_stack_limit_is_a_setting_with_the_default_of_a_million(make_world: Call
 
 def test_give_without_room_is_refused_and_changes_nothing(world: World) -> None:
     give(world, BOB, SWORD.id, 30)
-    before = everything(world)
-    refused(give(world, BOB, SWORD.id, 6), 409, "inventory_full", "into the inventory: there is room for 5 of 6")
-    refused(give(world, BOB, COIN.id, 5_000_001), 409, "inventory_full")
-    assert everything(world) == before
+    with unchanged(world):
+        refused(give(world, BOB, SWORD.id, 6), 409, "inventory_full", "into the inventory: there is room for 5 of 6")
+        refused(give(world, BOB, COIN.id, 5_000_001), 409, "inventory_full")
     assert give(world, BOB, COIN.id, 5_000_000).json == give_answer(COIN.id, 5_000_000)
 
 
@@ -92,11 +90,10 @@ def test_overflow_goes_into_the_bank_when_the_inventory_is_full(world: World) ->
     assert give(world, BOB, SWORD.id, 1, bankoverflow=True).json == give_answer(SWORD.id, 33, 1)
     assert read_slots(world, BOB, "bank") == {0: (ARROW.id, 100), 1: (ARROW.id, 20), 2: (SWORD.id, 1)}
     empty(world)
-    before = everything(world)
-    answer = give(world, BOB, SWORD.id, 136, bankoverflow=True)
-    refused(answer, 409, "inventory_full", "inventory and bank: there is room for 135 of 136")
-    refused(give(world, BOB, COIN.id, 135_000_001, bankoverflow=True), 409, "inventory_full")
-    assert everything(world) == before
+    with unchanged(world):
+        answer = give(world, BOB, SWORD.id, 136, bankoverflow=True)
+        refused(answer, 409, "inventory_full", "inventory and bank: there is room for 135 of 136")
+        refused(give(world, BOB, COIN.id, 135_000_001, bankoverflow=True), 409, "inventory_full")
     answer = give(world, BOB, COIN.id, 135_000_000, bankoverflow=True)
     assert answer.json == give_answer(COIN.id, 35_000_000, 100_000_000)
 

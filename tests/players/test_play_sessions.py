@@ -7,10 +7,8 @@ from expectations import refused
 from findings import findings
 from game_server import heartbeat, join, leave
 from gamekeeper.game.accounts import erasures
-from gamekeeper.game.insight.calendar import DAY_MS
 from gamekeeper.game.players import presence
-from gamekeeper.http.server.instants import format_instant, parse_instant
-from gamekeeper.store.engine import clock
+from gamekeeper.ground.instants import DAY_MS, format_instant, parse_instant
 from people import ANN, BOB, ZOE
 from playing import find_midnight, play, read_sessions, roll_up
 from world import World
@@ -64,11 +62,12 @@ def test_sessions_of_one_player_never_overlap_also_within_a_millisecond(world: W
 def test_session_in_the_future_does_not_stop_the_next_one(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id)
+    world.wait_for_next_millisecond()
     leave(world, ANN.id)
     world.sql("UPDATE play_sessions SET ended_at = ended_at + $1", 400 * DAY_MS)
     join(world, ANN.id)
     leave(world, ANN.id)
-    now = world.run(clock.now(world.keeper.store))
+    now = world.now()
     [(_, _, first_start, first_end), (_, _, second_start, second_end)] = read_sessions(world)
     assert first_start < first_end <= second_start <= second_end <= now  # the first one is cut
     join(world, BOB.id)
@@ -76,7 +75,7 @@ def test_session_in_the_future_does_not_stop_the_next_one(world: World) -> None:
     leave(world, BOB.id)
     join(world, BOB.id)
     leave(world, BOB.id)
-    now = world.run(clock.now(world.keeper.store))
+    now = world.now()
     [(start, end), (future_start, future_end)] = [each[2:] for each in read_sessions(world) if each[0] == BOB.id]
     assert start <= end <= now < future_start == future_end
     assert findings(world, "activity") == []

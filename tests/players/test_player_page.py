@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import people
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.http.server.instants import format_instant
+from gamekeeper.ground.instants import format_instant
 from keepers import Keeper, OpenKeeper, open_staff, read_text
 from loops import over
 from player_pages import find_form, list_paths, submit

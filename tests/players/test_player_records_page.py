@@ -5,7 +5,7 @@ from typing import get_args
 import game_server
 import people
 from gamekeeper.console.world.logs import ACTION_TITLES
-from gamekeeper.http.world.link_shapes import ActionName
+from gamekeeper.http.world.log_shapes import ActionName
 from keepers import Keeper, open_staff
 from people import BOB, COIN, guid
 from player_pages import find_form, list_paths, submit

@@ -3,15 +3,16 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
-import asyncpg
 import pytest
 
 from game_server import LINK, heartbeat
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.players import presence
 from people import ANN, BOB
+from postgres_sessions import connected
 from world import World
 
 pytestmark = pytest.mark.both_engines
@@ -23,6 +24,14 @@ WAITS = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AN
 ACTS = {"ban": ("bans", "IsBanned", True), "mute": ("mutes", "IsMuted", True), "unmute": ("mutes", "IsMuted", False)}
 
 
+async def wait_for_locks(db: Any, sessions: int, task: asyncio.Task[Any]) -> None:
+    """Return when so many sessions wait for a lock, or when `task` is done."""
+    while not task.done() and await db.fetchval(WAITS) < sessions:
+        await asyncio.sleep(0.01)
+        # within a transaction PostgreSQL caches pg_stat_activity, which shows the waiting sessions: read it anew
+        await db.execute("SELECT pg_stat_clear_snapshot()")
+
+
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_player_renamed_during_join_is_listed_by_new_name(world: World) -> None:
     async def join(tx: Writing) -> None:
@@ -31,18 +40,13 @@ def test_player_renamed_during_join_is_listed_by_new_name(world: World) -> None:
         await presence.join(tx, SERVER, [BOB.id])
 
     async def meet() -> None:
-        driver: Any = asyncpg
-        db = await driver.connect(world.url)
-        await db.execute("BEGIN")
-        await db.execute("UPDATE players SET fold = 'zzz' WHERE id = $1", BOB.id)
-        joining = asyncio.create_task(world.keeper.store.write(join))
-        while not joining.done() and not await db.fetchval(WAITS):
-            await asyncio.sleep(0.01)
-            # within a transaction PostgreSQL caches pg_stat_activity, which shows the waiting sessions: read it anew
-            await db.execute("SELECT pg_stat_clear_snapshot()")
-        await db.execute("COMMIT")
-        await joining
-        await db.close()
+        async with connected(world.url) as db:
+            await db.execute("BEGIN")
+            await db.execute("UPDATE players SET fold = 'zzz' WHERE id = $1", BOB.id)
+            joining = asyncio.create_task(world.keeper.store.write(join))
+            await wait_for_locks(db, 1, joining)
+            await db.execute("COMMIT")
+            await joining
 
     world.run(meet())
     assert world.sql("SELECT fold FROM presence") == [("zzz",)]
@@ -67,8 +71,7 @@ def test_game_learns_of_moderation_beside_a_join(world: World, what: str) -> Non
         return await joining
 
     async def join_and_ask() -> bool:
-        joined = await world.send("POST", f"{LINK}/servers/one/joined", body={"Players": [ANN.id]}, by="Server")
-        assert joined.status == 200
+        (await world.send("POST", f"{LINK}/servers/one/joined", body={"Players": [ANN.id]}, by="Server")).accepted()
         return (await world.send("GET", "/api/v1/users/Ann")).json[field]
 
     seen = world.run(meet())
@@ -78,9 +81,9 @@ def test_game_learns_of_moderation_beside_a_join(world: World, what: str) -> Non
 
 @asynccontextmanager
 async def hold(world: World, table: str) -> AsyncGenerator[Wait]:
-    """Lock the table against writes of others. On SQLite lock nothing, because it has one writer at a time.
+    """Lock the table against writes of others; yield `wait_for_locks`.
 
-    Yields `waiting(sessions, task)`, which returns when `sessions` sessions wait for a lock or when `task` is done.
+    On SQLite lock nothing and do not wait, because it has one writer at a time.
     """
 
     async def continue_at_once(_: int, __: asyncio.Task[Any]) -> None:
@@ -89,20 +92,6 @@ async def hold(world: World, table: str) -> AsyncGenerator[Wait]:
     if world.keeper.store.engine == "sqlite":
         yield continue_at_once
         return
-    driver: Any = asyncpg
-    db = await driver.connect(world.url)
-    transaction = db.transaction()
-    await transaction.start()
-    await db.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
-
-    async def waiting(sessions: int, task: asyncio.Task[Any]) -> None:
-        while not task.done() and await db.fetchval(WAITS) < sessions:
-            await asyncio.sleep(0.01)
-            # within a transaction PostgreSQL caches pg_stat_activity, which shows the waiting sessions: read it anew
-            await db.execute("SELECT pg_stat_clear_snapshot()")
-
-    try:
-        yield waiting
-    finally:
-        await transaction.rollback()
-        await db.close()
+    async with connected(world.url) as db:
+        await db.execute(f"BEGIN; LOCK TABLE {table} IN EXCLUSIVE MODE")
+        yield partial(wait_for_locks, db)

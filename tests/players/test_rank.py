@@ -9,9 +9,7 @@ PLAYERS = "/api/v1/players"
 
 
 def rank(world: World, key: str, around: int = 0) -> Any:
-    answer = world.get(f"{PLAYERS}/{key}/rank?around={around}")
-    assert answer.status == 200, answer.raw
-    return answer.json
+    return world.get(f"{PLAYERS}/{key}/rank?around={around}").accepted().json
 
 
 def test_answer_has_each_players_record_and_rank(shared_world: World) -> None:

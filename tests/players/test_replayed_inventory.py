@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import game_server
 import people
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.game.players.inventory import BANK, INVENTORY
+from gamekeeper.game.core.player import BANK, INVENTORY
 from world import Answer, World
 
 pytestmark = pytest.mark.both_engines
@@ -181,12 +181,8 @@ class Newcomer:
         return json.loads(spelt)
 
 
-@settings(
-    max_examples=30,
-    deadline=None,
-    # Hypothesis must accept slow examples (each creates a player) and one database for all examples
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+# all examples share one database
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(told=st.lists(steps, min_size=4, max_size=12))
 def test_replayed_ledger_equals_the_tables(world: World, told: list[Step]) -> None:
     newcomer = Newcomer(world)

@@ -8,7 +8,7 @@ import game_server
 import item_slots
 import people
 from approving import make_strict
-from expectations import everything, refused
+from expectations import refused, unchanged
 from findings import errors
 from game_server import stack
 from gamekeeper.game.core.lookup import ZERO_GUID
@@ -49,9 +49,8 @@ def equipment(world: World) -> list[int]:
 
 def conflict(world: World, answer: Callable[[], Answer], code: str, status: int = 409) -> None:
     """Require that a request is refused with this code, and changes nothing."""
-    before = everything(world)
-    refused(answer(), status, code)
-    assert everything(world) == before
+    with unchanged(world):
+        refused(answer(), status, code)
 
 
 def test_take_takes_from_the_named_slot_only(world: World) -> None:

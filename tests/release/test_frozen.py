@@ -11,7 +11,7 @@ from findings import errors
 from frozen_databases import VERSIONS, log_in, thaw, unreplayed
 from gamekeeper.game.audit.history import KINDS
 from gamekeeper.http.players import player_shapes
-from gamekeeper.store.engine import indexes
+from gamekeeper.store.engine import database_checks
 from gamekeeper.store.engine.migrate import migrate
 from world import World, open_world
 
@@ -43,7 +43,7 @@ def frozen(version: str, engine: str, empty_database: str) -> Generator[World]:
     thaw(version, engine, empty_database)
     with open_world(empty_database, {}) as world:
         world.run(migrate(world.keeper.store))
-        world.run(indexes.create_missing(world.keeper.store))  # as `serve` does after its start
+        world.run(database_checks.create_missing_indexes(world.keeper.store))  # as `serve` does after its start
         log_in(world)
         yield world
 

@@ -22,7 +22,7 @@ import pytest
 
 import sample_code
 from gamekeeper.ground.settings import Settings
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 from loops import over
 from remote import wait_until
 from sample_code import Sample, Workplace

@@ -99,7 +99,7 @@ class Environment:
         folder.mkdir()
         venv.create(folder / "venv", with_pip=False)
         self.folder, self.programs = folder, folder / "venv" / "bin"
-        (folder / "constraints").write_text(versions(ROOT / "requirements-dev.lock"), encoding="utf-8")
+        (folder / "constraints").write_text(versions(ROOT / "requirements-long.lock"), encoding="utf-8")
         self._pip = [sys.executable, "-m", "pip", "--python", self.programs / "python", "--disable-pip-version-check"]
 
     def install(self, *words: str | Path) -> None:

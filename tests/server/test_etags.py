@@ -2,7 +2,7 @@
 
 import people
 from gamekeeper.http.contract.operation import NO_STORE, READ
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.server import static_files
 from loops import over
 from world import Answer, World

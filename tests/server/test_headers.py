@@ -9,7 +9,7 @@ import pytest
 from gamekeeper.console.frame import static_files as console_static_files
 from gamekeeper.ground import settings
 from gamekeeper.ground.settings import BadSetting
-from gamekeeper.http.contract import openapi
+from gamekeeper.http import openapi
 from gamekeeper.http.server import static_files
 from gamekeeper.http.server.response_headers import Cors
 from loops import over

@@ -14,7 +14,7 @@ import game_server
 import people
 from gamekeeper.console.frame import static_files
 from gamekeeper.ground import log
-from gamekeeper.http.server.metrics import FAMILIES, WorkerSamples
+from gamekeeper.http.server.metrics import FAMILIES, WorkerSamples, list_room_metrics
 from server import Server, free_port
 from world import World
 
@@ -22,6 +22,7 @@ Make = Callable[..., World]
 Samples = dict[str, float]
 TOKEN = "scrape-me"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "operating.md"
+ALL_FAMILIES = dict(FAMILIES) | {name: each for room in list_room_metrics() for name, each in room.families.items()}
 LINE = re.compile(r'(\w+(?:\{\w+="[^"\n]*"(?:,\w+="[^"\n]*")*\})?) (\d+(?:\.\d+)?(?:e[+-]?\d+)?)')
 PLAYER = 'route="GET /api/v1/players/[lookupKey]"'
 OVERDUE = 'gamekeeper_deliveries{state="overdue"}'
@@ -36,7 +37,7 @@ def parse_metrics(text: str) -> Samples:
             family = line.split(" ", 3)[2]
             assert not any(name.startswith(f"{family}{{") for name in samples)
         elif line.startswith("# TYPE "):
-            assert line.split() == ["#", "TYPE", family, FAMILIES[family].kind]
+            assert line.split() == ["#", "TYPE", family, ALL_FAMILIES[family].kind]
         else:
             found = LINE.fullmatch(line)
             assert found, line
@@ -137,7 +138,7 @@ def test_unreachable_database_is_reported_as_down(databases: Any, loop: asyncio.
 
 def test_documentation_lists_exactly_the_metrics() -> None:
     rows = re.findall(r"^\| `(gamekeeper_\w+)` \| (\w+) \|", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
-    assert dict(rows) == {name: family.kind for name, family in FAMILIES.items()}
+    assert dict(rows) == {name: family.kind for name, family in ALL_FAMILIES.items()}
 
 
 def test_every_worker_reports_the_samples_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

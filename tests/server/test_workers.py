@@ -4,14 +4,13 @@ import asyncio
 import contextlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-import asyncpg
 import httpx
 import psutil
 import pytest
 
+from postgres_sessions import connected
 from remote import wait_until
 from server import Server
 
@@ -39,10 +38,8 @@ def let_in(database: str, *, anybody: bool) -> None:
     parts = urlsplit(database)
 
     async def alter() -> None:
-        driver: Any = asyncpg
-        server = await driver.connect(parts._replace(path="/postgres").geturl())
-        await server.execute(f'ALTER DATABASE "{parts.path[1:]}" ALLOW_CONNECTIONS {anybody}')
-        await server.close()
+        async with connected(parts._replace(path="/postgres").geturl()) as server:
+            await server.execute(f'ALTER DATABASE "{parts.path[1:]}" ALLOW_CONNECTIONS {anybody}')
 
     asyncio.run(alter())
 

@@ -2,17 +2,15 @@
 
 from typing import Any
 
-from gamekeeper.http.server.instants import format_instant
-from gamekeeper.store.engine import clock
+from gamekeeper.ground.instants import format_instant
 from world import Answer, World
 
 BOARDS = "/api/keeper/v1/boards"
 
 
 def create(world: World, name: str = "levels", ranks: str = "level", **more: Any) -> dict[str, Any]:
-    answer = world.post(BOARDS, {"Name": name, "Title": name.title(), "Ranks": ranks, **more})
-    assert answer.status == 200, answer.raw
-    return answer.json
+    world.wait_for_next_millisecond()
+    return world.post(BOARDS, {"Name": name, "Title": name.title(), "Ranks": ranks, **more}).accepted().json
 
 
 def catch_up(world: World) -> None:
@@ -21,9 +19,7 @@ def catch_up(world: World) -> None:
 
 
 def read(world: World, name: str = "levels", query: str = "?pageSize=100") -> dict[str, Any]:
-    answer = world.get(f"{BOARDS}/{name}/standings{query}")
-    assert answer.status == 200, answer.raw
-    return answer.json
+    return world.get(f"{BOARDS}/{name}/standings{query}").accepted().json
 
 
 def standings(world: World, name: str = "levels", query: str = "?pageSize=100") -> list[tuple[str | None, int]]:
@@ -31,7 +27,7 @@ def standings(world: World, name: str = "levels", query: str = "?pageSize=100") 
 
 
 def now(world: World, offset_ms: int = 0) -> str:
-    return format_instant(world.run(clock.now(world.keeper.store)) + offset_ms)
+    return format_instant(world.now() + offset_ms)
 
 
 def pass_time(world: World, milliseconds: int) -> None:
@@ -43,6 +39,7 @@ def pass_time(world: World, milliseconds: int) -> None:
 
 
 def end_now(world: World, name: str = "levels", number: int = 1) -> None:
+    world.wait_for_next_millisecond()
     assert world.call("PUT", f"{BOARDS}/{name}/seasons/{number}", body={"EndNow": True}).status == 200
 
 

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from gamekeeper.http.contract import operation
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 from gamekeeper_client import Client, PutPlayer
 from gamekeeper_client.call import Call
 from gamekeeper_client.operation import Operation, find_declarations
@@ -22,6 +22,7 @@ GIVEN: dict[str, Any] = {
     "members": [],
     "players": [],
     "acks": [],
+    "roles": ["viewer"],
     "tags": ["a"],
     "object_type": "item",
     "act": "ban_player",

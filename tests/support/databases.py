@@ -5,7 +5,7 @@ import contextlib
 import shutil
 import time
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Generator
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
@@ -191,6 +191,12 @@ class Postgres:
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)
+
+
+def lend(databases: Any, url: str) -> Generator[str]:
+    """Yield the URL of a new database for a fixture, and drop the database in the end."""
+    yield url
+    databases.drop(url)
 
 
 def _find_name(url: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import world as worlds
 from databases import find_day
 from gamekeeper.demo import loader
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.core import ledger
 
 T = TypeVar("T")

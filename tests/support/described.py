@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, get_args
 import jsonschema_rs
 
 from gamekeeper.ground import settings
-from gamekeeper.http.contract import body_rules, openapi, operation
+from gamekeeper.http import openapi
+from gamekeeper.http.contract import operation, shapes
 from gamekeeper.http.contract.operation import UNLESS_RESET_CODES_SHOWN
-from gamekeeper.http.contract.routes import ROUTES
+from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.world import catalogue_shapes
 from loops import over
 from world import Answer, World
@@ -72,7 +73,8 @@ each_operation = over("operation", OPERATIONS)
 
 
 # entries of the catalogue, which have the further fields that a game published
-WITH_FURTHER_FIELDS = {each.__name__ for each in (*body_rules.OPEN, *get_args(catalogue_shapes.GameObject))}
+OPEN_ENTRIES = [each for each in catalogue_shapes.ENTRIES.values() if shapes.find_further(each) is not None]
+WITH_FURTHER_FIELDS = {each.__name__ for each in (*OPEN_ENTRIES, *get_args(catalogue_shapes.GameObject))}
 
 
 def close(components: Any) -> Any:

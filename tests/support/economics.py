@@ -3,10 +3,9 @@
 from typing import Any
 
 import people
+from gamekeeper.game.core.player import INVENTORY, Player, Stack
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.players.changes import PlayersLoaded, PlayerState
-from gamekeeper.game.players.inventory import INVENTORY, Stack
-from gamekeeper.game.players.players import Player
 from gamekeeper.game.world.loads import PAUSE_LISTS, RESUME_LISTS
 from gamekeeper.store.engine.interface import Reading
 from people import COIN, KILLS
@@ -16,6 +15,14 @@ from world import CLI, World
 def give(world: World, name: str, quantity: int, item_id: str = COIN.id, what: str = "give", **more: Any) -> None:
     body = {"itemid": item_id, "quantity": quantity, "bankoverflow": True}
     assert world.post(f"/api/v1/players/{name}/items/{what}", body, **{"by": "Shop", **more}).status == 200
+
+
+def give_loaded(world: World) -> None:
+    """Load 17 players, and let the first 12 end with 0 to 11 coins more than they were loaded with."""
+    load_players(world, 17)
+    for number in range(12):
+        give(world, f"Loaded{0x5000 + number}", number + 1)
+        give(world, f"Loaded{0x5000 + number}", 1, what="take")
 
 
 def catch_up(world: World) -> None:

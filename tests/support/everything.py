@@ -23,7 +23,7 @@ import guild_values
 import held_gifts
 import invitations
 import people
-from gamekeeper.game.audit import undo
+from gamekeeper.game.core.undo import RULES
 from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import WRITE
 from signalling import insert_signal
@@ -110,7 +110,7 @@ def _restore(world: World, password: str) -> None:
 
 def _take_back(world: World, since: int) -> None:
     """Undo the changes with a number above `since`, sorted by kind, so that items come before equipment."""
-    made = [each for each in world.ledger() if each.seq > since and each.kind in undo.RULES]
+    made = [each for each in world.ledger() if each.seq > since and each.kind in RULES]
     for each in sorted(made, key=lambda each: each.kind):
         if each.kind.startswith("user_") and each.player_id:
             # skipped: this change only tells the game of a ban or mute; the change of the account is undone instead

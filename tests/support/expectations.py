@@ -1,6 +1,8 @@
 """Common expectations: a refusal with the standard error body, and an unchanged database."""
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from gamekeeper.store.engine import statements
@@ -25,3 +27,11 @@ def refused(answer: Answer, status: int, code: str, part: str = "") -> None:
 def everything(world: World, *, without: str = "") -> dict[str, list[str]]:
     """Return every row of every table, to compare the database before and after."""
     return world.read_tables(table for table in TABLES if table != without)
+
+
+@contextmanager
+def unchanged(world: World, *, without: str = "") -> Generator[None]:
+    """Require that what is done meanwhile changes no row of any table."""
+    before = everything(world, without=without)
+    yield
+    assert everything(world, without=without) == before

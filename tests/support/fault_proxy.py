@@ -21,6 +21,9 @@ class FaultProxy(Listener):
     def count(self, start: bytes) -> int:
         return sum(each.startswith(start) for each in self.requests)
 
+    def handle_loss(self) -> None:
+        """Do what belongs to a lost answer; a subclass does."""
+
     def serve(self, caller: socket.socket) -> None:
         with socket.create_connection(self._server) as server:
             if self.away:
@@ -44,6 +47,7 @@ class FaultProxy(Listener):
             while data := server.recv(CHUNK):
                 if self.lose:
                     self.lose -= 1
+                    self.handle_loss()
                     break
                 caller.sendall(data)
         with suppress(OSError):

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import asyncpg
-
 from gamekeeper.game.access import tokens
 from gamekeeper.store.accounts import users
+from postgres_sessions import connected
 from world import World
 
 FROZEN = Path(__file__).parents[1] / "frozen"
@@ -47,9 +46,5 @@ def _dump(version: str, name: str) -> bytes:
 
 
 async def _execute(url: str, text: str) -> None:
-    driver: Any = asyncpg
-    db = await driver.connect(url)
-    try:
+    async with connected(url) as db:
         await db.execute(text)
-    finally:
-        await db.close()

@@ -8,7 +8,8 @@ import pytest
 from argon2 import PasswordHasher
 
 from gamekeeper.game.access.passwords import Passwords
-from gamekeeper.game.lists import list_index, ordered_lists
+from gamekeeper.game.insight import board_follower, economy
+from gamekeeper.game.lists import list_index, ordered_lists, ranked_lists
 from gamekeeper.ground import crash
 from gamekeeper.store.core import ordered_lists as stored
 from listings import CHECKPOINT
@@ -23,6 +24,16 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_index, "BLOCK_BUCKETS", 3)
     monkeypatch.setattr(ordered_lists, "MAX_SPLITS", 2)
     monkeypatch.setattr(ordered_lists, "CHECKPOINT_ENTRIES", CHECKPOINT)
+
+
+@pytest.fixture
+def small_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the steps of the economy and of boards small, and their buckets, so that a few dozen rows need many."""
+    for module in (economy, board_follower):
+        monkeypatch.setattr(module, "BATCH_PLAYERS", 4)
+        monkeypatch.setattr(module, "BATCH_CHANGES", 3)
+    monkeypatch.setattr(ranked_lists, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(ranked_lists, "BLOCK_BUCKETS", 3)
 
 
 @pytest.fixture

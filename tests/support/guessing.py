@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import people
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.core.lookup import new_guid
-from gamekeeper.store.engine import clock
 from proof import refused
 from world import SENT, Answer, World
 
@@ -34,7 +33,7 @@ def validate(
 
 def earlier(world: World, account: str, caller: str, count: int) -> None:
     """Store wrong guesses of a moment ago directly, without checking passwords."""
-    now = world.run(clock.now(world.keeper.store))
+    now = world.now()
     for _ in range(count):
         values = "VALUES ($1, $2, $3, $4)"
         world.sql(f"INSERT INTO guesses (id, account, caller, at) {values}", new_guid(), account, caller, now)

@@ -1,8 +1,8 @@
 """Variables of guilds for tests, written without a report of a game."""
 
 from gamekeeper.store.engine.interface import Writing
-from gamekeeper.store.world import guild_variables
-from gamekeeper.store.world.guild_variables import GuildVariableDeclaration
+from gamekeeper.store.world import guilds
+from gamekeeper.store.world.guilds import GuildVariableDeclaration
 from people import guid
 from world import World
 
@@ -15,7 +15,7 @@ def insert(world: World) -> None:
     """Declare the variables of this module, unless they are declared."""
 
     async def write(tx: Writing) -> None:
-        known = await guild_variables.find_known_ids(tx, [each.id for each in (FAME, MOTTO, AT_WAR)])
-        guild_variables.load(tx, [each for each in (FAME, MOTTO, AT_WAR) if each.id not in known])
+        known = await guilds.find_known_variables(tx, [each.id for each in (FAME, MOTTO, AT_WAR)])
+        guilds.load_variables(tx, [each for each in (FAME, MOTTO, AT_WAR) if each.id not in known])
 
     world.run(world.keeper.store.write(write))

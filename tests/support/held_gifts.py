@@ -5,7 +5,7 @@ from functools import partial
 from urllib.parse import quote
 
 from gamekeeper.game.audit import approvals
-from gamekeeper.game.audit.approvals import HeldRequest
+from gamekeeper.game.core.request import HeldRequest
 from gamekeeper.game.core.writes import Intent
 from gamekeeper.game.players import items
 from gamekeeper.game.players.inventory import read_capacity

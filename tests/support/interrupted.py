@@ -19,7 +19,7 @@ from typing import Any
 
 from gamekeeper.cli import progress
 from gamekeeper.cli.commands import gamekeeper
-from gamekeeper.store.engine import copies, indexes
+from gamekeeper.store.engine import copies, database_checks
 from gamekeeper.store.engine.postgres import PostgresStore
 from gamekeeper.store.engine.sqlite import SqliteStore
 
@@ -31,7 +31,7 @@ _steps = [
     (SqliteStore, "close", CLOSING),
     (PostgresStore, "close", CLOSING),
     (copies, "continue_ledger", WRITTEN),
-    (indexes, "create_missing", INDEXES),
+    (database_checks, "create_missing_indexes", INDEXES),
 ]
 
 

@@ -17,7 +17,7 @@ import make_intersect
 import world as worlds
 from command_line import CommandLine
 from databases import find_day
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.engine.statements import Statement
 from world import World

@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from gamekeeper.game.core.player import Player
 from gamekeeper.game.lists import ordered_lists
 from gamekeeper.game.lists.list_index import LISTS
 from gamekeeper.game.lists.ordered_lists import ListsView
 from gamekeeper.game.players import changes
-from gamekeeper.game.players.players import Player
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.core import ordered_lists as stored
 from gamekeeper.store.engine.interface import Writing

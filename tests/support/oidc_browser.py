@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from keepers import Keeper, open_session
-from markup import Page
 from providers import ScriptedProvider
 from world import Answer, World
 
@@ -45,6 +44,7 @@ def sign_in(
     world: World, provider: ScriptedProvider, subject: str = "ann-at-work", **claims: Any
 ) -> tuple[Browser, Answer]:
     browser = Browser(world)
+    world.wait_for_next_millisecond()
     return browser, browser.finish(provider.sign_in(browser.start(), subject, **claims))
 
 
@@ -58,10 +58,6 @@ def find_link(browser: Keeper) -> str:
     return next(
         each["href"] for tag, each in browser.page(HOME).tags if tag == "a" and f"{HOME}/link" in each.get("href", "")
     )
-
-
-def read(answer: Answer) -> str:
-    return Page(answer.raw.decode()).text
 
 
 def find_user(world: World, subject: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from gamekeeper.http.accounts.outbox import Sender
+from gamekeeper.http.accounts.mails import Sender
 from gamekeeper.store.accounts import mails
 from gamekeeper.store.accounts.mails import ListedMail
 from world import World

@@ -1,11 +1,9 @@
 """The test data: accounts, players and catalogue with which every test starts."""
 
+from gamekeeper.game.core.player import BANK, INVENTORY, Player, Stack
 from gamekeeper.game.players.changes import PlayerState as Belongings
-from gamekeeper.game.players.inventory import BANK, INVENTORY, Stack
-from gamekeeper.game.players.players import Player
 from gamekeeper.store.access.roles import Powers
-from gamekeeper.store.world.catalogue import CatalogueItem, CatalogueVariable, NamedEntry
-from gamekeeper.store.world.server_variables import ServerVariable
+from gamekeeper.store.world.catalogue import CatalogueItem, CatalogueVariable, NamedEntry, ServerVariable
 
 PASSWORD = "correct horse battery staple"  # password of all test accounts
 

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 from gamekeeper.demo import loader
 from gamekeeper.demo.world import make_numbered_id
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists.list_index import SPLIT_ROWS
 from gamekeeper.store.engine import postgres_connection
 from gamekeeper.store.engine import sqlite as sqlite_engine
 from gamekeeper.store.engine.interface import Reading, Row, Value, Writing
 from gamekeeper.store.engine.statements import Statement
-from gamekeeper.store.lists import finder as finder_rows
+from gamekeeper.store.lists import search as finder_rows
 from gamekeeper.store.players import presence
 from world import World
 

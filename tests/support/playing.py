@@ -4,10 +4,10 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.insight import activity
 from gamekeeper.game.insight.activity import run_rollups
-from gamekeeper.game.insight.calendar import DAY_MS, HOUR_MS, MINUTE_MS
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.players import presence
@@ -35,12 +35,12 @@ async def play_rows(keeper: Keeper, rows: Sequence[SessionOfPlayer], days: int) 
 
 def roll_up(world: World) -> None:
     """Run the rollups like a process that trusts its clock."""
-    now = world.run(clock.now(world.keeper.store))
+    now = world.now()
     world.run(run_rollups(world.keeper.store, activity.ROLLUPS, now, rest_factor=0))
 
 
 def find_midnight(world: World, days_ago: int = 0) -> int:
-    return (world.run(clock.now(world.keeper.store)) // DAY_MS - days_ago) * DAY_MS
+    return (world.now() // DAY_MS - days_ago) * DAY_MS
 
 
 def invent_sessions(players: Sequence[str], midnight: int, days: int, seed: int) -> list[SessionOfPlayer]:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from gamekeeper.http.server.instants import format_instant
+from gamekeeper.ground.instants import format_instant
 from world import Answer, World
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import people
 from gamekeeper.game.access import identities, roles, tokens
+from gamekeeper.game.access.changes import UserRegistered
 from gamekeeper.game.access.identities import ProvenIdentity
 from gamekeeper.game.access.roles import RoleDraft
-from gamekeeper.game.accounts.account_changes import UserRegistered
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.store.access import roles as role_rows

@@ -1,7 +1,7 @@
 """Run the retention job without waiting six hours: the test controls both of its clocks."""
 
-from gamekeeper.game.audit.retention import PROBATION_MS, RetentionJob, trim
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.audit.retention import PROBATION_MS, ProvenClock, RetentionJob, trim
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading
 from world import World
@@ -20,7 +20,7 @@ class Clocks:
         self.lead += served if database is None else database
 
     def of(self, world: World) -> RetentionJob:
-        return RetentionJob(world.keeper, lambda: self.served / 1000, self._now)
+        return RetentionJob(world.keeper, ProvenClock(world.keeper.store, lambda: self.served / 1000, self._now))
 
     async def _now(self, tx: Reading) -> int:
         return await clock.now(tx) + self.lead

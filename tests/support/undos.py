@@ -5,14 +5,14 @@ from typing import Any
 
 import guild_rows
 import guild_values
+from audit_log import last
 from described import BY_NAME, hold
-from expectations import everything, refused
+from expectations import everything, refused, unchanged
 from game_server import newcomer, put_player, stack
-from gamekeeper.game.accounts import accounts
+from gamekeeper.game.access import roles
 from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.accounts.users import User
-from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading
 from people import ANN, ANNS_POUCH, ARROW, COIN, DOUBLE_XP, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS
 from world import Answer, World
@@ -32,8 +32,10 @@ def undone(world: World, seq: int, query: str = "", **more: Any) -> Answer:
     return answer
 
 
-def last(world: World) -> int:
-    return world.run(ledger.read_last(world.keeper.store))
+def number_of(world: World, answer: Answer) -> int:
+    """Require that a request succeeded; return the number of its change, the last one if there are several."""
+    answer.accepted()
+    return last(world)
 
 
 def row(world: World, seq: int) -> Any:
@@ -46,9 +48,8 @@ def state(world: World) -> Mapping[str, list[str]]:
 
 
 def conflict(world: World, seq: int, part: str) -> None:
-    before = everything(world)
-    refused(undone(world, seq), 409, "undo_conflict", part)
-    assert everything(world) == before
+    with unchanged(world):
+        refused(undone(world, seq), 409, "undo_conflict", part)
 
 
 def items(world: World, what: str, item: str, quantity: int = 1, name: str = "Ann", **more: Any) -> Answer:
@@ -71,7 +72,7 @@ def grant(world: World, name: str, powers: Powers) -> Answer:
     """Set an account's permissions like the command line, without a permission check."""
 
     async def decide(tx: Reading) -> Decision[User]:
-        return await accounts.change_powers(tx, USER_IDS[name], powers)
+        return await roles.set_powers(tx, USER_IDS[name], powers)
 
     world.run(world.keeper.changes.apply(Intent("test"), decide, lambda _: b"{}"))
     return Answer(200, {}, b"{}")

@@ -16,19 +16,19 @@ import people
 import records
 from gamekeeper import app
 from gamekeeper.game.access import tokens
+from gamekeeper.game.access.changes import UserRegistered
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.accounts import moderation
-from gamekeeper.game.accounts.account_changes import UserRegistered
 from gamekeeper.game.accounts.moderation import ModerationRequest
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayerCreated
 from gamekeeper.game.world import catalogue
 from gamekeeper.game.world.loads import load_server_variables
 from gamekeeper.ground import log, settings
 from gamekeeper.store.accounts import users
 from gamekeeper.store.core import ledger as stored_ledger
-from gamekeeper.store.engine import postgres
+from gamekeeper.store.engine import clock, postgres
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.engine.migrate import migrate
 from gamekeeper.store.engine.statements import Statement
@@ -61,6 +61,11 @@ class Answer:
     @property
     def message(self) -> str:
         return self.json["Message"]
+
+    def accepted(self) -> "Answer":
+        """Require that the request succeeded; return its answer."""
+        assert self.status == OK, self.raw
+        return self
 
 
 class World:
@@ -158,6 +163,23 @@ class World:
 
     def ledger(self) -> list[stored_ledger.LedgerRow]:
         return self.run(stored_ledger.read_after(self.keeper.store, 0, 10_000))
+
+    def now(self) -> int:
+        """Return the time of the database's clock, in milliseconds since 1970."""
+        return self.run(clock.now(self.keeper.store))
+
+    def wait_for_next_millisecond(self) -> None:
+        """Wait until what follows has a later time than what was done: a fast machine does several in one."""
+        before = self.now()
+        while self.now() == before:
+            pass
+
+    @contextmanager
+    def nothing_recorded(self) -> Generator[None]:
+        """Require that what is done meanwhile changes nothing in the audit log."""
+        before = self.ledger()
+        yield
+        assert self.ledger() == before
 
     def sql(self, text: str, *values: Any) -> list[Any]:
         """Run SQL directly on the database; parameters are written as $1."""

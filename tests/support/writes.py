@@ -13,6 +13,7 @@ from gamekeeper.game.access import tokens
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.http.contract import samples
 from gamekeeper.store.accounts import users
+from gamekeeper.store.world.catalogue import NamedEntry
 from guild_rows import GUILD_ID
 from people import ANN, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, ZOE
 from world import Answer, World
@@ -95,10 +96,25 @@ def in_slot(number: int, item_id: str, quantity: int, **more: object) -> dict[st
     return {"Container": "inventory", "Slot": number, "ItemId": item_id, "Quantity": quantity, **more}
 
 
-GIVE, TAKE = f"{PLAYERS}/Ann/items/give", f"{PLAYERS}/Ann/items/take"
+def equipping(number: int) -> dict[str, object]:
+    return {"Slot": number, "ItemId": ARROW.id, "Place": "weapon"}
+
+
+def swords_way(number: int) -> dict[str, object]:
+    return in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=number)
+
+
+def learn(entry: NamedEntry) -> dict[str, object]:
+    return {"spellid": entry.id}
+
+
+def acknowledge(seq: int) -> dict[str, object]:
+    return {"Acks": [{"Seq": seq, "State": "applied"}]}
+
+
+GIVE, TEACH = f"{PLAYERS}/Ann/items/give", f"{PLAYERS}/Ann/spells/teach"
 KEEPER_PLAYERS = "/api/keeper/v1/players"
-SLOTS, ANNS_SLOTS = f"{KEEPER_PLAYERS}/[lookupKey]/items/slots", f"{KEEPER_PLAYERS}/Ann/items/slots"
-TEACH, FORGET = f"{PLAYERS}/Ann/spells/teach", f"{PLAYERS}/Ann/spells/forget"
+IN_FUTURE = {"TimeStamp": "9999-01-01T00:00:00Z"}
 POUCHED = slot(6, POUCH.id, 1, BagId=NEW)
 EMPTY_BAG: dict[str, object] = {"Id": NEW, "SlotCount": 8, "Slots": list[object]()}
 FROST = {"Id": NEW, "Name": "Frost"}
@@ -124,6 +140,24 @@ TRADE: dict[str, object] = {
     "Items": list[object](),
     "TargetItems": list[object](),
 }
+
+
+def of_ann(act: str, good: object, bad: object, route: str = PLAYERS, **rows: tuple[object, object]) -> Case:
+    """Return the case of an act on Ann: a body that works, and one that is refused."""
+    path = f"{route}/Ann/{act}"
+    return Case(f"POST {route}/[lookupKey]/{act}", Call(path, good), Call(path, bad), rows, ANN.id)
+
+
+def over_link(
+    operation: str, good: str, bad: str, body: object = None, bad_body: object = None, **rows: tuple[object, object]
+) -> Case:
+    """Return the case of an operation of the link: the end of a path that works, and of one that is refused."""
+    method, path = operation.split()
+    before = path.partition("[")[0]
+    calls = Call(f"{LINK}/{before}{good}", body), Call(f"{LINK}/{before}{bad}", bad_body or body)
+    return Case(f"{method} {LINK}/{path}", *calls, rows)
+
+
 CASES = (
     Case(
         f"POST {PLAYERS}/[lookupKey]/variables/[variableId]",
@@ -132,97 +166,55 @@ CASES = (
         {"variables_set": (kills(7), kills(8))},
         ANN.id,
     ),
-    Case(
-        f"POST {PLAYERS}/[lookupKey]/items/give",
-        Call(GIVE, items(ARROW.id, 45)),
-        Call(GIVE, items(SWORD.id, 100)),
-        {
-            "items_given": (
-                in_slots(slot(1, ARROW.id, 60), slot(4)),
-                in_slots(slot(1, ARROW.id, 100), slot(4, ARROW.id, 5)),
-            )
-        },
-        ANN.id,
+    of_ann(
+        "items/give",
+        items(ARROW.id, 45),
+        items(SWORD.id, 100),
+        items_given=(
+            in_slots(slot(1, ARROW.id, 60), slot(4)),
+            in_slots(slot(1, ARROW.id, 100), slot(4, ARROW.id, 5)),
+        ),
     ),
-    Case(
-        f"POST {PLAYERS}/[lookupKey]/items/take",
-        Call(TAKE, items(SWORD.id, 1)),
-        Call(TAKE, items(POUCH.id, 1)),
-        {
-            "items_taken": (in_slots(anns_sword(2)), in_slots(slot(2))),
-            "player_changed": (wielding(2), wielding(-1)),
-        },
-        ANN.id,
+    of_ann(
+        "items/take",
+        items(SWORD.id, 1),
+        items(POUCH.id, 1),
+        items_taken=(in_slots(anns_sword(2)), in_slots(slot(2))),
+        player_changed=(wielding(2), wielding(-1)),
     ),
-    Case(
-        f"POST {SLOTS}/take",
-        Call(f"{ANNS_SLOTS}/take", in_slot(0, COIN.id, 50)),
-        Call(f"{ANNS_SLOTS}/take", in_slot(0, COIN.id, 251)),
-        {"items_taken": (in_slots(slot(0, COIN.id, 250)), in_slots(slot(0, COIN.id, 200)))},
-        ANN.id,
+    of_ann(
+        "items/slots/take",
+        *(in_slot(0, COIN.id, 50), in_slot(0, COIN.id, 251), KEEPER_PLAYERS),
+        items_taken=(in_slots(slot(0, COIN.id, 250)), in_slots(slot(0, COIN.id, 200))),
     ),
-    Case(
-        f"POST {SLOTS}/set",
-        Call(f"{ANNS_SLOTS}/set", in_slot(1, ARROW.id, 90)),
-        Call(f"{ANNS_SLOTS}/set", in_slot(1, ARROW.id, 101)),
-        {"items_given": (in_slots(slot(1, ARROW.id, 60)), in_slots(slot(1, ARROW.id, 90)))},
-        ANN.id,
+    of_ann(
+        "items/slots/set",
+        *(in_slot(1, ARROW.id, 90), in_slot(1, ARROW.id, 101), KEEPER_PLAYERS),
+        items_given=(in_slots(slot(1, ARROW.id, 60)), in_slots(slot(1, ARROW.id, 90))),
     ),
-    Case(
-        f"POST {SLOTS}/equip",
-        Call(f"{ANNS_SLOTS}/equip", {"Slot": 1, "ItemId": ARROW.id, "Place": "weapon"}),
-        Call(f"{ANNS_SLOTS}/equip", {"Slot": 9, "ItemId": ARROW.id, "Place": "weapon"}),
-        {"player_changed": (wielding(2), wielding(1))},
-        ANN.id,
+    of_ann(
+        "items/slots/equip",
+        *(equipping(1), equipping(9), KEEPER_PLAYERS),
+        player_changed=(wielding(2), wielding(1)),
     ),
-    Case(
-        f"POST {SLOTS}/unequip",
-        Call(f"{ANNS_SLOTS}/unequip", {"Slot": 2, "ItemId": SWORD.id}),
-        Call(f"{ANNS_SLOTS}/unequip", {"Slot": 9, "ItemId": SWORD.id}),
-        {"player_changed": (wielding(2), wielding(-1))},
-        ANN.id,
+    of_ann(
+        "items/slots/unequip",
+        *({"Slot": 2, "ItemId": SWORD.id}, {"Slot": 9, "ItemId": SWORD.id}, KEEPER_PLAYERS),
+        player_changed=(wielding(2), wielding(-1)),
     ),
-    Case(
-        f"POST {SLOTS}/move",
-        Call(f"{ANNS_SLOTS}/move", in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=0)),
-        Call(f"{ANNS_SLOTS}/move", in_slot(2, SWORD.id, 1, ToContainer="inventory", ToSlot=35)),
-        {
-            "items_set": (
-                in_slots(slot(0, COIN.id, 250), anns_sword(2)),
-                in_slots(anns_sword(0), slot(2, COIN.id, 250)),
-            ),
-            "player_changed": (wielding(2), wielding(0)),
-        },
-        ANN.id,
+    of_ann(
+        "items/slots/move",
+        *(swords_way(0), swords_way(35), KEEPER_PLAYERS),
+        items_set=(
+            in_slots(slot(0, COIN.id, 250), anns_sword(2)),
+            in_slots(anns_sword(0), slot(2, COIN.id, 250)),
+        ),
+        player_changed=(wielding(2), wielding(0)),
     ),
-    Case(
-        f"POST {PLAYERS}/[lookupKey]/spells/teach",
-        Call(TEACH, {"spellid": HEAL.id}),
-        Call(TEACH, {"spellid": FIREBALL.id}),
-        {"spell_taught": (spell(1, ZERO_GUID), spell(1, HEAL.id))},
-        ANN.id,
-    ),
-    Case(
-        f"POST {PLAYERS}/[lookupKey]/spells/forget",
-        Call(FORGET, {"spellid": FIREBALL.id}),
-        Call(FORGET, {"spellid": HEAL.id}),
-        {"spell_forgotten": (spell(0, FIREBALL.id), spell(0, ZERO_GUID))},
-        ANN.id,
-    ),
-    Case(
-        f"POST {PLAYERS}/[lookupKey]/name",
-        Call(f"{PLAYERS}/Ann/name", {"name": "Annie"}),
-        Call(f"{PLAYERS}/Ann/name", {"name": "Bob"}),
-        {"player_changed": ({"Name": "Ann"}, {"Name": "Annie"})},
-        ANN.id,
-    ),
-    Case(
-        f"POST {PLAYERS}/[lookupKey]/level",
-        Call(f"{PLAYERS}/Ann/level", {"level": 13}),
-        Call(f"{PLAYERS}/Ann/level", {"level": 101}),
-        {"player_changed": ({"Level": 12, "Exp": 345}, {"Level": 13, "Exp": 0})},
-        ANN.id,
-    ),
+    of_ann("spells/teach", learn(HEAL), learn(FIREBALL), spell_taught=(spell(1, ZERO_GUID), spell(1, HEAL.id))),
+    of_ann("spells/forget", learn(FIREBALL), learn(HEAL), spell_forgotten=(spell(0, FIREBALL.id), spell(0, ZERO_GUID))),
+    of_ann("name", {"name": "Annie"}, {"name": "Bob"}, player_changed=({"Name": "Ann"}, {"Name": "Annie"})),
+    of_ann("level", {"level": 13}, {"level": 101}, player_changed=({"Level": 12, "Exp": 345}, {"Level": 13, "Exp": 0})),
     Case(
         f"POST {PLAYERS}/[lookupKey]/class",
         Call(f"{PLAYERS}/Bob/class", {"classid": people.WARRIOR.id}),
@@ -232,46 +224,31 @@ CASES = (
     ),
     Case(
         f"DELETE {PLAYERS}/[lookupKey]",
-        Call(f"{PLAYERS}/Bob"),
-        Call(f"{PLAYERS}/Zoe"),
-        {"player_deleted": (..., None)},
-        BOB.id,
-        BOB.user_id,
+        *(Call(f"{PLAYERS}/Bob"), Call(f"{PLAYERS}/Zoe"), {"player_deleted": (..., None)}, BOB.id, BOB.user_id),
     ),
-    Case(
-        f"PUT {LINK}/guilds/[guildId]",
-        Call(f"{LINK}/guilds/{NEW}", GUILD),
-        Call(f"{LINK}/guilds/{NEW}", GUILD | {"Members": [{"PlayerId": NEW, "Rank": 0}]}),
-        {"guild_saved": (None, GUILD | {"GuildId": NEW, "BankSlotsCount": 0, "InstanceId": None})},
+    over_link(
+        "PUT guilds/[guildId]",
+        *(NEW, NEW, GUILD, GUILD | {"Members": [{"PlayerId": NEW, "Rank": 0}]}),
+        guild_saved=(None, GUILD | {"GuildId": NEW, "BankSlotsCount": 0, "InstanceId": None}),
     ),
-    Case(
-        f"DELETE {LINK}/guilds/[guildId]",
-        Call(f"{LINK}/guilds/{GUILD_ID}"),
-        Call(f"{LINK}/guilds/{NEW}"),
-        {"guild_deleted": (..., None)},
+    over_link("DELETE guilds/[guildId]", GUILD_ID, NEW, guild_deleted=(..., None)),
+    over_link(
+        "PUT catalogue/[kind]",
+        *("spells", "swords", [FROST, {"Id": HEAL.id, "Name": "Cure"}], [FROST]),
+        catalogue_put=(
+            {"Spells": [{"Id": HEAL.id, "Name": "Heal"}]},
+            {"Spells": [FROST, {"Id": HEAL.id, "Name": "Cure"}]},
+        ),
     ),
-    Case(
-        f"PUT {LINK}/catalogue/[kind]",
-        Call(f"{LINK}/catalogue/spells", [FROST, {"Id": HEAL.id, "Name": "Cure"}]),
-        Call(f"{LINK}/catalogue/swords", [FROST]),
-        {
-            "catalogue_put": (
-                {"Spells": [{"Id": HEAL.id, "Name": "Heal"}]},
-                {"Spells": [FROST, {"Id": HEAL.id, "Name": "Cure"}]},
-            )
-        },
+    over_link(
+        "PUT items/[itemId]/picture",
+        *(f"{COIN.id}/picture", f"{NEW}/picture", {"Picture": samples.PICTURE}),
+        item_picture_put=(picture(COIN.id, None), picture(COIN.id, samples.PICTURE_HASH)),
     ),
-    Case(
-        f"PUT {LINK}/items/[itemId]/picture",
-        Call(f"{LINK}/items/{COIN.id}/picture", {"Picture": samples.PICTURE}),
-        Call(f"{LINK}/items/{NEW}/picture", {"Picture": samples.PICTURE}),
-        {"item_picture_put": (picture(COIN.id, None), picture(COIN.id, samples.PICTURE_HASH))},
-    ),
-    Case(
-        f"DELETE {LINK}/items/[itemId]/picture",
-        Call(f"{LINK}/items/{SWORD.id}/picture"),
-        Call(f"{LINK}/items/{NEW}/picture"),
-        {"item_picture_put": (picture(SWORD.id, "00ff"), picture(SWORD.id, None))},
+    over_link(
+        "DELETE items/[itemId]/picture",
+        *(f"{SWORD.id}/picture", f"{NEW}/picture"),
+        item_picture_put=(picture(SWORD.id, "00ff"), picture(SWORD.id, None)),
     ),
     Case(
         f"PUT {LINK}/players/[id]",
@@ -291,41 +268,13 @@ CASES = (
         BOB.id,
         BOB.user_id,
     ),
-    Case(
-        f"PUT {LINK}/servers/[server]",
-        Call(f"{LINK}/servers/two", {"Lease": 60}),
-        Call(f"{LINK}/servers/a%20b", {"Lease": 60}),
-    ),
-    Case(
-        f"POST {LINK}/servers/[server]/joined",
-        Call(f"{LINK}/servers/one/joined", {"Players": [ANN.id]}),
-        Call(f"{LINK}/servers/nowhere/joined", {"Players": [ANN.id]}),
-    ),
-    Case(
-        f"POST {LINK}/servers/[server]/left",
-        Call(f"{LINK}/servers/one/left", {"Players": [ZOE.id]}),
-        Call(f"{LINK}/servers/nowhere/left", {"Players": [ZOE.id]}),
-    ),
-    Case(
-        f"DELETE {LINK}/servers/[server]",
-        Call(f"{LINK}/servers/one"),
-        Call(f"{LINK}/servers/nowhere"),
-    ),
-    Case(
-        f"POST {LINK}/servers/[server]/acks",
-        Call(f"{LINK}/servers/one/acks", {"Acks": [{"Seq": 4711, "State": "applied"}]}),
-        Call(f"{LINK}/servers/one/acks", {"Acks": [{"Seq": 1, "State": "applied"}]}),
-    ),
-    Case(
-        f"POST {LINK}/logs/activity",
-        Call(f"{LINK}/logs/activity", {"Entries": [ACTIVITY]}),
-        Call(f"{LINK}/logs/activity", {"Entries": [ACTIVITY | {"TimeStamp": "9999-01-01T00:00:00Z"}]}),
-    ),
-    Case(
-        f"POST {LINK}/logs/trades",
-        Call(f"{LINK}/logs/trades", {"Entries": [TRADE]}),
-        Call(f"{LINK}/logs/trades", {"Entries": [TRADE | {"TimeStamp": "9999-01-01T00:00:00Z"}]}),
-    ),
+    over_link("PUT servers/[server]", "two", "a%20b", {"Lease": 60}),
+    over_link("POST servers/[server]/joined", "one/joined", "nowhere/joined", {"Players": [ANN.id]}),
+    over_link("POST servers/[server]/left", "one/left", "nowhere/left", {"Players": [ZOE.id]}),
+    over_link("DELETE servers/[server]", "one", "nowhere"),
+    over_link("POST servers/[server]/acks", "one/acks", "one/acks", acknowledge(4711), acknowledge(1)),
+    over_link("POST logs/activity", "", "", {"Entries": [ACTIVITY]}, {"Entries": [ACTIVITY | IN_FUTURE]}),
+    over_link("POST logs/trades", "", "", {"Entries": [TRADE]}, {"Entries": [TRADE | IN_FUTURE]}),
 )
 every_write = pytest.mark.parametrize("case", CASES, ids=[re.sub(r"[][]|/api/", "", case.route) for case in CASES])
 COINS = items(COIN.id, 5)

@@ -23,7 +23,7 @@ import people
 import staff
 from battery.served import AS_IT_IS, Served
 from game_server import put_player
-from gamekeeper.store.engine.kinds import COMMANDS, STATE_COMMANDS
+from gamekeeper.store.engine.statements import COMMANDS, STATE_COMMANDS
 from remote import Remote, wait_until
 from server import Server
 from world import open_world

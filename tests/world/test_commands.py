@@ -41,6 +41,7 @@ def test_kill_is_told_to_the_server_of_the_player_and_acknowledged(world: World,
         assert change["After"] == {"Reason": "duel", "Moderator": "Root"}
         assert (change["Server"], change["Expired"]) == ("one", False)
         assert read_feed(world, began, "two") == []
+        assert None not in world.sql("SELECT expires_at FROM deliveries")[-1]  # NULL: the command would never expire
         assert acknowledge(world, ack(change["Seq"])).json["Acks"] == [{"Seq": change["Seq"], "State": "applied"}]
         world.sql("UPDATE deliveries SET expires_at = 1")
         assert read_feed(world, after)[0]["Expired"] is True

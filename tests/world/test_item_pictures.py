@@ -10,7 +10,7 @@ import zlib
 
 from PIL import Image, PngImagePlugin
 
-from expectations import everything, refused
+from expectations import everything, refused, unchanged
 from game_server import LINK
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.world import catalogue
@@ -92,16 +92,15 @@ def test_pictures_are_converted_one_at_a_time(world: World) -> None:
 
 def test_picture_is_unchanged_by_repetition_and_deleted_with_its_item(world: World) -> None:
     content = write(make_image(64, 64))
-    first, before = put(world, content), everything(world)
-    assert put(world, content).json == first.json
-    assert put(world, write(make_image(64, 64), "WEBP", lossless=True)).json == first.json  # the same pixels
-    assert everything(world) == before
+    first = put(world, content)
+    with unchanged(world):
+        assert put(world, content).json == first.json
+        assert put(world, write(make_image(64, 64), "WEBP", lossless=True)).json == first.json  # the same pixels
     assert put(world, content, SWORD.id).json["Hash"] == first.json["Hash"]
     delete(world)
     assert read_stored(world, SWORD.id).size == (64, 64)
-    before = everything(world)
-    assert delete(world).status == 200
-    assert everything(world) == before
+    with unchanged(world):
+        assert delete(world).status == 200
     delete(world, SWORD.id)
     put(world, PNG)
     world.sql("DELETE FROM items WHERE id = $1", ARROW.id)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import people
-from expectations import everything, refused
+from expectations import everything, refused, unchanged
 from game_server import LINK, put_catalogue
 from gamekeeper.http.server import admission
 from people import ARROW, BOB
@@ -69,19 +69,18 @@ def test_unknown_kind_or_malformed_entry_is_refused(shared_world: World) -> None
     for kind in ("weapons", "Items"):
         refused(put_catalogue(shared_world, kind, []), 404, "no_such_kind", f"'{kind}'")
         refused(shared_world.get(f"{LINK}/catalogue/{kind}"), 404, "no_such_kind", f"'{kind}'")
-    before = everything(shared_world)
-    axe = ENTRIES["items"]
-    malformed: list[tuple[str, str, object]] = [
-        ("items", "Id", [axe, axe]),
-        ("items", "[1].Stackable", [axe, {"Id": STRANGE, "Name": "Axe"}]),
-        ("items", "[0].BagSlots", [axe | {"Stackable": True, "BagSlots": 4}]),
-        ("variables", "[0].Type", [{"Id": NEW, "Name": "Axe"}]),
-    ]
-    for kind, field, entries in malformed:
-        answer = put_catalogue(shared_world, kind, entries)
-        assert answer.status == 400, answer.raw
-        assert f"'{field}'" in answer.message
-    assert everything(shared_world) == before
+    with unchanged(shared_world):
+        axe = ENTRIES["items"]
+        malformed: list[tuple[str, str, object]] = [
+            ("items", "Id", [axe, axe]),
+            ("items", "[1].Stackable", [axe, {"Id": STRANGE, "Name": "Axe"}]),
+            ("items", "[0].BagSlots", [axe | {"Stackable": True, "BagSlots": 4}]),
+            ("variables", "[0].Type", [{"Id": NEW, "Name": "Axe"}]),
+        ]
+        for kind, field, entries in malformed:
+            answer = put_catalogue(shared_world, kind, entries)
+            assert answer.status == 400, answer.raw
+            assert f"'{field}'" in answer.message
 
 
 # --- bodies on the link ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from good_requests import EXAMPLES
 
 import people
-from expectations import everything, refused
+from expectations import everything, refused, unchanged
 from game_server import LINK, heartbeat, join, leave, newcomer, put_catalogue, put_player, stack
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.http.server.bodies import list_optional_names
@@ -31,8 +31,7 @@ def test_player_is_created_with_all_or_the_least_fields(world: World) -> None:
         "Spells": [{"Slot": 3, "SpellId": HEAL.id}],
         "Variables": [{"VariableId": KILLS.id, "Value": 0}, {"VariableId": TUTORIAL.id, "Value": True}],
     }
-    answer = put_player(world, NEW, body)
-    assert answer.status == 200
+    answer = put_player(world, NEW, body).accepted()
     tail = {"ClassName": "Warrior", "MapName": "Meadow", "Online": False, "LastOnline": "2020-12-31T23:00:00.000Z"}
     head = {name: FIELDS[name] for name in ("Name", "InBank", "UserId", "MaxVitals")}
     assert list(answer.json.items()) == list(({**head, "Id": NEW} | FIELDS | tail).items())
@@ -50,44 +49,42 @@ def test_player_is_created_with_all_or_the_least_fields(world: World) -> None:
 
 
 def test_malformed_report_creates_and_changes_no_player(shared_world: World) -> None:
-    before = everything(shared_world)
-    owner = people.USER_IDS["Bob"]
-    refusals: list[tuple[dict[str, object], int, str, str]] = [
-        ({"UserId": owner}, 400, "missing_field", "'Name'"),
-        ({"Name": "Newt"}, 400, "missing_field", "'UserId'"),
-        ({"Name": "Newt", "UserId": STRANGE}, 404, "no_such_user", STRANGE),
-        ({"Name": "aNN", "UserId": owner}, 409, "name_taken", "'aNN'"),
-        ({"Name": "Online", "UserId": owner}, 400, "reserved_name", "Online"),
-    ]
-    for body, status, code, part in refusals:
-        refused(put_player(shared_world, NEW, body), status, code, part)
-    coins, kills = stack(0, COIN.id), {"VariableId": KILLS.id, "Value": 1}
-    malformed: dict[str, object] = {
-        "Equipment": [0, 1, 2, 3, 4, 5],
-        "Items": [coins, coins],
-        "Items[0].BagId": [stack(0, POUCH.id, BagId="x")],
-        "Bank": [coins, coins],
-        "Bank[0].StatBuffs": [stack(0, COIN.id, StatBuffs=[1])],
-        "Bags": [bag(ANNS_POUCH), bag(ANNS_POUCH)],
-        "Spells": [{"Slot": 1, "SpellId": HEAL.id}, {"Slot": 1, "SpellId": ZERO_GUID}],
-        "Variables": [kills, kills | {"VariableId": KILLS.id.upper()}],
-        "Variables[0].Value": [kills | {"Value": "many"}],
-    }
-    for field, value in malformed.items():
-        answer = put_player(shared_world, ANN.id, {field.partition("[")[0]: value})
-        assert answer.status == 400, answer.raw
-        assert f"'{field}'" in answer.message
-    twice = put_player(shared_world, ANN.id, {"Bags": [bag(ANNS_POUCH, coins, coins)]})
-    refused(twice, 400, "bad_field", "'Bags")
-    assert everything(shared_world) == before
+    with unchanged(shared_world):
+        owner = people.USER_IDS["Bob"]
+        refusals: list[tuple[dict[str, object], int, str, str]] = [
+            ({"UserId": owner}, 400, "missing_field", "'Name'"),
+            ({"Name": "Newt"}, 400, "missing_field", "'UserId'"),
+            ({"Name": "Newt", "UserId": STRANGE}, 404, "no_such_user", STRANGE),
+            ({"Name": "aNN", "UserId": owner}, 409, "name_taken", "'aNN'"),
+            ({"Name": "Online", "UserId": owner}, 400, "reserved_name", "Online"),
+        ]
+        for body, status, code, part in refusals:
+            refused(put_player(shared_world, NEW, body), status, code, part)
+        coins, kills = stack(0, COIN.id), {"VariableId": KILLS.id, "Value": 1}
+        malformed: dict[str, object] = {
+            "Equipment": [0, 1, 2, 3, 4, 5],
+            "Items": [coins, coins],
+            "Items[0].BagId": [stack(0, POUCH.id, BagId="x")],
+            "Bank": [coins, coins],
+            "Bank[0].StatBuffs": [stack(0, COIN.id, StatBuffs=[1])],
+            "Bags": [bag(ANNS_POUCH), bag(ANNS_POUCH)],
+            "Spells": [{"Slot": 1, "SpellId": HEAL.id}, {"Slot": 1, "SpellId": ZERO_GUID}],
+            "Variables": [kills, kills | {"VariableId": KILLS.id.upper()}],
+            "Variables[0].Value": [kills | {"Value": "many"}],
+        }
+        for field, value in malformed.items():
+            answer = put_player(shared_world, ANN.id, {field.partition("[")[0]: value})
+            assert answer.status == 400, answer.raw
+            assert f"'{field}'" in answer.message
+        twice = put_player(shared_world, ANN.id, {"Bags": [bag(ANNS_POUCH, coins, coins)]})
+        refused(twice, 400, "bad_field", "'Bags")
 
 
 def test_delete_answers_the_old_record_and_removes_everything_of_an_offline_player(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id)
-    before = everything(world)
-    refused(world.call("DELETE", f"{LINK}/players/{ANN.id}"), 409, "player_online")
-    assert everything(world) == before
+    with unchanged(world):
+        refused(world.call("DELETE", f"{LINK}/players/{ANN.id}"), 409, "player_online")
     leave(world, ANN.id)
     was = record(world, "Ann")
     answer = world.call("DELETE", f"{LINK}/players/{ANN.id}", by="Server")
@@ -125,19 +122,18 @@ def test_report_changes_only_its_fields_also_unusual_text(world: World) -> None:
 
 
 def test_report_without_news_or_with_incomplete_slots_changes_nothing(shared_world: World) -> None:
-    before = everything(shared_world)
-    assert put_player(shared_world, ANN.id, dict.fromkeys(list_optional_names(PutPlayer))).status == 200
-    assert put_player(shared_world, ANN.id, {}).status == 200
-    spells, kills = [{"Slot": 9, "SpellId": ZERO_GUID}], [{"VariableId": KILLS.id, "Value": 7}]
-    told = {"Level": 12, "Name": "Ann", "Variables": kills, "Spells": spells}
-    assert put_player(shared_world, ANN.id, told).json == record(shared_world, "Ann")
-    for slot, missing in [
-        ({"Slot": 0, "ItemId": COIN.id}, "Quantity"),
-        ({"Slot": 1, "Quantity": 1}, "ItemId"),
-        ({"Slot": 3, "BagId": ANNS_POUCH}, "ItemId"),
-    ]:
-        refused(put_player(shared_world, ANN.id, {"Bank": [slot]}), 400, "missing_field", f"'Bank[0].{missing}'")
-    assert everything(shared_world) == before
+    with unchanged(shared_world):
+        assert put_player(shared_world, ANN.id, dict.fromkeys(list_optional_names(PutPlayer))).status == 200
+        assert put_player(shared_world, ANN.id, {}).status == 200
+        spells, kills = [{"Slot": 9, "SpellId": ZERO_GUID}], [{"VariableId": KILLS.id, "Value": 7}]
+        told = {"Level": 12, "Name": "Ann", "Variables": kills, "Spells": spells}
+        assert put_player(shared_world, ANN.id, told).json == record(shared_world, "Ann")
+        for slot, missing in [
+            ({"Slot": 0, "ItemId": COIN.id}, "Quantity"),
+            ({"Slot": 1, "Quantity": 1}, "ItemId"),
+            ({"Slot": 3, "BagId": ANNS_POUCH}, "ItemId"),
+        ]:
+            refused(put_player(shared_world, ANN.id, {"Bank": [slot]}), 400, "missing_field", f"'Bank[0].{missing}'")
 
 
 def test_report_sets_only_its_slots_spells_and_variables(world: World) -> None:
@@ -279,15 +275,14 @@ BODIED = [each for each in EXAMPLES if each.route.is_own_api and isinstance(each
 
 
 def test_misspelt_field_is_400_and_changes_nothing(shared_world: World) -> None:
-    before = everything(shared_world)
-    slots = [bag(ANNS_POUCH, stack(1, COIN.id, 1, ItemID2="x"))]
-    message = "Unknown field 'Bags[0].Slots[0].ItemID2'. Did you mean 'ItemId'?"
-    refused(put_player(shared_world, ANN.id, {"Bags": slots}), 400, "unknown_field", message)
-    assert len(BODIED) >= 5
-    for each in BODIED:
-        body = {**each.fields, "Zzz": 1}
-        refused(shared_world.call(each.route.method, each.path, body=body), 400, "unknown_field", "'Zzz'")
-    assert everything(shared_world) == before
+    with unchanged(shared_world):
+        slots = [bag(ANNS_POUCH, stack(1, COIN.id, 1, ItemID2="x"))]
+        message = "Unknown field 'Bags[0].Slots[0].ItemID2'. Did you mean 'ItemId'?"
+        refused(put_player(shared_world, ANN.id, {"Bags": slots}), 400, "unknown_field", message)
+        assert len(BODIED) >= 5
+        for each in BODIED:
+            body = {**each.fields, "Zzz": 1}
+            refused(shared_world.call(each.route.method, each.path, body=body), 400, "unknown_field", "'Zzz'")
 
 
 def test_records_and_slots_as_read_are_put_back_without_a_change(world: World) -> None:
@@ -302,16 +297,13 @@ def test_records_and_slots_as_read_are_put_back_without_a_change(world: World) -
         "Variables": world.get(f"{PLAYERS}/Ann/variables").json,
     }
     leave(world, ANN.id)  # leaving the game sets LastOnline, which the older record in `read` must not reset
-    before = everything(world)
-    answer = put_player(world, ANN.id, read)
-    assert answer.status == 200, answer.raw
-    assert put_catalogue(world, "items", world.get(f"{LINK}/catalogue/items").json["Values"]).status == 200
-    ranked = world.get(f"{PLAYERS}/Ann/rank").json["Around"][0]
-    assert put_player(world, ranked["Id"], ranked).status == 200
-    assert everything(world) == before
+    with unchanged(world):
+        put_player(world, ANN.id, read).accepted()
+        assert put_catalogue(world, "items", world.get(f"{LINK}/catalogue/items").json["Values"]).status == 200
+        ranked = world.get(f"{PLAYERS}/Ann/rank").json["Around"][0]
+        assert put_player(world, ranked["Id"], ranked).status == 200
     world.sql("UPDATE slots SET slot = 77 WHERE player_id = $1 AND slot = 0 AND place = 'inventory'", ANN.id)
-    before = everything(world)
-    read = world.get(f"{PLAYERS}/Ann/items/inventory").json
-    assert put_player(world, ANN.id, {"Items": read}).status == 200
-    assert everything(world) == before
+    with unchanged(world):
+        read = world.get(f"{PLAYERS}/Ann/items/inventory").json
+        assert put_player(world, ANN.id, {"Items": read}).status == 200
     refused(put_player(world, ANN.id, {"Items": [stack(77, COIN.id, 1)]}), 409, "slot_out_of_range")

@@ -8,7 +8,7 @@ import pytest
 import game_server
 import people
 from api_keys import create
-from expectations import everything, refused
+from expectations import refused, unchanged
 from game_server import LINK, heartbeat, join, lapse, leave, newcomer, online
 from people import ANN, BOB, ZOE
 from reports import record
@@ -16,27 +16,26 @@ from world import SENT, Answer, World
 
 
 def test_players_join_and_leave_without_a_change(world: World) -> None:
-    rows = len(world.ledger())
-    first = heartbeat(world, "eu-1.game:7777", 60)
-    assert list(first.json) == ["Server", "ExpiresAt", "Online"]
-    assert (first.json["Server"], first.json["Online"]) == ("eu-1.game:7777", 0)
-    join(world, ANN.id, server="eu-1.game:7777")
-    later = heartbeat(world, "eu-1.game:7777", 3600)
-    assert later.json["Online"] == 1
-    assert first.json["ExpiresAt"] < later.json["ExpiresAt"]
-    assert world.call("DELETE", f"{LINK}/servers/eu-1.game:7777").status == 200
-    heartbeat(world)
-    assert join(world, ZOE.id, ANN.id).json == {"Online": 2}
-    assert join(world, ANN.id, ANN.id.upper(), BOB.id).json == {"Online": 3}
-    assert online(world) == ["Ann", "Bob", "Zoe"]
-    assert leave(world, ANN.id, ANN.id).json == {"Online": 2}
-    assert leave(world, ANN.id).json == {"Online": 2}
-    assert leave(world).json == join(world).json == {"Online": 2}
-    assert online(world) == ["Bob", "Zoe"]
-    assert record(world, "Ann")["LastOnline"] is not None
-    assert record(world, "Bob")["LastOnline"] is None
-    lapse(world)
-    assert len(world.ledger()) == rows
+    with world.nothing_recorded():
+        first = heartbeat(world, "eu-1.game:7777", 60)
+        assert list(first.json) == ["Server", "ExpiresAt", "Online"]
+        assert (first.json["Server"], first.json["Online"]) == ("eu-1.game:7777", 0)
+        join(world, ANN.id, server="eu-1.game:7777")
+        later = heartbeat(world, "eu-1.game:7777", 3600)
+        assert later.json["Online"] == 1
+        assert first.json["ExpiresAt"] < later.json["ExpiresAt"]
+        assert world.call("DELETE", f"{LINK}/servers/eu-1.game:7777").status == 200
+        heartbeat(world)
+        assert join(world, ZOE.id, ANN.id).json == {"Online": 2}
+        assert join(world, ANN.id, ANN.id.upper(), BOB.id).json == {"Online": 3}
+        assert online(world) == ["Ann", "Bob", "Zoe"]
+        assert leave(world, ANN.id, ANN.id).json == {"Online": 2}
+        assert leave(world, ANN.id).json == {"Online": 2}
+        assert leave(world).json == join(world).json == {"Online": 2}
+        assert online(world) == ["Bob", "Zoe"]
+        assert record(world, "Ann")["LastOnline"] is not None
+        assert record(world, "Bob")["LastOnline"] is None
+        lapse(world)
 
 
 def test_expired_lease_takes_only_its_players_offline_at_the_cleanup(world: World) -> None:
@@ -44,9 +43,8 @@ def test_expired_lease_takes_only_its_players_offline_at_the_cleanup(world: Worl
     heartbeat(world, "two")
     join(world, ANN.id, ZOE.id, server="one")
     join(world, BOB.id, server="two")
-    before = everything(world)
-    assert world.run(game_server.presence.expire_leases(world.keeper.store)) == 0
-    assert everything(world) == before
+    with unchanged(world):
+        assert world.run(game_server.presence.expire_leases(world.keeper.store)) == 0
     world.sql("UPDATE servers SET expires_at = 1 WHERE name = 'one'")
     refused(join(world, ANN.id), 404, "no_such_server", "'one'")
     refused(leave(world, ANN.id), 404, "no_such_server")
@@ -147,8 +145,7 @@ def test_limited_key_speaks_only_for_players_of_its_servers(world: World) -> Non
     assert put(world, people.BOB.id, text, Level=8).json["Level"] == 8
     assert world.post(f"{OWN}/joined", {"Players": [people.BOB.id]}, token=text).status == 200
     assert put(world, people.BOB.id, text, Level=9).json["Level"] == 9
-    made = put(world, people.guid(99), text, Name="Newcomer", UserId=people.USER_IDS["Ann"])
-    assert made.status == 200
+    put(world, people.guid(99), text, Name="Newcomer", UserId=people.USER_IDS["Ann"]).accepted()
     assert world.post(f"{OTHER}/left", ONLY_ANN).status == 200
     assert world.post(f"{OWN}/joined", ONLY_ANN, token=text).status == 200
     assert put(world, people.ANN.id, text, Level=9).status == 200

@@ -6,21 +6,22 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 import catalogues
 import pytest
 
-import world as worlds
+from databases import lend
+from demo_databases import at_work
 from findings import faults
 from gamekeeper import app
 from gamekeeper.demo import loader, world
 from gamekeeper.demo import players as demo_players
-from gamekeeper.game.accounts.account_changes import UserRegistered
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.access.changes import UserRegistered
 from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import ordered_lists
 from gamekeeper.game.lists.list_index import NAMES, RANK, USERS
 from gamekeeper.game.players.changes import PlayerCreated
@@ -33,7 +34,6 @@ from server import free_port
 
 pytestmark = pytest.mark.both_engines
 
-T = TypeVar("T")
 BATCH_SIZE = 500  # players of a batch of a load that is killed
 # the command line, with small batches
 LOAD = f"""
@@ -60,19 +60,13 @@ WHOSE = {"players_by_rank", "players_by_user", "players_by_class", "players_by_m
 }
 
 
-def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
-    return asyncio.run(worlds.at_work(url, work))
-
-
 def no_advance(_: int) -> None:
     """Ignore the progress of the load."""
 
 
 @pytest.fixture
 def another_database(databases: Any) -> Generator[str]:
-    url = databases.empty()
-    yield url
-    databases.drop(url)
+    yield from lend(databases, databases.empty())
 
 
 async def contents(keeper: Keeper) -> dict[str, Sequence[Row]]:
@@ -155,7 +149,7 @@ def test_killed_load_is_completed_by_the_next_and_by_a_server(
 
 async def serve_once(url: str) -> None:
     keeper = app.build_keeper(settings.load({}, database=url, access_log=False))
-    upkeep = app.BackgroundJobs(keeper, Callers(keeper.store), ())
+    upkeep = app.BackgroundJobs(app.build_services(keeper, Callers(keeper.store)))
     await upkeep.start()
     await upkeep.stop()
 

@@ -8,12 +8,12 @@ from unicodedata import normalize
 from urllib.parse import unquote_to_bytes
 
 import msgspec
-from gamekeeper.game.inventory import BANK, INVENTORY, Capacity
-from gamekeeper.game.lookup import ZERO_GUID, is_nameable, parse_guid
-from gamekeeper.http.wire.items import GiveItem
-from gamekeeper.http.wire.scalars import encode
 
 from benchmarks.peers.flat.server import GIVE, PLAYERS, Believed, Headers
+from gamekeeper.game.core.lookup import ZERO_GUID, is_nameable, parse_guid
+from gamekeeper.game.core.player import BANK, INVENTORY, Capacity
+from gamekeeper.http.contract.shapes import encode
+from gamekeeper.http.players.player_shapes import GiveItem
 
 ENDING = len(b"/items/give")
 NO_BUFFS = "[0,0,0,0,0]"
@@ -119,17 +119,19 @@ def place(gift: Gift, player_id: str, item: Sequence[Any], rows: Sequence[Any], 
     ]
     return Placed(
         encode({str(number): slot for number, slot in enumerate(slots)}).decode(),
+        _encode_side(gift.item_id, changed, 0),
         _encode_side(gift.item_id, changed, 1),
-        _encode_side(gift.item_id, changed, 2),
         b'{"id":"%b","quantity":{"total":%d,"bank":%d,"inventory":%d}}'
         % (gift.item_id.encode(), held[INVENTORY] + held[BANK], held[BANK], held[INVENTORY]),
     )
 
 
 def _encode_side(item_id: str, changed: dict[str, list[tuple[int, int, int, str]]], side: int) -> str:
-    """Encode the changed slots for the audit log: before (1) or after (2) the gift."""
+    """Encode the changed slots for the audit log: before (0) or after (1) the gift."""
     lists = [
-        f'"{name}":[' + ",".join([_encode_slot(each[0], each[side], item_id, each[3]) for each in sorted(found)]) + "]"
+        f'"{name}":['
+        + ",".join([_encode_slot(slot, held[side], item_id, buffs) for slot, *held, buffs in sorted(found)])
+        + "]"
         for name, found in (("Items", changed[INVENTORY]), ("Bank", changed[BANK]))
         if found
     ]

@@ -9,20 +9,20 @@ from unicodedata import normalize
 from urllib.parse import unquote_to_bytes
 
 import asyncpg
-from gamekeeper.game.lookup import is_nameable, parse_guid
-from gamekeeper.settings import Settings
-from gamekeeper.store.names import AFTER_CLASHES
-from gamekeeper.store.postgres import SESSION
-from gamekeeper.store.postgres_connection import BEGIN, PLACEHOLDERS
-from gamekeeper.store.postgres_durability import RAISE_COMMIT
-from gamekeeper.store.statements import Statement, combine, join_side_by_side
 
 from benchmarks.peers.flat import gifts, server
 from benchmarks.peers.flat.gifts import Gift
 from benchmarks.peers.flat.server import PLAYERS, Message, Peer, Receive, Send
-from gamekeeper.store import codecs, idempotency_keys, items, ledger, lists, players, tokens
+from gamekeeper.game.core.lookup import is_nameable, parse_guid
+from gamekeeper.ground.settings import Settings
+from gamekeeper.store.access import tokens
+from gamekeeper.store.core import idempotency_keys, ledger, ordered_lists
+from gamekeeper.store.engine.postgres import SESSION
+from gamekeeper.store.engine.postgres_connection import BEGIN, PLACEHOLDERS, RAISE_COMMIT, register_codecs
+from gamekeeper.store.engine.statements import AFTER_CLASHES, Statement, combine, join_side_by_side
+from gamekeeper.store.players import items, players
 
-NEWS_COLUMNS = 5  # columns of the statement `news` in lists.sql
+NEWS_COLUMNS = 5  # columns of the statement `news` in ordered_lists.sql
 KEY_COLUMNS, ITEM_COLUMNS = 3, 3  # columns of READ_GIFT: stored answer and player, the item; then a slot
 # The first message of a gift locks the player, and keeps the id for the statement that reads the player's slots: that
 # one must begin when the lock is granted.
@@ -47,8 +47,8 @@ STATEMENTS = {
     "find_id": _render(players.SQL.record_by_id),
     "find_fold": _render(players.SQL.record_by_fold),
     # the news of the ordered lists and the page in one snapshot
-    "seek_rank": join_side_by_side(_render(lists.SQL.news), _render(players.SQL.records_from_rank)),
-    "seek_name": join_side_by_side(_render(lists.SQL.news), _render(players.SQL.records_from_name)),
+    "seek_rank": join_side_by_side(_render(ordered_lists.SQL.news), _render(players.SQL.records_from_rank)),
+    "seek_name": join_side_by_side(_render(ordered_lists.SQL.news), _render(players.SQL.records_from_name)),
     "lock_id": KEEP_ID.format(_render(players.SQL.hold_by_id)),
     "lock_fold": KEEP_ID.format(_render(players.SQL.hold_by_fold)),
     "read_gift": READ_GIFT,
@@ -65,9 +65,10 @@ class PostgresPeer(Peer):
         self.places = asyncio.Semaphore(settings.connections)
 
     async def connect(self) -> None:
+        driver: Any = asyncpg
         for _ in range(self.settings.connections):
-            db: Any = await asyncpg.connect(self.settings.database, server_settings=SESSION, statement_cache_size=0)
-            await codecs.register_codecs(db)
+            db: Any = await driver.connect(self.settings.database, server_settings=SESSION, statement_cache_size=0)
+            await register_codecs(db)
             self.free.append((db, {name: await db.prepare(text, name=name) for name, text in STATEMENTS.items()}))
 
     async def disconnect(self) -> None:

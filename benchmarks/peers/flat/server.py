@@ -10,27 +10,31 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import sha256
 from time import monotonic, perf_counter_ns, time
-from typing import Any
+from typing import Any, cast
 
-from gamekeeper.game.bucket_index import BucketIndex
-from gamekeeper.http.instants import DAY_MS, MILLISECONDS, MINUTES, SECONDS, encode_date
-from gamekeeper.http.player_records import encode_records
-from gamekeeper.http.response import JSON, POLICY, REPLAY_HEADER
-from gamekeeper.http.response_headers import SECURITY_HEADERS
-from gamekeeper.http.wire.lists import DEFAULT_SIZE
-from gamekeeper.http.wire.players import encode_player_tail
-from gamekeeper.http.wire.scalars import encode
-from gamekeeper.settings import Settings
-
-from gamekeeper import app, log, settings
 from gamekeeper.cli import serve
-from gamekeeper.game import inventory, lists
-from gamekeeper.http import caller, etags
+from gamekeeper.game.lists import ordered_lists
+from gamekeeper.game.lists.list_index import BucketIndex
+from gamekeeper.game.players import inventory
+from gamekeeper.ground import log, settings
+from gamekeeper.ground.instants import DAY_MS, MILLISECONDS, MINUTES, SECONDS, encode_date
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http import keeper_builder
+from gamekeeper.http.contract.shapes import DEFAULT_SIZE, encode
+from gamekeeper.http.players.player_shapes import encode_player_tail
+from gamekeeper.http.players.players import encode_records
+from gamekeeper.http.server import caller, static_files
+from gamekeeper.http.server.asgi import Asgi
+from gamekeeper.http.server.response import JSON, POLICY, REPLAY_HEADER
+from gamekeeper.http.server.response_headers import SECURITY_HEADERS
+from gamekeeper.store.players.players import RecordRow
 
 Message = dict[str, Any]
 Headers = Mapping[bytes, bytes]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+BuildApp = Callable[[Settings], Asgi]
+LogAccess = Callable[[str, str, str, int, int], None]  # request id, name as JSON, route, status, start
 
 PLAYERS = b"/api/v1/players/"
 LOOKUP = "GET /api/v1/players/[lookupKey]"
@@ -50,7 +54,7 @@ def believe(row: Sequence[Any]) -> Believed:
     return until, encode(row[4]).decode(), row[3], row[0], bool(row[1])
 
 
-def encode_record(row: Sequence[Any]) -> bytes:
+def encode_record(row: RecordRow) -> bytes:
     """Encode a player from a row of player_records: the stored document with its tail."""
     document, class_name, map_name, online, last = row
     tail = encode_player_tail(class_name, map_name, online)
@@ -102,7 +106,7 @@ def answer_read(request_id: str, headers: Headers, body: bytes) -> tuple[Message
         (b"etag", tag),
     ]
     status, held = 200, headers.get(b"if-none-match")
-    if held is not None and etags.is_listed(tag, held):
+    if held is not None and static_files.is_listed(tag, held):
         status, body = 304, b""
     else:
         found += (TYPE, (b"content-length", b"%d" % len(body)))
@@ -177,9 +181,11 @@ class Peer:
         self.settings = settings
         self.room = inventory.read_capacity(settings)
         self.believed: dict[str, Believed] = {}  # callers by the hash of their token
-        self.access = AccessLog().add if settings.access_log else lambda *_: None
+        self.access: LogAccess = (
+            AccessLog().add if settings.access_log else lambda _id, _name, _route, _status, _start: None
+        )
         # the counts of the ordered lists; Gamekeeper's store loads them at the start and when the lists have changed
-        self.store = app.open_store(settings)
+        self.store = keeper_builder.open_store(settings)
         self.view: Any = None
 
     def __call__(self, scope: Message, receive: Receive, send: Send) -> Awaitable[None]:
@@ -207,7 +213,7 @@ class Peer:
 
     async def open(self) -> None:
         await self.store.open()
-        await lists.Lists(self.store).prepare()
+        await ordered_lists.Lists(self.store).prepare()
         await self.load_view()
         await self.connect()
 
@@ -216,7 +222,7 @@ class Peer:
         await self.store.close()
 
     async def load_view(self) -> None:
-        self.view = await self.store.read(lists.load_view)
+        self.view = await self.store.read(ordered_lists.load_view)
 
     async def connect(self) -> None:
         raise NotImplementedError
@@ -237,4 +243,5 @@ class Peer:
 def run(build: Callable[[Settings], Peer]) -> None:
     """Serve a flat peer: the port and the database URL are the program's arguments."""
     port, database = sys.argv[1:]
-    serve.run(settings.load({}, port=int(port), database=database), build, "flat")
+    app = cast("BuildApp", build)  # safe cast: granian accepts any ASGI app
+    serve.run(settings.load({}, port=int(port), database=database), app, "flat")

@@ -10,24 +10,26 @@ from unicodedata import normalize
 from urllib.parse import unquote_to_bytes
 
 import apsw
-from gamekeeper.game.lookup import is_nameable, parse_guid
-from gamekeeper.settings import Settings
-from gamekeeper.store.clock import SteadyClock
-from gamekeeper.store.names import AFTER_CLASHES
-from gamekeeper.store.sqlite import BUSY_MS, CACHED_STATEMENTS, PLACEHOLDERS, PRAGMAS, READER_CACHE_KIB
-from gamekeeper.store.statements import Statement
 
 from benchmarks.peers.flat import gifts, server
 from benchmarks.peers.flat.gifts import Gift
 from benchmarks.peers.flat.server import PLAYERS, Message, Peer, Receive, Send
-from gamekeeper.store import catalogue, idempotency_keys, items, ledger, lists, players, tokens
+from gamekeeper.game.core.lookup import is_nameable, parse_guid
+from gamekeeper.ground.settings import Settings
+from gamekeeper.store.access import tokens
+from gamekeeper.store.core import idempotency_keys, ledger, ordered_lists
+from gamekeeper.store.engine.clock import SteadyClock
+from gamekeeper.store.engine.sqlite import BUSY_MS, CACHED_STATEMENTS, PLACEHOLDERS, PRAGMAS, READER_CACHE_KIB
+from gamekeeper.store.engine.statements import AFTER_CLASHES, Statement
+from gamekeeper.store.players import items, players
+from gamekeeper.store.world import catalogue
 
 
 def _render(statement: Statement) -> str:
     return statement.render("sqlite", PLACEHOLDERS).replace("$", "?")
 
 
-FIND_TOKEN, FIND_NEWS = _render(tokens.SQL.caller), _render(lists.SQL.news)
+FIND_TOKEN, FIND_NEWS = _render(tokens.SQL.caller), _render(ordered_lists.SQL.news)
 FIND_ID, FIND_FOLD = _render(players.SQL.record_by_id), _render(players.SQL.record_by_fold)
 SEEK_RANK, SEEK_NAME = _render(players.SQL.records_from_rank), _render(players.SQL.records_from_name)
 FIND_KEY, TOUCH_KEY, INSERT_KEY = (

@@ -4,35 +4,53 @@ A group suggests the nearest command for a mistyped one.
 """
 
 import gc
-from collections import UserDict
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
 
 import click
 
 from gamekeeper import __version__
 
-
-class LazyCommands(UserDict[str, Any]):
-    """The commands of a group by name. A text such as "users:add" stands for `add` of the module cli/users.py."""
-
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - click takes this for a mapping of commands
-        found = self.data[name]
-        if isinstance(found, click.Command):
-            return found
-        module, _, attribute = found.partition(":")
-        imported = import_module(f"gamekeeper.cli.{module}")
-        gc.enable()  # `__main__.py` disables it for the import
-        return getattr(imported, attribute)
-
-    def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as above
-        """Return a command. The inherited method would take a KeyError of an import for a missing command."""
-        return self[name] if name in self.data else default
+# module of cli/ → its commands. What a module registers in a group of its own is not named here
+MODULES: Mapping[str, Sequence[str]] = {
+    "access": ("roles", "tokens", "keys", "users give", "users take"),
+    "accounts": ("mail", "users delete", "users export"),
+    "audit": ("approvals", "bulk"),
+    "database": ("migrate", "doctor", "backup", "restore", "move", "export", "import"),
+    "demo": ("demo",),
+    "insight": ("activity", "economy"),
+    "installation": ("settings", "deploy", "operations"),
+    "intersect": ("import intersect",),
+    "moderation": tuple(f"users {act}" for act in ("ban", "unban", "mute", "unmute", "suspend", "resume")),
+    "serve": ("serve",),
+    "users": ("users",),
+}
+REGISTERED: dict[str, click.Command] = {}  # commands and groups of the modules that are imported, by their full names
 
 
 class CommandGroup(click.Group):
-    """A group that suggests one command for a mistyped name. Click would list up to three, in alphabetical order."""
+    """A group that imports a command when it is asked for one, and suggests one command for a mistyped name.
+
+    Click would suggest up to three, in alphabetical order.
+    """
+
+    path = ""  # its full name, with a space at the end
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        named = {*REGISTERED, *(each for commands in MODULES.values() for each in commands)}
+        ours = (each.removeprefix(self.path) for each in named if each.startswith(self.path))
+        return sorted(each for each in ours if " " not in each)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        path = self.path + cmd_name
+        for module, commands in MODULES.items():
+            if path in commands and path not in REGISTERED:
+                import_module(f"gamekeeper.cli.{module}")
+                gc.enable()  # `__main__.py` disables it for the import
+        return REGISTERED.get(path)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -45,38 +63,16 @@ class CommandGroup(click.Group):
             ctx.fail(f"{unknown.message}{hint}")
 
 
-COMMANDS = LazyCommands(
-    {
-        "demo": "demo:demo",
-        "serve": "serve:serve",
-        "users": "users:users",
-        "roles": "roles:roles",
-        "tokens": "tokens:tokens",
-        "keys": "api_keys:keys",
-        "approvals": "approvals:approvals",
-        "bulk": "bulk:bulk",
-        "activity": "insight:activity_",
-        "economy": "insight:economy_",
-        "mail": "mail:mail",
-        "migrate": "database:migrate",
-        "backup": "copies:backup",
-        "restore": "copies:restore",
-        "move": "copies:move",
-        "export": "copies:export_all",
-        "import": "copies:import_",
-        "doctor": "database:doctor",
-        "settings": "installation:settings",
-        "deploy": "installation:deploy",
-        "operations": "installation:operations",
-    }
-)
+def add_group(path: str, about: str) -> None:
+    """Register a group of commands, with its help text."""
+    REGISTERED[path] = made = CommandGroup(path.rpartition(" ")[2], help=about)
+    made.path = f"{path} "
 
 
 @click.group(
     cls=CommandGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     epilog="Try it: gamekeeper demo. Run your own: gamekeeper serve --database sqlite:///game.db",
-    commands=COMMANDS,
 )
 @click.version_option(__version__, prog_name="gamekeeper")
 def gamekeeper() -> None:

@@ -8,16 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from gamekeeper.cli import progress, serve, terminal
+from gamekeeper.cli.terminal import Option, command
 from gamekeeper.demo import game_servers, loader, players, world
 from gamekeeper.demo.world import COIN, DRAGONS
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.settings import Settings, find_source
 from gamekeeper.store.accounts import users
 from gamekeeper.store.engine.interface import ClaimTaken, DatabaseUnavailable
@@ -43,19 +44,22 @@ class DemoSummary(NamedTuple):
     online: int
 
 
-@click.command()
-@click.option("--host", help="Address to listen on.  [default: GAMEKEEPER_HOST, or 127.0.0.1]")
-@click.option("--port", type=click.IntRange(1, 65535), help="Port.  [default: GAMEKEEPER_PORT, or 5400]")
-@click.option(
-    "--data",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Directory of the database file.  [default: demo-data]",
-)
-@click.option("--database", metavar="URL", help="An empty database to use instead of a file in --data.")
-@click.option("--password", help="Password of the demo's accounts.  [default: a new random one]")
-@click.option("--players", type=click.IntRange(0, world.MAX_NAMES), default=0, help="Number of extra players to load.")
+@command("demo")
 def demo(
-    host: str | None, port: int | None, data: Path | None, database: str | None, password: str | None, players: int
+    *,
+    host: serve.Host,
+    port: serve.Port,
+    data: Annotated[
+        Path | None,
+        Option(
+            "Directory of the database file.  [default: demo-data]", type=click.Path(file_okay=False, path_type=Path)
+        ),
+    ],
+    database: Annotated[str | None, Option("An empty database to use instead of a file in --data.", metavar="URL")],
+    password: Annotated[str | None, Option("Password of the demo's accounts.  [default: a new random one]")],
+    players: Annotated[
+        int, Option("Number of extra players to load.", type=click.IntRange(0, world.MAX_NAMES), default=0)
+    ],
 ) -> None:
     """Serve a sample game.
 
@@ -231,8 +235,8 @@ def _print_facts(console: Console, facts: Sequence[Fact]) -> None:
 
 def _print_commands(console: Console, commands: Mapping[str, str]) -> None:
     """Print each command below a shell comment with its purpose, so that the whole block can be pasted."""
-    for purpose, command in commands.items():
+    for purpose, line in commands.items():
         if purpose:
             console.print(Text(f"  # {purpose}", LABEL))
-        console.print(Text(f"  {command}", COMMAND))
+        console.print(Text(f"  {line}", COMMAND))
     console.print()

@@ -1,16 +1,19 @@
 """The commands `economy` and `activity`: items in circulation, their holders, and gifts; players over time."""
 
+from typing import Annotated
+
 import click
 import msgspec
 
 from gamekeeper.cli import terminal
+from gamekeeper.cli.terminal import Database, Option, Output, command
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.insight import activity_series
 from gamekeeper.game.insight import economy_reports as reports
 from gamekeeper.game.insight.activity_series import Span, TooManyPoints
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground import instants
 from gamekeeper.http.insight import activity, economy, economy_shapes
-from gamekeeper.http.server import instants
 from gamekeeper.http.server.paging import PageRange
 from gamekeeper.store.insight.economy import GiftFilter
 from gamekeeper.store.insight.holdings import ITEM, VARIABLE
@@ -36,34 +39,23 @@ class DayType(click.ParamType[int]):
             self.fail(f"'{value}' is not a day, such as 2026-11-17.", param, ctx)
 
 
-@click.command(epilog="Example: gamekeeper economy 'Gold Coin' --holders")
-@click.argument("item", required=False)
-@click.option("--holders", is_flag=True, help="Who has the most of the item.")
-@click.option("--variable", help="Who has the highest value of this variable, by name or id.")
-@click.option("--staff", is_flag=True, help="How much accounts and API keys gave and took.")
-@click.option("--giver", help="With --staff: only this account, by name or id, or API key, by id.")
-@click.option("--from", "since", type=DayType(), help="First UTC day; default six days before the last one.")
-@click.option("--to", "until", type=DayType(), help="Last UTC day; default today.")
-@click.option("--page", type=click.IntRange(min=0), default=0, help="Page of the list, from 0.")
-@click.option("--limit", type=click.IntRange(1, LIST_LIMIT), default=100, help="Rows per page.")
-@click.option("--recount", is_flag=True, help="Count holdings and totals again, from the slots of all players.")
-@terminal.json_option
-@terminal.database_option
+@command("economy", "'Gold Coin' --holders")
 def economy_(
-    *,
     item: str | None,
-    holders: bool,
-    variable: str | None,
-    staff: bool,
-    giver: str | None,
-    since: int | None,
-    until: int | None,
-    page: int,
-    limit: int,
-    recount: bool,
-    as_json: bool,
-    database: str | None,
-) -> None:
+    *,
+    holders: Annotated[bool, Option("Who has the most of the item.")],
+    variable: Annotated[str | None, Option("Who has the highest value of this variable, by name or id.")],
+    staff: Annotated[bool, Option("How much accounts and API keys gave and took.")],
+    giver: Annotated[str | None, Option("With --staff: only this account, by name or id, or API key, by id.")],
+    since: Annotated[
+        int | None, Option("First UTC day; default six days before the last one.", "--from", type=DayType())
+    ],
+    until: Annotated[int | None, Option("Last UTC day; default today.", "--to", type=DayType())],
+    page: Annotated[int, Option("Page of the list, from 0.", type=click.IntRange(min=0), default=0)],
+    limit: Annotated[int, Option("Rows per page.", type=click.IntRange(1, LIST_LIMIT), default=100)],
+    recount: Annotated[bool, Option("Count holdings and totals again, from the slots of all players.")],
+    database: Database,
+) -> Output:
     """Show items in circulation, where they come from, who has the most, and who gave how much.
 
     Without an ITEM (name or id): all items. With one: day by day.
@@ -96,7 +88,12 @@ def economy_(
         found = await reports.report_items(keeper.store, keeper.economy, days, limit, part.offset)
         return economy.make_items_page(found, part)
 
-    _show(terminal.run_on_database(database, load), as_json=as_json)
+    report = terminal.run_on_database(database, load)
+    table, note = _make_table(report)
+    lines = [note, UP_TO.format(report.UpTo.Seq, f" of {report.UpTo.At}" if report.UpTo.At else "")]
+    return Output(
+        table, msgspec.to_builtins(report), lines, [] if report.UpTo.Complete else [f"WARNING: {NOT_COMPLETE}"]
+    )
 
 
 async def _load_holders(keeper: Keeper, kind: str, thing_id: str, part: PageRange) -> economy_shapes.HoldersPage:
@@ -116,10 +113,8 @@ async def _find_giver(keeper: Keeper, name: str) -> str:
     return lookup.parse_guid(name) or (await lookup.find_user(keeper.store, name)).id
 
 
-def _show(report: EconomyReport, *, as_json: bool) -> None:
-    if as_json:
-        terminal.print_json(msgspec.to_builtins(report))
-        return
+def _make_table(report: EconomyReport) -> tuple[list[tuple[str, ...]], str]:
+    """Return a report's table, and the line below it."""
     if isinstance(report, economy_shapes.EconomyPage):
         rows = [
             (
@@ -128,46 +123,31 @@ def _show(report: EconomyReport, *, as_json: bool) -> None:
             )
             for each in report.Values
         ]
-        terminal.print_table([("ITEM", "IN CIRCULATION", "HOLDERS", "CREATED", "DESTROYED"), *rows])
-        click.echo(f"Created and destroyed from {report.From} to {report.To}.")
-    elif isinstance(report, economy_shapes.ItemEconomy):
-        _show_item(report)
-    elif isinstance(report, economy_shapes.HoldersPage):
-        rows = [(str(each.Rank), each.Name or "-", each.PlayerId, str(each.Quantity)) for each in report.Values]
-        terminal.print_table([("RANK", "PLAYER", "ID", "QUANTITY"), *rows])
-        more = "" if report.Ranked else " The setting `ranked` does not name it, so at most 100 are shown."
-        in_all = report.Total if report.Holders is None else report.Holders
-        click.echo(f"{terminal.format_count(in_all, 'holder')} in all.{more}")
-    else:
+        heads = ("ITEM", "IN CIRCULATION", "HOLDERS", "CREATED", "DESTROYED")
+        return [heads, *rows], f"Created and destroyed from {report.From} to {report.To}."
+    if isinstance(report, economy_shapes.ItemEconomy):
+        sources = economy_shapes.Sources.__struct_fields__
         rows = [
             (
-                each.Name or _name_giver(each),
-                each.Source,
-                each.ItemName or each.ItemId,
-                *_to_texts(each.Given, each.Taken),
+                each.Day,
+                *_to_texts(each.Quantity, each.Holders),
+                *(f"+{getattr(each.Created, name)} -{getattr(each.Destroyed, name)}" for name in sources),
             )
-            for each in report.Values
+            for each in report.Days
         ]
-        terminal.print_table([("WHO", "SOURCE", "ITEM", "GIVEN", "TAKEN"), *rows])
-        click.echo(f"From {report.From} to {report.To}.")
-    click.echo(UP_TO.format(report.UpTo.Seq, f" of {report.UpTo.At}" if report.UpTo.At else ""))
-    if not report.UpTo.Complete:
-        terminal.warn(NOT_COMPLETE)
-
-
-def _show_item(report: economy_shapes.ItemEconomy) -> None:
-    sources = economy_shapes.Sources.__struct_fields__
+        heads = ("DAY", "IN CIRCULATION", "HOLDERS", *(name.upper() for name in sources))
+        note = f"{report.Name or report.ItemId}: {report.Quantity} in circulation, {report.Holders} holders."
+        return [heads, *rows], note
+    if isinstance(report, economy_shapes.HoldersPage):
+        rows = [(str(each.Rank), each.Name or "-", each.PlayerId, str(each.Quantity)) for each in report.Values]
+        more = "" if report.Ranked else " The setting `ranked` does not name it, so at most 100 are shown."
+        in_all = terminal.format_count(report.Total if report.Holders is None else report.Holders, "holder")
+        return [("RANK", "PLAYER", "ID", "QUANTITY"), *rows], f"{in_all} in all.{more}"
     rows = [
-        (
-            each.Day,
-            "-" if each.Quantity is None else str(each.Quantity),
-            "-" if each.Holders is None else str(each.Holders),
-            *(f"+{getattr(each.Created, name)} -{getattr(each.Destroyed, name)}" for name in sources),
-        )
-        for each in report.Days
+        (each.Name or _name_giver(each), each.Source, each.ItemName or each.ItemId, *_to_texts(each.Given, each.Taken))
+        for each in report.Values
     ]
-    terminal.print_table([("DAY", "IN CIRCULATION", "HOLDERS", *(name.upper() for name in sources)), *rows])
-    click.echo(f"{report.Name or report.ItemId}: {report.Quantity} in circulation, {report.Holders} holders.")
+    return [("WHO", "SOURCE", "ITEM", "GIVEN", "TAKEN"), *rows], f"From {report.From} to {report.To}."
 
 
 def _name_giver(gift: economy_shapes.GiftSum) -> str:
@@ -178,52 +158,45 @@ def _add(sums: economy_shapes.Sources) -> int:
     return sum(msgspec.structs.astuple(sums))
 
 
-def _to_texts(*numbers: int) -> tuple[str, ...]:
-    return tuple(map(str, numbers))
+def _to_texts(*values: object) -> tuple[str, ...]:
+    return tuple("-" if value is None else str(value) for value in values)
 
 
 STEPS = ("minute", "hour", "day", "week", "month")
-ActivityReport = economy_shapes.ActivitySeries | economy_shapes.Retention
+ACTIVITY_HEADS = (
+    *("FROM (UTC)", "ONLINE", "MAXIMUM", "ACTIVE", "NEW", "RETURNING", "SECONDS PLAYED"),
+    *("SIGN-INS", "REQUESTS", "ERRORS"),
+)
 
 
-@click.command("activity", epilog="Example: gamekeeper activity --step week")
-@click.option("--step", type=click.Choice(STEPS), default="day", help="Length of a row; default day.")
-@click.option("--retention", is_flag=True, help="New players of each day, and how many came back.")
-@click.option("--from", "since", type=DayType(), help="First UTC day or time; default some steps before the last one.")
-@click.option("--to", "until", type=DayType(), help="Start of the last row, a UTC day or time; default now.")
-@terminal.json_option
-@terminal.database_option
-def activity_(
-    *, step: str, retention: bool, since: int | None, until: int | None, as_json: bool, database: str | None
-) -> None:
+@command("activity", "--step week")
+async def activity_(
+    keeper: Keeper,
+    *,
+    step: Annotated[str, Option("Length of a row; default day.", type=click.Choice(STEPS), default="day")],
+    retention: Annotated[bool, Option("New players of each day, and how many came back.")],
+    since: Annotated[
+        int | None, Option("First UTC day or time; default some steps before the last one.", "--from", type=DayType())
+    ],
+    until: Annotated[
+        int | None, Option("Start of the last row, a UTC day or time; default now.", "--to", type=DayType())
+    ],
+) -> Output:
     """Show numbers over time: players online, active, new and returning, play time, sign-ins, requests and errors.
 
     With --retention: the new players of each day, and how many of them were online 1, 7 and 30 days later.
     """
-
-    async def load(keeper: Keeper) -> ActivityReport:
-        try:
-            if retention:
-                return activity.make_retention(
-                    *await keeper.store.read(lambda tx: activity_series.load_cohorts(tx, since, until))
-                )
-            span = Span(since, until)
-            return activity.make_series(await keeper.store.read(lambda tx: activity_series.load(tx, step, span)))
-        except TooManyPoints:
-            raise click.UsageError(f"--from {activity.TOO_MANY_POINTS}.") from None
-
-    report = terminal.run_on_database(database, load)
-    if as_json:
-        terminal.print_json(msgspec.to_builtins(report))
-    elif isinstance(report, economy_shapes.Retention):
-        rows = [tuple(map(_to_text, msgspec.structs.astuple(each))) for each in report.Cohorts]
-        terminal.print_table([("DAY", "NEW", "AFTER 1 DAY", "AFTER 7 DAYS", "AFTER 30 DAYS"), *rows])
-        click.echo(f"From {report.From} to {report.To}. A dash: that day is not over.")
-    else:
-        rows = [(each.At[:16], *map(_to_text, msgspec.structs.astuple(each)[1:])) for each in report.Points]
-        titles = ("FROM (UTC)", "ONLINE", "MAXIMUM", "ACTIVE", "NEW", "RETURNING", "SECONDS PLAYED")
-        terminal.print_table([(*titles, "SIGN-INS", "REQUESTS", "ERRORS"), *rows])
-
-
-def _to_text(value: object) -> str:
-    return "-" if value is None else str(value)
+    try:
+        if retention:
+            found = await keeper.store.read(lambda tx: activity_series.load_cohorts(tx, since, until))
+            cohorts = activity.make_retention(*found)
+            rows = [_to_texts(*msgspec.structs.astuple(each)) for each in cohorts.Cohorts]
+            heads = ("DAY", "NEW", "AFTER 1 DAY", "AFTER 7 DAYS", "AFTER 30 DAYS")
+            note = f"From {cohorts.From} to {cohorts.To}. A dash: that day is not over."
+            return Output([heads, *rows], msgspec.to_builtins(cohorts), [note])
+        span = Span(since, until)
+        series = activity.make_series(await keeper.store.read(lambda tx: activity_series.load(tx, step, span)))
+    except TooManyPoints:
+        raise click.UsageError(f"--from {activity.TOO_MANY_POINTS}.") from None
+    rows = [(each.At[:16], *_to_texts(*msgspec.structs.astuple(each)[1:])) for each in series.Points]
+    return Output([ACTIVITY_HEADS, *rows], msgspec.to_builtins(series))

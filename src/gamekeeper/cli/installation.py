@@ -2,18 +2,18 @@
 
 from dataclasses import fields
 from pathlib import Path
+from typing import Annotated
 
 import click
 
 from gamekeeper.cli import terminal
+from gamekeeper.cli.terminal import Argument, Database, Output, command
 from gamekeeper.ground import settings as known
-from gamekeeper.http.contract.routes import list_operations
+from gamekeeper.http.routes import list_operations
 
 
-@click.command(epilog="Example: GAMEKEEPER_PORT=8080 gamekeeper settings")
-@terminal.json_option
-@terminal.database_option
-def settings(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+@command("settings", epilog="Example: GAMEKEEPER_PORT=8080 gamekeeper settings")
+def settings(*, database: Database) -> Output:
     """Print every setting with its value, source and meaning; passwords are masked.
 
     Environment variables with the prefix GAMEKEEPER_ that are no setting are reported on standard error.
@@ -24,31 +24,23 @@ def settings(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - cli
         source = "--database" if each.name == "database" and database else known.find_source(each.name)
         rows.append((each.name, known.show_value(loaded, each.name), source, str(each.metadata["help"])))
     terminal.warn_of_unknown_variables()
-    if as_json:
-        terminal.print_json([dict(zip(("name", "value", "source", "meaning"), row, strict=True)) for row in rows])
-        return
-    terminal.print_table([("SETTING", "VALUE", "SOURCE", "MEANING"), *rows])
+    found = [dict(zip(("name", "value", "source", "meaning"), row, strict=True)) for row in rows]
+    return Output([("SETTING", "VALUE", "SOURCE", "MEANING"), *rows], found)
 
 
-@click.command(epilog="Example: gamekeeper operations --json | jq '.[] | select(.access == \"writes\") | .path'")
-@terminal.json_option
-def operations(as_json: bool) -> None:  # noqa: FBT001 - click passes options by name
+@command("operations", "--json | jq '.[] | select(.access == \"writes\") | .path'")
+def operations() -> Output:
     """List the operations of the API: number in the spec, method, path, permissions and what each does."""
     found = list_operations()
-    if as_json:
-        terminal.print_json(found)
-        return
-    heading = tuple(name.upper() for name in found[0])
-    terminal.print_table([heading, *(tuple(each.values()) for each in found)])
+    return Output([tuple(name.upper() for name in found[0]), *(tuple(each.values()) for each in found)], found)
 
 
 IN_WHEEL = Path(__file__).parents[1] / "deploy"
 IN_CHECKOUT = Path(__file__).parents[3] / "deploy"
 
 
-@click.command(epilog="Example: gamekeeper deploy ./deploy")
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-def deploy(folder: Path) -> None:
+@command("deploy", "./deploy")
+def deploy(folder: Annotated[Path, Argument(type=click.Path(file_okay=False, path_type=Path))]) -> None:
     """Write example files for systemd, HAProxy, Patroni, PgBouncer, Prometheus and Docker into FOLDER.
 
     The folder is created if it is missing. If one of the files is already there, nothing is written.

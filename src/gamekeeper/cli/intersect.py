@@ -3,17 +3,20 @@
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Annotated
 
 import click
+import msgspec
 
 from gamekeeper.cli import progress, terminal
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.cli.terminal import Database, Option, Output, command
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.settings import Settings
-from gamekeeper.http.server import opening
+from gamekeeper.http import keeper_builder
 from gamekeeper.intersect import data as intersect_data
 from gamekeeper.intersect import importer
 from gamekeeper.intersect.data import CountsByTable, ReportFile, SourceData
-from gamekeeper.intersect.import_run import DryRunKeys, ExistingKeys, ImportRun, OnProgress
+from gamekeeper.intersect.import_run import ImportRun, OnProgress
 from gamekeeper.intersect.sources import BadSource
 from gamekeeper.store.engine import copies
 
@@ -21,34 +24,30 @@ REPORT = "intersect-report-{}.jsonl"
 REPORT_DIGITS = 8  # digits of the source's fingerprint in the report's default file name
 HEADINGS = ("table", "rows", "empty slots", "imported", "existing", "skipped")
 SOURCE = "FILE|URL"
-EXAMPLE = "gamekeeper import intersect --players resources/playerdata.db --game resources/gamedata.db"
 
 
-@click.command(epilog=f"Example: {EXAMPLE} --database sqlite:///game.db")
-@click.option("--players", required=True, metavar=SOURCE, help="playerdata.db, or mysql://user:password@host/database.")
-@click.option("--game", required=True, metavar=SOURCE, help="gamedata.db, or mysql://user:password@host/database.")
-@click.option(
-    "--logs", default=None, metavar=SOURCE, help="logging.db, or mysql://user:password@host/database. Optional."
+URL = "mysql://user:password@host/database."
+
+
+@command(
+    "import intersect", "--players resources/playerdata.db --game resources/gamedata.db --database sqlite:///game.db"
 )
-@click.option("--dry-run", is_flag=True, help="Only report what would be imported. Changes and creates no database.")
-@click.option(
-    "--report",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=None,
-    help=f"File (JSON Lines) that lists every row which was skipped or altered. "
-    f"[default: {REPORT.format('NUMBER')}, the same number for the same source]",
-)
-@terminal.json_option
-@terminal.database_option
 def intersect(
-    players: str,
-    game: str,
-    logs: str | None,
-    dry_run: bool,  # noqa: FBT001 - click passes options by name
-    report: Path | None,
-    as_json: bool,  # noqa: FBT001 - see dry_run
-    database: str | None,
-) -> None:
+    *,
+    players: Annotated[str, Option(f"playerdata.db, or {URL}", required=True, metavar=SOURCE)],
+    game: Annotated[str, Option(f"gamedata.db, or {URL}", required=True, metavar=SOURCE)],
+    logs: Annotated[str | None, Option(f"logging.db, or {URL} Optional.", metavar=SOURCE)],
+    dry_run: Annotated[bool, Option("Only report what would be imported. Changes and creates no database.")],
+    report: Annotated[
+        Path | None,
+        Option(
+            "File (JSON Lines) that lists every row which was skipped or altered. "
+            f"[default: {REPORT.format('NUMBER')}, the same number for the same source]",
+            type=click.Path(dir_okay=False, path_type=Path),
+        ),
+    ],
+    database: Database,
+) -> Output:
     """Import an Intersect server: accounts with their passwords, players with all their items, and the catalogue.
 
     Supports Intersect 0.6 to 0.8, from SQLite files or MySQL databases, which are only read. Stop the game server and
@@ -60,16 +59,14 @@ def intersect(
         path = report or Path(REPORT.format(data.fingerprint[:REPORT_DIGITS]))
         with closing(ReportFile(path, data.fingerprint)) as file, progress.show_bars() as moved:
             run = _import(loaded, data, file, moved, database, dry=dry_run)
-        _print_outcome(run, as_json=as_json)
+        return _make_output(run)
 
 
 def _import(
     loaded: Settings, data: SourceData, file: ReportFile, moved: OnProgress, database: str | None, *, dry: bool
 ) -> ImportRun:
-    there = DryRunKeys() if dry else ExistingKeys()
-
     async def work(keeper: Keeper | None) -> ImportRun:
-        run = ImportRun(data, loaded, keeper, there, file, moved, dry)
+        run = ImportRun(data, loaded, keeper, file, moved, dry)
         run.had_work = await importer.run(run)
         return run
 
@@ -83,7 +80,7 @@ def _import(
 def _has_tables(loaded: Settings) -> bool:
     """Tell whether the target database exists and has tables. A dry run must not create one."""
     with terminal.report_failures():
-        file = opening.find_database_file(loaded)
+        file = keeper_builder.find_database_file(loaded)
     if file and not file.exists():
         return False
 
@@ -101,28 +98,22 @@ def _report_failures() -> Generator[None]:
         terminal.fail(str(problem))
 
 
-def _print_outcome(run: ImportRun, *, as_json: bool) -> None:
-    if as_json:
-        terminal.print_json(
-            {
-                "era": run.data.version,
-                "dry_run": run.dry_run,
-                "changed": run.had_work and not run.dry_run,
-                "tables": run.counts.to_dict(),
-                "report": run.report_path,
-                "old_log_entries": run.old_log_entries,
-                "do_not_add_up": _find_unaccounted(run.counts),
-            }
-        )
-        return
-    click.echo(f"Intersect {run.data.version}.")
-    terminal.print_table([HEADINGS, *_list_rows(run.counts)])
-    click.echo(_describe_outcome(run))
-    for name in _find_unaccounted(run.counts):
-        click.echo(f"WARNING: not every row of {name} is accounted for. This is a bug: please report it.", err=True)
-    if run.old_log_entries:
-        click.echo(_describe_old_entries(run), err=True)
-    click.echo(f"Skipped and altered rows are listed in {run.report_path}.")
+def _make_output(run: ImportRun) -> Output:
+    bugs = _find_unaccounted(run.counts)
+    warnings = [f"WARNING: not every row of {name} is accounted for. This is a bug: please report it." for name in bugs]
+    warnings += [_describe_old_entries(run)] if run.old_log_entries else []
+    facts = {
+        "era": run.data.version,
+        "dry_run": run.dry_run,
+        "changed": run.had_work and not run.dry_run,
+        "tables": msgspec.to_builtins(run.counts),
+        "report": run.report_path,
+        "old_log_entries": run.old_log_entries,
+        "do_not_add_up": bugs,
+    }
+    shown = [f"Intersect {run.data.version}.", *terminal.format_table([HEADINGS, *_list_rows(run.counts)])]
+    shown += [_describe_outcome(run), f"Skipped and altered rows are listed in {run.report_path}."]
+    return Output("\n".join(shown), facts, notes=warnings)
 
 
 def _describe_old_entries(run: ImportRun) -> str:
@@ -135,14 +126,14 @@ def _describe_old_entries(run: ImportRun) -> str:
 def _list_rows(counts: CountsByTable) -> list[tuple[str, ...]]:
     return [
         (name, *(f"{number:,}" for number in (each.rows, each.empty, each.taken, each.there, each.left)))
-        for name, each in counts.tables.items()
+        for name, each in counts.items()
         if each.rows
     ]
 
 
 def _find_unaccounted(counts: CountsByTable) -> list[str]:
     """Return the tables of an import whose row counts do not add up. There should be none."""
-    return [name for name, each in counts.tables.items() if each.unaccounted]
+    return [name for name, each in counts.items() if each.unaccounted]
 
 
 def _describe_outcome(run: ImportRun) -> str:

@@ -6,23 +6,25 @@ They check no permissions, because the operator may do all; but the last manager
 from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.users import apply_change, print_losses
+from gamekeeper.cli.terminal import Database, Option, apply_change, command
+from gamekeeper.cli.users import describe_losses
 from gamekeeper.game.access import api_keys
-from gamekeeper.game.accounts import moderation, suspensions
+from gamekeeper.game.accounts import moderation
 from gamekeeper.game.accounts.moderation import ModerationRequest
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.http.server.instants import parse_instant
-from gamekeeper.store.accounts.users import User
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground.instants import parse_instant
 from gamekeeper.store.engine.interface import Reading
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+T = TypeVar("T")
 Body = Mapping[str, str | int]  # the one field of a ban or mute that says how long it lasts
+PERMANENT: Body = {"duration": 0}
 
 
 class TimeType(click.ParamType[Body]):
@@ -33,30 +35,33 @@ class TimeType(click.ParamType[Body]):
         self.begin = begin
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Body:
-        from gamekeeper.console.lists.palette_words import list_understood, parse_time  # noqa: PLC0415 - loads slowly
+        from gamekeeper.console.accounts.moderation import list_understood, parse_time  # noqa: PLC0415 - loads slowly
 
         typed = parse_time(f"{self.begin}{value.removeprefix(self.begin)}", datetime.now(UTC))
         if typed is None:
             problem = "is not understood, is not in the future, or is more than 100 years away."
             self.fail(f"'{value}' {problem} {list_understood()}", param, ctx)
-        return typed.body
+        return typed
 
 
-def add_time_options(command: Command) -> Command:
-    """Add the options --for, --until and --days; `choose_time` takes their values."""
-    limit = click.IntRange(0, moderation.MAX_DAYS)
-    days = click.option("--days", type=limit, help="Duration of a ban or mute in days; 0: permanent.")
-    until = click.option(
-        *("--until", "until"),
+Length = Annotated[
+    Body | None,
+    Option(
+        "Duration of a ban or mute, such as 30m, 3h, 2d, 1w, '1 month' or forever.", "--for", type=TimeType("duration")
+    ),
+]
+Until = Annotated[
+    Body | None,
+    Option(
+        "End of a ban or mute, such as friday, 2030-01-31 or '2030-01-31 18:00' (UTC).",
         type=TimeType("time", "until "),
-        help="End of a ban or mute, such as friday, 2030-01-31 or '2030-01-31 18:00' (UTC).",
-    )
-    length = click.option(
-        *("--for", "length"),
-        type=TimeType("duration"),
-        help="Duration of a ban or mute, such as 30m, 3h, 2d, 1w, '1 month' or forever.",
-    )
-    return length(until(days(command)))
+    ),
+]
+Days = Annotated[
+    int | None,
+    Option("Duration of a ban or mute in days; 0: permanent.", type=click.IntRange(0, moderation.MAX_DAYS)),
+]
+Reason = Annotated[str, Option("Reason; shown by `users show`, the console and the audit log.", default="")]
 
 
 def choose_time(length: Body | None, until: Body | None, days: int | None) -> Body | None:
@@ -81,22 +86,8 @@ def read_time(body: Body) -> tuple[int, int | None]:
     return int(body.get("minutes", 0)) or int(body.get("duration", 0)) * moderation.DAY_MINUTES, None
 
 
-Rule = Callable[[Reading, ModerationRequest], Coroutine[Any, Any, Decision[str]]]
-PERMANENT: Body = {"duration": 0}
-
-
-def add_penalty_options(command: Command) -> Command:
-    reason = click.option("--reason", default="", help="Reason; shown by `users show`, the console and the audit log.")
-    return add_time_options(reason(command))
-
-
-@click.command(epilog='Example: gamekeeper users ban Mallory --days 7 --reason "sold stolen items"')
-@click.argument("name")
-@add_penalty_options
-@terminal.database_option
-def ban(
-    name: str, length: Body | None, until: Body | None, days: int | None, reason: str, database: str | None
-) -> None:
+@command("users ban", 'Mallory --days 7 --reason "sold stolen items"')
+def ban(name: str, *, length: Length, until: Until, days: Days, reason: Reason, database: Database) -> str:
     """Ban an account, permanently without --for, --until or --days.
 
     Its tokens are revoked, and it gets no new ones while the ban lasts.
@@ -104,41 +95,35 @@ def ban(
     body = choose_time(length, until, days) or PERMANENT
     losses = list[api_keys.KeyLoss]()
 
-    async def decide(tx: Reading, order: ModerationRequest) -> Decision[str]:
+    async def decide(tx: Reading) -> Decision[str]:
         losses[:] = await api_keys.find_keys_stopped_by_ban(tx, await lookup.find_user(tx, name))
-        return await moderation.ban(tx, order)
+        return await moderation.ban(tx, _make_order(name, body, reason))
 
-    click.echo(f"Banned {_apply(database, decide, _make_order(name, body, reason))} {describe_time(body)}.")
-    print_losses(losses)
+    banned = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
+    return "\n".join((f"Banned {banned} {describe_time(body)}.", *describe_losses(losses)))
 
 
-@click.command(epilog="Example: gamekeeper users unban Mallory")
-@click.argument("name")
-@terminal.database_option
-def unban(name: str, database: str | None) -> None:
+@command("users unban", "Mallory", writes=True)
+async def unban(keeper: Keeper, name: str) -> str:
     """End an account's ban."""
-    click.echo(f"Unbanned {_lift(database, moderation.unban, name, 'banned')}.")
+    unbanned = await _lift(keeper, lambda tx: moderation.unban(tx, ModerationRequest(name)), "banned")
+    return f"Unbanned {unbanned}."
 
 
-@click.command(epilog="Example: gamekeeper users mute Mallory --for 3h --reason shouting")
-@click.argument("name")
-@add_penalty_options
-@terminal.database_option
-def mute(
-    name: str, length: Body | None, until: Body | None, days: int | None, reason: str, database: str | None
-) -> None:
+@command("users mute", "Mallory --for 3h --reason shouting")
+def mute(name: str, *, length: Length, until: Until, days: Days, reason: Reason, database: Database) -> str:
     """Mute an account, permanently without --for, --until or --days. The game server is informed over the game link."""
     body = choose_time(length, until, days) or PERMANENT
-    muted = _apply(database, moderation.mute, _make_order(name, body, reason))
-    click.echo(f"Muted {muted} {describe_time(body)}.")
+    decide = partial(moderation.mute, order=_make_order(name, body, reason))
+    muted = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
+    return f"Muted {muted} {describe_time(body)}."
 
 
-@click.command(epilog="Example: gamekeeper users unmute Mallory")
-@click.argument("name")
-@terminal.database_option
-def unmute(name: str, database: str | None) -> None:
+@command("users unmute", "Mallory", writes=True)
+async def unmute(keeper: Keeper, name: str) -> str:
     """End an account's mute."""
-    click.echo(f"Unmuted {_lift(database, moderation.unmute, name, 'muted')}.")
+    unmuted = await _lift(keeper, lambda tx: moderation.unmute(tx, ModerationRequest(name)), "muted")
+    return f"Unmuted {unmuted}."
 
 
 def _make_order(name: str, body: Body, reason: str) -> ModerationRequest:
@@ -146,46 +131,28 @@ def _make_order(name: str, body: Body, reason: str) -> ModerationRequest:
     return ModerationRequest(name, minutes, reason, until=until)
 
 
-def _apply(database: str | None, rule: Rule, order: ModerationRequest) -> str:
-    return terminal.run_on_database(
-        database, lambda keeper: apply_change(keeper, lambda tx: rule(tx, order)), final=True
-    )
-
-
-def _lift(database: str | None, rule: Rule, name: str, state: str) -> str:
-    """End a ban or a mute. Fail if the account has none, unlike the API: the name may be mistyped."""
-
-    async def decide(tx: Reading, order: ModerationRequest) -> Decision[str]:
-        decision = await rule(tx, order)
-        if not decision.changes:
-            terminal.fail(f"{decision.result} is not {state}.")
-        return decision
-
-    return _apply(database, decide, ModerationRequest(name))
-
-
-@click.command(epilog="Example: gamekeeper users suspend ann")
-@click.argument("name")
-@terminal.database_option
-def suspend(name: str, database: str | None) -> None:
+@command("users suspend", "ann", writes=True)
+async def suspend(keeper: Keeper, name: str) -> str:
     """Suspend an account: it cannot log in, and its tokens are revoked within 5 seconds. It can still play."""
-    decide = partial(api_keys.decide_with_losses, rule=partial(suspensions.suspend, key=name, actor=None))
-    user, losses = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
-    click.echo(f"Suspended {user.name}.")
-    print_losses(losses)
+    decide = partial(api_keys.decide_with_losses, rule=partial(moderation.suspend, key=name, actor=None))
+    user, losses = await apply_change(keeper, decide)
+    return "\n".join((f"Suspended {user.name}.", *describe_losses(losses)))
 
 
-@click.command(epilog="Example: gamekeeper users resume ann")
-@click.argument("name")
-@terminal.database_option
-def resume(name: str, database: str | None) -> None:
+@command("users resume", "ann", writes=True)
+async def resume(keeper: Keeper, name: str) -> str:
     """End the suspension of an account; it must log in again."""
+    resumed = await _lift(keeper, lambda tx: moderation.resume(tx, name, None), "suspended")
+    return f"Ended the suspension of {resumed.name}."
 
-    async def decide(tx: Reading) -> Decision[User]:
-        decision = await suspensions.resume(tx, name, None)
+
+async def _lift(keeper: Keeper, rule: Callable[[Reading], Coroutine[Any, Any, Decision[T]]], state: str) -> T:
+    """End a state of an account. Fail if it is not in that state, unlike the API: the name may be mistyped."""
+
+    async def decide(tx: Reading) -> Decision[T]:
+        decision = await rule(tx)
         if not decision.changes:
-            terminal.fail(f"{decision.result.name} is not suspended.")
+            terminal.fail(f"{getattr(decision.result, 'name', decision.result)} is not {state}.")
         return decision
 
-    user = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
-    click.echo(f"Ended the suspension of {user.name}.")
+    return await apply_change(keeper, decide)

@@ -12,22 +12,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 from granian.constants import HTTPModes, Interfaces, Loops, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.server import MPServer
 
-from gamekeeper import doctor
-from gamekeeper.cli import database as cli_database
 from gamekeeper.cli import terminal
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.cli.terminal import Database, Option, command
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import log
 from gamekeeper.ground.settings import BadSetting, Settings
+from gamekeeper.http import keeper_builder
 from gamekeeper.http.access import oidc_settings
-from gamekeeper.http.accounts import outbox
-from gamekeeper.http.server import opening
+from gamekeeper.http.accounts import mails
 from gamekeeper.http.server.asgi import Asgi
 from gamekeeper.http.server.proxies import Proxies
 from gamekeeper.http.server.response_headers import Cors
@@ -90,29 +89,37 @@ WAKE_SECONDS = 0.5
 SWITCH_SECONDS = 0.0005
 
 
-@click.command(epilog="Example: gamekeeper serve --database sqlite:///game.db --port 5400")
-@terminal.database_option
-@click.option("--host", help="Address to listen on.  [default: GAMEKEEPER_HOST, or 127.0.0.1]")
-@click.option("--port", type=click.IntRange(1, 65535), help="Port.  [default: GAMEKEEPER_PORT, or 5400]")
-@click.option(
-    "--workers",
-    type=click.IntRange(1),
-    help="Processes; more than one needs PostgreSQL.  [default: GAMEKEEPER_WORKERS, or 1]",
-)
-@click.option(
-    "--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate chain.  [default: GAMEKEEPER_TLS_CERT]"
-)
-@click.option("--tls-key", metavar="FILE", help="The certificate's private key.  [default: GAMEKEEPER_TLS_KEY]")
-def serve(database: str | None, **given: object) -> None:
+Host = Annotated[str | None, Option("Address to listen on.  [default: GAMEKEEPER_HOST, or 127.0.0.1]")]
+Port = Annotated[int | None, Option("Port.  [default: GAMEKEEPER_PORT, or 5400]", type=click.IntRange(1, 65535))]
+
+
+@command("serve", "--database sqlite:///game.db --port 5400")
+def serve(
+    database: Database,
+    *,
+    host: Host,
+    port: Port,
+    workers: Annotated[
+        int | None,
+        Option(
+            "Processes; more than one needs PostgreSQL.  [default: GAMEKEEPER_WORKERS, or 1]", type=click.IntRange(1)
+        ),
+    ],
+    tls_cert: Annotated[
+        str | None, Option("Serve HTTPS with this certificate chain.  [default: GAMEKEEPER_TLS_CERT]", metavar="FILE")
+    ],
+    tls_key: Annotated[
+        str | None, Option("The certificate's private key.  [default: GAMEKEEPER_TLS_KEY]", metavar="FILE")
+    ],
+) -> None:
     """Serve the API.
 
     Updates the schema, prints one line when it is ready, and shuts down gracefully on Ctrl-C or SIGTERM.
     """
-    loaded = terminal.load_settings(database, **given)
+    loaded = terminal.load_settings(database, host=host, port=port, workers=workers, tls_cert=tls_cert, tls_key=tls_key)
     require_servable(loaded)
-    any_api, found, cautions = terminal.run_with_keeper(loaded, _prepare)
-    cli_database.warn_of_errors(found)
-    for each in cautions:
+    any_api, warnings = terminal.run_with_keeper(loaded, _prepare)
+    for each in warnings:
         terminal.warn(each)
     if not any_api:
         terminal.print_error(NO_ACCOUNT_HINT.format(database=terminal.show_database(loaded)))
@@ -122,8 +129,8 @@ def serve(database: str | None, **given: object) -> None:
 def require_servable(settings: Settings) -> None:
     """Check the settings and the ports before the server starts; exit with an error message if one is wrong."""
     with terminal.report_failures():
-        file = opening.find_database_file(settings)
-        outbox.check(settings)
+        file = keeper_builder.find_database_file(settings)
+        mails.check(settings)
         oidc_settings.check(settings)
         check_certificate(settings)
         Proxies(settings)
@@ -139,8 +146,10 @@ def require_servable(settings: Settings) -> None:
     if settings.health_port:
         _require_free_address(replace(settings, port=settings.health_port))
     terminal.warn_of_unknown_variables()
-    if doctor.lacks_tls(settings):
-        terminal.warn(f"{settings.host} is reachable from other machines without TLS: {doctor.TLS_ADVICE}")
+    from gamekeeper.doctor.settings import TLS_ADVICE, lacks_tls  # noqa: PLC0415 - as in `_prepare`
+
+    if lacks_tls(settings):
+        terminal.warn(f"{settings.host} is reachable from other machines without TLS: {TLS_ADVICE}")
 
 
 def make_server_url(settings: Settings) -> str:
@@ -210,7 +219,7 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
 def build_app(settings: Settings) -> Asgi:
     from gamekeeper import app  # noqa: PLC0415 - only workers need HTTP and the console, which load slowly
 
-    return app.build(opening.build_keeper(settings))
+    return app.build(keeper_builder.build_keeper(settings))
 
 
 def _load_in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
@@ -255,14 +264,11 @@ def _raise_file_limit(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.DoctorFinding], list[str]]:
-    store = keeper.store
-    await migrate(store)
-    found = [*await doctor.find_unfinished_imports(store), *await doctor.check_standbys(keeper)]
-    found += await doctor.check_required_roles(store, keeper.settings)
-    found += await doctor.check_oidc_roles(store, keeper.settings)
-    cautions = [*await store.find_cautions(), *(each.message for each in doctor.check_secret_files(keeper))]
-    return await users.has_api_account(store), found, cautions
+async def _prepare(keeper: Keeper) -> tuple[bool, list[str]]:
+    from gamekeeper.doctor.settings import find_start_warnings  # noqa: PLC0415 - workers need no doctor
+
+    await migrate(keeper.store)
+    return await users.has_api_account(keeper.store), await find_start_warnings(keeper)
 
 
 def _require_free_address(settings: Settings) -> str:

@@ -1,31 +1,42 @@
-"""Shared by all commands: the --database option, opening a keeper, output as text or JSON, error messages."""
+"""Shared by all commands: how they are declared, opening a keeper, output as text or JSON, error messages.
+
+A command is a function with `@command`: its parameters are the arguments, its keyword-only parameters the options.
+One that begins with a keeper runs on a database, and gets the option --database. One that returns an `Output` gets
+the option --json.
+"""
 
 import asyncio
 import contextlib
+import inspect
 import json
 import os
 import secrets
 import shlex
 import sys
-from collections.abc import AsyncIterable, Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Collection, Coroutine, Generator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NoReturn, TypeVar
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar, get_args, get_origin
 
 import click
+from msgspec.structs import replace
 
+from gamekeeper.cli.commands import REGISTERED
 from gamekeeper.copies.lines import BadCopy
 from gamekeeper.game.access.refusals import NoSuchKey
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.refusals import EmailTaken, NoSuchMail, NoSuchToken, NoSuchUser, Refusal, UsernameTaken
-from gamekeeper.game.core.writes import Intent
+from gamekeeper.game.core.writes import Decide, Intent
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
 from gamekeeper.ground.settings import BadSetting, Settings
-from gamekeeper.http.server import opening
+from gamekeeper.http import keeper_builder
 from gamekeeper.store.engine.interface import ClaimTaken, DatabaseUnavailable, DiskFull, UnusableDatabase
 from gamekeeper.store.engine.migrate import SchemaMismatch, find_pending, load_migrations, migrate
 from gamekeeper.store.engine.sqlite_file import require_whole
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 HINTS: Mapping[type[Refusal], str] = {
     NoSuchUser: "List the accounts with: gamekeeper users list",
     NoSuchToken: "List the tokens with: gamekeeper tokens list",
@@ -39,12 +50,117 @@ REPLACED: Mapping[type[Refusal], str] = {
     NoSuchKey: "There is no such API key. List the API keys with: gamekeeper keys list",
 }
 
-database_option = click.option(
-    "--database",
-    metavar="URL",
-    help="sqlite:///file.db or postgresql://user@host/name.  [default: GAMEKEEPER_DATABASE, or sqlite:///gamekeeper.db]",
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+class Option:
+    """Declares an option, in `Annotated`: a bool is a flag, a Sequence is repeatable. `more`: as click takes it."""
+
+    def __init__(self, about: str, name: str = "", **more: Any) -> None:  # noqa: ANN401 - click's parameters
+        self._about = about
+        self._name = name
+        self._more = more
+
+    def build(self, parameter: str, kind: Any) -> click.Parameter:  # noqa: ANN401 - an annotation
+        names = [self._name or f"--{parameter.replace('_', '-')}", parameter]
+        shape = {"is_flag": True} if kind is bool else {"multiple": get_origin(kind) is Sequence}
+        return click.Option(names, help=self._about, **{**shape, **self._more})
+
+
+class Argument:
+    """Declares an argument that differs from a text: a Sequence takes one or more, one with None is optional."""
+
+    def __init__(self, **more: Any) -> None:  # noqa: ANN401 - click's parameters
+        self._more = more
+
+    def build(self, parameter: str, kind: Any) -> click.Parameter:  # noqa: ANN401 - an annotation
+        shape: dict[str, Any] = {
+            "nargs": -1 if get_origin(kind) is Sequence else 1,
+            "required": NoneType not in get_args(kind),
+        }
+        return click.Argument([parameter], **{**shape, **self._more})
+
+
+Database = Annotated[
+    str | None,
+    Option(
+        "sqlite:///file.db or postgresql://user@host/name.  [default: GAMEKEEPER_DATABASE, or sqlite:///gamekeeper.db]",
+        metavar="URL",
+    ),
+]
+FilePath = Annotated[Path, Argument(type=click.Path(path_type=Path))]
+Force = Annotated[bool, Option("Overwrite FILE if it exists.")]
+AsJson = Annotated[bool, Option("Print JSON.", "--json")]
+
+
+class Output(NamedTuple):
+    """What a command prints: a text or a table, and lines below it; or, with --json, only a value."""
+
+    shown: str | Sequence[Sequence[str]]
+    value: object
+    lines: Sequence[str] = ()
+    notes: Sequence[str] = ()  # printed on standard error
+    is_failure: bool = False  # exit code 1
+
+
+def command(
+    path: str, example: str | None = None, *, epilog: str | None = None, writes: bool = False
+) -> Callable[[F], F]:
+    """Register a function as the command with the full name `path`; `example` has its parameters.
+
+    `writes`: the function makes a change with the keeper, so a late Ctrl-C does not hide what it returns.
+    """
+
+    def register(work: F) -> F:
+        signature = inspect.signature(work)
+        declared = {name: each.annotation for name, each in signature.parameters.items()}
+        on_keeper = declared.pop("keeper", None) is Keeper
+        prints_json = Output in (signature.return_annotation, *get_args(signature.return_annotation))
+        database = {"database": Database} if on_keeper else {}
+        if prints_json and "database" in declared:
+            database = {"database": declared.pop("database")}
+        declared |= ({"as_json": AsJson} if prints_json else {}) | database
+
+        def run(as_json: bool = False, **given: Any) -> None:  # noqa: ANN401,FBT001,FBT002 - click passes options by name
+            if not prints_json and "as_json" in declared:
+                given["as_json"] = as_json
+            if on_keeper:
+                url = given.pop("database")
+                done = run_on_database(url, lambda keeper: work(keeper, **given), final=writes)
+            else:
+                done = work(**given)
+            show(done, as_json=as_json)
+
+        REGISTERED[path] = click.Command(
+            path.rpartition(" ")[2],
+            callback=run,
+            params=[_build_parameter(name, annotation) for name, annotation in declared.items()],
+            help=work.__doc__,
+            epilog=epilog or (None if example is None else f"Example: gamekeeper {path} {example}".rstrip()),
+        )
+        return work
+
+    return register
+
+
+def _build_parameter(name: str, annotation: Any) -> click.Parameter:  # noqa: ANN401 - an annotation
+    if get_origin(annotation) is Annotated:
+        kind, declaration = get_args(annotation)
+        return declaration.build(name, kind)
+    return Argument().build(name, annotation)
+
+
+def show(done: Output | str | None, *, as_json: bool) -> None:
+    """Print what a command returned."""
+    if isinstance(done, str):
+        click.echo(done)
+    elif done and as_json:
+        print_json(done.value)
+    elif done:
+        for line in [done.shown] if isinstance(done.shown, str) else [*format_table(done.shown), *done.lines]:
+            click.echo(line)
+        for note in done.notes:
+            click.echo(note, err=True)
+    if isinstance(done, Output) and done.is_failure:
+        sys.exit(1)
 
 
 @contextlib.contextmanager
@@ -104,7 +220,7 @@ def run_with_keeper(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, An
 
     `final`: after `work` the command's change is committed, so a late Ctrl-C does not stop the command.
     """
-    return run(opening.run_with_keeper(loaded, work, final=final))
+    return run(keeper_builder.run_with_keeper(loaded, work, final=final))
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -139,7 +255,7 @@ def run_on_database(
 def require_database(loaded: Settings) -> None:
     """Fail if the SQLite file does not exist: SQLite would create an empty one for a mistyped name."""
     with report_failures():
-        file = opening.find_database_file(loaded)
+        file = keeper_builder.find_database_file(loaded)
         missing = file and not file.exists()
         if file and missing:
             require_whole(file)
@@ -158,6 +274,18 @@ def show_database(loaded: Settings) -> str:
     return shlex.quote(settings.show_value(loaded, "database"))
 
 
+async def apply_change(keeper: Keeper, decide: Decide[T], *, dry_run: bool = False) -> T:
+    """Apply a change and return its result, mostly the account after the change."""
+    results: list[T] = []
+
+    def keep(result: T) -> bytes:
+        results.append(result)
+        return b""
+
+    await keeper.changes.apply(replace(make_intent(), dry_run=dry_run), decide, keep)
+    return results[-1]
+
+
 def print_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2))
 
@@ -171,12 +299,12 @@ async def print_json_list(values: AsyncIterable[object]) -> None:
     click.echo("[]" if separator == "[\n" else "\n]")
 
 
-def print_table(rows: Sequence[Sequence[str]]) -> None:
+def format_table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table whose columns are aligned."""
     shown = [[escape(cell) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(*shown, strict=True)]
-    for row in shown:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        click.echo("  ".join(cells).rstrip())
+    padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in shown)
+    return ["  ".join(cells).rstrip() for cells in padded]
 
 
 def format_count(number: int, noun: str) -> str:
@@ -191,3 +319,8 @@ def escape(text: str) -> str:
 
 def format_time(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds // 1000, UTC).isoformat().replace("+00:00", "Z")
+
+
+def format_times(found: dict[str, Any], times: Collection[str]) -> dict[str, Any]:
+    """Return the fields of a row for JSON: the named ones are times, which become text."""
+    return {name: format_time(value) if name in times and value is not None else value for name, value in found.items()}

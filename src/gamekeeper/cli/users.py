@@ -1,20 +1,16 @@
-"""The command `users`: add, list and change accounts. The first account with API access is created here.
-
-`users reset-second-factor` helps an account that lost its second factor.
-"""
+"""The command `users`: add, list and change accounts. The first account with API access is created here."""
 
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Annotated, NamedTuple
 from unicodedata import category
 
 import click
-from msgspec.structs import replace
 
-from gamekeeper.cli import account_status, terminal
-from gamekeeper.cli.account_status import AccountStatus, list_permissions, to_json_object, to_table
-from gamekeeper.cli.commands import CommandGroup, LazyCommands
+from gamekeeper.cli import terminal
+from gamekeeper.cli.commands import add_group
+from gamekeeper.cli.terminal import Argument, AsJson, Database, Option, Output, apply_change, command, escape
 from gamekeeper.game.access import api_keys, passwords, permissions, roles, second_factors
 from gamekeeper.game.access.api_keys import KeyLoss
 from gamekeeper.game.access.passwords import hash_for_wire
@@ -22,26 +18,28 @@ from gamekeeper.game.access.permissions import API
 from gamekeeper.game.access.roles import RoleRequest
 from gamekeeper.game.accounts import accounts
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.refusals import BadField
-from gamekeeper.game.core.writes import Decide
+from gamekeeper.game.core.values import require_email, require_name
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.settings import Settings, variable
+from gamekeeper.store.access import credentials
+from gamekeeper.store.access import second_factors as factor_rows
 from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.accounts import moderation
 from gamekeeper.store.accounts import users as user_rows
+from gamekeeper.store.accounts.moderation import ImposedPenalty
 from gamekeeper.store.accounts.users import User
 
 PAGE_SIZE = 500  # accounts that `users list` reads per query
 CONTROL = "Cc"  # Unicode category of control characters: line breaks, NUL, tab
-R = TypeVar("R")
-C = TypeVar("C", bound=Callable[..., Any])
 
 
 class RoleType(click.ParamType[str]):
     name = "role"
-    known: Sequence[str] = (*accounts.ROLES,)
+    known: Sequence[str] = (*permissions.POWER_ROLES,)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        found = accounts.find_role(value)
+        found = permissions.find_role(value)
         if found is None:
             self.fail(f"'{value}' is not a {self.name}. Choose one of {', '.join(self.known)}.", param, ctx)
         return found
@@ -54,83 +52,52 @@ class PermissionType(RoleType):
     known = (*permissions.PERMISSIONS,)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value.lower() in accounts.POWERS:
+        if value.lower() in permissions.POWERS:
             return permissions.COLUMNS[value.lower()]
         return value.lower() if value.lower() in permissions.ALL else super().convert(value, param, ctx)
 
 
-def add_password_options(command: C) -> C:
-    """Add the options for giving a password. Without them the command prompts for it twice."""
-    generate = click.option(
-        "--generate-password", "generated", is_flag=True, help="Generate a random password and print it."
-    )
-    stdin = click.option("--password-stdin", "from_stdin", is_flag=True, help="Read the password from standard input.")
-    return stdin(generate(command))
+Permission = Annotated[str, Argument(type=PermissionType())]
+Stdin = Annotated[bool, Option("Read the password from standard input.", "--password-stdin")]
+Generated = Annotated[bool, Option("Generate a random password and print it.", "--generate-password")]
+add_group("users", "Add and list accounts, and change their permissions.")
 
 
-OTHER_COMMANDS = LazyCommands(
-    {
-        "delete": "person:delete",
-        "export": "person:export",
-        "ban": "moderation:ban",
-        "unban": "moderation:unban",
-        "mute": "moderation:mute",
-        "unmute": "moderation:unmute",
-        "suspend": "moderation:suspend",
-        "resume": "moderation:resume",
-        "give": "roles:give",
-        "take": "roles:take",
-        "email": "users:email",
-        "rename": "users:rename",
-        "reset-second-factor": "users:reset_second_factor",
-    }
-)
-
-
-@click.group(cls=CommandGroup, commands=OTHER_COMMANDS)
-def users() -> None:
-    """Add and list accounts, and change their permissions."""
-
-
-@users.command(epilog="Example: gamekeeper users add ann --email ann@example.com --staff admin --generate-password")
-@click.argument("name")
-@click.option("--email", required=True, help="The account's email address.")
-@click.option("--api", is_flag=True, help="Allow the account to get tokens and call the API: the role api.")
-@click.option("--staff", "held", multiple=True, help="Role such as moderator, see `gamekeeper roles list`; repeatable.")
-@click.option(
-    "--role",
-    "granted_roles",
-    type=RoleType(),
-    multiple=True,
-    help="Permission users.query, users.manage or game.link, granted directly; repeatable.",
-)
-@click.option(
-    "--power",
-    "powers",
-    type=click.Choice(["Editor", "Ban", "Kick", "Mute"], case_sensitive=False),
-    multiple=True,
-    help="Permission in the game, granted directly; repeatable.",
-)
-@add_password_options
-@terminal.database_option
+@command("users add", "ann --email ann@example.com --staff admin --generate-password")
 def add(
     name: str,
     *,
-    email: str,
-    api: bool,
-    held: Sequence[str],
-    granted_roles: Sequence[str],
-    powers: Sequence[str],
-    from_stdin: bool,
-    generated: bool,
-    database: str | None,
-) -> None:
+    email: Annotated[str, Option("The account's email address.", required=True)],
+    api: Annotated[bool, Option("Allow the account to get tokens and call the API: the role api.")],
+    held: Annotated[
+        Sequence[str], Option("Role such as moderator, see `gamekeeper roles list`; repeatable.", "--staff")
+    ],
+    granted_roles: Annotated[
+        Sequence[str],
+        Option(
+            "Permission users.query, users.manage or game.link, granted directly; repeatable.",
+            "--role",
+            type=RoleType(),
+        ),
+    ],
+    powers: Annotated[
+        Sequence[str],
+        Option(
+            "Permission in the game, granted directly; repeatable.",
+            "--power",
+            type=click.Choice(["Editor", "Ban", "Kick", "Mute"], case_sensitive=False),
+        ),
+    ],
+    from_stdin: Stdin,
+    generated: Generated,
+    database: Database,
+) -> str:
     """Add an account."""
     granted = Powers(api=api, **{power.lower(): True for power in powers})
     for role in granted_roles:
-        granted = accounts.grant(granted, role)
+        granted = permissions.grant(granted, role)
     with terminal.report_failures():
-        address = accounts.require_email(email, "--email")
+        address = require_email(email, "--email")
     password = choose_password(
         terminal.load_settings(database), (name, email), from_stdin=from_stdin, generated=generated
     )
@@ -141,82 +108,53 @@ def add(
         return await apply_change(keeper, lambda tx: accounts.register(tx, name, address, stored, granted, held))
 
     user = terminal.run_on_database(database, register, first=True, final=True)
-    click.echo(f"Added {user.name}. Permissions: {', '.join(list_permissions(user)) or 'none'}.")
-    if generated:
-        click.echo(f"Password: {password}")
+    added = f"Added {user.name}. Permissions: {', '.join(list_permissions(user)) or 'none'}."
+    return f"{added}\nPassword: {password}" if generated else added
 
 
-@users.command(name="list", epilog="Example: gamekeeper users list --json")
-@terminal.json_option
-@terminal.database_option
-def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+@command("users list", "--json")
+async def list_users(keeper: Keeper, *, as_json: AsJson) -> None:
     """List all accounts, sorted by name."""
-
-    async def write(keeper: Keeper) -> None:
-        if as_json:
-            await terminal.print_json_list(to_json_object(status) async for status in _read_accounts(keeper))
-            return
-        async for status in _read_accounts(keeper):
-            user = status.user
-            name, email = terminal.escape(user.name), terminal.escape(user.email)
-            suspended = "  suspended" if user.suspended else ""
-            click.echo(f"{name:<20}  {email:<32}  {', '.join(list_permissions(user)) or '-'}{suspended}")
-
-    terminal.run_on_database(database, write)
-
-
-@users.command(epilog="Example: gamekeeper users show root")
-@click.argument("name")
-@terminal.json_option
-@terminal.database_option
-def show(name: str, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
-    """Show one account; NAME is its name or its id."""
-
-    async def find(keeper: Keeper) -> AccountStatus:
-        return (await account_status.load(keeper, [await lookup.find_user(keeper.store, name)]))[0]
-
-    found = terminal.run_on_database(database, find)
     if as_json:
-        terminal.print_json(to_json_object(found))
+        await terminal.print_json_list(_to_json_object(status) async for status in _read_accounts(keeper))
         return
-    terminal.print_table(to_table(found))
+    async for status in _read_accounts(keeper):
+        user = status.user
+        suspended = "  suspended" if user.suspended else ""
+        held = ", ".join(list_permissions(user)) or "-"
+        click.echo(f"{escape(user.name):<20}  {escape(user.email):<32}  {held}{suspended}")
 
 
-@users.command(epilog="Example: gamekeeper users grant root users.manage")
-@click.argument("name")
-@click.argument("permission", type=PermissionType())
-@terminal.database_option
-def grant(name: str, permission: str, database: str | None) -> None:
+@command("users show", "root")
+async def show(keeper: Keeper, name: str) -> Output:
+    """Show one account; NAME is its name or its id."""
+    found = (await _load(keeper, [await lookup.find_user(keeper.store, name)]))[0]
+    return Output(_to_table(found), _to_json_object(found))
+
+
+@command("users grant", "root users.manage", writes=True)
+async def grant(keeper: Keeper, name: str, permission: Permission) -> str:
     """Grant an account a permission directly. `gamekeeper users give` gives it a role.
 
     For example users.query, users.manage (includes users.query) and game.link; in the game: editor, ban, kick, mute.
     """
-    change_roles(database, name, RoleRequest(grant=[permission]))
+    return await change_roles(keeper, name, RoleRequest(grant=[permission]))
 
 
-@users.command(epilog="Example: gamekeeper users revoke root users.manage")
-@click.argument("name")
-@click.argument("permission", type=PermissionType())
-@terminal.database_option
-def revoke(name: str, permission: str, database: str | None) -> None:
+@command("users revoke", "root users.manage", writes=True)
+async def revoke(keeper: Keeper, name: str, permission: Permission) -> str:
     """Revoke a directly granted permission. Revoking users.query also revokes users.manage."""
-    change_roles(database, name, RoleRequest(revoke=[permission]))
+    return await change_roles(keeper, name, RoleRequest(revoke=[permission]))
 
 
-@users.command(epilog="Example: gamekeeper users api root on")
-@click.argument("name")
-@click.argument("state", type=click.Choice(["on", "off"]))
-@terminal.database_option
-def api(name: str, state: str, database: str | None) -> None:
+@command("users api", "root on", writes=True)
+async def api(keeper: Keeper, name: str, state: Annotated[str, Argument(type=click.Choice(["on", "off"]))]) -> str:
     """Switch an account's API access, the role api, on or off. Off revokes its tokens within 5 seconds."""
-    change_roles(database, name, RoleRequest(give=[API]) if state == "on" else RoleRequest(take=[API]))
+    return await change_roles(keeper, name, RoleRequest(give=[API]) if state == "on" else RoleRequest(take=[API]))
 
 
-@users.command(epilog="Example: gamekeeper users password root --password-stdin < secret.txt")
-@click.argument("name")
-@add_password_options
-@terminal.database_option
-def password(name: str, from_stdin: bool, generated: bool, database: str | None) -> None:  # noqa: FBT001 - click passes options by name
+@command("users password", "root --password-stdin < secret.txt")
+def password(name: str, *, from_stdin: Stdin, generated: Generated, database: Database) -> str:
     """Set an account's password and revoke all its tokens."""
     plain = choose_password(terminal.load_settings(database), (name,), from_stdin=from_stdin, generated=generated)
 
@@ -225,9 +163,34 @@ def password(name: str, from_stdin: bool, generated: bool, database: str | None)
         return await apply_change(keeper, lambda tx: accounts.change_password(tx, name, stored, None))
 
     user = terminal.run_on_database(database, set_password, final=True)
-    click.echo(f"Set the password of {user.name} and revoked the account's tokens.")
-    if generated:
-        click.echo(f"Password: {plain}")
+    done = f"Set the password of {user.name} and revoked the account's tokens."
+    return f"{done}\nPassword: {plain}" if generated else done
+
+
+@command("users email", "ann ann@example.com", writes=True)
+async def email(keeper: Keeper, name: str, address: str) -> str:
+    """Set an account's email address."""
+    wanted = require_email(address, "email")
+    user = await apply_change(keeper, lambda tx: accounts.change_email(tx, name, wanted, None))
+    return f"Set the email address of {user.name}."
+
+
+@command("users rename", "ann anna", writes=True)
+async def rename(keeper: Keeper, name: str, new: str) -> str:
+    """Rename an account."""
+    wanted = require_name(new, "name", keeper.settings)
+    user = await apply_change(keeper, partial(accounts.rename, key=name, name=wanted))
+    return f"The name of the account is {user.name} now."
+
+
+@command("users reset-second-factor", "ann", writes=True)
+async def reset_second_factor(keeper: Keeper, name: str) -> str:
+    """Remove all second factors and recovery codes of an account, and revoke its tokens.
+
+    NAME is the account's name or its id. The password alone signs in then; a role may require a new second factor.
+    """
+    user = await apply_change(keeper, partial(second_factors.reset, key=name, actor=None, settings=keeper.settings))
+    return f"{user.name} has no second factor now; its tokens and console sessions are revoked."
 
 
 def choose_password(loaded: Settings, names: Sequence[str], *, from_stdin: bool, generated: bool) -> str:
@@ -275,89 +238,115 @@ def _read_password() -> str:
     return plain
 
 
-async def apply_change(keeper: Keeper, decide: Decide[R], *, dry_run: bool = False) -> R:
-    """Apply a change of an account and return its result, mostly the account after the change."""
-    results: list[R] = []
-
-    def keep(result: R) -> bytes:
-        results.append(result)
-        return b""
-
-    await keeper.changes.apply(replace(terminal.make_intent(), dry_run=dry_run), decide, keep)
-    return results[-1]
-
-
-async def _read_accounts(keeper: Keeper) -> AsyncGenerator[AccountStatus]:
+async def _read_accounts(keeper: Keeper) -> AsyncGenerator["AccountStatus"]:
     fold = ""
     while page := await user_rows.read_after(keeper.store, fold, PAGE_SIZE):
-        for status in await account_status.load(keeper, [user for user, _ in page]):
+        for status in await _load(keeper, [user for user, _ in page]):
             yield status
         fold = page[-1][1]
 
 
 def _require_name(name: str, settings: Settings) -> None:
     try:
-        accounts.require_name(name, "NAME", settings)
+        require_name(name, "NAME", settings)
     except BadField as bad:
         terminal.fail(f"{bad.message} Choose another name, or set {variable('name_pattern')}.")
 
 
-def change_roles(database: str | None, name: str, wanted: RoleRequest) -> None:
-    """Give and take roles, grant and revoke permissions, and print what the account has then."""
+async def change_roles(keeper: Keeper, name: str, wanted: RoleRequest) -> str:
+    """Give and take roles, grant and revoke permissions; return what the account has then, as text."""
     rule = partial(roles.change_account, key=name, wanted=wanted, actor=None)
-    decide = partial(api_keys.decide_with_losses, rule=rule)
-    user, losses = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
-    click.echo(f"Permissions of {user.name}: {', '.join(list_permissions(user)) or 'none'}.")
-    print_losses(losses)
+    user, losses = await apply_change(keeper, partial(api_keys.decide_with_losses, rule=rule))
+    held = f"Permissions of {user.name}: {', '.join(list_permissions(user)) or 'none'}."
+    return "\n".join((held, *describe_losses(losses)))
 
 
-def print_losses(losses: Iterable[KeyLoss]) -> None:
-    """Print the API keys that lose permissions by a change of their owner."""
-    for each in losses:
-        click.echo(f"API key {each.key.name} ({each.key.id}) loses {', '.join(sorted(each.lost))}.")
+def describe_losses(losses: Iterable[KeyLoss]) -> list[str]:
+    """Describe the API keys that lose permissions by a change of their owner."""
+    return [f"API key {each.key.name} ({each.key.id}) loses {', '.join(sorted(each.lost))}." for each in losses]
 
 
-@click.command(epilog="Example: gamekeeper users email ann ann@example.com")
-@click.argument("name")
-@click.argument("address")
-@terminal.database_option
-def email(name: str, address: str, database: str | None) -> None:
-    """Set an account's email address."""
+class AccountStatus(NamedTuple):
+    """An account with its current mute and ban, whether it has a second factor, and its linked sign-ins."""
 
-    async def set_email(keeper: Keeper) -> User:
-        wanted = accounts.require_email(address, "email")
-        return await apply_change(keeper, lambda tx: accounts.change_email(tx, name, wanted, None))
-
-    user = terminal.run_on_database(database, set_email, final=True)
-    click.echo(f"Set the email address of {user.name}.")
+    user: User
+    mute: ImposedPenalty | None
+    ban: ImposedPenalty | None
+    has_second_factor: bool
+    issuers: Sequence[str]  # of linked sign-ins with OpenID Connect
 
 
-@click.command(epilog="Example: gamekeeper users rename ann anna")
-@click.argument("name")
-@click.argument("new")
-@terminal.database_option
-def rename(name: str, new: str, database: str | None) -> None:
-    """Rename an account."""
-
-    async def set_name(keeper: Keeper) -> User:
-        wanted = accounts.require_name(new, "name", keeper.settings)
-        return await apply_change(keeper, partial(accounts.rename, key=name, name=wanted))
-
-    user = terminal.run_on_database(database, set_name, final=True)
-    click.echo(f"The name of the account is {user.name} now.")
+async def _load(keeper: Keeper, found: Sequence[User]) -> list[AccountStatus]:
+    ids = [user.id for user in found]
+    mutes = {each.user_id: each for each in await moderation.find_mutes(keeper.store, ids)}
+    bans = {each.user_id: each for each in await moderation.find_bans(keeper.store, ids)}
+    holders = await factor_rows.find_holders(keeper.store, ids)
+    issuers = await credentials.find_issuers(keeper.store, ids)
+    return [
+        AccountStatus(user, mutes.get(user.id), bans.get(user.id), user.id in holders, issuers.get(user.id, []))
+        for user in found
+    ]
 
 
-@click.command(epilog="Example: gamekeeper users reset-second-factor ann")
-@click.argument("name")
-@terminal.database_option
-def reset_second_factor(name: str, database: str | None) -> None:
-    """Remove all second factors and recovery codes of an account, and revoke its tokens.
+def list_permissions(user: User) -> list[str]:
+    """Return the names of an account's roles and directly granted permissions, as this command line spells them."""
+    old = (["api"] if user.powers.api else []) + _list_roles(user.powers) + _list_powers(user.powers)
+    return [*old, *(f"role {each}" for each in user.grants.roles), *sorted(user.grants.direct)]
 
-    NAME is the account's name or its id. The password alone signs in then; a role may require a new second factor.
-    """
 
-    async def reset(keeper: Keeper) -> User:
-        return await apply_change(keeper, partial(second_factors.reset, key=name, actor=None, settings=keeper.settings))
+def _to_json_object(status: AccountStatus) -> dict[str, str | bool | list[str] | None]:
+    """Return an account for programs. `roles` and `powers` are permissions; versions before the roles named them so."""
+    user = status.user
+    return {
+        "id": user.id,
+        "name": user.name,
+        "email": user.email,
+        "api": user.powers.api,
+        "roles": _list_roles(user.powers),
+        "powers": _list_powers(user.powers),
+        "staff": list(user.grants.roles),
+        "permissions": sorted(user.grants.direct),
+        "muted": _describe_penalty(status.mute),
+        "mute_reason": user.mute_reason,
+        "banned": _describe_penalty(status.ban),
+        "ban_reason": user.ban_reason,
+        "suspended": user.suspended,
+        "second_factor": status.has_second_factor,
+        "linked_sign_ins": list(status.issuers),
+        "created_at": terminal.format_time(user.created_at),
+    }
 
-    user = terminal.run_on_database(database, reset, final=True)
-    click.echo(f"{user.name} has no second factor now; its tokens and console sessions are revoked.")
+
+def _to_table(status: AccountStatus) -> list[tuple[str, str]]:
+    """Return an account for people."""
+    user = status.user
+    granted = sorted(permissions.list_granted(user.powers, user.grants))
+    return [
+        ("id", user.id),
+        ("name", user.name),
+        ("email", user.email),
+        ("roles", ", ".join(permissions.list_roles(user)) or "none"),
+        ("granted directly", ", ".join(granted) or "none"),
+        ("muted", _describe_penalty(status.mute)),
+        ("reason of the mute", user.mute_reason or "-"),
+        ("banned", _describe_penalty(status.ban)),
+        ("reason of the ban", user.ban_reason or "-"),
+        ("suspended", "yes" if user.suspended else "no"),
+        ("second factor", "yes" if status.has_second_factor else "no"),
+        ("linked sign-ins", ", ".join(status.issuers) or "none"),
+        ("created", terminal.format_time(user.created_at)),
+    ]
+
+
+def _describe_penalty(penalty: ImposedPenalty | None) -> str:
+    if penalty is None:
+        return "no"
+    return "for good" if penalty.ends_at is None else f"until {terminal.format_time(penalty.ends_at)}"
+
+
+def _list_roles(powers: Powers) -> list[str]:
+    return [role for role, power in permissions.POWER_ROLES.items() if getattr(powers, power)]
+
+
+def _list_powers(powers: Powers) -> list[str]:
+    return [power.title() for power in permissions.POWERS if getattr(powers, power)]

@@ -9,32 +9,35 @@ import errno
 import os
 import tempfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple, Self
+from typing import IO, Annotated, NamedTuple, Self
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import msgspec
 
 from gamekeeper import __version__
 from gamekeeper.copies.lines import (
+    FORMAT,
+    MANIFEST,
     BadCopy,
     ChecksumWriter,
+    CopyFiles,
     CopyProgress,
     LineChecksum,
     cut_at_lines,
+    encode_manifest,
+    parse_manifest,
     read_pieces,
     stop_on_cancel,
     translate_write_errors,
 )
-from gamekeeper.doctor.values import MAX_CHANGE, YEAR_MS
+from gamekeeper.doctor.audit import MAX_CHANGE, YEAR_MS
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock, copies
 from gamekeeper.store.engine.interface import Row, Snapshot, Store
 from gamekeeper.store.engine.migrate import AppliedMigration, read_applied
 
-FORMAT = 1
-MANIFEST = "manifest.json"
 COMPRESSION_LEVEL = 1  # ZIP compression level: higher levels take twice the time to save a tenth of the size
 MAX_MANIFEST_BYTES = 1 << 20  # size limit of a backup's manifest: a real one has about 10,000 bytes
 # Protection against ZIP bombs: a backup may unpack to MAX_UNPACKED_BYTES or to MAX_UNPACK_RATIO times its size,
@@ -47,10 +50,6 @@ StoredTime = Annotated[int, msgspec.Meta(ge=0, le=253_402_300_799_999)]  # milli
 StoredValue = str | Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)] | None
 # Exceptions that zipfile raises for a damaged file.
 _BROKEN = (BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError)
-
-
-class BadBackup(BadCopy):
-    """The file is not a backup, or is damaged; the message says what to do."""
 
 
 class BackupTable(msgspec.Struct, frozen=True):
@@ -90,7 +89,7 @@ class ArchiveWriter:
             yield ChecksumWriter(file)
 
     def write_manifest(self, manifest: BackupManifest) -> None:
-        self._zip.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+        self._zip.writestr(MANIFEST, encode_manifest(manifest))
 
     def __enter__(self) -> Self:
         return self
@@ -99,21 +98,19 @@ class ArchiveWriter:
         self._zip.close()
 
 
-class Archive:
-    """Reads a backup file; damage anywhere in the file raises BadBackup."""
-
-    left_out: frozenset[str] | None  # tables that a backup does not have
+class Archive(CopyFiles):
+    """Reads a backup file; damage anywhere in the file raises BadCopy."""
 
     def __init__(self, path: Path, *, made_here: bool = False) -> None:
         """Open a backup. `made_here`: this process has just written it, so skip the ZIP bomb check of its tables."""
         self.path, self.left_out = path, LEFT_OUT
         if path.exists() and not path.is_file() and not path.is_dir():
-            raise BadBackup(f"{path} is a device, a pipe or a socket. Name the file of a backup.")
+            raise BadCopy(f"{path} is a device, a pipe or a socket. Name the file of a backup.")
         with _translate_read_errors(path):
             self._zip = ZipFile(path)
             try:
                 self._require_size((MANIFEST,), MAX_MANIFEST_BYTES)
-                self.manifest = _parse_manifest(self._zip.read(MANIFEST))
+                self.manifest = parse_manifest(self._zip.read(MANIFEST), "backup", BackupManifest)
                 self._require_names()
                 if not made_here:
                     tables = [_name_file(table.name) for table in self.manifest.tables]
@@ -121,23 +118,14 @@ class Archive:
             except BaseException:
                 self._zip.close()
                 raise
+        self.migrations = self.manifest.migrations
+        self.columns = {table.name: table.columns for table in self.manifest.tables}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._zip.close()
-
-    @property
-    def migrations(self) -> Sequence[AppliedMigration]:
-        return self.manifest.migrations
-
-    @property
-    def columns(self) -> Mapping[str, Sequence[str]]:
-        return {table.name: table.columns for table in self.manifest.tables}
-
-    def build_mismatch_error(self, what: str) -> BadBackup:
-        return BadBackup(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
 
     def require_last_change(self, number: int) -> None:
         if number != self.manifest.ledger:
@@ -147,11 +135,8 @@ class Archive:
     def verify(self, progress: CopyProgress) -> None:
         """Read every table of the backup, and compare its row count and checksum with the manifest."""
         for table in self.manifest.tables:
-            tally = LineChecksum()
-            for piece in self._read_pieces(table.name):
-                tally.add(piece)
-                progress(f"{table.name}, checked", tally.rows, table.rows)
-            if (tally.rows, tally.sha256) != (table.rows, table.sha256):
+            pieces = self._read_pieces(table.name)
+            if not LineChecksum().matches(pieces, table.name, table.rows, table.sha256, progress):
                 raise _build_damage_error(self.path, f"the table {table.name} was changed")
 
     def read_rows(self, table: str, progress: CopyProgress) -> Generator[Row]:
@@ -193,7 +178,7 @@ class Archive:
         """Refuse a ZIP bomb before unpacking it. The sizes in the ZIP's index are reliable: zipfile reads no more."""
         size = sum(self._zip.getinfo(name).file_size for name in names)
         if size > most:
-            raise BadBackup(
+            raise BadCopy(
                 f"{self.path} would unpack to {size >> 20:,} MiB, far more than a real backup of its size. "
                 "Nothing was changed. Use another one. If it is your own, pack its files again without compression "
                 "(unzip, then zip -0)."
@@ -229,15 +214,8 @@ def _name_file(table: str) -> str:
     return f"{table}.jsonl"
 
 
-def _parse_manifest(raw: bytes) -> BackupManifest:
-    version: object = msgspec.json.decode(raw, type=dict[str, Any]).get("format")
-    if version != FORMAT:
-        raise BadBackup(f"This backup has the format {version}, and this Gamekeeper knows {FORMAT}. Use a newer one.")
-    return msgspec.json.decode(raw, type=BackupManifest)
-
-
-def _build_damage_error(path: Path, why: str) -> BadBackup:
-    return BadBackup(f"{path} is a damaged backup: {why}. Nothing was changed. Use another one.")
+def _build_damage_error(path: Path, why: str) -> BadCopy:
+    return BadCopy(f"{path} is a damaged backup: {why}. Nothing was changed. Use another one.")
 
 
 @contextlib.contextmanager
@@ -248,7 +226,7 @@ def _translate_read_errors(path: Path) -> Generator[None]:
         # zipfile raises such an OSError for impossible offsets or compression methods
         if error.errno in (None, errno.EINVAL):
             raise _build_damage_error(path, "its index does not match its contents") from error
-        raise BadBackup(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise BadCopy(f"{path} cannot be read: {error.strerror or error}.") from error
     except _BROKEN as error:
         raise _build_damage_error(path, str(error).rstrip(".") or type(error).__name__) from error
 
@@ -279,7 +257,7 @@ async def create_backup(store: Store, path: Path, progress: CopyProgress, *, for
         _sync_and_close(file)
         with Archive(part, made_here=True) as archive:
             if archive.manifest != manifest:
-                raise BadBackup(f"{part} does not contain what was written to it. Check the disk.")
+                raise BadCopy(f"{part} does not contain what was written to it. Check the disk.")
             archive.verify(progress)
         await asyncio.sleep(0)  # last chance for a Ctrl-C to cancel the backup
     return manifest
@@ -292,12 +270,20 @@ def open_atomic(path: Path, *, force: bool) -> Generator[tuple[Path, IO[bytes]]]
     On success the file is synced to disk and renamed to `path`; on failure it is deleted.
     """
     _require_free(path, force=force)
-    with _open_part_file(path) as (part, file):
-        yield part, file
-        _sync_and_close(file)
-        _require_free(path, force=force)
-        part.replace(path)
-        sync_folder(path.parent)
+    try:
+        number, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)  # readable by its owner only
+        part = Path(name)
+        with os.fdopen(number, "w+b") as file:
+            try:
+                yield part, file
+                _sync_and_close(file)
+                _require_free(path, force=force)
+                part.replace(path)
+                sync_folder(path.parent)
+            finally:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise BadCopy(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 def sync_folder(folder: Path) -> None:
@@ -340,23 +326,8 @@ async def _copy_table(tx: Snapshot, writer: ArchiveWriter, name: str, progress: 
 
 def _require_free(path: Path, *, force: bool) -> None:
     if path.is_dir():
-        raise BadBackup(f"{path} is a folder. Name a file in it.")
+        raise BadCopy(f"{path} is a folder. Name a file in it.")
     if path.exists() and not path.is_file():
-        raise BadBackup(f"{path} is a device, a pipe or a socket. Choose another name.")
+        raise BadCopy(f"{path} is a device, a pipe or a socket. Choose another name.")
     if path.exists() and not force:
-        raise BadBackup(f"{path} already exists. Choose another name, or overwrite it with --force.")
-
-
-@contextlib.contextmanager
-def _open_part_file(path: Path) -> Generator[tuple[Path, IO[bytes]]]:
-    """Open a file with a temporary name in the same folder; delete it afterwards unless it was renamed."""
-    try:
-        number, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)  # readable by its owner only
-        part = Path(name)
-        with os.fdopen(number, "w+b") as file:
-            try:
-                yield part, file
-            finally:
-                part.unlink(missing_ok=True)
-    except OSError as error:
-        raise BadBackup(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise BadCopy(f"{path} already exists. Choose another name, or overwrite it with --force.")

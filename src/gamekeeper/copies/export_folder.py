@@ -11,14 +11,21 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gamekeeper.copies.backups import StoredInt
-from gamekeeper.copies.lines import BadCopy, CopyProgress, LineChecksum, cut_at_lines, read_pieces
+from gamekeeper.copies.lines import (
+    MANIFEST,
+    BadCopy,
+    CopyFiles,
+    CopyProgress,
+    LineChecksum,
+    cut_at_lines,
+    parse_manifest,
+    read_pieces,
+)
 from gamekeeper.game.core import lookup
-from gamekeeper.http.server.instants import format_instant, parse_instant
+from gamekeeper.ground.instants import format_instant, parse_instant
 from gamekeeper.store.engine import copies
 from gamekeeper.store.engine.migrate import AppliedMigration
 
-FORMAT = 1
-MANIFEST = "manifest.json"
 TIME, TRUTH, JSON, GUID, PLAIN = "time", "truth", "json", "guid", "plain"
 _WORDS = {"boolean": TRUTH, "json": JSON, "document": JSON, "guid": GUID}
 _TYPES: Mapping[str, Any] = {
@@ -28,10 +35,6 @@ _TYPES: Mapping[str, Any] = {
     GUID: str | None,
     PLAIN: str | int | None,
 }
-
-
-class BadExport(BadCopy):
-    """The folder is not an export, or is damaged; the message says what to do."""
 
 
 class NestedTable(NamedTuple):
@@ -149,42 +152,32 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-class ExportFolder:
-    """Reads an export folder. Errors are BadExport with the file and the line."""
+class ExportFolder(CopyFiles):
+    """Reads an export folder. Errors are BadCopy with the file and the line.
+
+    Tables may be missing, because people may write an export folder by hand.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # Tables may be missing, because people may write an export folder by hand.
-        self.left_out: frozenset[str] | None = None
         try:
             raw = (path / MANIFEST).read_bytes()
         except OSError as error:
-            raise BadExport(f"{path} is no export: {MANIFEST} cannot be read: {error.strerror or error}.") from error
+            raise BadCopy(f"{path} is no export: {MANIFEST} cannot be read: {error.strerror or error}.") from error
         try:
-            self.manifest = _parse_manifest(raw)
+            self.manifest = parse_manifest(raw, "export", ExportManifest)
+            parse_instant(self.manifest.made_at)
         except (ValueError, RecursionError) as error:
-            raise BadExport(f"{path} is a damaged export: {MANIFEST}: {error}. Nothing was changed.") from error
-
-    @property
-    def migrations(self) -> Sequence[AppliedMigration]:
-        return self.manifest.migrations
-
-    @property
-    def columns(self) -> Mapping[str, Sequence[str]]:
-        return {table: columns for file in self.manifest.files for table, columns in file.columns.items()}
-
-    def build_mismatch_error(self, what: str) -> BadExport:
-        return BadExport(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
+            raise BadCopy(f"{path} is a damaged export: {MANIFEST}: {error}. Nothing was changed.") from error
+        self.migrations = self.manifest.migrations
+        self.columns = {table: columns for file in self.manifest.files for table, columns in file.columns.items()}
 
     def verify(self, progress: CopyProgress) -> None:
         """Read every file of the export folder, and compare its line count and checksum with the manifest."""
         for file in self.manifest.files:
             tally = LineChecksum()
-            for piece in self._read_pieces(file):
-                tally.add(piece)
-                progress(f"{file.name}, checked", tally.rows, file.lines)
-            if (tally.rows, tally.sha256) != (file.lines, file.sha256):
-                raise BadExport(
+            if not tally.matches(self._read_pieces(file), file.name, file.lines, file.sha256, progress):
+                raise BadCopy(
                     f"{self.path / file.name} was changed after the export: it has {tally.rows} lines with the SHA-256 "
                     f"{tally.sha256}. Nothing was changed. If you changed it on purpose, update {MANIFEST}."
                 )
@@ -220,15 +213,15 @@ class ExportFolder:
             except msgspec.DecodeError as error:
                 raise self._build_line_error(file, number, error) from error
 
-    def _build_line_error(self, file: ExportFile, number: int, error: Exception) -> BadExport:
-        return BadExport(f"{self.path / file.name}, line {number}: {str(error).rstrip('.')}. Nothing was changed.")
+    def _build_line_error(self, file: ExportFile, number: int, error: Exception) -> BadCopy:
+        return BadCopy(f"{self.path / file.name}, line {number}: {str(error).rstrip('.')}. Nothing was changed.")
 
     def _read_pieces(self, file: ExportFile) -> Iterator[bytes]:
         try:
             with (self.path / file.name).open("rb") as opened:
                 yield from read_pieces(opened)
         except (OSError, ValueError) as error:  # ValueError: U+0000 in the name
-            raise BadExport(
+            raise BadCopy(
                 f"{self.path / file.name} cannot be read: {getattr(error, 'strerror', error)}. Nothing was changed."
             ) from error
 
@@ -272,12 +265,3 @@ def _define_nested_field(part: NestedTable, columns: Mapping[str, Sequence[str]]
     own = [column for column in columns[part.table] if column != part.owner]
     shape: Any = msgspec.defstruct(part.table, _define_fields(part.table, own), forbid_unknown_fields=True)
     return part.field, list[shape] if part.many else shape | None
-
-
-def _parse_manifest(raw: bytes) -> ExportManifest:
-    version: object = msgspec.json.decode(raw, type=dict[str, Any]).get("format")
-    if version != FORMAT:
-        raise BadExport(f"This export has the format {version}, and this Gamekeeper knows {FORMAT}. Use a newer one.")
-    manifest = msgspec.json.decode(raw, type=ExportManifest)
-    parse_instant(manifest.made_at)
-    return manifest

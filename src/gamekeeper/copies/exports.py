@@ -12,17 +12,12 @@ from collections.abc import AsyncGenerator, Generator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-import msgspec
-
 from gamekeeper import __version__
 from gamekeeper.copies import backups
 from gamekeeper.copies.backups import open_atomic
 from gamekeeper.copies.export_folder import (
-    FORMAT,
-    MANIFEST,
     NESTED_NAMES,
     NESTED_TABLES,
-    BadExport,
     ExportFile,
     ExportFolder,
     ExportManifest,
@@ -30,11 +25,20 @@ from gamekeeper.copies.export_folder import (
     classify_columns,
     format_row,
 )
-from gamekeeper.copies.lines import ChecksumWriter, CopyProgress, stop_on_cancel, translate_write_errors
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.copies.lines import (
+    FORMAT,
+    MANIFEST,
+    BadCopy,
+    ChecksumWriter,
+    CopyProgress,
+    encode_manifest,
+    stop_on_cancel,
+    translate_write_errors,
+)
 from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.accounts.person import PersonExport, write_person
-from gamekeeper.http.server.instants import format_instant
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock, copies
 from gamekeeper.store.engine.interface import Reading, Snapshot, Store
@@ -70,7 +74,7 @@ async def export(store: Store, path: Path, progress: CopyProgress) -> ExportMani
         manifest = await store.read(copy)
         written = ExportFolder(part)
         if written.manifest != manifest:
-            raise BadExport(f"{part} does not contain what was written to it. Check the disk.")
+            raise BadCopy(f"{part} does not contain what was written to it. Check the disk.")
         written.verify(progress)
         await asyncio.sleep(0)  # last chance for a Ctrl-C to cancel the export
         _require_free(path)
@@ -88,7 +92,7 @@ async def _export_tables(tx: Snapshot, folder: Path, progress: CopyProgress) -> 
         FORMAT, __version__, made_at, last, trimmed, list((await read_applied(tx)).values()), files
     )
     with _create_file(folder / MANIFEST) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(manifest)))
+        file.write(encode_manifest(manifest))
     return manifest
 
 
@@ -143,7 +147,7 @@ def _create_file(path: Path) -> Generator[IO[bytes]]:
 
 def _require_free(path: Path) -> None:
     if path.exists():
-        raise BadExport(f"{path} already exists. Choose another name; an export never overwrites a folder.")
+        raise BadCopy(f"{path} already exists. Choose another name; an export never overwrites a folder.")
 
 
 @contextlib.contextmanager
@@ -156,7 +160,7 @@ def _create_part_folder(path: Path) -> Generator[Path]:
         finally:
             shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
-        raise BadExport(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise BadCopy(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 async def export_person(keeper: Keeper, key: str, path: Path, *, force: bool) -> PersonExport:
@@ -167,7 +171,7 @@ async def export_person(keeper: Keeper, key: str, path: Path, *, force: bool) ->
             file.seek(0)  # overwrite an earlier attempt: after a lost connection this function runs again
             file.truncate()
             with translate_write_errors(path):
-                return await write_person(tx, key, file.write, _go_on)
+                return await write_person(tx, key, file.write, _go_on, keeper.changes.codec)
 
         return await keeper.store.read(write)
 

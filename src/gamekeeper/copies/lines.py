@@ -6,13 +6,19 @@ asyncio cancels a task only at an await, and a copy on SQLite has none.
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import msgspec
 
+from gamekeeper.store.engine.interface import Row
+from gamekeeper.store.engine.migrate import AppliedMigration
+
 T = TypeVar("T")
+FORMAT = 1  # of backups and exports
+MANIFEST = "manifest.json"
 PIECE_BYTES = 1 << 20
 # Longest line of a backup or export file, in bytes. The longest of a real file is a change with two records, each as
 # large as a game server can report by default (8 MiB); the quotes in them can take twice the space.
@@ -24,7 +30,42 @@ CopyProgress = Callable[[str, int, int | None], None]
 
 
 class BadCopy(Exception):
-    """A copy of a database cannot be written or is damaged; the message says what to do."""
+    """A copy of a database cannot be written, is damaged, or cannot be filled in; the message says what to do."""
+
+
+class TableSource(ABC):
+    """Source of the tables for a new database: a backup, an export folder or another database."""
+
+    migrations: Sequence[AppliedMigration] = ()  # migrations that were applied to the source database
+    columns: Mapping[str, Sequence[str]]  # columns of each table, in the order of the values in its rows
+    left_out: frozenset[str] | None = None  # tables of its schema that the source leaves out; None: may be any
+
+    @abstractmethod
+    def read_rows(self, table: str, progress: CopyProgress) -> Generator[Row]: ...
+
+    @abstractmethod
+    def build_mismatch_error(self, what: str) -> BadCopy:
+        """Return the error for tables or columns that do not match the source's migrations."""
+
+
+class CopyFiles(TableSource):
+    """Source that is a backup or an export folder."""
+
+    path: Path
+
+    def build_mismatch_error(self, what: str) -> BadCopy:
+        return BadCopy(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
+
+
+def parse_manifest(raw: bytes, name: str, shape: type[T]) -> T:
+    version: object = msgspec.json.decode(raw, type=dict[str, Any]).get("format")
+    if version != FORMAT:
+        raise BadCopy(f"This {name} has the format {version}, and this Gamekeeper knows {FORMAT}. Use a newer one.")
+    return msgspec.json.decode(raw, type=shape)
+
+
+def encode_manifest(manifest: msgspec.Struct) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(manifest))
 
 
 @contextlib.contextmanager
@@ -48,6 +89,13 @@ class LineChecksum:
     def add(self, lines: bytes) -> None:
         self._hash.update(lines)
         self.rows += lines.count(b"\n")
+
+    def matches(self, pieces: Iterable[bytes], name: str, rows: int, sha256: str, progress: CopyProgress) -> bool:
+        """Add all pieces of a file, and compare them with what its manifest says."""
+        for piece in pieces:
+            self.add(piece)
+            progress(f"{name}, checked", self.rows, rows)
+        return (self.rows, self.sha256) == (rows, sha256)
 
     @property
     def sha256(self) -> str:
@@ -115,9 +163,6 @@ def cut_at_lines(pieces: Iterable[bytes]) -> Generator[bytes]:
         yield last
 
 
-R = TypeVar("R")
-
-
 def stop_on_cancel(progress: CopyProgress) -> CopyProgress:
     """Wrap a progress callback, so that it raises CancelledError when the current task is being cancelled.
 
@@ -133,7 +178,7 @@ def stop_on_cancel(progress: CopyProgress) -> CopyProgress:
     return report_unless_interrupted
 
 
-async def wait_for_outcome(writing: Coroutine[Any, Any, R]) -> R:
+async def wait_for_outcome(writing: Coroutine[Any, Any, T]) -> T:
     """Wait for the end of a write, even if this task is cancelled. If the write succeeded, ignore the cancellation."""
     task = asyncio.ensure_future(writing)
     try:

@@ -7,21 +7,20 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from gamekeeper.copies import restores
-from gamekeeper.copies.lines import BadCopy, CopyProgress, TableChecksum, wait_for_outcome
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.copies.lines import BadCopy, CopyProgress, T, TableChecksum, TableSource, wait_for_outcome
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.settings import Settings, show_value
-from gamekeeper.http.server import opening
+from gamekeeper.http import keeper_builder
 from gamekeeper.store.engine import copies, migrate
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Transaction, Writing
-from gamekeeper.store.engine.migrate import CLAIM, AppliedMigration, read_applied
+from gamekeeper.store.engine.migrate import CLAIM, read_applied
 
-T = TypeVar("T")
 MAX_BATCHES = 4  # queue size of a move between databases: batches of rows that are read but not written yet
 POLL_SECONDS = 0.2  # interval in which the waiting side of a move checks whether the other side has stopped
 _END: list[copies.CopiedRow] = []
@@ -31,7 +30,7 @@ class MoveStopped(DatabaseUnavailable):
     """The other side of a move between databases has stopped, or the move was cancelled."""
 
 
-class TableStream:
+class TableStream(TableSource):
     """Queue between two databases in a move: the receiver requests one table after the other, and the sender reads it.
 
     Both sides poll the move's task for a cancellation: while the sender waits, its event loop does not run.
@@ -39,9 +38,6 @@ class TableStream:
 
     def __init__(self, move: asyncio.Task[Any] | None) -> None:
         self._move = move
-        self.left_out: frozenset[str] | None = None
-        self.migrations: Sequence[AppliedMigration] = ()
-        self.columns: Mapping[str, Sequence[str]] = {}
         self._forms: dict[str, dict[str, str]] = {}
         self._asked: queue.Queue[str | None] = queue.Queue()
         self._given: queue.Queue[list[copies.CopiedRow]] = queue.Queue(MAX_BATCHES)
@@ -176,7 +172,7 @@ def _receive(
 
     try:
         with restores.prepare_target(target) as place:
-            return asyncio.run(opening.run_with_keeper(place, fill))
+            return asyncio.run(keeper_builder.run_with_keeper(place, fill))
     # convert OSError: the source's store would take it for a lost database connection, and retry
     except OSError as error:
         raise BadCopy(f"{show_value(target, 'database')} cannot be written: {error.strerror or error}.") from error

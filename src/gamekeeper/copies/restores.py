@@ -9,69 +9,46 @@ import secrets
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from gamekeeper.copies.backups import Archive, sync_folder
 from gamekeeper.copies.export_folder import ExportFolder
-from gamekeeper.copies.lines import BadCopy, CopyProgress, TableChecksum, is_cancelled, stop_on_cancel, wait_for_outcome
+from gamekeeper.copies.lines import (
+    BadCopy,
+    CopyProgress,
+    TableChecksum,
+    TableSource,
+    is_cancelled,
+    stop_on_cancel,
+    wait_for_outcome,
+)
 from gamekeeper.game.audit import retention
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground.instants import parse_instant
 from gamekeeper.ground.settings import Settings
-from gamekeeper.http.server import opening
-from gamekeeper.http.server.instants import parse_instant
+from gamekeeper.http import keeper_builder
 from gamekeeper.store.accounts import mails
 from gamekeeper.store.core import ledger, ordered_lists
-from gamekeeper.store.engine import copies, indexes
+from gamekeeper.store.engine import copies, database_checks
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Row, Writing
 from gamekeeper.store.engine.migrate import (
     CLAIM,
     MIGRATIONS_TABLE,
-    AppliedMigration,
     apply_missing,
     load_migrations,
     read_applied,
     require_known,
 )
-from gamekeeper.store.insight import rollups
+from gamekeeper.store.insight import activity
 from gamekeeper.store.players import presence
 from gamekeeper.store.world import logs
 
 EPOCH, LISTS, ROLES, ROLLUPS = "epoch", "lists", "roles", "rollups"
 
 
-class NotEmpty(BadCopy):
-    """The target database is not empty; the message says what to do."""
-
-
-class TableSource(Protocol):
-    """Source of the tables for a new database: a backup, an export folder or another database."""
-
-    @property
-    def migrations(self) -> Sequence[AppliedMigration]:
-        """Migrations that were applied to the source database."""
-        ...
-
-    @property
-    def columns(self) -> Mapping[str, Sequence[str]]:
-        """Columns of each table, in the order of the values in its rows."""
-        ...
-
-    @property
-    def left_out(self) -> frozenset[str] | None:
-        """Tables that the source leaves out of all those of its schema; None if it may leave out any."""
-        ...
-
-    def read_rows(self, table: str, progress: CopyProgress) -> Generator[Row]: ...
-
-    def build_mismatch_error(self, what: str) -> Exception:
-        """Return the error for tables or columns that do not match the source's migrations."""
-        ...
-
-
 @contextlib.contextmanager
 def prepare_target(settings: Settings) -> Generator[Settings]:
     """Yield the settings of the database to fill. For SQLite it is a temporary file, which is renamed on success."""
-    file = opening.find_database_file(settings)
+    file = keeper_builder.find_database_file(settings)
     if file is None:
         yield settings
         return
@@ -93,18 +70,18 @@ def prepare_target(settings: Settings) -> Generator[Settings]:
 
 async def require_empty_target(settings: Settings) -> None:
     """Refuse a target that is not empty, before any long work starts."""
-    file = opening.find_database_file(settings)
+    file = keeper_builder.find_database_file(settings)
     if file:
         _require_no_file(file)
     else:
-        await opening.run_with_keeper(settings, lambda keeper: _require_empty(keeper.store))
+        await keeper_builder.run_with_keeper(settings, lambda keeper: _require_empty(keeper.store))
 
 
 def _require_no_file(file: Path) -> None:
     there = [each for each in _list_files(file) if each.exists()]
     if there:
         names = " ".join(str(each) for each in there)
-        raise NotEmpty(
+        raise BadCopy(
             f"The database {file} already exists; it was not changed. Stop the server that uses it, move it away "
             f"({names}), and run the same command again."
         )
@@ -114,7 +91,7 @@ async def _require_empty(tx: Reading) -> None:
     there = await copies.list_tables(tx)
     if not there or (there == [MIGRATIONS_TABLE] and not await read_applied(tx)):
         return
-    raise NotEmpty(
+    raise BadCopy(
         "This database is not empty; it was not changed. Stop the servers that use it, create an empty database "
         "(createdb game2), and run the same command with that."
     )
@@ -154,7 +131,7 @@ async def rebuild_derived(keeper: Keeper) -> bool:
     if is_cancelled():
         return False
     try:
-        await indexes.create_missing(keeper.store)
+        await database_checks.create_missing_indexes(keeper.store)
         await keeper.lists.rebuild()
     except asyncio.CancelledError:
         return False
@@ -170,7 +147,8 @@ async def _fill_tables(tx: Writing, origin: TableSource, progress: CopyProgress)
         _require_all_tables(origin, there, origin.left_out)
     if LISTS in there:
         await ordered_lists.begin_bulk_load(tx)
-    await indexes.drop(tx)  # drop the indexes before filling the tables: building them from all rows later is faster
+    # drop the indexes before filling the tables: building them from all rows later is faster
+    await database_checks.drop_indexes(tx)
     sums = {table: await _fill_table(tx, origin, table, progress) for table in there if table in origin.columns}
     if LISTS in there:
         await ordered_lists.end_bulk_load(tx)
@@ -196,7 +174,7 @@ async def _fill_table(tx: Writing, origin: TableSource, table: str, progress: Co
     if table == ROLES:
         await copies.clear_roles(tx)
     if table == ROLLUPS:
-        await rollups.clear(tx)
+        await activity.clear_checkpoints(tx)
     given = TableChecksum()
     numbers = await copies.find_number_columns(tx, table)
     with contextlib.closing(origin.read_rows(table, progress)) as rows:

@@ -8,15 +8,15 @@ import msgspec
 
 from gamekeeper import app
 from gamekeeper.demo.world import API_ACCOUNT, GAME_SERVERS, make_stable_id
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.refusals import ChangesTrimmed, CursorAhead, Refusal
 from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players import presence
 from gamekeeper.game.world import commands, link
 from gamekeeper.game.world.feed import FeedQuery
 from gamekeeper.game.world.link import PlayerReport
 from gamekeeper.ground.settings import Settings
-from gamekeeper.http.server import opening
+from gamekeeper.http import keeper_builder
 from gamekeeper.http.server.asgi import Asgi
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import presence as presence_rows
@@ -36,7 +36,7 @@ FIELDS = {"MapId": "map_id", "X": "x", "Y": "y"}  # field of a warp → attribut
 
 def build(settings: Settings) -> Asgi:
     """Build the demo's HTTP app, with jobs that simulate its game servers."""
-    keeper = opening.build_keeper(settings)
+    keeper = keeper_builder.build_keeper(settings)
     game = DemoGame(keeper)
     return app.build(keeper, [(RENEW_SECONDS, game.keep_online), (FOLLOW_SECONDS, game.follow)])
 

@@ -1,23 +1,24 @@
 """Fill a database with the demo's data, through the same write path as every other change."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from msgspec.structs import replace
 
-from gamekeeper.demo import past_loads, pictures, players, sample_past, world
+from gamekeeper.demo import past_loads, players, sample_past, world
 from gamekeeper.demo.past import SHOP_KEY, Past
 from gamekeeper.demo.world import make_numbered_id, make_stable_id
 from gamekeeper.game.access import passwords, tokens
+from gamekeeper.game.access.changes import UserRegistered
 from gamekeeper.game.accounts import accounts
-from gamekeeper.game.accounts.account_changes import UserBanned, UserMuted, UserRegistered, UsersLoaded
+from gamekeeper.game.accounts.changes import UserBanned, UserMuted, UsersLoaded
 from gamekeeper.game.core.change import Change, Unlogged
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.lookup import fold
 from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.game.insight import activity
-from gamekeeper.game.insight.calendar import HOUR_MS
+from gamekeeper.game.insight.activity import load_sessions
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayersLoaded
 from gamekeeper.game.world import catalogue, logs
 from gamekeeper.game.world.loads import (
@@ -28,16 +29,17 @@ from gamekeeper.game.world.loads import (
     load_guilds,
     load_memberships,
     load_server_variables,
-    load_sessions,
     pause_gc,
 )
+from gamekeeper.ground.instants import HOUR_MS
 from gamekeeper.store.access.roles import Grants
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.moderation import Penalty
-from gamekeeper.store.engine import clock, indexes
+from gamekeeper.store.engine import clock, database_checks
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.players import players as stored_players
 from gamekeeper.store.players import presence
+from gamekeeper.store.world.catalogue import Picture
 
 BATCH_SIZE = 10_000
 TOKEN_HOURS = 24
@@ -90,7 +92,7 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
             numbers = range(first, min(first + BATCH_SIZE, wanted))
             await _load_batch(keeper, numbers)
             advance(len(numbers))
-    await indexes.create_missing(keeper.store)
+    await database_checks.create_missing_indexes(keeper.store)
     await keeper.lists.prepare()
 
 
@@ -201,11 +203,11 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
             Unlogged(record),
             past_loads.load_numbers(sample_past.build_requests(now), sample_past.build_sign_ins(now)),
             past_loads.load_key(key),
-            past_loads.load_pictures(pictures.draw_pictures()),
+            past_loads.load_pictures(draw_pictures()),
             past_loads.load_boards(sample_past.build_boards(start)),
             past_loads.backdate_accounts(created),
-            past_loads.backdate_mutes([make_stable_id("user", name) for name in world.MUTED], start),
-            past_loads.backdate_bans([make_stable_id("user", name) for name in world.BANNED], start),
+            past_loads.backdate_penalties(world.MUTED, start, bans=False),
+            past_loads.backdate_penalties(world.BANNED, start, bans=True),
         ],
         None,
     )
@@ -219,23 +221,13 @@ def _build_accounts(hashes: dict[str, str]) -> list[Change]:
         )
         for name, password in hashes.items()
     ]
-    return [
-        *(UserRegistered(user) for user in inhabitants),
-        *(
-            UserMuted(user, _make_permanent_penalty(world.MUTED[user.name]))
-            for user in inhabitants
-            if user.name in world.MUTED
-        ),
-        *(
-            UserBanned(user, _make_permanent_penalty(world.BANNED[user.name]))
-            for user in inhabitants
-            if user.name in world.BANNED
-        ),
+    penalties = [
+        penalize(user, Penalty(reasons[user.name], world.API_ACCOUNT, None))
+        for penalize, reasons in ((UserMuted, world.MUTED), (UserBanned, world.BANNED))
+        for user in inhabitants
+        if user.name in reasons
     ]
-
-
-def _make_permanent_penalty(reason: str) -> Penalty:
-    return Penalty(reason, world.API_ACCOUNT, None)
+    return [*(UserRegistered(user) for user in inhabitants), *penalties]
 
 
 async def _set_password(keeper: Keeper, sent: str) -> None:
@@ -255,3 +247,26 @@ async def _load_account(keeper: Keeper, name: str) -> users.User:
     if found is None:
         raise NotADemo(f"The demo's account {name} was deleted. Use another --data DIR or --database URL.")
     return found
+
+
+PICTURE_SIDE = 16
+EDGE = world.DATA.colours["edge"]
+
+
+def draw_pictures() -> dict[str, Picture]:
+    """Draw the pictures of all items, by the item's id."""
+    return {each.id: _draw(world.DATA.pictures[each.name]) for each in world.ITEMS}
+
+
+def _draw(shapes: Sequence[str]) -> Picture:
+    from PIL import Image, ImageDraw  # noqa: PLC0415 - imported when the demo is filled
+
+    image = Image.new("RGBA", (PICTURE_SIDE, PICTURE_SIDE))
+    pen = ImageDraw.Draw(image)
+    for form, colour, *numbers in map(str.split, shapes):
+        points, fill = [int(each) for each in numbers], world.DATA.colours.get(colour, colour)
+        if form == "line":
+            pen.line(points, fill, 2)
+        else:
+            getattr(pen, form)(points, fill, EDGE)
+    return catalogue.encode_picture(catalogue.scale_picture(image))

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gamekeeper.demo import past_loads, world
 from gamekeeper.demo.past_loads import finish_job, load_job, refuse_target
 from gamekeeper.demo.world import make_stable_id
-from gamekeeper.game.access.permissions import PERMISSIONS, Actor
+from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.game.accounts import moderation
 from gamekeeper.game.accounts.changes import NoteAdded, TagsSet
 from gamekeeper.game.accounts.moderation import ModerationRequest
@@ -18,15 +18,17 @@ from gamekeeper.game.audit import bulk_jobs
 from gamekeeper.game.audit import undo as game_undo
 from gamekeeper.game.audit.bulk_jobs import UNDO, JobDetails, record_result
 from gamekeeper.game.audit.changes import BulkJobChanged
-from gamekeeper.game.core.change import Change, Codec, Step, Unlogged
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.change import Actor, Change, Codec, Step, Unlogged
+from gamekeeper.game.core.player import INVENTORY, Capacity
 from gamekeeper.game.core.refusals import InventoryFull
 from gamekeeper.game.core.writes import Decide, Decision, Intent
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players import inventory, items
-from gamekeeper.game.players.inventory import INVENTORY, Capacity, SlotChanges, read_capacity
+from gamekeeper.game.players.inventory import SlotChanges, read_capacity
 from gamekeeper.game.players.player_edits import load_state
 from gamekeeper.game.world import link
 from gamekeeper.game.world.link import PlayerReport
+from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.ground.settings import Settings
 from gamekeeper.store.access.api_keys import ApiKey, KeyLimits
 from gamekeeper.store.accounts.moderation import Penalty
@@ -38,7 +40,6 @@ from gamekeeper.store.world.catalogue import CatalogueItem
 OWNERS = {player: account for account, held in world.ACCOUNTS.items() for player in held}
 API_ID = make_stable_id("user", world.API_ACCOUNT)
 SHOP_KEY_ID = make_stable_id("api key", world.SHOP_KEY)
-DAY_MS = 24 * 60 * 60 * 1000
 
 
 class PastChange(NamedTuple):
@@ -118,10 +119,19 @@ class Past:
         intent = Intent(f"demo-{at}", API_ID, over_link=True)
         self.add(at, intent, partial(_report, found=found, past=self))
 
-    def give(self, at: int, who: Intent, player: str, item: CatalogueItem, quantity: int, label: str = "") -> None:
-        key = make_stable_id("player", player)
-        rule = partial(items.give, key=key, item_id=item.id, quantity=quantity, room=self.room, overflow=True)
-        self.add(at, who, rule, label)
+    def give(
+        self,
+        at: int,
+        who: Intent,
+        player: str,
+        item: CatalogueItem,
+        quantity: int,
+        label: str = "",
+        step: Step | None = None,
+    ) -> None:
+        """Add a gift. One of a bulk job, which has a `step`, puts nothing into the bank."""
+        rule = partial(items.give, key=make_stable_id("player", player), item_id=item.id, quantity=quantity)
+        self.add(at, who, partial(rule, room=self.room, overflow=step is None), label, step)
 
     def take(self, at: int, who: Intent, player: str, item: CatalogueItem, quantity: int) -> None:
         key = make_stable_id("player", player)
@@ -139,15 +149,18 @@ class Past:
         intent = by.make_intent(at, reason)
         self.add(at, replace(intent, request_id=f"bulk-{job_id}") if job_id else intent, decide, step=step)
 
-    def ban(self, at: int, by: Staff, account: str, reason: str, days: int) -> None:
-        self.add(
-            at, by.make_intent(at, reason), partial(_penalize, at=at, by=by, account=account, days=days, bans=True)
-        )
+    def penalize(self, at: int, by: Staff, account: str, days: int, *, bans: bool) -> None:
+        """Add a ban or a mute that ended, or will end, `days` after its start; 0: never."""
+        reason = world.PENALTIES[account]
+        penalty = Penalty(reason, by.name, at + days * DAY_MS if days else None)
+        order = ModerationRequest(make_stable_id("user", account), reason=reason, moderator=by.name, restored=penalty)
 
-    def mute(self, at: int, by: Staff, account: str, reason: str, days: int) -> None:
-        self.add(
-            at, by.make_intent(at, reason), partial(_penalize, at=at, by=by, account=account, days=days, bans=False)
-        )
+        async def decide(tx: Locking) -> Decision[Any]:
+            decision = await (moderation.ban if bans else moderation.mute)(tx, order)
+            backdate = past_loads.backdate_penalties([account], at, bans=bans)
+            return replace(decision, changes=[*decision.changes, backdate])
+
+        self.add(at, by.make_intent(at, reason), decide)
 
     def unban(self, at: int, by: Staff, account: str, reason: str) -> None:
         order = ModerationRequest(make_stable_id("user", account), reason=reason, moderator=by.name)
@@ -191,18 +204,6 @@ def _list_changed(before: Mapping[Any, object], after: Mapping[Any, object]) -> 
     return sorted(spot for spot in before.keys() | after.keys() if before.get(spot) != after.get(spot))
 
 
-async def _penalize(tx: Locking, at: int, by: Staff, account: str, days: int, *, bans: bool) -> Decision[Any]:
-    """Decide on a ban or mute that ended, or will end, `days` after its start; 0: never."""
-    user_id = make_stable_id("user", account)
-    reason = world.PENALTIES[account]
-    penalty = Penalty(reason, by.name, at + days * DAY_MS if days else None)
-    order = ModerationRequest(user_id, reason=reason, moderator=by.name, restored=penalty)
-    decision = await (moderation.ban if bans else moderation.mute)(tx, order)
-
-    backdate = (past_loads.backdate_bans if bans else past_loads.backdate_mutes)([user_id], at)
-    return replace(decision, changes=[*decision.changes, backdate])
-
-
 def _allow(_: frozenset[str]) -> None:
     """The demo's staff has every permission that its changes need."""
 
@@ -230,10 +231,6 @@ class GiftJob(NamedTuple):
         return make_stable_id("bulk job", self.name)
 
 
-def _make_full(quantity: int) -> InventoryFull:
-    return InventoryFull(place=INVENTORY, room=0, wanted=quantity)
-
-
 def add_gift(past: Past, gift: GiftJob) -> None:
     details = JobDetails(item_id=gift.item.id, quantity=gift.quantity)
     new = NewJob(
@@ -247,18 +244,11 @@ def add_gift(past: Past, gift: GiftJob) -> None:
     for number, player in enumerate(gift.players, 1):
         at += EACH_MS
         if player in gift.full:
-            past.add(at, Intent("demo"), make_decide(refuse_target(gift.id, number, _make_full(gift.quantity))))
+            full = InventoryFull(place=INVENTORY, room=0, wanted=gift.quantity)
+            past.add(at, Intent("demo"), make_decide(refuse_target(gift.id, number, full)))
             continue
-        rule = partial(
-            items.give,
-            key=make_stable_id("player", player),
-            item_id=gift.item.id,
-            quantity=gift.quantity,
-            room=past.room,
-            overflow=False,
-        )
-        intent = Intent(REQUEST.format(gift.id), gift.by.id, reason=gift.reason)
-        past.add(at, intent, rule, f"{gift.id} {number}", _make_step(gift.id, number))
+        intent, step = Intent(REQUEST.format(gift.id), gift.by.id, reason=gift.reason), _make_step(gift.id, number)
+        past.give(at, intent, player, gift.item, gift.quantity, f"{gift.id} {number}", step)
     end = at + EACH_MS
     past.add(end, Intent("demo"), make_decide(finish_job(gift.id, end)))
 

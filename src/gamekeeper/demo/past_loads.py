@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from gamekeeper.game.core.change import Step, Unlogged
+from gamekeeper.demo.world import make_stable_id
+from gamekeeper.game.core.change import Step, unlogged
 from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.store.access import api_keys, security_log
 from gamekeeper.store.access.api_keys import ApiKey
@@ -38,99 +39,67 @@ def make_step(at: int, now: int, numbers: list[int], inner: Step | None) -> Step
     return Step(begin, record, is_approved=True)
 
 
-def load_numbers(requests: Sequence[Minute], sign_ins: Sequence[PastSignIn]) -> Unlogged:
-    """Return the effect that stores numbers of requests, and sign-ins, which the rollup counts."""
-
-    async def effect(tx: Writing) -> None:
-        activity.load_requests(tx, requests)
-        security_log.load_sign_ins(tx, sign_ins)
-
-    return Unlogged(effect)
+@unlogged
+async def load_numbers(tx: Writing, requests: Sequence[Minute], sign_ins: Sequence[PastSignIn]) -> None:
+    """Store numbers of requests, and sign-ins, which the rollup counts."""
+    activity.load_requests(tx, requests)
+    security_log.load_sign_ins(tx, sign_ins)
 
 
-def load_boards(loaded: Iterable[tuple[Board, Sequence[Season]]]) -> Unlogged:
-    """Return the effect that stores boards with their seasons. The follower counts them."""
-
-    async def effect(tx: Writing) -> None:
-        for board, seasons in loaded:
-            boards.insert(tx, board)
-            for season in seasons:
-                boards.insert_season(tx, season)
-                standings.begin(tx, season.id)
-
-    return Unlogged(effect)
+@unlogged
+async def load_boards(tx: Writing, loaded: Iterable[tuple[Board, Sequence[Season]]]) -> None:
+    """Store boards with their seasons. The follower counts them."""
+    for board, seasons in loaded:
+        boards.insert(tx, board)
+        for season in seasons:
+            boards.insert_season(tx, season)
+            standings.begin(tx, season.id)
 
 
-def load_key(key: ApiKey) -> Unlogged:
-    """Return the effect that stores an API key without a text: nobody can use it."""
-
-    async def effect(tx: Writing) -> None:
-        api_keys.insert(tx, key)
-        await tx.flush()
-        api_keys.backdate(tx, key)
-
-    return Unlogged(effect)
+@unlogged
+async def load_key(tx: Writing, key: ApiKey) -> None:
+    """Store an API key without a text: nobody can use it."""
+    api_keys.insert(tx, key)
+    await tx.flush()
+    api_keys.backdate(tx, key)
 
 
-def load_pictures(drawn: Mapping[str, Picture]) -> Unlogged:
-    """Return the effect that stores pictures, by item."""
-
-    async def effect(tx: Writing) -> None:
-        for item_id, picture in drawn.items():
-            catalogue.save_picture(tx, item_id, picture)
-
-    return Unlogged(effect)
+@unlogged
+async def load_pictures(tx: Writing, drawn: Mapping[str, Picture]) -> None:
+    """Store pictures, by item."""
+    for item_id, picture in drawn.items():
+        catalogue.save_picture(tx, item_id, picture)
 
 
-def backdate_accounts(created: Mapping[str, int]) -> Unlogged:
-    """Return the effect that sets when accounts were created."""
-
-    async def effect(tx: Writing) -> None:
-        for user_id, at in created.items():
-            users.backdate(tx, user_id, at)
-
-    return Unlogged(effect)
+@unlogged
+async def backdate_accounts(tx: Writing, created: Mapping[str, int]) -> None:
+    """Set when accounts were created."""
+    for user_id, at in created.items():
+        users.backdate(tx, user_id, at)
 
 
-def backdate_bans(user_ids: Iterable[str], at: int) -> Unlogged:
-    async def effect(tx: Writing) -> None:
-        for user_id in user_ids:
-            moderation.backdate_ban(tx, user_id, at)
-
-    return Unlogged(effect)
+@unlogged
+async def backdate_penalties(tx: Writing, names: Iterable[str], at: int, *, bans: bool) -> None:
+    for name in names:
+        (moderation.backdate_ban if bans else moderation.backdate_mute)(tx, make_stable_id("user", name), at)
 
 
-def backdate_mutes(user_ids: Iterable[str], at: int) -> Unlogged:
-    async def effect(tx: Writing) -> None:
-        for user_id in user_ids:
-            moderation.backdate_mute(tx, user_id, at)
-
-    return Unlogged(effect)
-
-
-def load_job(new: NewJob, targets: Sequence[NewTarget] | None) -> Unlogged:
-    """Return the effect that stores a bulk job; without targets it undoes another job."""
-
-    async def effect(tx: Writing) -> None:
-        if targets is None:
-            bulk_jobs.insert_undos(tx, new, await bulk_jobs.read_changes(tx, new.undoes or ""))
-        else:
-            bulk_jobs.insert(tx, new, targets)
-
-    return Unlogged(effect)
+@unlogged
+async def load_job(tx: Writing, new: NewJob, targets: Sequence[NewTarget] | None) -> None:
+    """Store a bulk job; without targets it undoes another job."""
+    if targets is None:
+        bulk_jobs.insert_undos(tx, new, await bulk_jobs.read_changes(tx, new.undoes or ""))
+    else:
+        bulk_jobs.insert(tx, new, targets)
 
 
-def refuse_target(job_id: str, number: int, refusal: Refusal) -> Unlogged:
-    async def effect(tx: Writing) -> None:
-        result = TargetResult(REFUSED, code=refusal.code, problem=refusal.message)
-        bulk_jobs.set_target(tx, job_id, number, result)
-
-    return Unlogged(effect)
+@unlogged
+async def refuse_target(tx: Writing, job_id: str, number: int, refusal: Refusal) -> None:
+    result = TargetResult(REFUSED, code=refusal.code, problem=refusal.message)
+    bulk_jobs.set_target(tx, job_id, number, result)
 
 
-def finish_job(job_id: str, at: int) -> Unlogged:
-    async def effect(tx: Writing) -> None:
-        bulk_jobs.stop(tx, job_id, FINISHED, at)
-        bulk_jobs.backdate_undos(tx, job_id, at)
-
-    return Unlogged(effect)
+@unlogged
+async def finish_job(tx: Writing, job_id: str, at: int) -> None:
+    bulk_jobs.stop(tx, job_id, FINISHED, at)
+    bulk_jobs.backdate_undos(tx, job_id, at)

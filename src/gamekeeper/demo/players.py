@@ -10,9 +10,10 @@ from gamekeeper.demo import world
 from gamekeeper.demo.world import make_numbered_id, make_numbered_name, make_stable_id
 from gamekeeper.game.access.passwords import NO_PASSWORD
 from gamekeeper.game.core.lookup import fold
+from gamekeeper.game.core.player import BANK, INVENTORY, NOTHING_EQUIPPED, Player, SlotAddress, Stack
 from gamekeeper.game.players.changes import PlayerState
-from gamekeeper.game.players.inventory import BANK, INVENTORY, SlotAddress, Stack, read_capacity
-from gamekeeper.game.players.players import NOTHING_EQUIPPED, Player
+from gamekeeper.game.players.inventory import read_capacity
+from gamekeeper.ground.instants import DAY_MS, HOUR_MS
 from gamekeeper.ground.settings import Settings
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.accounts.users import User
@@ -29,7 +30,6 @@ BUSIEST_LEVEL = 48
 STRONGBOX_LEVEL = 45
 FIRST_DAY = 1_735_689_600_000  # 2025-01-01 in ms: creation of the first demo player
 LAST_DAY = 1_767_225_600_000  # 2026-01-01 in ms: later than every last log-in of a demo player
-HOUR_MS = 60 * 60 * 1000
 SIZES = read_capacity(Settings())
 
 
@@ -102,7 +102,7 @@ def build_sample() -> DemoSample:
     player, belongings = next(each for each in build_named_players() if each[0].name == world.BUSIEST)
     unknown = next(spell for spell in world.SPELLS if spell.id not in belongings.spells.values())
     owner = next(name for name, theirs in world.ACCOUNTS.items() if player.name in theirs)
-    return DemoSample(player, world.DRAUGHT, unknown, world.DRAGONS, _make_pack_id(player.name), owner)
+    return DemoSample(player, world.DRAUGHT, unknown, world.DRAGONS, _make_bag_id(player.name, "pack"), owner)
 
 
 def _seed_dice(what: str) -> Random:
@@ -186,40 +186,32 @@ def _fill_slots(dice: Random, name: str, level: int, worn: Sequence[CatalogueIte
     slots |= _choose_stacks(dice, INVENTORY, len(worn), dice.randint(4, 18))
     slots |= _choose_stacks(dice, BANK, 1, dice.randint(5, 60))
     if level >= STRONGBOX_LEVEL:
-        strongbox = _make_strongbox_id(name)
+        strongbox = _make_bag_id(name, "strongbox")
         slots[BANK, 0] = Stack(world.CHEST.id, 1, strongbox)
         slots |= _choose_stacks(dice, strongbox, 0, 16)
     if name in world.WITH_A_PACK:
-        slots[INVENTORY, SIZES.inventory - 1] = Stack(world.PACK.id, 1, _make_pack_id(name))
-        slots |= _choose_stacks(dice, _make_pack_id(name), 0, 5)
+        slots[INVENTORY, SIZES.inventory - 1] = Stack(world.PACK.id, 1, _make_bag_id(name, "pack"))
+        slots |= _choose_stacks(dice, _make_bag_id(name, "pack"), 0, 5)
     if name == world.BUSIEST:
-        pouch = _make_pouch_id(name)
-        slots[_make_pack_id(name), 6] = Stack(world.POUCH.id, 1, pouch)
+        pouch = _make_bag_id(name, "pouch")
+        slots[_make_bag_id(name, "pack"), 6] = Stack(world.POUCH.id, 1, pouch)
         slots |= {(pouch, 0): Stack(world.HERB.id, 40), (pouch, 1): Stack(world.KEY.id, 1)}
     return slots
 
 
 def _list_bag_sizes(name: str, level: int) -> dict[str, int]:
-    bags = {_make_strongbox_id(name): world.CHEST.bag_slots} if level >= STRONGBOX_LEVEL else {}
+    bags = {_make_bag_id(name, "strongbox"): world.CHEST.bag_slots} if level >= STRONGBOX_LEVEL else {}
     if name == world.FULLEST:
         return {}
     if name in world.WITH_A_PACK:
-        bags[_make_pack_id(name)] = world.PACK.bag_slots
+        bags[_make_bag_id(name, "pack")] = world.PACK.bag_slots
     if name == world.BUSIEST:
-        bags[_make_pouch_id(name)] = world.POUCH.bag_slots
+        bags[_make_bag_id(name, "pouch")] = world.POUCH.bag_slots
     return bags
 
 
-def _make_pack_id(name: str) -> str:
-    return make_stable_id("bag", f"{name}'s pack")
-
-
-def _make_strongbox_id(name: str) -> str:
-    return make_stable_id("bag", f"{name}'s strongbox")
-
-
-def _make_pouch_id(name: str) -> str:
-    return make_stable_id("bag", f"{name}'s pouch")
+def _make_bag_id(name: str, bag: str) -> str:
+    return make_stable_id("bag", f"{name}'s {bag}")
 
 
 def _choose_stacks(dice: Random, place: str, first: int, count: int) -> Slots:
@@ -270,7 +262,6 @@ def _build_numbered(dice: Dice, number: int) -> FullPlayer:
     )
 
 
-DAY_MS = 24 * 60 * 60 * 1000
 FOUNDED_AT = 1_735_722_000_000  # when the first guild was founded: 2025-01-01 09:00 UTC, as its owner was created
 LOWEST_RANK = 3  # the engine's ranks are 0 (owner) to 3
 

@@ -14,7 +14,7 @@ from gamekeeper.demo.past import API_ID, SHOP_KEY_ID, Gains, GiftJob, Past, Staf
 from gamekeeper.demo.world import make_stable_id
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.writes import Intent
-from gamekeeper.game.insight.calendar import DAY_MS, HOUR_MS, MINUTE_MS, WEEK_DAYS, read_weekday
+from gamekeeper.ground.instants import DAY_MS, HOUR_MS, MINUTE_MS, WEEK_DAYS, read_weekday
 from gamekeeper.store.access.security_log import PastSignIn
 from gamekeeper.store.insight.activity import Minute
 from gamekeeper.store.insight.boards import ITEM, LEVEL, PLAY_TIME, Board, Season
@@ -103,13 +103,12 @@ def _build_day(player_id: str, midnight: int, end: int, dice: random.Random) -> 
     return sessions
 
 
-DAY_OF_SEASON_MS = 24 * 60 * 60 * 1000
 FIRST_SEASON_DAYS = 30
 
 
 def build_boards(start: int) -> list[tuple[Board, Sequence[Season]]]:
     """Build the boards, from the first midnight of the demo's past on. The follower counts them."""
-    middle = start + FIRST_SEASON_DAYS * DAY_OF_SEASON_MS
+    middle = start + FIRST_SEASON_DAYS * DAY_MS
     silver = _build_board("most-silver", "Most silver earned", ITEM, start, world.COIN.id, gain=True)
     first, second = (
         _build_season(silver, 1, "First month", start, middle),
@@ -264,12 +263,12 @@ def _choose_gains(dice: random.Random) -> Gains:
 
 
 def _add_sanctions(past: Past, start: int) -> None:
-    past.mute(_find_time(start, 12, 18, 40), MODERATOR, "Horatio", world.PENALTIES["Horatio"], 3)
-    past.ban(_find_time(start, 20, 7, 55), MODERATOR, "Ludovic", world.PENALTIES["Ludovic"], 7)
-    past.ban(_find_time(start, 30, 21, 5), MODERATOR, "Anselma", world.PENALTIES["Anselma"], 0)
+    past.penalize(_find_time(start, 12, 18, 40), MODERATOR, "Horatio", 3, bans=False)
+    past.penalize(_find_time(start, 20, 7, 55), MODERATOR, "Ludovic", 7, bans=True)
+    past.penalize(_find_time(start, 30, 21, 5), MODERATOR, "Anselma", 0, bans=True)
     past.unban(_find_time(start, 31, 9, 20), KEEPER, "Anselma", "the seller was somebody else")
-    past.mute(_find_time(start, 40, 20, 31), MODERATOR, "Evangeline", world.PENALTIES["Evangeline"], 7)
-    past.mute(_find_time(start, 55, 16, 48), MODERATOR, "Fitzroy", world.PENALTIES["Fitzroy"], 30)
+    past.penalize(_find_time(start, 40, 20, 31), MODERATOR, "Evangeline", 7, bans=False)
+    past.penalize(_find_time(start, 55, 16, 48), MODERATOR, "Fitzroy", 30, bans=False)
 
 
 def _add_notes(past: Past, start: int) -> None:
@@ -324,8 +323,7 @@ def _add_first_incident(past: Past, at: int) -> None:
     past.report(at + 40 * MINUTE_MS, Gains(DUPLICATOR, ((world.SHARD, -SOLD), (world.COIN, PROCEEDS))))
     past.report(at + 41 * MINUTE_MS, Gains(PARTNER, ((world.SHARD, SOLD), (world.COIN, -PROCEEDS))))
     seen = at + 85 * MINUTE_MS
-    account = "Dagobert"
-    past.ban(seen, MODERATOR, account, world.PENALTIES[account], 7)
+    past.penalize(seen, MODERATOR, "Dagobert", 7, bans=True)
     text = "More than 16,000 Comet Shards in half an hour: two windows in one trade."
     past.note(seen + MINUTE_MS, MODERATOR, DUPLICATOR, text, warning=True)
     past.tag(seen + 2 * MINUTE_MS, MODERATOR, DUPLICATOR, "duplication")

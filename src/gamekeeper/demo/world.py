@@ -1,20 +1,28 @@
 """Data of the demo: the catalogue, the classes, the accounts and their players, and the game's logs.
 
-Ids and names are the same in every demo.
+Most of it is in world.toml. Ids and names are the same in every demo.
 """
 
 import hashlib
 import secrets
-from typing import NamedTuple
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
 from gamekeeper.game.core.values import BOOLEAN, INTEGER, STRING
+from gamekeeper.ground.instants import HOUR_MS
 from gamekeeper.store.access.roles import Powers
-from gamekeeper.store.world.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
-from gamekeeper.store.world.guild_variables import GuildVariableDeclaration
+from gamekeeper.store.world.catalogue import (
+    CatalogueEntry,
+    CatalogueItem,
+    CatalogueVariable,
+    NamedEntry,
+    ServerVariable,
+)
+from gamekeeper.store.world.guilds import GuildVariableDeclaration
 from gamekeeper.store.world.logs import NO_ID, ActivityEntry, TradeEntry
-from gamekeeper.store.world.server_variables import ServerVariable
 
 _NAMESPACE = bytes.fromhex("6f1c0a528f0e5c3b9a572d7e4b1f9c60")
 _SYLLABLES = tuple(consonant + vowel for consonant in "bdghjlmnprstvwyz" for vowel in "aeiou")
@@ -57,106 +65,62 @@ def generate_password() -> str:
     return "-".join(secrets.choice(_SYLLABLES) + secrets.choice(_SYLLABLES) for _ in range(3))
 
 
-PLACES = (  # equipment without other details, in the order of the places that EquipmentSlot numbers
-    ("Leather Cap", "Kettle Helm"),
-    ("Quilted Coat", "Ringmail Shirt"),
-    ("Rowan Staff", "Bell Mace", "Boar Spear"),
-    ("Oak Buckler", "Tower Shield"),
-    ("Felt Boots", "Riding Boots"),
-)
-TYPES = {  # items without other details, by ItemType
-    0: ("Ashwood Arrow", "Moonfern", "Bog Iron Ore", "Drowned Gate Key"),
-    2: ("Starwater Tonic", "Barley Loaf"),
-    6: ("Traveller's Pack", "Herb Pouch", "Strongbox"),
-}
-# further fields of items, as JSON; ItemType: 0 other, 1 equipment, 2 consumable, 3 currency, 6 bag
-DETAILS = {
-    **{name: f'{{"ItemType":1,"EquipmentSlot":{number}}}' for number, names in enumerate(PLACES) for name in names},
-    **{name: f'{{"ItemType":{number}}}' for number, names in TYPES.items() for name in names},
-    "Silver Mark": '{"Description":"The coin of Harrowmere.","ItemType":3,"Rarity":0,"Price":1}',
-    "Healing Draught": '{"Description":"Heals 40 health.","ItemType":2,"Rarity":1,"Price":25,"VitalsGiven":[40,0]}',
-    "River Opal": '{"Description":"Jewellers pay well for it.","ItemType":0,"Rarity":3,"Price":300}',
-    "Comet Shard": '{"Description":"Warm to the touch. Smiths trade for it.","ItemType":3,"Rarity":4,"Price":90}',
-    "Recall Scroll": '{"Description":"Brings its reader home.","ItemType":2,"Rarity":1,"Price":15}',
-    "Broadsword": (
-        '{"Description":"Heavy, but it lasts.","ItemType":1,"EquipmentSlot":2,"Rarity":2,"Price":180,"Damage":14}'
-    ),
-    "Yew Bow": (
-        '{"Description":"Needs arrows.","ItemType":1,"EquipmentSlot":2,"Rarity":2,"Price":160,"Damage":11,'
-        '"TwoHanded":true}'
-    ),
-}
+class ClassData(msgspec.Struct):
+    health: tuple[int, int]
+    mana: tuple[int, int]
+    stats: tuple[int, ...]
+    weapon: str
+    spells: list[str]
 
 
-def _build_stack(name: str, most: int | None = None) -> CatalogueItem:
-    icon, details = _name_icon(name), DETAILS.get(name)
-    return CatalogueItem(make_stable_id("item", name), name, True, most, 0, icon, details)
+class WorldData(msgspec.Struct):
+    """The file world.toml, which explains its tables."""
+
+    stacks: dict[str, dict[str, Any]]
+    pieces: dict[str, dict[str, Any]]
+    names: dict[str, list[str]]
+    variables: dict[str, str]
+    classes: dict[str, ClassData]
+    accounts: dict[str, tuple[str, ...]]
+    guilds: dict[str, tuple[str, ...]]
+    game_servers: dict[str, tuple[str, ...]]
+    staff_roles: dict[str, str]
+    muted: dict[str, str]
+    banned: dict[str, str]
+    penalties: dict[str, str]
+    colours: dict[str, str]
+    pictures: dict[str, list[str]]
 
 
-def _build_piece(name: str, bag_slots: int = 0) -> CatalogueItem:
-    icon, details = _name_icon(name), DETAILS.get(name)
-    return CatalogueItem(make_stable_id("item", name), name, False, None, bag_slots, icon, details)
+DATA = msgspec.toml.decode(Path(__file__).with_name("world.toml").read_bytes(), type=WorldData)
 
 
-def _name_icon(name: str) -> str:
-    return name.lower().replace(" ", "-") + ".png"
+def _build_item(name: str, fields: dict[str, Any], *, stacks: bool) -> CatalogueItem:
+    most, slots = fields.pop("most", None), fields.pop("slots", 0)
+    icon, details = name.lower().replace(" ", "-") + ".png", msgspec.json.encode(fields).decode()
+    return CatalogueItem(make_stable_id("item", name), name, stacks, most, slots, icon, details)
 
 
-def _build_named(kind: str, *names: str) -> tuple[NamedEntry, ...]:
+def _build_named(kind: str, names: Iterable[str]) -> tuple[NamedEntry, ...]:
     return tuple(NamedEntry(make_stable_id(kind, name), name) for name in names)
 
 
-COIN = _build_stack("Silver Mark")
-DRAUGHT = _build_stack("Healing Draught", 20)
-TONIC = _build_stack("Starwater Tonic", 20)
-BREAD = _build_stack("Barley Loaf", 50)
-ARROW = _build_stack("Ashwood Arrow", 250)
-HERB = _build_stack("Moonfern")
-ORE = _build_stack("Bog Iron Ore", 100)
-GEM = _build_stack("River Opal", 100)
-SCROLL = _build_stack("Recall Scroll", 10)
-KEY = _build_piece("Drowned Gate Key")
-# found in the game's last 60 days only: nobody has one at first, so sample players are the same without it
-SHARD = _build_stack("Comet Shard")
-STACKS = (COIN, DRAUGHT, TONIC, BREAD, ARROW, HERB, ORE, GEM, SCROLL)
-
-HELMETS = (_build_piece("Leather Cap"), _build_piece("Kettle Helm"))
-ARMORS = (_build_piece("Quilted Coat"), _build_piece("Ringmail Shirt"))
-SHIELDS = (_build_piece("Oak Buckler"), _build_piece("Tower Shield"))
-BOOTS = (_build_piece("Felt Boots"), _build_piece("Riding Boots"))
-SWORD, STAFF, BOW, MACE, SPEAR = (
-    _build_piece(name) for name in ("Broadsword", "Rowan Staff", "Yew Bow", "Bell Mace", "Boar Spear")
-)
-PACK = _build_piece("Traveller's Pack", bag_slots=12)
-POUCH = _build_piece("Herb Pouch", bag_slots=6)
-CHEST = _build_piece("Strongbox", bag_slots=24)
-PIECES = (KEY, *HELMETS, *ARMORS, *SHIELDS, *BOOTS, SWORD, STAFF, BOW, MACE, SPEAR, PACK, POUCH, CHEST)
-
-SPELLS = _build_named(
-    "spell",
-    *("Ember Lance", "Frost Veil", "Stone Skin", "Mending Light", "Gust Step", "Thorn Snare"),
-    *("Battle Cry", "Silent Tread", "Hawk Sight", "Chain Spark", "Dawn Ward", "Soul Anchor"),
-)
-MAPS = _build_named(
-    "map",
-    *("Harrowmere", "Gullhaven Docks", "The Amber Wood", "Saltmarsh Road"),
-    *("Drowned Gate", "Highfell Pass", "Lantern Quarter", "Old Quarry"),
-)
-CLASS_NAMES = _build_named("class", "Warden", "Spellwright", "Outrider", "Bellkeeper", "Skirmisher")
-
-DRAGONS, REPUTATION, STREAK, FISHING = (
-    CatalogueVariable(make_stable_id("variable", name), name, INTEGER)
-    for name in ("Dragons Slain", "Guild Reputation", "Daily Streak", "Fishing Skill")
-)
-TUTORIAL, BRIDGE, PARDON = (
-    CatalogueVariable(make_stable_id("variable", name), name, BOOLEAN)
-    for name in ("Tutorial Finished", "Bridge Repaired", "Royal Pardon")
-)
+# Comet Shards are found in the game's last 60 days only: nobody has one at first, so sample players are the same
+# without them
+*STACKS, SHARD = (_build_item(name, fields, stacks=True) for name, fields in DATA.stacks.items())
+COIN, DRAUGHT, TONIC, BREAD, ARROW, HERB, ORE, GEM, SCROLL = STACKS
+PIECES = tuple(_build_item(name, fields, stacks=False) for name, fields in DATA.pieces.items())
+KEY, SWORD, PACK, POUCH, CHEST = PIECES[0], PIECES[9], *PIECES[-3:]
+HELMETS, ARMORS, SHIELDS, BOOTS = (PIECES[first : first + 2] for first in (1, 3, 5, 7))
+ITEMS = (*STACKS, SHARD, *PIECES)
+SPELLS, MAPS = (_build_named(kind, DATA.names[kind]) for kind in ("spell", "map"))
+VARIABLES = [CatalogueVariable(make_stable_id("variable", name), name, kind) for name, kind in DATA.variables.items()]
+DRAGONS, REPUTATION, STREAK, FISHING, TUTORIAL, BRIDGE, PARDON = VARIABLES
 CATALOGUE: dict[str, list[CatalogueEntry]] = {
-    "items": [*STACKS, SHARD, *PIECES],
+    "items": [*ITEMS],
     "spells": [*SPELLS],
-    "variables": [DRAGONS, REPUTATION, STREAK, FISHING, TUTORIAL, BRIDGE, PARDON],
-    "classes": [*CLASS_NAMES],
+    "variables": [*VARIABLES],
+    "classes": [*_build_named("class", DATA.classes)],
     "maps": [*MAPS],
 }
 
@@ -178,21 +142,21 @@ class DemoClass(NamedTuple):
     id: str
     health: tuple[int, int]  # health of a class at level 0, and gain per level
     mana: tuple[int, int]
-    stats: tuple[int, ...]  # base stats of a class: attack, ability power, defense, magic resist, speed
+    stats: tuple[int, ...]
     weapon: CatalogueItem
     spells: tuple[NamedEntry, ...]  # spells of the class, in the order in which players learn them
 
 
-CLASSES = (
-    DemoClass(CLASS_NAMES[0].id, (120, 14), (20, 2), (14, 4, 16, 8, 8), SWORD, (SPELLS[6], SPELLS[2], SPELLS[10])),
+CLASSES = tuple(
     DemoClass(
-        CLASS_NAMES[1].id, (70, 6), (90, 11), (4, 18, 6, 14, 8), STAFF, (SPELLS[0], SPELLS[1], SPELLS[9], SPELLS[4])
-    ),
-    DemoClass(CLASS_NAMES[2].id, (90, 9), (40, 4), (15, 6, 8, 7, 14), BOW, (SPELLS[8], SPELLS[5], SPELLS[7])),
-    DemoClass(
-        CLASS_NAMES[3].id, (100, 10), (70, 8), (9, 13, 11, 12, 5), MACE, (SPELLS[3], SPELLS[10], SPELLS[2], SPELLS[6])
-    ),
-    DemoClass(CLASS_NAMES[4].id, (95, 10), (30, 3), (16, 3, 9, 6, 16), SPEAR, (SPELLS[7], SPELLS[4], SPELLS[6])),
+        make_stable_id("class", name),
+        each.health,
+        each.mana,
+        each.stats,
+        next(item for item in PIECES if item.name == each.weapon),
+        _build_named("spell", each.spells),
+    )
+    for name, each in DATA.classes.items()
 )
 
 API_ACCOUNT = "keeper"
@@ -200,69 +164,16 @@ NO_POWERS = Powers()
 API_POWERS = Powers(
     editor=True, ban=True, kick=True, mute=True, api=True, users_query=True, users_manage=True, game_link=True
 )
-
-# Staff among the players' accounts
-STAFF_ROLES = {"Ottoline": "game master", "Tobiah": "moderator"}
 SHOP_KEY = "Harbour Store"  # name of the API key of a shop
 
 # Two names that a keyboard of another language types: a search must find them by a part.
 CYRILLIC_NAME, ACCENTED_NAME = "Серафима", "Zéphyrine"
-# Accounts and their players. Aldwyn has items of every kind, Corvane has no free slot, Nim has no items.
-ACCOUNTS: dict[str, tuple[str, ...]] = {
-    "Marlow": ("Aldwyn", "Brisela", "Corvane"),
-    "Sunniva": ("Dorrick", "Elowen"),
-    "Pettigrew": ("Farrokh",),
-    "Ottoline": ("Gwendry", "Halvard", "Isaura"),
-    "Tobiah": ("Jorunn", "Kestrin"),
-    "Wilhelmina": ("Lysander", "Maelis"),
-    "Quillon": ("Nim",),
-    "Rosamund": ("Orsolya", "Peregrin", "Quenna"),
-    "Ludovic": ("Ragnfrid", CYRILLIC_NAME),
-    "Anselma": ("Thessaly", "Ulfgar"),
-    "Bertram": ("Vashti", "Wynstan"),
-    "Clementine": ("Xanthe", "Yorick", ACCENTED_NAME),
-    "Dagobert": ("Ambrosine", "Balthus"),
-    "Evangeline": ("Caelith", "Drustan"),
-    "Fitzroy": ("Emrys",),
-    "Grizelda": ("Fenwick", "Ghislain"),
-    "Horatio": ("Hollis", "Ingrith"),
-    "Isolde": ("Jaspar", "Kerensa"),
-    "Jocasta": ("Leofric",),
-    "Kasimir": ("Morwenna", "Nestor"),
-    "Leopold": ("Ondine", "Pascoe"),
-    "Mirabel": ("Rosalind",),
-    "Nathaniel": ("Sigrun", "Tamsin"),
-    "Octavia": ("Undrel", "Verity", "Wulfric"),
-}
-# Guilds with their members; the first one owns the guild.
-GUILDS: dict[str, tuple[str, ...]] = {
-    "Harbour Watch": ("Aldwyn", "Dorrick", "Gwendry", "Jorunn", "Maelis", "Orsolya", "Ulfgar"),
-    "The Lantern Company": ("Farrokh", "Elowen", "Lysander", "Vashti"),
-    "Thornwood Rangers": ("Kestrin", "Thessaly", "Wynstan", "Emrys", "Sigrun", "Tamsin"),
-    "Salt and Silver": ("Yorick", "Balthus"),
-}
-MUTED = {"Grizelda": "Sold the same Strongbox to eleven people in the Lantern Quarter."}
-BANNED = {"Leopold": "Collected the toll on a bridge that is not his."}
-# bans and mutes of the last 60 days; most are over
-PENALTIES = {
-    "Horatio": "Shouted in capitals at the Gullhaven auction for an hour.",
-    "Ludovic": "Used a script that fished all night.",
-    "Anselma": "Sold accounts in the Lantern Quarter.",
-    "Evangeline": "Insulted new players at the Drowned Gate.",
-    "Dagobert": "Duplicated Comet Shards in the trade window.",
-    "Fitzroy": "Advertised another game in every channel.",
-}
-
+ACCOUNTS, GUILDS, GAME_SERVERS, STAFF_ROLES = DATA.accounts, DATA.guilds, DATA.game_servers, DATA.staff_roles
+MUTED, BANNED, PENALTIES = DATA.muted, DATA.banned, DATA.penalties
 FULLEST, BUSIEST, NEWCOMER = "Corvane", "Aldwyn", "Nim"
 DEAD, BANKING = "Ulfgar", "Brisela"
 WITH_A_PACK = ("Aldwyn", "Elowen", "Halvard", "Lysander", "Quenna", "Vashti", "Emrys", "Verity")
-GAME_SERVERS = {
-    "realm-1": ("Aldwyn", "Brisela", "Elowen", "Halvard", "Jorunn", "Maelis", "Quenna"),
-    "realm-2": ("Thessaly", "Vashti", "Yorick", "Emrys", "Sigrun"),
-}
 
-
-HOUR_MS = 60 * 60 * 1000
 LOG_IN_DAYS = 3  # days with a log-in of each account
 SHARED_ADDRESS = "203.0.113.40"  # two accounts play from the same house
 SHARERS = frozenset({"Marlow", "Sunniva"})

@@ -5,14 +5,14 @@ from collections.abc import Iterable
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, DoctorFinding, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Check, DoctorFinding, Findings, LateCheck, Progress
 from gamekeeper.game.access import credentials, identities, permissions, second_factors
 from gamekeeper.game.access.refusals import KeyFileUnusable
 from gamekeeper.game.accounts import erasures
 from gamekeeper.game.audit.retention import DAY_MS
 from gamekeeper.game.core.change import Codec
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.lookup import ZERO_GUID, fold, make_clashing_fold
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.settings import BadSetting, Settings
 from gamekeeper.http.audit.change_shapes import TagsSide
 from gamekeeper.store.access import credentials as upgrade_rows
@@ -171,9 +171,8 @@ async def check_tags(tx: Reading, found: Findings) -> None:
     """Check that each account and player has the tags of its newest audit log entry."""
     told, held = await _read_told(tx, found), await _read_held(tx)
     trimmed = (await ledger.read_state(tx)).trimmed
-    wrong = sorted(each for each in told.keys() | held.keys() if told.get(each, []) != held.get(each, []))
     # the audit log entry of a tag may be trimmed
-    wrong = [each for each in wrong if each in told or not trimmed]
+    wrong = [each for each, _, _ in findings.compare(told, held, []) if each in told or not trimmed]
     # tags of a player are erased with its last account, and the audit log entry belongs to the account of that time
     erased = await _find_missing(tx, {player for user, player in wrong if (user, player) not in held})
     for user_id, player_id in wrong:
@@ -210,3 +209,11 @@ async def _find_missing(tx: Reading, player_ids: Iterable[str]) -> set[str]:
     """Return which of these players do not exist."""
     wanted = {*player_ids} - {ZERO_GUID}
     return wanted - await presence.find_known_players(tx, wanted) if wanted else set()
+
+
+WORDS = ("accounts", "powers", "names", "roles", "mail", "erasing", "second factors", "openid connect")
+CHECKS = (
+    Check(110, ("tags",), lambda it: check_tags(it.tx, it.found)),
+    Check(120, WORDS, lambda it: check(it.tx, it.found, it.keeper.settings, it.keeper.changes.codec, it.progress)),
+)
+LATE_CHECKS = (LateCheck(10, ("passwords",), check_passwords), LateCheck(20, ("second factors",), check_secrets))

@@ -1,20 +1,19 @@
 """The doctor's check of boards: compares standings with what players have, and with the audit log."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
-from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Check, Findings, Progress, compare, list_ranges, read_later
 from gamekeeper.game.core.change import Codec
-from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.game.insight.board_follower import LAST_GUID, read_values
-from gamekeeper.game.insight.board_seasons import FOREVER, ReadChange, advance, is_counted_in, is_swept_kind
+from gamekeeper.game.insight.board_follower import read_actual
+from gamekeeper.game.insight.board_seasons import ReadChange, advance, is_counted_in, is_swept_kind
 from gamekeeper.game.insight.standings import make_standing
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.insight import boards, holdings, standings
-from gamekeeper.store.insight.boards import NOT_STARTED, BoardChange, OpenSeason
+from gamekeeper.store.insight import boards, standings
+from gamekeeper.store.insight.boards import NOT_STARTED, OpenSeason
 from gamekeeper.store.insight.standings import Standing, StandingKey, Visibility
 
 BOARDS = "boards"
@@ -42,30 +41,20 @@ async def check(tx: Reading, found: Findings, codec: Codec, progress: Progress) 
 async def _check_buckets(tx: Reading, found: Findings) -> None:
     """Compare the numbers of listed players with those of the buckets, in final seasons too."""
     listed, buckets = await standings.count_listed(tx), await standings.sum_buckets(tx)
-    for season_id in sorted(listed.keys() | buckets.keys()):
-        there, said = listed.get(season_id, 0), buckets.get(season_id, 0)
-        if there != said:
-            found.add(ERROR, BOARDS, f"Season {season_id} lists {there} players; its buckets count {said}. {ADVICE}")
+    for season_id, there, said in compare(listed, buckets, 0):
+        found.add(ERROR, BOARDS, f"Season {season_id} lists {there} players; its buckets count {said}. {ADVICE}")
 
 
 async def _check_values(tx: Reading, found: Findings, codec: Codec, each: OpenSeason) -> None:
     """Compare the standings of a season with what players have, without the changes that are not counted yet."""
-    later = await _read_later(tx, each.season.seq)
+    later = await read_later(boards.read_changes, tx, each.season.seq)
     if any(change.kind == "players_loaded" for change in later):
         return
-    first = ZERO_GUID
-    while first != LAST_GUID:
-        players = await holdings.read_players_after(tx, first, PAGE_ROWS)
-        last = players[-1] if len(players) == PAGE_ROWS else LAST_GUID
-        actual: dict[str, int | None] = dict(await read_values(tx, each, first, last))
-        for change in reversed(later):
-            if change.player_id and first < change.player_id <= last:
-                read = ReadChange(change, codec, backwards=True)
-                actual[change.player_id] = advance(each, actual.get(change.player_id), read)
-        held = await standings.read_held_between(tx, first, last, each.season.id)
+    async for players in list_ranges(tx):
+        actual = await read_actual(tx, codec, each, players, later)
+        held = await standings.read_held_between(tx, *players, each.season.id)
         _compare(found, each, actual, held)
         await _check_listed(tx, found, each, held, is_current=not later)
-        first = last
 
 
 async def _check_gains(tx: Reading, found: Findings, codec: Codec, each: OpenSeason, progress: Progress) -> None:
@@ -108,17 +97,10 @@ def _list_bans(seen: Visibility | None) -> list[Visibility | None]:
 def _compare(
     found: Findings, each: OpenSeason, actual: Mapping[str, int | None], held: Mapping[StandingKey, Standing]
 ) -> None:
-    said = {key.player_id: standing.value for key, standing in held.items()}
-    for player_id in sorted(actual.keys() | said.keys()):
-        if actual.get(player_id) != said.get(player_id):
-            message = f"Player {player_id} has {actual.get(player_id)} by the game's data"
-            where = f"the standings of season {each.season.id} say {said.get(player_id)}"
-            found.add(ERROR, BOARDS, f"{message}; {where}. {ADVICE}")
+    stored = {key.player_id: standing.value for key, standing in held.items()}
+    for player_id, there, said in compare(actual, stored, None):
+        where = f"the standings of season {each.season.id} say {said}"
+        found.add(ERROR, BOARDS, f"Player {player_id} has {there} by the game's data; {where}. {ADVICE}")
 
 
-async def _read_later(tx: Reading, seq: int) -> Sequence[BoardChange]:
-    found: list[BoardChange] = []
-    while page := await boards.read_changes(tx, seq, FOREVER, PAGE_ROWS):
-        found += page
-        seq = page[-1].seq
-    return found
+CHECKS = (Check(50, (BOARDS,), lambda it: check(it.tx, it.found, it.keeper.changes.codec, it.progress)),)

@@ -7,13 +7,25 @@ from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.doctor.findings import ERROR, NOTE, PAGE_ROWS, DoctorFinding, Findings, Progress
+from gamekeeper.doctor.findings import (
+    ERROR,
+    NOTE,
+    PAGE_ROWS,
+    Check,
+    DoctorFinding,
+    Findings,
+    Fix,
+    Progress,
+    compare,
+    list_ranges,
+    read_later,
+)
 from gamekeeper.game.core.change import Codec
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.insight import flows
-from gamekeeper.game.insight.economy import LAST_GUID, read_variables
+from gamekeeper.game.insight.economy import read_actual, read_variables
 from gamekeeper.game.insight.flows import KEY, STAFF, find_day
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayersLoaded
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core import ledger
@@ -226,7 +238,6 @@ async def _add_player(tx: Reading, steps: Steps, player_id: str, gains: Mapping[
 
 
 ECONOMY = "economy"
-LATEST = 2**62
 BATCH_DAYS = 500  # totals corrected in one transaction, which keeps servers from counting
 ADVICE = "Count it again: gamekeeper economy --recount"
 
@@ -277,7 +288,7 @@ async def _check_present(tx: Reading, found: Findings, codec: Codec, state: Econ
     stay as they are: return the advice for them.
     """
     before = found.all()
-    later = await _read_later(tx, state)
+    later = await read_later(economy.read_changes, tx, state.seq)
     await _check_totals(tx, found)
     await _check_holdings(tx, found, codec, state, later)
     totals_differ = found.all() != before
@@ -296,55 +307,30 @@ def _has_bulk_load(changes: Iterable[CountedChange]) -> bool:
 async def _check_totals(tx: Reading, found: Findings) -> None:
     """Compare the totals of items and of ranked lists with the holdings."""
     held, counted = await holdings.sum_by_item(tx), await economy.read_totals(tx)
-    for item in sorted(held.keys() | counted.keys()):
-        there, said = held.get(item, (0, 0)), counted.get(item, (0, 0))
-        if there != said:
-            message = f"Item {item}: {there[1]} players hold {there[0]}; the total says {said[0]} of {said[1]} players."
-            found.add(ERROR, ECONOMY, f"{message} {ADVICE}")
+    for item, there, said in compare(held, counted, (0, 0)):
+        message = f"Item {item}: {there[1]} players hold {there[0]}; the total says {said[0]} of {said[1]} players."
+        found.add(ERROR, ECONOMY, f"{message} {ADVICE}")
     lengths, buckets = await holdings.count_by_list(tx), await holdings.sum_buckets(tx)
-    for kind, thing_id in sorted(buckets):
-        there, said = lengths.get((kind, thing_id), 0), buckets[kind, thing_id]
-        if there != said:
-            message = f"The ranking by {kind} {thing_id} has {there} players; its buckets count {said}."
-            found.add(ERROR, ECONOMY, f"{message} {ADVICE}")
+    ours = {key: length for key, length in lengths.items() if key in buckets}
+    for (kind, thing_id), there, said in compare(ours, buckets, 0):
+        message = f"The ranking by {kind} {thing_id} has {there} players; its buckets count {said}."
+        found.add(ERROR, ECONOMY, f"{message} {ADVICE}")
 
 
 async def _check_holdings(
     tx: Reading, found: Findings, codec: Codec, state: EconomyState, later: Sequence[CountedChange]
 ) -> None:
     """Compare what each player has with slots and variables, without the changes that are not counted yet."""
+    if _has_bulk_load(later):
+        return
     variables = read_variables(state)
-    gains: Counter[Holding] = Counter()
-    values: dict[Holding, int | None] = {}  # of variables, before the changes that are not counted yet
-    for change in reversed(later):
-        for item_id, gain in flows.count_gains(change.before, change.after, codec).items() if change.player_id else ():
-            gains[Holding(change.player_id or "", ITEM, item_id)] += gain
-        values |= flows.read_values_before(change, codec, variables)
-    first = ZERO_GUID
-    while not _has_bulk_load(later):
-        players = await holdings.read_players_after(tx, first, PAGE_ROWS)
-        last = players[-1] if len(players) == PAGE_ROWS else LAST_GUID
-        sums = Counter(await holdings.sum_slots_between(tx, first, last))
-        sums.subtract({key: gain for key, gain in gains.items() if first < key.player_id <= last})
-        actual: dict[Holding, int | None] = {key: quantity for key, quantity in sums.items() if quantity}
-        if variables:
-            actual |= await holdings.read_variables_between(tx, first, last, sorted(variables))
-            actual |= {key: value for key, value in values.items() if first < key.player_id <= last}
-        held = await holdings.read_held_between(tx, first, last)
-        for key in sorted(actual.keys() | held.keys()):
-            if actual.get(key) != held.get(key):
-                place = "in the slots" if key.kind == ITEM else "as value"
-                message = f"Player {key.player_id} has {actual.get(key) or 0} of {key.kind} {key.thing_id} {place}"
-                found.add(ERROR, ECONOMY, f"{message}; the economy says {held.get(key) or 0}. {ADVICE}")
-        if last == LAST_GUID:
-            return
-        first = last
+    async for players in list_ranges(tx):
+        actual: dict[Holding, int | None] = {**await read_actual(tx, codec, variables, players, later)}
+        for key, there, said in compare(actual, await holdings.read_held_between(tx, *players), None):
+            place = "in the slots" if key.kind == ITEM else "as value"
+            message = f"Player {key.player_id} has {there or 0} of {key.kind} {key.thing_id} {place}"
+            found.add(ERROR, ECONOMY, f"{message}; the economy says {said or 0}. {ADVICE}")
 
 
-async def _read_later(tx: Reading, state: EconomyState) -> list[CountedChange]:
-    found: list[CountedChange] = []
-    seq = state.seq
-    while page := await economy.read_changes(tx, seq, LATEST, PAGE_ROWS):
-        found += page
-        seq = page[-1].seq
-    return found
+CHECKS = (Check(40, (ECONOMY,), lambda it: check(it.tx, it.found, it.keeper.changes.codec, it.progress)),)
+FIXES = (Fix(30, fix),)

@@ -1,27 +1,29 @@
-"""Run all checks of the doctor, in order. Integrity, schema, privileges and unfinished imports are checked here."""
+"""Run all checks that the doctor's modules register. Integrity, schema and privileges are checked here."""
 
-from gamekeeper.doctor import accounts, activity, audit, boards, economy, lists, players, settings, values, world
-from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, DoctorFinding, Findings, Progress
-from gamekeeper.game.core.keeper import Keeper
+from operator import attrgetter
+from typing import TypeVar
+
+from gamekeeper.doctor import audit, settings
+from gamekeeper.doctor.findings import (
+    ERROR,
+    NOTE,
+    REPAIR_ADVICE,
+    Check,
+    DoctorFinding,
+    Examination,
+    Findings,
+    Fix,
+    LateCheck,
+    Progress,
+)
+from gamekeeper.doctor.settings import find_unfinished_imports
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground import rooms
 from gamekeeper.store.engine import database_checks
-from gamekeeper.store.engine.interface import OWNER_ADVICE, SCHEMA_ADVICE, Reading, Snapshot, UnusableDatabase
+from gamekeeper.store.engine.interface import OWNER_ADVICE, SCHEMA_ADVICE, Snapshot, UnusableDatabase
 from gamekeeper.store.engine.migrate import SchemaMismatch, find_pending, require_utf8
-from gamekeeper.store.world import imports
 
-IMPORTS = "imports"
-RESUME_ADVICE = "data is missing. To continue it, run the same command again: gamekeeper import intersect … --report"
-
-
-async def find_unfinished_imports(tx: Reading) -> list[DoctorFinding]:
-    """Find imports that were interrupted or are still running: the database does not show which of the two."""
-    found: list[DoctorFinding] = []
-    for stage, report, followed in await imports.find_unfinished_imports(tx):
-        what = f"The import with the report {report} was interrupted in the stage {stage}"
-        later = f"{what}. A later import finished; if it was of the same game, nothing is missing."
-        message = f"{what}, or is still running: {RESUME_ADVICE} {report}"
-        found.append(DoctorFinding(NOTE, IMPORTS, later) if followed else DoctorFinding(ERROR, IMPORTS, message))
-    return found
-
+R = TypeVar("R", Check, LateCheck, Fix)
 
 READ_ONLY = "Every transaction of the database user is read-only (default_transaction_read_only is on). Set it to off."
 
@@ -35,24 +37,19 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
     found = await _check_integrity(keeper) or await _check_user(keeper) or await _check_schema(keeper)
     found = found or await _check_objects(keeper) or await audit.check_epoch(keeper.store)
     if not found:
-        found = await _fix(keeper, progress) if fix else []
+        found = [each for repair in collect(Fix, "FIXES") for each in await repair.run(keeper, progress)] if fix else []
         found += await find_unfinished_imports(keeper.store)
         found += await keeper.store.read(lambda tx: _check_contents(tx, keeper, progress))
-        found += await accounts.check_passwords(keeper)
-        found += await accounts.check_secrets(keeper)
-        found += await settings.check_standbys(keeper)
+        for late in collect(LateCheck, "LATE_CHECKS"):
+            found += await late.run(keeper)
     found += [DoctorFinding(NOTE, "durability", each) for each in await keeper.store.find_cautions()]
     return found + settings.check(keeper)
 
 
-async def _fix(keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
-    return [
-        *await lists.create_indexes(keeper),
-        await lists.recount(keeper),
-        *await lists.fix_blocks(keeper),
-        *await world.fix(keeper),
-        *await economy.fix(keeper, progress),
-    ]
+def collect(_: type[R], name: str) -> list[R]:
+    """Collect what the doctor's modules register under a name, in the order of their places."""
+    values = [value for module in rooms.import_all("gamekeeper.doctor") for value in vars(module).get(name, ())]
+    return sorted(values, key=attrgetter("place"))
 
 
 async def _check_user(keeper: Keeper) -> list[DoctorFinding]:
@@ -96,19 +93,7 @@ async def _check_integrity(keeper: Keeper) -> list[DoctorFinding]:
 
 
 async def _check_contents(tx: Snapshot, keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
-    found = Findings()
-    await audit.check(tx, found, keeper.changes.codec, progress)
-    await players.check(tx, found, keeper.changes.codec, progress)
-    if await lists.check_indexes(tx, found, keeper.store.engine):
-        await lists.check(tx, found, progress)
-    await economy.check(tx, found, keeper.changes.codec, progress)
-    await boards.check(tx, found, keeper.changes.codec, progress)
-    await lists.check_blocks(tx, found)
-    await players.check_bags(tx, found)
-    await world.check(tx, found)
-    await activity.check(tx, found, progress)
-    await players.check_slot_numbers(tx, found, keeper.settings)
-    await accounts.check_tags(tx, found)
-    await accounts.check(tx, found, keeper.settings, keeper.changes.codec, progress)
-    await values.check(tx, found, keeper.store, progress)
-    return found.all()
+    examination = Examination(tx, Findings(), keeper, progress)
+    for each in collect(Check, "CHECKS"):
+        await each.run(examination)
+    return examination.found.all()

@@ -1,4 +1,7 @@
-"""The doctor's checks of indexes, of the row counts of ordered lists, and of the blocks of ranked lists and boards."""
+"""The doctor's checks of indexes, and of stored counts.
+
+That is the row counts of ordered lists, the blocks of ranked lists and boards, and the numbers of guilds' members.
+"""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -7,15 +10,17 @@ from typing import Any
 
 import msgspec
 
-from gamekeeper.doctor.findings import ERROR, NOTE, DoctorFinding, Findings, Progress
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.doctor.findings import ERROR, NOTE, Check, DoctorFinding, Examination, Findings, Fix, Progress
 from gamekeeper.game.insight import standings
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import ordered_lists
 from gamekeeper.game.lists.list_index import LISTS, BucketIndex, Key, ListDefinition
 from gamekeeper.game.lists.ordered_lists import CHECKPOINT_ENTRIES, ListsView
-from gamekeeper.store.engine import indexes
+from gamekeeper.game.world.changes import recount_members
+from gamekeeper.store.engine import database_checks
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.lists import ranked_buckets
+from gamekeeper.store.world import guilds
 
 KEYS_PER_QUERY = 10_000  # keys of an ordered list that the doctor reads per query
 # entries from which the log of list changes is reported as too long: a running server keeps it far shorter
@@ -25,13 +30,13 @@ RECOUNT = "Recount them with: gamekeeper doctor --fix"
 
 
 async def create_indexes(keeper: Keeper) -> list[DoctorFinding]:
-    made = await indexes.create_missing(keeper.store)
+    made = await database_checks.create_missing_indexes(keeper.store)
     return [DoctorFinding(NOTE, "indexes", f"Created: {', '.join(made)}.")] if made else []
 
 
 async def check_indexes(tx: Reading, found: Findings, engine: str) -> bool:
     """Report missing indexes; return whether all exist. Without one, each page of an ordered list sorts its table."""
-    missing = await indexes.find_missing(tx, engine)
+    missing = await database_checks.find_missing_indexes(tx, engine)
     for name in missing:
         found.add(ERROR, "indexes", f"The index {name} is missing, so requests get slower as the game grows. {REINDEX}")
     return not missing
@@ -116,3 +121,34 @@ async def check_blocks(tx: Reading, found: Findings) -> None:
 async def fix_blocks(keeper: Keeper) -> list[DoctorFinding]:
     fixed = await keeper.store.write(standings.fix_blocks)
     return [DoctorFinding(NOTE, BLOCKS, "Added up the blocks of all ranked lists and boards again.")] if fixed else []
+
+
+async def _check_all(it: Examination) -> None:
+    if await check_indexes(it.tx, it.found, it.keeper.store.engine):
+        await check(it.tx, it.found, it.progress)
+
+
+async def _fix_all(keeper: Keeper, _: Progress) -> list[DoctorFinding]:
+    return [*await create_indexes(keeper), await recount(keeper), *await fix_blocks(keeper)]
+
+
+GUILD_ADVICE = "Count them again: gamekeeper doctor --fix"
+
+
+async def fix_guilds(keeper: Keeper, _: Progress) -> list[DoctorFinding]:
+    fixed = await keeper.store.write(recount_members)
+    return [DoctorFinding(NOTE, "guilds", f"Counted the members of {fixed} guilds again.")] if fixed else []
+
+
+async def check_guilds(tx: Reading, found: Findings) -> None:
+    for each in await guilds.find_miscounted(tx):
+        message = f"Guild {each.id} ({each.name}) counts {each.members} members, but has {each.counted}."
+        found.add(ERROR, "guilds", f"{message} {GUILD_ADVICE}")
+
+
+CHECKS = (
+    Check(30, ("indexes", "lists"), _check_all),
+    Check(60, (BLOCKS,), lambda it: check_blocks(it.tx, it.found)),
+    Check(80, ("guilds",), lambda it: check_guilds(it.tx, it.found)),
+)
+FIXES = (Fix(10, _fix_all), Fix(20, fix_guilds))

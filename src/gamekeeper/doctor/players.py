@@ -6,18 +6,17 @@ from dataclasses import dataclass, field
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Check, Findings, Progress
 from gamekeeper.game.core.change import ChangeSide, Codec
 from gamekeeper.game.core.lookup import ZERO_GUID, make_clashing_fold
+from gamekeeper.game.core.player import BANK, INVENTORY, Player, SlotAddress, Stack
 from gamekeeper.game.core.values import NUMBER, STRING
 from gamekeeper.game.players import changes
 from gamekeeper.game.players.changes import PlayerCreated, PlayerDeleted, make_player_columns
-from gamekeeper.game.players.inventory import BANK, INVENTORY, SlotAddress, Stack
-from gamekeeper.game.players.players import Player
 from gamekeeper.ground.settings import Settings
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading, Row
-from gamekeeper.store.players import items, player_texts, players, spells, variables
+from gamekeeper.store.players import items, players, variables
 
 
 async def check_bags(tx: Reading, found: Findings) -> None:
@@ -49,7 +48,7 @@ async def check_slot_numbers(tx: Reading, found: Findings, settings: Settings) -
     for place, count in await items.count_slots_beyond(tx, settings.inventory_slots, settings.bank_slots):
         size = settings.bank_slots if place == BANK else settings.inventory_slots
         found.add(NOTE, "sizes", _describe_beyond(count, f"{place} slots", f"{place}_slots", size))
-    count = await spells.count_beyond(tx, settings.spell_slots)
+    count = await players.count_spells_beyond(tx, settings.spell_slots)
     if count:
         found.add(NOTE, "sizes", _describe_beyond(count, "known spells", "spell_slots", settings.spell_slots))
 
@@ -118,13 +117,13 @@ async def check_holdings(
     """Compare the items, spells and variables of a page of players (id → name, sorted by id) with the audit log."""
     first, last = min(names), max(names)
     told = await _replay(tx, spelling, first, last, trimmed)
-    known: dict[str, list[spells.KnownSpell]] = {}
-    for spell in await spells.read_between(tx, first, last):
+    known: dict[str, list[players.KnownSpell]] = {}
+    for spell in await players.read_spells_between(tx, first, last):
         known.setdefault(spell.player_id, []).append(spell)
     assigned: dict[str, list[variables.AssignedVariable]] = {}
     for variable in await variables.read_between(tx, first, last):
         assigned.setdefault(variable.player_id, []).append(variable)
-    _check_texts(found, names, await player_texts.read_between(tx, first, last))
+    _check_texts(found, names, await variables.read_texts_between(tx, first, last))
     for player_id, name in names.items():
         if player_id in told:
             held = describe_holdings(slots.get(player_id, ()), known.get(player_id, ()), assigned.get(player_id, ()))
@@ -133,7 +132,7 @@ async def check_holdings(
             )
 
 
-def _check_texts(found: Findings, names: Mapping[str, str], texts: Iterable[player_texts.AssignedText]) -> None:
+def _check_texts(found: Findings, names: Mapping[str, str], texts: Iterable[variables.AssignedText]) -> None:
     """Check that variables with text and decimals can be read. An import wrote them, so the audit log has none."""
     for each in texts:
         try:
@@ -174,7 +173,7 @@ def _compare_holdings(
 
 def describe_holdings(
     slots: Sequence[items.PlayerSlot],
-    known: Sequence[spells.KnownSpell],
+    known: Sequence[players.KnownSpell],
     assigned: Sequence[variables.AssignedVariable],
 ) -> Holdings:
     held = {make_slot_place(each.place, each.slot): _describe_slot(each) for each in slots}
@@ -267,3 +266,13 @@ def _check_equipment(player: Player, filled: set[int], found: Findings) -> None:
         message = f"Player {player.name} ({player.id}) has equipped inventory slot {slots}, which is empty."
         cure = f"Have the game report the Equipment again: PUT /api/link/v1/players/{player.id}"
         found.add(ERROR, "equipment", f"{message} {cure}")
+
+
+CHECKS = (
+    Check(
+        *(20, ("documents", "equipment", "bags", SLOTS, SPELLS, VARIABLES)),
+        lambda it: check(it.tx, it.found, it.keeper.changes.codec, it.progress),
+    ),
+    Check(70, ("bags",), lambda it: check_bags(it.tx, it.found)),
+    Check(100, ("sizes",), lambda it: check_slot_numbers(it.tx, it.found, it.keeper.settings)),
+)

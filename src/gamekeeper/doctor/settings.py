@@ -1,22 +1,27 @@
-"""The doctor's checks of settings that are wrong or unsafe, and of the database file."""
+"""The doctor's checks of settings that are wrong or unsafe, of the database file, and of unfinished imports."""
 
 import ipaddress
 import os
 import shutil
 from pathlib import Path
 
-from gamekeeper.doctor.findings import ERROR, NOTE, DoctorFinding
-from gamekeeper.game.core.keeper import Keeper
-from gamekeeper.game.insight import standbys
+from gamekeeper.doctor.accounts import check_oidc_roles, check_required_roles
+from gamekeeper.doctor.findings import ERROR, NOTE, DoctorFinding, LateCheck
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.settings import BadSetting, Settings, describe_unknown
 from gamekeeper.http.access import oidc_settings
-from gamekeeper.http.accounts import outbox
+from gamekeeper.http.accounts import mails
 from gamekeeper.http.server.proxies import Proxies
 from gamekeeper.http.server.response_headers import Cors
+from gamekeeper.store.engine.database_checks import find_standby_shortage
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.world import imports
 
 OTHERS_CAN_READ = 0o004
 GIB = 1 << 30
 MIN_FREE_SHARE = 0.05  # the doctor warns if less than this share of the disk is free; on large disks 1 GiB is enough
+IMPORTS = "imports"
+RESUME_ADVICE = "data is missing. To continue it, run the same command again: gamekeeper import intersect … --report"
 TLS_ADVICE = "give --tls-cert and --tls-key to serve, or put a proxy that speaks TLS in front and listen on 127.0.0.1."
 
 
@@ -34,13 +39,13 @@ def lacks_tls(settings: Settings) -> bool:
 
 
 async def check_standbys(keeper: Keeper) -> list[DoctorFinding]:
-    shortage = await standbys.find_shortage(keeper)
+    shortage = await find_standby_shortage(keeper.store, keeper.settings.synchronous_standbys)
     return [DoctorFinding(ERROR, "standbys", shortage)] if shortage else []
 
 
 def check(keeper: Keeper) -> list[DoctorFinding]:
     settings, found = keeper.settings, list[DoctorFinding]()
-    for check in (outbox.check, Proxies, Cors, oidc_settings.check):
+    for check in (mails.check, Proxies, Cors, oidc_settings.check):
         try:
             check(settings)
         except BadSetting as problem:
@@ -84,3 +89,26 @@ def _check_file(file: Path) -> list[DoctorFinding]:
             DoctorFinding(NOTE, "settings", f"All users of this machine can read {file}. Run: chmod 600 {file}")
         )
     return found
+
+
+async def find_unfinished_imports(tx: Reading) -> list[DoctorFinding]:
+    """Find imports that were interrupted or are still running: the database does not show which of the two."""
+    found: list[DoctorFinding] = []
+    for stage, report, followed in await imports.find_unfinished_imports(tx):
+        what = f"The import with the report {report} was interrupted in the stage {stage}"
+        later = f"{what}. A later import finished; if it was of the same game, nothing is missing."
+        message = f"{what}, or is still running: {RESUME_ADVICE} {report}"
+        found.append(DoctorFinding(NOTE, IMPORTS, later) if followed else DoctorFinding(ERROR, IMPORTS, message))
+    return found
+
+
+async def find_start_warnings(keeper: Keeper) -> list[str]:
+    """Return the warnings that a server prints when it starts. It looks only at what is quick to check."""
+    store, settings = keeper.store, keeper.settings
+    found = [*await find_unfinished_imports(store), *await check_standbys(keeper)]
+    found += [*await check_required_roles(store, settings), *await check_oidc_roles(store, settings)]
+    errors = [each.message for each in found if each.level == ERROR]
+    return [*errors, *await store.find_cautions(), *(each.message for each in check_secret_files(keeper))]
+
+
+LATE_CHECKS = (LateCheck(30, ("standbys",), check_standbys),)

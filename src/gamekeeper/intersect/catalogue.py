@@ -5,21 +5,22 @@ Maximum health and mana, and experience to the next level, are computed: Interse
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING
 from gamekeeper.intersect import values
-from gamekeeper.intersect.data import ReportEntry
-from gamekeeper.intersect.fields import FIELDS, Field, Kind
-from gamekeeper.intersect.sources import Row
+from gamekeeper.intersect.data import BAD_ID, Report
+from gamekeeper.intersect.sources import Row, has_id
+from gamekeeper.intersect.values import FIELDS, Field, Kind
 from gamekeeper.store.world.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
 
+E = TypeVar("E", bound=CatalogueEntry)
 VITAL_COUNT = 2
 UNKNOWN_CLASS_VITAL = 20  # health and mana of players whose class was deleted
 MIN_VITALS = (1, 0)
@@ -98,8 +99,15 @@ MAX_BYTES = 65_536  # size of the details of one entry, the same as for entries 
 TOO_LARGE = "its further fields are too large: imported without them"
 
 
-class TooLargeError(ValueError):
-    """The further fields of an entry are larger than MAX_BYTES."""
+def add_details(report: Report, noun: str, columns: Sequence[str | None], row: Row, entry: E) -> E:
+    """Add all fields of a row to the entry that is made from it."""
+    details = encode_details(noun, columns, row)
+    if details and len(details.encode()) > MAX_BYTES:
+        details = None
+        report.note(noun, row[0], TOO_LARGE)
+    if values.has_replacement(row):
+        report.note(noun, row[0], values.NOT_UTF8)
+    return entry._replace(details=details)
 
 
 def encode_details(noun: str, columns: Sequence[str | None], row: Row) -> str | None:
@@ -115,10 +123,7 @@ def encode_details(noun: str, columns: Sequence[str | None], row: Row) -> str | 
             fields[column] = values.clean_text(raw) if isinstance(raw, str) else raw
     if noun == "items":
         _tell_droppable(fields)
-    encoded = msgspec.json.encode(fields)
-    if len(encoded) > MAX_BYTES:
-        raise TooLargeError
-    return encoded.decode() if fields else None
+    return msgspec.json.encode(fields).decode() if fields else None
 
 
 def _add_field(fields: dict[str, Any], known: Field, raw: object) -> None:
@@ -156,30 +161,12 @@ def _read_guid(raw: object) -> str:
     return values.parse_guid(raw) or ZERO_GUID
 
 
-def _read_list(raw: object) -> list[object]:
-    found = values.decode_json(raw)
-    return cast("list[object]", found) if isinstance(found, list) else []
-
-
-def _read_object(raw: object) -> dict[str, object]:
-    found = values.decode_json(raw)
-    return cast("dict[str, object]", found) if isinstance(found, dict) else {}
-
-
 def _read_colour(raw: object) -> dict[str, object]:
-    return _read_object(raw) or {"A": 255, "R": 255, "G": 255, "B": 255}
-
-
-def _read_vitals(raw: object) -> list[int]:
-    return _read_integers(raw, VITAL_COUNT)
-
-
-def _read_stats(raw: object) -> list[int]:
-    return _read_integers(raw, values.STAT_COUNT)
+    return values.decode_object(raw) or {"A": 255, "R": 255, "G": 255, "B": 255}
 
 
 def _read_integers(raw: object, count: int) -> list[int]:
-    found = [_read_integer(each) for each in _read_list(raw)[:count]]
+    found = [_read_integer(each) for each in (values.decode_list(raw) or [])[:count]]
     return found + [0] * (count - len(found))
 
 
@@ -195,10 +182,10 @@ _READERS: Mapping[Kind, Callable[[object], object]] = {
     Kind.TEXT: _read_text,
     Kind.GUID: _read_guid,
     Kind.COLOUR: _read_colour,
-    Kind.LIST: _read_list,
-    Kind.OBJECT: _read_object,
-    Kind.VITALS: _read_vitals,
-    Kind.STATS: _read_stats,
+    Kind.LIST: lambda raw: values.decode_list(raw) or [],
+    Kind.OBJECT: lambda raw: values.decode_object(raw) or {},
+    Kind.VITALS: partial(_read_integers, count=VITAL_COUNT),
+    Kind.STATS: partial(_read_integers, count=values.STAT_COUNT),
     Kind.CONDITIONS: _read_conditions,
 }
 
@@ -206,27 +193,19 @@ _READERS: Mapping[Kind, Callable[[object], object]] = {
 EQUIPMENT, CURRENCY, BAG = 1, 3, 6  # values of Intersect's enum ItemType
 TYPES = {1: BOOLEAN, 2: INTEGER, 3: STRING, 4: NUMBER}  # Intersect's numbers for the data types of variables
 _LEVEL = re.compile(r"[0-9]{1,10}", re.ASCII)
-KINDS = {
-    "items": "items",
-    "known_spells": "spells",
-    "known_variables": "variables",
-    "known_switches": "variables",
-    "classes": "classes",
-    "maps": "maps",
-}  # Gamekeeper's name of an Intersect table → kind of the catalogue entries made from its rows
 
 
 @dataclass(slots=True)
 class GameData:
     """Game data of an Intersect server in memory, used while players are converted."""
 
+    report: Report
     entries: dict[str, dict[str, CatalogueEntry]] = field(
         default_factory=dict[str, dict[str, CatalogueEntry]]
     )  # Gamekeeper's name of an Intersect table → id → catalogue entry
     classes: dict[str, ClassGrowth] = field(default_factory=dict[str, ClassGrowth])
     # item id → what the item adds while it is equipped
     bonuses: dict[str, ItemBonus] = field(default_factory=dict[str, ItemBonus])
-    report_entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
 
     def list_ids(self, *nouns: str) -> set[str]:
         return {each for noun in nouns for each in self.entries.get(noun, {})}
@@ -236,22 +215,15 @@ class GameData:
         found = (self.entries.get(noun, {}).values() for noun in ("known_variables", "known_switches"))
         return {entry.id: entry.type for entries in found for entry in entries if isinstance(entry, CatalogueVariable)}
 
-    def add(self, noun: str, table: str, rows: Iterable[Row], columns: Sequence[str | None] = ()) -> None:
+    def add(self, noun: str, rows: Iterable[Row], columns: Sequence[str | None]) -> None:
         entries = self.entries.setdefault(noun, {})
         for row in rows:
-            if row[0] is None or row[0] == ZERO_GUID or row[0] in entries:
-                self.report_entries.append(ReportEntry(table, row[0] or "", "its id is not a guid, or is a duplicate"))
+            if not has_id(row) or row[0] in entries:
+                self.report.skip(noun, row[0] or "", BAD_ID)
                 continue
-            entry = self._read_entry(noun, row)
-            if columns:
-                try:
-                    entry = entry._replace(details=encode_details(noun, columns, row))
-                except TooLargeError:
-                    self.report_entries.append(ReportEntry(table, row[0], TOO_LARGE, taken=True))
-            entries[row[0]] = entry
-            self.report_entries += [
-                ReportEntry(table, row[0], reason, taken=True) for reason in _describe_changes(row, entry)
-            ]
+            entry = entries[row[0]] = add_details(self.report, noun, columns, row, self._read_entry(noun, row))
+            if isinstance(entry, CatalogueItem) and entry.bag_slots == values.MAX_SLOTS != row[5]:
+                self.report.note(noun, row[0], f"its SlotCount is {row[5]}: changed to {entry.bag_slots}")
 
     def _read_entry(self, noun: str, row: Row) -> CatalogueEntry:
         if noun == "items":
@@ -267,14 +239,6 @@ class GameData:
         given, percent = (values.parse_numbers(each, VITAL_COUNT) or NONE for each in row[7:9])
         if any(given) or any(percent):
             self.bonuses[row[0]] = ItemBonus(given, percent)
-
-
-def _describe_changes(row: Row, entry: CatalogueEntry) -> Iterator[str]:
-    """Yield how a catalogue entry differs from its row in the Intersect database."""
-    if values.has_replacement(row):
-        yield values.NOT_UTF8
-    if isinstance(entry, CatalogueItem) and entry.bag_slots == values.MAX_SLOTS != row[5]:
-        yield f"its SlotCount is {row[5]}: changed to {entry.bag_slots}"
 
 
 def read_item(row: Row) -> CatalogueItem:
@@ -308,10 +272,6 @@ def read_class(row: Row) -> ClassGrowth:
 
 
 def _read_overrides(raw: object) -> dict[int, int]:
-    found = values.decode_json(raw)
-    if not isinstance(found, dict):
-        return {}
-    pairs = (
-        (level, values.parse_number(exp, 0, values.MAX_LONG)) for level, exp in cast("dict[str, object]", found).items()
-    )
+    found = values.decode_object(raw) or {}
+    pairs = ((level, values.parse_number(exp, 0, values.MAX_LONG)) for level, exp in found.items())
     return {int(level): exp for level, exp in pairs if _LEVEL.fullmatch(level) and exp is not None}

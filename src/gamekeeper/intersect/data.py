@@ -1,19 +1,35 @@
 """The databases of an Intersect server, opened and counted; and the report of what became of their rows."""
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
 
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.intersect import sources as intersect_sources
 from gamekeeper.intersect.engines import SCHEME, MysqlSource, SqliteSource
-from gamekeeper.intersect.sources import BadSource, Source, SourceTable
+from gamekeeper.intersect.sources import (
+    GAME_TABLES,
+    LOG_TABLES,
+    OWNER_TABLES,
+    PLAYER_TABLES,
+    BadSource,
+    Row,
+    Source,
+    SourceTable,
+    detect_version,
+    match_tables,
+)
+from gamekeeper.intersect.values import show_id
+
+DUPLICATE_ID = "another row has the same id"
+BAD_ID = "its id is not a guid, or is a duplicate"
 
 
 class ReportEntry(NamedTuple):
@@ -37,43 +53,43 @@ class RowCounts:
     def unaccounted(self) -> int:
         return self.rows - self.empty - self.taken - self.there - self.left
 
+    def __add__(self, other: "RowCounts") -> "RowCounts":
+        return RowCounts(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
 
-@dataclass(slots=True)
-class CountsByTable:
-    tables: dict[str, RowCounts] = field(default_factory=dict[str, RowCounts])
 
-    def __getitem__(self, table: str) -> RowCounts:
-        return self.tables.setdefault(table, RowCounts())
+class CountsByTable(defaultdict[str, RowCounts]):
+    """Row counts by the tables' names in the source."""
+
+    def __init__(self, counts: Mapping[str, RowCounts] = MappingProxyType({})) -> None:
+        super().__init__(RowCounts, counts)
 
     def add(self, more: "CountsByTable") -> "CountsByTable":
-        names = {**self.tables, **more.tables}
-        return CountsByTable(
-            {
-                name: _add_counts(self.tables.get(name, RowCounts()), more.tables.get(name, RowCounts()))
-                for name in names
-            }
-        )
-
-    def to_json(self) -> str:
-        return msgspec.json.encode(self.to_dict()).decode()
-
-    def to_dict(self) -> dict[str, dict[str, int]]:
-        return {name: asdict(count) for name, count in self.tables.items()}
-
-    @staticmethod
-    def from_json(text: str) -> "CountsByTable":
-        found = msgspec.json.decode(text, type=Mapping[str, RowCounts])
-        return CountsByTable(dict(found))
+        return CountsByTable({name: self[name] + more[name] for name in {**self, **more}})
 
 
-def _add_counts(one: RowCounts, other: RowCounts) -> RowCounts:
-    return RowCounts(
-        one.rows + other.rows,
-        one.empty + other.empty,
-        one.taken + other.taken,
-        one.there + other.there,
-        one.left + other.left,
-    )
+@dataclass(slots=True)
+class Report:
+    """Counts of rows, and report entries of skipped and altered rows. Its methods take Gamekeeper's table names."""
+
+    tables: Mapping[str, str]  # Gamekeeper's table names → names of the tables in the source
+    counts: CountsByTable = field(default_factory=CountsByTable)
+    entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
+
+    def count(self, noun: str) -> RowCounts:
+        return self.counts[self.tables[noun]]
+
+    def skip(self, noun: str, row_id: object, reason: str) -> None:
+        self.count(noun).left += 1
+        self.entries.append(ReportEntry(self.tables[noun], show_id(row_id), reason))
+
+    def skip_doubled(self, noun: str, own_id: str, rows: Sequence[Row]) -> None:
+        """Skip all rows of an id but the first."""
+        for _ in rows[1:]:
+            self.skip(noun, own_id, DUPLICATE_ID)
+
+    def note(self, noun: str, row_id: object, reason: str) -> None:
+        """Report a row that is imported with an alteration or an unusual value."""
+        self.entries.append(ReportEntry(self.tables[noun], show_id(row_id), reason, taken=True))
 
 
 class ReportFile:
@@ -127,29 +143,6 @@ class ReportFile:
 IDS_PER_READ = 10_000
 REQUEST_LOG = "requests"
 MIGRATION_TABLE_PREFIX = "__ef"  # start of the name of Entity Framework's migration table
-# tables of Intersect's player and logging databases, by Gamekeeper's names → table with their owners (or itself)
-OWNER_TABLES = {
-    "users": "users",
-    "bans": "users",
-    "mutes": "users",
-    "players": "players",
-    "inventory": "players",
-    "bank": "players",
-    "spells": "players",
-    "variables": "players",
-    "switches": "players",
-    "bags": "bags",
-    "bag_slots": "bags",
-    "friends": "players",
-    "quests": "players",
-    "hotbars": "players",
-    "user_variables": "users",
-    "guilds": "guilds",
-    "guild_values": "guilds",
-    "guild_bank": "guilds",
-    "activity": "activity",
-    "trades": "trades",
-}
 
 
 @dataclass(frozen=True)
@@ -169,7 +162,7 @@ class SourceData:
             source.close()
 
     def find_source(self, noun: str) -> Source:
-        if self.logs and noun in intersect_sources.LOG_TABLES:
+        if self.logs and noun in LOG_TABLES:
             return self.logs
         return self.players if noun in OWNER_TABLES else self.game
 
@@ -201,12 +194,12 @@ class SourceData:
         found = CountsByTable()
         for noun, table in self.tables.items():
             rows, filled = self.find_source(noun).count_rows(table)
-            found[table.name].rows, found[table.name].empty = rows, rows - filled
+            found[table.name] = RowCounts(rows, rows - filled)
         for source in self.sources:
             for name in sorted(source.read_tables()):
-                if name not in found.tables and not name.lower().startswith(MIGRATION_TABLE_PREFIX):
+                if name not in found and not name.lower().startswith(MIGRATION_TABLE_PREFIX):
                     rows = source.count_all(name)
-                    found.tables[name] = RowCounts(rows=rows, left=rows)
+                    found[name] = RowCounts(rows=rows, left=rows)
         return found
 
 
@@ -225,12 +218,12 @@ def open_sources(players: str, game: str, logs: str | None = None) -> SourceData
 
 def _match_layouts(players: Source, game: Source, logs: Source | None = None) -> SourceData:
     there = players.read_tables()
-    tables = intersect_sources.match_tables(players.name, "player", intersect_sources.PLAYER_TABLES, there)
-    tables |= intersect_sources.match_tables(game.name, "game", intersect_sources.GAME_TABLES, game.read_tables())
+    tables = match_tables(players.name, "player", PLAYER_TABLES, there)
+    tables |= match_tables(game.name, "game", GAME_TABLES, game.read_tables())
     if logs:
-        tables |= intersect_sources.match_tables(logs.name, "logging", intersect_sources.LOG_TABLES, logs.read_tables())
+        tables |= match_tables(logs.name, "logging", LOG_TABLES, logs.read_tables())
         tables.pop(REQUEST_LOG, None)
-    data = SourceData(players, game, tables, intersect_sources.detect_version(there, players.read_migrations()), logs)
+    data = SourceData(players, game, tables, detect_version(there, players.read_migrations()), logs)
     for noun in set(OWNER_TABLES.values()) & tables.keys():
         data.find_source(noun).index_ids(tables[noun])
     return data

@@ -54,19 +54,13 @@ class SqliteSource(Source):
             return
         self._indexed.add(table.name)
         place, key = self.make_key_sql(table, table.key).table, self.quote_name(table.key)
-        self.query_all(f"CREATE TEMP TABLE {place} (id TEXT PRIMARY KEY, upper TEXT, raw BLOB) WITHOUT ROWID")
+        self._db.execute(f"CREATE TEMP TABLE {place} (id TEXT PRIMARY KEY, upper TEXT, raw BLOB) WITHOUT ROWID")
         own = f"SELECT {self.make_guid_sql(key)} AS own FROM {self.quote_name(table.name)} LIMIT -1"  # noqa: S608 - names from the schema
-        self.query_all(
+        insert = (
             f"INSERT OR IGNORE INTO {place} SELECT own, upper(own), guid_bytes(own) FROM ({own}) "  # noqa: S608 - names from the schema
             f"WHERE own <> '{ZERO_GUID}' ORDER BY own"
         )
-
-    def query_all(self, text: str, *given: object) -> list[Row]:
-        try:
-            return self._execute(text, given).fetchall()
-        except (apsw.Error, UnicodeDecodeError) as error:
-            self._replace_bad_text(error)
-            return self.query_all(text, *given)
+        list(self.query(insert))
 
     def query(self, text: str, *given: object) -> Iterator[Row]:
         done = 0
@@ -257,9 +251,6 @@ class MysqlSource(Source):
             raise BadSource(
                 f"{self.name} cannot be read: {_describe_error(error)}. Nothing is changed there."
             ) from error
-
-    def query_all(self, text: str, *given: object) -> list[Row]:
-        return list(self.query(text, *given))
 
     def close(self) -> None:
         self._db.close()

@@ -7,32 +7,34 @@ resumes at the stored position.
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import apsw
+import msgspec
 
 from gamekeeper.game.core.change import Change, Unlogged
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.world.changes import CataloguePut
 from gamekeeper.game.world.loads import save_progress
 from gamekeeper.ground.settings import Settings
 from gamekeeper.intersect import values
-from gamekeeper.intersect.data import OWNER_TABLES, CountsByTable, ReportEntry, ReportFile, SourceData
-from gamekeeper.intersect.sources import BadSource, Row
-from gamekeeper.store.accounts import users
-from gamekeeper.store.core import ledger
+from gamekeeper.intersect.data import CountsByTable, Report, ReportEntry, ReportFile, RowCounts, SourceData
+from gamekeeper.intersect.sources import GAME_TABLES, OWNER_TABLES, BadSource, Row
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.players import items, player_texts, players, presence
-from gamekeeper.store.world import catalogue, guild_variables, guilds, imports, server_variables
+from gamekeeper.store.players import variables
+from gamekeeper.store.world import catalogue, guilds, imports
 from gamekeeper.store.world.catalogue import CatalogueEntry
 from gamekeeper.store.world.imports import DONE_STAGE, ImportState
 
 
 class KeySet:
+    """Keys that this run has seen, in a temporary file: they may be many."""
+
     def __init__(self) -> None:
         self._db = apsw.Connection("")  # "" opens a temporary SQLite database
         self._db.execute("CREATE TABLE seen (kind TEXT, key TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID")
@@ -45,81 +47,10 @@ class KeySet:
         text = "SELECT seen.key FROM json_each(?) AS asked JOIN seen ON seen.kind = ? AND seen.key = asked.value"
         return {row[0] for row in self._db.execute(text, (json.dumps(list(keys)), kind))}
 
-    def close(self) -> None:
-        self._db.close()
 
-
-USER, USER_NAME, EMAIL, PLAYER, PLAYER_NAME, BAG = "user", "user name", "email", "player", "player name", "bag"
-DELETED_USER, DELETED_PLAYER = "deleted user", "deleted player"
-GUILD, GUILD_NAME, LEFTOVER = "guild", "guild name", "leftover"
-ACTIVITY, TRADE = "activity", "trade"
-SERVER_VARIABLE, GUILD_VARIABLE = "server variable", "guild variable"
-_FIND: Mapping[str, Callable[[Reading, Iterable[str]], Coroutine[Any, Any, set[str]]]] = {
-    USER: users.find_known_ids,
-    USER_NAME: users.find_known_folds,
-    EMAIL: users.find_known_emails,
-    PLAYER: presence.find_known_players,
-    PLAYER_NAME: players.find_known_folds,
-    BAG: items.find_known_bags,
-    DELETED_USER: ledger.find_deleted_users,
-    DELETED_PLAYER: ledger.find_deleted_players,
-    GUILD: guilds.find_known_ids,
-    GUILD_NAME: guilds.find_known_folds,
-    ACTIVITY: imports.find_known_activity,
-    TRADE: imports.find_known_trades,
-    SERVER_VARIABLE: server_variables.find_known_ids,
-    GUILD_VARIABLE: guild_variables.find_known_ids,
-}
+# function that returns those of some ids, names or other keys that a database has
+FindKnown = Callable[[Reading, Iterable[str]], Coroutine[Any, Any, set[str]]]
 COMPLETED = "it existed without its further fields: they were added"
-
-
-class ExistingKeys:
-    async def find(self, tx: Reading | None, kind: str, keys: Iterable[str]) -> set[str]:
-        asked = list(keys)
-        return await _FIND[kind](tx, asked) if tx and asked else set()
-
-    async def find_entries(self, tx: Reading | None, kind: str, ids: Iterable[str]) -> dict[str, CatalogueEntry]:
-        """Return the entries that the catalogue has, by id, and lock this kind until the transaction ends."""
-        if tx is None:
-            return {}
-        await catalogue.lock_kind(tx, kind)
-        found = await catalogue.find_by_ids(tx, kind, ids)
-        return {entry.id: entry for entry in await catalogue.add_details(tx, kind, [*found.values()])}
-
-    async def find_leftovers(self, tx: Reading | None, owners: str, ids: Iterable[str]) -> set[tuple[str, str]]:
-        """Return owner and kind of the leftovers that these accounts, players or guilds have."""
-        return await imports.find_known_leftovers(tx, owners, ids) if tx else set()
-
-    def note(self, kind: str, keys: Iterable[str]) -> None:
-        """Do nothing with the imported ids and names: after the commit they are in the database."""
-
-
-class DryRunKeys(ExistingKeys):
-    """Existing ids and names, in a dry run: also those that a real import would have added by now."""
-
-    def __init__(self) -> None:
-        self._seen = KeySet()
-
-    async def find(self, tx: Reading | None, kind: str, keys: Iterable[str]) -> set[str]:
-        asked = list(keys)
-        return await super().find(tx, kind, asked) | self._seen.find_known(kind, asked)
-
-    def note(self, kind: str, keys: Iterable[str]) -> None:
-        self._seen.add(kind, keys)
-
-
-def complete_entries(
-    kind: str, entries: Mapping[str, CatalogueEntry], existing: Mapping[str, CatalogueEntry]
-) -> tuple[list[CataloguePut], list[str]]:
-    """Plan the new entries of the catalogue, and the details of stored entries that have none.
-
-    Return the changes, and the ids of the stored entries that get details.
-    """
-    bare = [each for own_id, each in existing.items() if each.details is None and entries[own_id].details is not None]
-    completed = [each._replace(details=entries[each.id].details) for each in bare]
-    new = [each for own_id, each in entries.items() if own_id not in existing]
-    changes = [CataloguePut(kind, bare, [*completed, *new])] if completed or new else []
-    return changes, [each.id for each in bare]
 
 
 class OwnedKeys(NamedTuple):
@@ -132,7 +63,7 @@ class OwnedKeys(NamedTuple):
 async def find_owned(tx: Reading | None, player_ids: set[str]) -> OwnedKeys:
     if tx is None or not player_ids:
         return OwnedKeys(set(), set())
-    texts = await player_texts.read_between(tx, min(player_ids), max(player_ids))
+    texts = await variables.read_texts_between(tx, min(player_ids), max(player_ids))
     return OwnedKeys(
         set(await guilds.read_memberships(tx, player_ids)), {(each.player_id, each.variable_id) for each in texts}
     )
@@ -145,12 +76,59 @@ IMPORT_INTENT = Intent(request_id="import-intersect")
 OnProgress = Callable[[str, int, int | None], None]
 
 
-class ImportBatch(NamedTuple):
-    """Changes, counts and report entries of one batch of an import."""
+@dataclass(slots=True, kw_only=True)
+class ImportBatch(Report):
+    """One transaction of an import, while it is being made."""
 
-    changes: Sequence[Change | Unlogged]
-    counts: CountsByTable
-    entries: Iterable[ReportEntry]  # entries for the report; a generator may update `counts` as they are written
+    run: "ImportRun"
+    tx: Reading | None  # None: a dry run without a database
+    changes: list[Change | Unlogged] = field(default_factory=list[Change | Unlogged])
+    last_entries: Iterable[ReportEntry] = ()  # may be a generator, which updates `counts` as they are written
+
+    async def find(self, known: FindKnown, keys: Iterable[str]) -> set[str]:
+        """Return the keys that the database has; in a dry run also those that a real import would have added by now."""
+        asked = list(keys)
+        found = await known(self.tx, asked) if self.tx and asked else set[str]()
+        return found | self.run.seen.find_known(known.__module__ + known.__name__, asked) if self.run.dry_run else found
+
+    def add_known(self, known: FindKnown, keys: Iterable[str]) -> None:
+        """Let a dry run find the imported keys; a real import has them in the database after the commit."""
+        if self.run.dry_run:
+            self.run.seen.add(known.__module__ + known.__name__, keys)
+
+    async def find_clashes(self, known: FindKnown, wanted: Mapping[str, str]) -> set[str]:
+        """Return the ids of new rows whose name or email is taken, by an existing row or by an earlier new one."""
+        taken = await self.find(known, wanted.values())
+        clashing: set[str] = set()
+        for own_id, each in wanted.items():
+            if each in taken:
+                clashing.add(own_id)
+            taken.add(each)
+        self.add_known(known, wanted.values())
+        return clashing
+
+    async def put_entries(self, noun: str, entries: Mapping[str, CatalogueEntry]) -> None:
+        """Add new entries to the catalogue, and details to existing entries that have none."""
+        kind = GAME_TABLES[noun].kind
+        existing: dict[str, CatalogueEntry] = {}
+        if self.tx:
+            await catalogue.lock_kind(self.tx, kind)
+            found = await catalogue.find_by_ids(self.tx, kind, entries)
+            existing = {each.id: each for each in await catalogue.add_details(self.tx, kind, [*found.values()])}
+        bare = [each for each in existing.values() if each.details is None and entries[each.id].details is not None]
+        completed = [each._replace(details=entries[each.id].details) for each in bare]
+        new = [each for own_id, each in entries.items() if own_id not in existing]
+        if completed or new:
+            self.changes.append(CataloguePut(kind, bare, [*completed, *new]))
+        for each in bare:
+            self.note(noun, each.id, COMPLETED)
+        self.count(noun).taken, self.count(noun).there = len(new), len(existing)
+
+
+BuildBatch = Callable[[ImportBatch], Awaitable[None]]
+RowsByTable = Mapping[
+    str, Mapping[str, list[Row]]
+]  # rows of a batch by Gamekeeper's table name, then by their owner's id
 
 
 @dataclass(slots=True)
@@ -158,7 +136,6 @@ class ImportRun:
     data: SourceData
     settings: Settings
     keeper: Keeper | None  # the target database; None: a dry run without a database
-    existing: ExistingKeys
     report_file: ReportFile
     on_progress: OnProgress
     dry_run: bool
@@ -172,8 +149,7 @@ class ImportRun:
     resumed: bool = False  # True: this run continues an import that an earlier run started
     old_log_entries: int = 0  # imported log entries that are deleted soon, because they are older than `log_days`
     had_work: bool = True  # False: an earlier run completed the import
-    # bags of players that existed before the import: these bags are not reported as unused
-    bags_counted: KeySet = field(default_factory=KeySet)
+    seen: KeySet = field(default_factory=KeySet)
     not_utf8: list[ReportEntry] = field(
         default_factory=list[ReportEntry]
     )  # report entries for rows with invalid UTF-8, imported with the batch that is being made
@@ -186,8 +162,8 @@ class ImportRun:
             self.counts = self.data.count_rows()
             return True
         self.resumed = True
-        self.stage, self.last_id, self.counts = state.stage, state.last, CountsByTable.from_json(state.counts)
-        self.report_bytes = state.listed
+        self.stage, self.last_id, self.report_bytes = state.stage, state.last, state.listed
+        self.counts = CountsByTable(msgspec.json.decode(state.counts, type=dict[str, RowCounts]))
         if state.stage != DONE_STAGE:
             self._require_report(state.report)
         self.report_path = state.report
@@ -210,23 +186,26 @@ class ImportRun:
         if stage != self.stage:
             self.stage, self.last_id = stage, ZERO_GUID
 
-    async def commit_stage(self, turn: Callable[[Reading | None], Awaitable[ImportBatch]]) -> None:
+    async def commit_stage(self, build: BuildBatch) -> None:
         """Apply the only batch of a stage, and store the next stage: a resumed import must not count its rows again."""
         self.stage = self.next_stage
-        await self.commit_batch(ZERO_GUID, turn)
+        await self.commit_batch(ZERO_GUID, build)
 
-    async def commit_batch(self, last: str, turn: Callable[[Reading | None], Awaitable[ImportBatch]]) -> None:
+    async def commit_batch(self, last: str, build: BuildBatch) -> None:
         """Apply one batch of an import in one transaction. It may be retried; the last attempt counts."""
         after = self.counts, self.report_bytes
 
         async def decide(tx: Reading | None) -> Decision[None]:
             nonlocal after
-            turned = await turn(tx)
-            listed = self.report_file.write(self.report_bytes, chain(self.not_utf8, turned.entries))
-            counts = self.counts.add(turned.counts)
+            batch = ImportBatch(self.data.names, run=self, tx=tx)
+            await build(batch)
+            entries = chain(self.not_utf8, batch.entries, batch.last_entries)
+            listed = self.report_file.write(self.report_bytes, entries)
+            counts = self.counts.add(batch.counts)
             after = counts, listed
-            state = ImportState(self.source, self.stage, last, self.report_path, listed, counts.to_json())
-            return Decision([*turned.changes, save_progress(state)], None)
+            encoded = msgspec.json.encode(counts).decode()
+            state = ImportState(self.source, self.stage, last, self.report_path, listed, encoded)
+            return Decision([*batch.changes, save_progress(state)], None)
 
         if self.keeper and not self.dry_run:
             await self.keeper.changes.apply(IMPORT_INTENT, decide, lambda _: b"")
@@ -236,16 +215,21 @@ class ImportRun:
         self.last_id = last
         self.not_utf8.clear()
 
-    async def process_batches(self, noun: str, work: Callable[[list[str]], Awaitable[None]]) -> None:
-        """Call `work` with batches of an imported table's ids, from the stored position on."""
-        table = self.data.tables[noun]
+    async def process_batches(
+        self, owners: str, nouns: Sequence[str], build: Callable[[RowsByTable, ImportBatch], Awaitable[None]]
+    ) -> None:
+        """Call `build` with the rows of tables for batches of their owners, from the stored position on."""
+        if owners not in self.data.tables:
+            return
+        table = self.data.tables[owners]
         total, done = self.counts[table.name].rows, 0
-        while ids := self.data.find_source(noun).read_ids(table, self.last_id, BATCH_SIZE):
-            await work(ids)
+        while ids := self.data.find_source(owners).read_ids(table, self.last_id, BATCH_SIZE):
+            read = {noun: self._read_rows(noun, ids) for noun in nouns}
+            await self.commit_batch(ids[-1], partial(build, read))
             done += len(ids)
             self.on_progress(table.name, done, total)
 
-    def read_rows(self, noun: str, ids: Sequence[str]) -> dict[str, list[Row]]:
+    def _read_rows(self, noun: str, ids: Sequence[str]) -> dict[str, list[Row]]:
         """Return a table's rows by their owner's id, for owners from the first to the last of the sorted `ids`."""
         tables = self.data.tables
         if noun not in tables:

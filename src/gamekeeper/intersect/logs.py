@@ -1,7 +1,7 @@
 """Import the logs of activity and trades. Entries of accounts that were erased here are skipped."""
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -11,11 +11,11 @@ from gamekeeper.game.core.lookup import ZERO_GUID, fold
 from gamekeeper.game.world.loads import load_activity, load_trades
 from gamekeeper.game.world.logs import attach_name
 from gamekeeper.intersect import values
-from gamekeeper.intersect.data import CountsByTable, ReportEntry
-from gamekeeper.intersect.import_run import ACTIVITY, DELETED_USER, TRADE, ImportBatch, ImportRun
+from gamekeeper.intersect.import_run import FindKnown, ImportBatch, ImportRun, RowsByTable
 from gamekeeper.intersect.sources import Row
+from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.world import logs
+from gamekeeper.store.world import imports, logs
 from gamekeeper.store.world.logs import ActivityEntry, TradeEntry
 
 E = TypeVar("E", ActivityEntry, TradeEntry)
@@ -36,29 +36,28 @@ ERASED = "its account was deleted in Gamekeeper"
 BAD_TIME = "its time cannot be read"
 BAD_PARTY = "its account or one of its players is missing or not a guid"
 BAD_ITEMS = "its items cannot be read"
-DUPLICATE_ID = "another row has the same id"
 
 
 async def import_activity(run: ImportRun) -> None:
     if "activity" not in run.data.tables:
         return
-    upgraded = _find_upgrade(run)
+    read_entry = partial(read_activity, _find_upgrade(run))
 
-    async def build(rows: Mapping[str, Row], tx: Reading | None, lines: list[ReportEntry]) -> ImportBatch:
-        named = await _find_named_users(tx, rows)
-        new = await _select(run, "activity", ACTIVITY, rows, tx, lines, partial(read_activity, upgraded))
-        return ImportBatch([load_activity([attach_name(each, named) for each in new.entries])], new.counts, lines)
+    async def build(read: RowsByTable, batch: ImportBatch) -> None:
+        named = await _find_named_users(batch.tx, read["activity"].values())
+        new = await _select(batch, "activity", imports.find_known_activity, read["activity"], read_entry)
+        batch.changes.append(load_activity([attach_name(each, named) for each in new]))
 
-    await _import_log(run, "activity", build)
+    await run.process_batches("activity", ("activity",), build)
 
 
 async def import_trades(run: ImportRun) -> None:
-    async def build(rows: Mapping[str, Row], tx: Reading | None, lines: list[ReportEntry]) -> ImportBatch:
-        new = await _select(run, "trades", TRADE, rows, tx, lines, read_trade)
-        return ImportBatch([load_trades(new.entries)], new.counts, lines)
+    async def build(read: RowsByTable, batch: ImportBatch) -> None:
+        batch.changes.append(
+            load_trades(await _select(batch, "trades", imports.find_known_trades, read["trades"], read_trade))
+        )
 
-    if "trades" in run.data.tables:
-        await _import_log(run, "trades", build)
+    await run.process_batches("trades", ("trades",), build)
 
 
 async def count_old_entries(run: ImportRun) -> None:
@@ -73,60 +72,35 @@ def find_oldest_kept(run: ImportRun) -> int:
     return time.time_ns() // 1_000_000 - days * logs.DAY_MS if days else 0
 
 
-BuildBatch = Callable[[Mapping[str, Row], Reading | None, list[ReportEntry]], Awaitable[ImportBatch]]
-
-
-async def _import_log(run: ImportRun, noun: str, build: BuildBatch) -> None:
-    async def work(ids: list[str]) -> None:
-        read = run.read_rows(noun, ids)
-
-        async def turn(tx: Reading | None) -> ImportBatch:
-            name = run.data.names[noun]
-            lines = [ReportEntry(name, own_id, DUPLICATE_ID) for own_id, rows in read.items() for _ in rows[1:]]
-            doubled = len(lines)
-            batch = await build({own_id: rows[0] for own_id, rows in read.items()}, tx, lines)
-            batch.counts[name].left += doubled
-            return batch
-
-        await run.commit_batch(ids[-1], turn)
-
-    await run.process_batches(noun, work)
-
-
-class _Selection(msgspec.Struct):
-    entries: list[Any]
-    counts: CountsByTable
-
-
 async def _select(
-    run: ImportRun,
+    batch: ImportBatch,
     noun: str,
-    kind: str,
-    rows: Mapping[str, Row],
-    tx: Reading | None,
-    lines: list[ReportEntry],
-    read: Callable[[Row], E | str],
-) -> "_Selection":
+    find_known: FindKnown,
+    read: Mapping[str, list[Row]],
+    read_entry: Callable[[Row], E | str],
+) -> list[E]:
     """Convert the rows that are not in the database. Those of erased accounts and invalid ones are reported."""
-    name, counts, found = run.data.names[noun], CountsByTable(), list[E]()
-    known = await run.existing.find(tx, kind, rows)
-    for own_id, row in rows.items():
-        entry = None if own_id in known else read(row)
+    for own_id, rows in read.items():
+        batch.skip_doubled(noun, own_id, rows)
+    known, found = await batch.find(find_known, read), list[E]()
+    for own_id, rows in read.items():
+        entry = None if own_id in known else read_entry(rows[0])
         if isinstance(entry, str):
-            lines.append(ReportEntry(name, own_id, entry))
-            counts[name].left += 1
+            batch.skip(noun, own_id, entry)
         elif entry:
             found.append(entry)
-    erased = await run.existing.find(tx, DELETED_USER, {each.user_id for each in found})
-    lines += [ReportEntry(name, each.id, ERASED) for each in found if each.user_id in erased]
+    erased = await batch.find(ledger.find_deleted_users, {each.user_id for each in found})
     kept = [each for each in found if each.user_id not in erased]
-    counts[name].left += len(found) - len(kept)
-    counts[name].there, counts[name].taken = len(known), len(kept)
-    run.existing.note(kind, [each.id for each in kept])
+    for each in found:
+        if each.user_id in erased:
+            batch.skip(noun, each.id, ERASED)
+    batch.count(noun).there, batch.count(noun).taken = len(known), len(kept)
+    run = batch.run
+    batch.add_known(find_known, [each.id for each in kept])
     if run.dry_run:
         oldest = find_oldest_kept(run)
         run.old_log_entries += sum(each.at < oldest for each in kept)
-    return _Selection(kept, counts)
+    return kept
 
 
 def _find_upgrade(run: ImportRun) -> int | None:
@@ -176,10 +150,8 @@ def read_trade(row: Row) -> TradeEntry | str:
 
 def read_items(raw: object) -> str | None:
     """Convert the items of one side of a trade to a JSON list; None if they cannot be read."""
-    found = values.decode_json(raw or "[]")
-    if not isinstance(found, list):
-        return None
-    items = [_read_item(each) for each in cast("list[Any]", found)]
+    found = values.decode_list(raw or "[]")
+    items = [None] if found is None else [_read_item(each) for each in found]
     return None if None in items else msgspec.json.encode(items).decode()
 
 
@@ -196,7 +168,7 @@ def _read_item(raw: Any) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
     return {"ItemId": item_id, "Quantity": quantity, "BagId": bag_id, "StatBuffs": buffs}
 
 
-async def _find_named_users(tx: Reading | None, rows: Mapping[str, Row]) -> dict[str, str]:
+async def _find_named_users(tx: Reading | None, read: Iterable[list[Row]]) -> dict[str, str]:
     """Find the accounts whose name was typed at a failed log-in, so that the entry is erased with the account."""
-    typed = {fold(values.clean_text(row[7])) for row in rows.values() if row[7]}
+    typed = {fold(values.clean_text(rows[0][7])) for rows in read if rows[0][7]}
     return await logs.find_named_users(tx, typed) if tx and typed else {}

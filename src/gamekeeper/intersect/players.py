@@ -8,19 +8,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.core.player import BANK, INVENTORY, NOTHING_EQUIPPED, Player, SlotAddress, Stack
 from gamekeeper.game.core.values import NUMBER
 from gamekeeper.game.players.changes import PlayerState
-from gamekeeper.game.players.inventory import BANK, INVENTORY, SlotAddress, Stack
-from gamekeeper.game.players.players import NOTHING_EQUIPPED, Player
 from gamekeeper.ground.settings import Settings
 from gamekeeper.intersect import values
 from gamekeeper.intersect.accounts import read_name
 from gamekeeper.intersect.catalogue import VITAL_COUNT, Vitals
-from gamekeeper.intersect.data import CountsByTable, ReportEntry, RowCounts
+from gamekeeper.intersect.data import Report
 from gamekeeper.intersect.sources import Row
 from gamekeeper.intersect.values import show_id
 from gamekeeper.intersect.world import describe_mismatch, find_type
-from gamekeeper.store.players.player_texts import AssignedText
+from gamekeeper.store.players.variables import AssignedText
 
 MAX_DIRECTION = 3
 MAX_EQUIPMENT = 20
@@ -52,7 +51,7 @@ class RawPlayer:
 class PlayerReader:
     """Converts Intersect's players one by one, and lists skipped and altered rows."""
 
-    tables: Mapping[str, str]  # our table names → names of the tables in the source
+    report: Report
     settings: Settings
     vitals: Vitals
     items: set[str]  # ids of the catalogue's items
@@ -65,8 +64,6 @@ class PlayerReader:
     )
     used_bags: set[str] = field(default_factory=set[str])  # bags that a slot of an imported player already holds
     texts: list[AssignedText] = field(default_factory=list[AssignedText])  # text and fractions of imported players
-    counts: CountsByTable = field(default_factory=CountsByTable)
-    entries: list[ReportEntry] = field(default_factory=list[ReportEntry])
     guids: values.GuidCache = field(default_factory=values.GuidCache)
 
     def read(self, raw: RawPlayer, pattern: re.Pattern[str]) -> FullPlayer:
@@ -79,26 +76,14 @@ class PlayerReader:
             raw_size, rows = self.bags[bag_id]
             size = values.clamp_bag_size(raw_size)
             if size != raw_size:
-                self.note("bags", bag_id, f"its size is {raw_size!r}: changed to {size}")
+                self.report.note("bags", bag_id, f"its size is {raw_size!r}: changed to {size}")
             self._read_slots(slots, bag_id, "bag_slots", rows, waiting)
             sizes[bag_id] = max(size, *(row[2] + 1 for row in rows if (bag_id, row[2]) in slots), 1)
-            self._count("bags").taken += 1
+            self.report.count("bags").taken += 1
         variables = self._read_variables(raw)
         return self._read_player(raw.player, slots, pattern), PlayerState(
             slots, sizes, self._read_spells(raw.spells), variables
         )
-
-    def skip(self, noun: str, row_id: object, reason: str) -> None:
-        """List a skipped row in the import's report."""
-        self._count(noun).left += 1
-        self.entries.append(ReportEntry(self.tables[noun], show_id(row_id), reason))
-
-    def note(self, noun: str, row_id: object, reason: str) -> None:
-        """List a row in the import's report that is imported with an alteration or an unusual value."""
-        self.entries.append(ReportEntry(self.tables[noun], show_id(row_id), reason, taken=True))
-
-    def _count(self, noun: str) -> RowCounts:
-        return self.counts[self.tables[noun]]
 
     # --- slots -----------------------------------------------------------------------------------------------------
 
@@ -116,7 +101,7 @@ class PlayerReader:
                 stack = self._read_slot(slots, spot, noun, row, waiting)
             if stack:
                 slots[spot] = stack
-        self._count(noun).taken += len(slots) - before
+        self.report.count(noun).taken += len(slots) - before
 
     def _read_slot(
         self, slots: dict[SlotAddress, Stack], spot: SlotAddress, noun: str, row: Row, waiting: list[str]
@@ -124,29 +109,31 @@ class PlayerReader:
         """Convert one item slot with all checks. None if the row must be skipped."""
         place, slot = spot
         _, row_id, _, item, quantity, bag, properties = row
-        notes, item_id, count = len(self.entries), self.guids[item], values.parse_number(quantity, 0)
+        notes, item_id, count = len(self.report.entries), self.guids[item], values.parse_number(quantity, 0)
         if item_id is None or count is None or self._parse_slot(slot, self._find_last_slot(place)) is None:
-            self.skip(noun, row_id, f"invalid values: slot {slot!r}, item {show_id(item)}, quantity {quantity!r}")
+            self.report.skip(
+                noun, row_id, f"invalid values: slot {slot!r}, item {show_id(item)}, quantity {quantity!r}"
+            )
             return None
         if spot in slots:
-            self.skip(noun, row_id, f"slot {slot} is used by another row")
+            self.report.skip(noun, row_id, f"slot {slot} is used by another row")
             return None
         if self.items and item_id not in self.items:
-            self.note(noun, row_id, f"its item {item_id} is not in the game data: kept")
+            self.report.note(noun, row_id, f"its item {item_id} is not in the game data: kept")
         if count == 0:
-            self.note(noun, row_id, "its quantity is 0: changed to 1, as Intersect counts it")
+            self.report.note(noun, row_id, "its quantity is 0: changed to 1, as Intersect counts it")
         if slot > self._find_last_slot(place):
             beyond = (
                 f"the setting {place}_slots: kept"
                 if place in (INVENTORY, BANK)
                 else "the size of its bag, which was enlarged"
             )
-            self.note(noun, row_id, f"slot {slot} is beyond {beyond}")
+            self.report.note(noun, row_id, f"slot {slot} is beyond {beyond}")
         buffs = values.parse_buffs(properties)
         if buffs is None:
-            self.note(noun, row_id, "its stats cannot be read: imported without them")
+            self.report.note(noun, row_id, "its stats cannot be read: imported without them")
         stack = Stack(item_id, count or 1, self._read_bag_id(noun, row_id, bag, waiting), buffs or values.NO_BUFFS)
-        if bag is None and len(self.entries) == notes and len(self.stack_cache) < MAX_CACHED_STACKS:
+        if bag is None and len(self.report.entries) == notes and len(self.stack_cache) < MAX_CACHED_STACKS:
             # cache only stacks without a bag and without an entry in the report
             self.stack_cache[item, quantity, properties] = stack
         return stack
@@ -156,10 +143,10 @@ class PlayerReader:
         if bag_id == ZERO_GUID or raw is None:
             return None
         if bag_id is None or bag_id not in self.bags:
-            self.note(noun, row_id, f"its bag {show_id(raw)} is missing: imported without it")
+            self.report.note(noun, row_id, f"its bag {show_id(raw)} is missing: imported without it")
             return None
         if bag_id in self.used_bags:
-            self.note(noun, row_id, f"its bag {bag_id} is in another slot or in itself: imported without it")
+            self.report.note(noun, row_id, f"its bag {bag_id} is in another slot or in itself: imported without it")
             return None
         self.used_bags.add(bag_id)
         waiting.append(bag_id)
@@ -182,17 +169,17 @@ class PlayerReader:
         for _, row_id, slot, raw in rows:
             spell_id = self.guids[raw]
             if spell_id is None or self._parse_slot(slot, self.settings.spell_slots - 1) is None:
-                self.skip("spells", row_id, f"invalid values: slot {slot!r}, spell {show_id(raw)}")
+                self.report.skip("spells", row_id, f"invalid values: slot {slot!r}, spell {show_id(raw)}")
             elif slot in known:
-                self.skip("spells", row_id, f"slot {slot} is used by another row")
+                self.report.skip("spells", row_id, f"slot {slot} is used by another row")
             else:
                 known[slot] = spell_id
                 if self.spells and spell_id not in self.spells:
-                    self.note("spells", row_id, f"its spell {spell_id} is not in the game data: kept")
+                    self.report.note("spells", row_id, f"its spell {spell_id} is not in the game data: kept")
                 if slot >= self.settings.spell_slots:
-                    self.note("spells", row_id, f"slot {slot} is beyond the setting spell_slots: kept")
+                    self.report.note("spells", row_id, f"slot {slot} is beyond the setting spell_slots: kept")
         if known:
-            self._count("spells").taken += len(known)
+            self.report.count("spells").taken += len(known)
         return known
 
     def _read_variables(self, raw: RawPlayer) -> dict[str, int | bool]:
@@ -204,20 +191,20 @@ class PlayerReader:
                 declared = self.types.get(variable_id or "")
                 value = values.parse_flag(raw_value) if noun == "switches" else _parse_variable(raw_value, declared)
                 if variable_id is None or variable_id in seen:
-                    self.skip(noun, row_id, "its variable's id is not a guid, or is a duplicate")
+                    self.report.skip(noun, row_id, "its variable's id is not a guid, or is a duplicate")
                 elif value is None:
-                    self.skip(noun, row_id, NO_VALUE)
+                    self.report.skip(noun, row_id, NO_VALUE)
                 elif declared and declared != find_type(value):
-                    self.skip(noun, row_id, describe_mismatch(find_type(value), declared))
+                    self.report.skip(noun, row_id, describe_mismatch(find_type(value), declared))
                 else:
                     seen.add(variable_id)
-                    self._count(noun).taken += 1
+                    self.report.count(noun).taken += 1
                     if isinstance(value, float | str):
                         self._add_text(raw.player[0], variable_id, value)
                     else:
                         found[variable_id] = value
                     if declared is None:
-                        self.note(noun, row_id, f"its variable {variable_id} is not in the game data: kept")
+                        self.report.note(noun, row_id, f"its variable {variable_id} is not in the game data: kept")
         return found
 
     def _add_text(self, own_id: str, variable_id: str, value: float | str) -> None:
@@ -235,8 +222,8 @@ class PlayerReader:
             if isinstance(value, float | str) and declared in (None, find_type(value)):
                 seen.add(variable_id)
                 self._add_text(own_id, variable_id, value)
-                self._count("variables").taken += 1
-                self._count("variables").there -= 1
+                self.report.count("variables").taken += 1
+                self.report.count("variables").there -= 1
 
     # --- the record ------------------------------------------------------------------------------------------------
 
@@ -245,13 +232,13 @@ class PlayerReader:
         class_id, gender, points, vitals, base, allocated, equipment, online, created, played = row[12:22]
 
         def note(reason: str) -> None:
-            self.note("players", own_id, reason)
+            self.report.note("players", own_id, reason)
 
         level = self._read_number(own_id, "Level", level, 1, 1)
         kind = self.guids[class_id] or ZERO_GUID
         worn = self._read_equipment(own_id, equipment, slots)
         worn_items = [slots[INVENTORY, slot].item_id for slot in worn if slot >= 0]
-        self._count("players").taken += 1
+        self.report.count("players").taken += 1
         return Player(
             id=own_id,
             user_id=self.guids[user_id] or ZERO_GUID,
@@ -284,26 +271,28 @@ class PlayerReader:
     ) -> int:
         found = values.parse_number(raw, least, most)
         if found is None:
-            self.note("players", own_id, f"its {name} is {raw!r}: changed to {usual}")
+            self.report.note("players", own_id, f"its {name} is {raw!r}: changed to {usual}")
         return usual if found is None else found
 
     def _read_numbers(self, own_id: str, name: str, raw: Any, count: int) -> tuple[int, ...]:  # noqa: ANN401 - any column value
         found = values.parse_numbers(raw, count)
         if found is None:
-            self.note("players", own_id, f"its {name} cannot be read: changed to 0")
+            self.report.note("players", own_id, f"its {name} cannot be read: changed to 0")
         return found or (0,) * count
 
     def _read_equipment(self, own_id: str, raw: Any, slots: Mapping[SlotAddress, Stack]) -> tuple[int, ...]:  # noqa: ANN401 - any column value
         count = len(NOTHING_EQUIPPED)
         found = values.parse_numbers(raw, count, -1)
         if found is None:
-            self.note("players", own_id, "its Equipment cannot be read: imported without equipment")
+            self.report.note("players", own_id, "its Equipment cannot be read: imported without equipment")
             return NOTHING_EQUIPPED
         if any(slot >= 0 for slot in (values.parse_numbers(raw, MAX_EQUIPMENT, -1) or ())[count:]):
-            self.note("players", own_id, f"it has more than {count} equipped items: the others stay in its inventory")
+            self.report.note(
+                "players", own_id, f"it has more than {count} equipped items: the others stay in its inventory"
+            )
         worn = tuple(slot if slot >= 0 and (INVENTORY, slot) in slots else -1 for slot in found)
         if any(slot >= 0 and slot != kept for slot, kept in zip(found, worn, strict=True)):
-            self.note("players", own_id, "an equipped slot is empty: unequipped")
+            self.report.note("players", own_id, "an equipped slot is empty: unequipped")
         return worn
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.intersect.fields import FIELDS, Kind
+from gamekeeper.intersect.values import FIELDS, Kind
 
 ColumnsByTable = Mapping[str, list[str]]  # the tables of a database, each with its columns
 NET7_MIGRATION = "20230930000000_Net7Upgrade"
@@ -29,6 +29,8 @@ class TableSpec(NamedTuple):
     blank: str = ""  # column that is all zeros in rows of empty slots
     may_miss: bool = False
     whole: bool = False  # True: the other columns of the table are read too, after the named ones
+    owner: str = ""  # Gamekeeper's name of the table with the owners of its rows, or of this table
+    kind: str = ""  # kind of the catalogue's entries that are made from its rows
 
 
 class SourceTable(NamedTuple):
@@ -39,95 +41,119 @@ class SourceTable(NamedTuple):
     last_names: tuple[str, ...] = ()  # names of the last columns: those that are read because of `whole`
 
 
-OWNER_COLUMN = "PlayerId|CharacterId"
 SLOT_COLUMNS = "Id Slot ItemId Quantity BagId StatBuffs|ItemProperties"
 DECLARED_COLUMNS = "DataType|Type TextId Folder TimeCreated"
+
+
+def _define_owned(name: str, needed: str, blank: str = "", *, whole: bool = False, may_miss: bool = False) -> TableSpec:
+    """Define a table of players' rows. Before March 2019 players were called characters."""
+    names = f"Player_{name}|Character_{name}"
+    return TableSpec(names, "PlayerId|CharacterId", needed, "", blank, may_miss, whole, "players")
+
+
 PLAYER_TABLES: Mapping[str, TableSpec] = {
-    "users": TableSpec("Users", "Id", "Name Email Salt Password Power", "RegistrationDate"),
-    "bans": TableSpec("Bans", "PlayerId|UserId", "Id StartTime EndTime Reason Banner"),
-    "mutes": TableSpec("Mutes", "PlayerId|UserId", "Id StartTime EndTime Reason Muter"),
+    "users": TableSpec("Users", "Id", "Name Email Salt Password Power", "RegistrationDate", owner="users"),
+    "bans": TableSpec("Bans", "PlayerId|UserId", "Id StartTime EndTime Reason Banner", owner="users"),
+    "mutes": TableSpec("Mutes", "PlayerId|UserId", "Id StartTime EndTime Reason Muter", owner="users"),
     "players": TableSpec(
         "Players|Characters",
         "Id",
         "UserId|AccountId Name MapId X Y Z Dir Sprite Face Level Exp ClassId Gender StatPoints Vitals BaseStats "
         "StatPointAllocations Equipment",
         "LastOnline CreationDate PlayTimeSeconds DbGuildId|GuildId GuildRank GuildJoinDate",
+        owner="players",
     ),
-    "inventory": TableSpec("Player_Items|Character_Items", OWNER_COLUMN, SLOT_COLUMNS, blank="ItemId"),
-    "bank": TableSpec("Player_Bank|Character_Bank", OWNER_COLUMN, SLOT_COLUMNS, blank="ItemId"),
-    "spells": TableSpec("Player_Spells|Character_Spells", OWNER_COLUMN, "Id Slot SpellId", blank="SpellId"),
-    "variables": TableSpec("Player_Variables|Character_Variables", OWNER_COLUMN, "Id VariableId Value"),
-    "switches": TableSpec("Player_Switches|Character_Switches", OWNER_COLUMN, "Id SwitchId Value", may_miss=True),
-    "bags": TableSpec("Bags", "Id", "SlotCount"),
-    "bag_slots": TableSpec("Bag_Items", "ParentBagId", SLOT_COLUMNS, blank="ItemId"),
-    "friends": TableSpec("Player_Friends|Character_Friends", "OwnerId", "", whole=True, may_miss=True),
-    "quests": TableSpec("Player_Quests|Character_Quests", OWNER_COLUMN, "", whole=True, may_miss=True),
-    "hotbars": TableSpec(
-        "Player_Hotbar|Character_Hotbar", OWNER_COLUMN, "", blank="ItemOrSpellId", whole=True, may_miss=True
+    "inventory": _define_owned("Items", SLOT_COLUMNS, "ItemId"),
+    "bank": _define_owned("Bank", SLOT_COLUMNS, "ItemId"),
+    "spells": _define_owned("Spells", "Id Slot SpellId", "SpellId"),
+    "variables": _define_owned("Variables", "Id VariableId Value"),
+    "switches": _define_owned("Switches", "Id SwitchId Value", may_miss=True),
+    "bags": TableSpec("Bags", "Id", "SlotCount", owner="bags"),
+    "bag_slots": TableSpec("Bag_Items", "ParentBagId", SLOT_COLUMNS, blank="ItemId", owner="bags"),
+    "friends": _define_owned("Friends", "", whole=True, may_miss=True)._replace(key="OwnerId"),
+    "quests": _define_owned("Quests", "", whole=True, may_miss=True),
+    "hotbars": _define_owned("Hotbar", "", "ItemOrSpellId", whole=True, may_miss=True),
+    "guilds": TableSpec(
+        "Guilds", "Id", "Name", "FoundingDate BankSlotsCount GuildInstanceId", may_miss=True, owner="guilds"
     ),
-    "guilds": TableSpec("Guilds", "Id", "Name", "FoundingDate BankSlotsCount GuildInstanceId", may_miss=True),
-    "guild_values": TableSpec("Guild_Variables", "GuildId", "VariableId Value", "Id", may_miss=True),
-    "guild_bank": TableSpec("Guild_Bank", "GuildId", "", blank="ItemId", whole=True, may_miss=True),
-    "user_variables": TableSpec("User_Variables", "UserId", "", whole=True, may_miss=True),
+    "guild_values": TableSpec("Guild_Variables", "GuildId", "VariableId Value", "Id", may_miss=True, owner="guilds"),
+    "guild_bank": TableSpec("Guild_Bank", "GuildId", "", blank="ItemId", whole=True, may_miss=True, owner="guilds"),
+    "user_variables": TableSpec("User_Variables", "UserId", "", whole=True, may_miss=True, owner="users"),
 }
 # the other columns of a map, such as its tiles, are large, and no client reads them
 MAP_COLUMNS = " ".join(column for column, field in FIELDS["maps"].items() if field.kind is not Kind.OWN)
 
 
-class ObjectTable(NamedTuple):
-    name: str
-    kind: str  # kind of the catalogue's entries
-
-
 # tables of objects that no rule depends on
-OBJECT_TABLES: Mapping[str, ObjectTable] = {
-    "animations": ObjectTable("Animations", "animations"),
-    "npcs": ObjectTable("Npcs", "npcs"),
-    "projectiles": ObjectTable("Projectiles", "projectiles"),
-    "all_quests": ObjectTable("Quests", "quests"),
-    "resources": ObjectTable("Resources", "resources"),
-    "shops": ObjectTable("Shops", "shops"),
-    "crafting_tables": ObjectTable("CraftingTables", "crafttables"),
-    "crafts": ObjectTable("Crafts", "crafts"),
-    "events": ObjectTable("Events", "events"),
-    "tilesets": ObjectTable("Tilesets", "tilesets"),
-    "known_user_variables": ObjectTable("UserVariables", "uservariables"),
-    "time": ObjectTable("Time", "time"),
+OBJECT_TABLES: Mapping[str, TableSpec] = {
+    noun: TableSpec(name, "Id", "" if noun == "time" else "Name", whole=True, may_miss=True, kind=kind)
+    for noun, name, kind in (
+        ("animations", "Animations", "animations"),
+        ("npcs", "Npcs", "npcs"),
+        ("projectiles", "Projectiles", "projectiles"),
+        ("all_quests", "Quests", "quests"),
+        ("resources", "Resources", "resources"),
+        ("shops", "Shops", "shops"),
+        ("crafting_tables", "CraftingTables", "crafttables"),
+        ("crafts", "Crafts", "crafts"),
+        ("events", "Events", "events"),
+        ("tilesets", "Tilesets", "tilesets"),
+        ("known_user_variables", "UserVariables", "uservariables"),
+        ("time", "Time", "time"),
+    )
 }
-GAME_TABLES: Mapping[str, TableSpec] = {
+# tables of the catalogue that a rule depends on
+RULE_TABLES: Mapping[str, TableSpec] = {
     "items": TableSpec(
         "Items",
         "Id",
         "Name ItemType Stackable",
         "Icon|Pic SlotCount MaxInventoryStack VitalsGiven PercentageVitalsGiven",
         whole=True,
+        kind="items",
     ),
-    "known_spells": TableSpec("Spells", "Id", "Name", whole=True),
-    "known_variables": TableSpec("PlayerVariables", "Id", "Name", "DataType|Type", whole=True),
-    "known_switches": TableSpec("PlayerSwitches", "Id", "Name", "DataType|Type", whole=True, may_miss=True),
+    "known_spells": TableSpec("Spells", "Id", "Name", whole=True, kind="spells"),
+    "known_variables": TableSpec("PlayerVariables", "Id", "Name", "DataType|Type", whole=True, kind="variables"),
+    "known_switches": TableSpec(
+        "PlayerSwitches", "Id", "Name", "DataType|Type", whole=True, may_miss=True, kind="variables"
+    ),
     "classes": TableSpec(
         "Classes",
         "Id",
         "Name BaseVitals VitalIncreases IncreasePercentage",
         "BaseExp ExpIncrease ExperienceOverrides",
         whole=True,
+        kind="classes",
     ),
-    "maps": TableSpec("Maps", "Id", "Name", MAP_COLUMNS, may_miss=True),
+    "maps": TableSpec("Maps", "Id", "Name", MAP_COLUMNS, may_miss=True, kind="maps"),
+}
+GAME_TABLES: Mapping[str, TableSpec] = {
+    **RULE_TABLES,
     "server_variables": TableSpec("ServerVariables", "Id", "Name", DECLARED_COLUMNS + " Value", may_miss=True),
     "server_switches": TableSpec("ServerSwitches", "Id", "Name", DECLARED_COLUMNS + " Value", may_miss=True),
     "guild_variables": TableSpec("GuildVariables", "Id", "Name", DECLARED_COLUMNS, may_miss=True),
-    **{
-        noun: TableSpec(table.name, "Id", "" if noun == "time" else "Name", whole=True, may_miss=True)
-        for noun, table in OBJECT_TABLES.items()
-    },
+    **OBJECT_TABLES,
 }
 LOG_TABLES: Mapping[str, TableSpec] = {
-    "activity": TableSpec("UserActivityHistory", "Id", "TimeStamp UserId PlayerId Action Peer Ip Meta", may_miss=True),
+    "activity": TableSpec(
+        "UserActivityHistory", "Id", "TimeStamp UserId PlayerId Action Peer Ip Meta", may_miss=True, owner="activity"
+    ),
     "trades": TableSpec(
-        "TradeHistory", "Id", "TradeId TimeStamp UserId PlayerId TargetId Ip Items TargetItems", may_miss=True
+        "TradeHistory",
+        "Id",
+        "TradeId TimeStamp UserId PlayerId TargetId Ip Items TargetItems",
+        may_miss=True,
+        owner="trades",
     ),
     # never read, because its rows contain bearer tokens; the log of every version has this table
     "requests": TableSpec("RequestLogs", "Id", "", may_miss=True),
+}
+# in the order in which orphan rows are reported: those of guilds last, then those of logs
+OWNER_TABLES = {
+    noun: spec.owner
+    for tables in (sorted(PLAYER_TABLES.items(), key=lambda each: each[1].owner == "guilds"), LOG_TABLES.items())
+    for noun, spec in tables
+    if spec.owner
 }
 TABLES_OF_OTHER_FILE = {
     "player": ("Items", "Classes"),
@@ -202,6 +228,10 @@ Row = tuple[Any, ...]
 IDS_PER_QUERY = 300  # most ids that one query looks up; each spelling of an id is a parameter of the query
 
 
+def has_id(row: Row) -> bool:
+    return row[0] is not None and row[0] != ZERO_GUID
+
+
 class KeySql(NamedTuple):
     """SQL fragments to join a table's rows (`t`) with the valid ids of their owners (`k`), sorted like our ids."""
 
@@ -234,9 +264,6 @@ class Source(ABC):
         """Yield the rows of a query one by one: they may be larger than memory."""
 
     @abstractmethod
-    def query_all(self, text: str, *given: object) -> list[Row]: ...
-
-    @abstractmethod
     def close(self) -> None: ...
 
     @abstractmethod
@@ -263,7 +290,7 @@ class Source(ABC):
     def read_ids(self, table: SourceTable, after: str, limit: int) -> list[str]:
         keys = self.make_key_sql(table, table.key)
         text = f"SELECT {keys.id} FROM {keys.table} k WHERE k.id > {self.placeholder} ORDER BY k.id LIMIT {limit:d}"  # noqa: S608 - names from the schema
-        return [row[0] for row in self.query_all(text, after)]
+        return [row[0] for row in self.query(text, after)]
 
     def read_rows(self, owners: SourceTable, table: SourceTable, first: str, last: str) -> list[Row]:
         """Return the rows of owners from the first to the last id, sorted by owner."""
@@ -272,50 +299,46 @@ class Source(ABC):
             f"SELECT {keys.id}, {self._make_columns_sql(table)} FROM {keys.table} k CROSS JOIN {name} t "  # noqa: S608 - names from the schema
             f"WHERE {keys.matches} AND k.id >= {mark} AND k.id <= {mark}{self._fill_sql(table)} ORDER BY k.id"
         )
-        return self.query_all(text, first, last)
+        return list(self.query(text, first, last))
 
     def read_rows_of(self, table: SourceTable, ids: Iterable[str]) -> Iterator[Row]:
         """Yield the rows of these owners, in any order."""
-        waiting, key, name = iter(ids), self._make_column_sql(table.key), self.quote_name(table.name)
+        waiting, key = iter(ids), self._make_column_sql(table.key)
         while some := list(islice(waiting, IDS_PER_QUERY)):
             forms = [form for each in some for form in self.list_guid_spellings(each)]
             marks = ", ".join([self.placeholder] * len(forms))
-            text = (
-                f"SELECT {self.make_guid_sql(key)}, {self._make_columns_sql(table)} FROM {name} t "  # noqa: S608 - names from the schema
-                f"WHERE {key} IN ({marks}){self._fill_sql(table)}"
-            )
-            yield from self.query(text, *forms)
+            what = f"{self.make_guid_sql(key)}, {self._make_columns_sql(table)}"
+            yield from self._select(what, table, f"WHERE {key} IN ({marks}){self._fill_sql(table)}", *forms)
 
     def read_table(self, table: SourceTable) -> Iterator[Row]:
-        key, columns = self.make_guid_sql(self._make_column_sql(table.key)), self._make_columns_sql(table)
-        return self.query(f"SELECT {key}, {columns} FROM {self.quote_name(table.name)} t ORDER BY 1")  # noqa: S608 - names from the schema
+        key = self.make_guid_sql(self._make_column_sql(table.key))
+        return self._select(f"{key}, {self._make_columns_sql(table)}", table, "ORDER BY 1")
 
     def read_orphans(self, owners: SourceTable, table: SourceTable) -> Iterator[Row]:
         """Yield id and owner of rows without a valid owner. For a table of owners, yield rows with an invalid id."""
         keys = self.make_key_sql(owners, table.key)
-        key, name = self._make_column_sql(table.key), self.quote_name(table.name)
+        key = self._make_column_sql(table.key)
         first = key if table is owners else self._make_column_sql(table.columns[0] or table.key)
         found = f"SELECT 1 FROM {keys.table} k WHERE k.id = {self.make_guid_sql(key)} AND {keys.matches}"  # noqa: S608 - names from the schema
-        text = f"SELECT {first}, {key} FROM {name} t WHERE NOT EXISTS ({found}){self._fill_sql(table)}"  # noqa: S608 - names from the schema
-        return self.query(text)
+        return self._select(f"{first}, {key}", table, f"WHERE NOT EXISTS ({found}){self._fill_sql(table)}")
 
     def read_first(self, table: SourceTable, wanted: int, by: int, least: int, most: int) -> object:
         """Return the smallest value of column `wanted` in rows whose column `by` is from `least` to below `most`."""
         value, number = (self._make_column_sql(table.columns[each] or "") for each in (wanted, by))
-        mark, name = self.placeholder, self.quote_name(table.name)
-        text = f"SELECT MIN({value}) FROM {name} t WHERE {number} >= {mark} AND {number} < {mark}"  # noqa: S608 - names from the schema
-        return next(self.query(text, least, most))[0]
+        between = f"WHERE {number} >= {self.placeholder} AND {number} < {self.placeholder}"
+        return next(self._select(f"MIN({value})", table, between, least, most))[0]
 
     def read_distinct(self, table: SourceTable, wanted: str, zero: str) -> Iterator[Row]:
         """Yield the different values of a column that is not null, in rows whose column `zero` is 0."""
-        value, name = self._make_column_sql(wanted), self.quote_name(table.name)
-        return self.query(
-            f"SELECT DISTINCT {value} FROM {name} t WHERE {value} IS NOT NULL AND {self._make_column_sql(zero)} = 0"  # noqa: S608 - names from the schema
-        )
+        value, number = self._make_column_sql(wanted), self._make_column_sql(zero)
+        return self._select(f"DISTINCT {value}", table, f"WHERE {value} IS NOT NULL AND {number} = 0")
 
     def count_rows(self, table: SourceTable) -> TableSize:
         filled = f"COUNT(CASE WHEN true{self._fill_sql(table)} THEN 1 END)"
-        return TableSize(*next(self.query(f"SELECT COUNT(*), {filled} FROM {self.quote_name(table.name)} t")))  # noqa: S608 - names from the schema
+        return TableSize(*next(self._select(f"COUNT(*), {filled}", table)))
+
+    def _select(self, what: str, table: SourceTable, rest: str = "", *given: object) -> Iterator[Row]:
+        return self.query(f"SELECT {what} FROM {self.quote_name(table.name)} t {rest}", *given)  # noqa: S608 - names from the schema
 
     def count_all(self, name: str) -> int:
         return next(self.query(f"SELECT COUNT(*) FROM {self.quote_name(name)}"))[0]  # noqa: S608 - name from the schema

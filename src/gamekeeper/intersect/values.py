@@ -1,15 +1,21 @@
-"""Parse values of Intersect's columns: guids, times, flags, numbers and lists of numbers."""
+"""Values of Intersect's columns: parse guids, times, flags, numbers and lists of numbers.
+
+`FIELDS` has the fields of the game's objects: for each column its type and its name in the engine's answers.
+"""
 
 import sys
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import lru_cache
-from typing import Any, TypeGuard, cast
+from pathlib import Path
+from typing import Any, NamedTuple, TypeGuard, cast
 
 import msgspec
 
 from gamekeeper.game.core import lookup
-from gamekeeper.game.players.inventory import NO_BUFFS
+from gamekeeper.game.core.player import NO_BUFFS
 
 MAX_INT = 2**31 - 1  # largest 32-bit integer
 MAX_LONG = 2**63 - 1
@@ -157,11 +163,20 @@ def decode_json(raw: object) -> Any:  # noqa: ANN401 - JSON may be anything
         return None
 
 
+def decode_object(raw: object) -> dict[str, object] | None:
+    found = decode_json(raw)
+    return cast("dict[str, object]", found) if isinstance(found, dict) else None
+
+
+def decode_list(raw: object) -> list[object] | None:
+    found = decode_json(raw)
+    return cast("list[object]", found) if isinstance(found, list) else None
+
+
 @lru_cache(maxsize=4096)
 def parse_numbers(raw: str | bytes | None, count: int, missing: int = 0) -> tuple[int, ...] | None:
     """Parse a JSON list of numbers, cut or padded to `count`; None if it is invalid."""
-    found = decode_json(raw)
-    return _fit_numbers(cast("list[object]", found), count, missing) if isinstance(found, list) else None
+    return _fit_numbers(decode_list(raw), count, missing)
 
 
 @lru_cache(maxsize=4096)
@@ -174,11 +189,50 @@ def parse_buffs(raw: str | bytes | None) -> tuple[int, ...] | None:
         found = cast("dict[str, object]", found).get("StatModifiers")
         if found is None:
             return NO_BUFFS
-    return _fit_numbers(cast("list[object]", found), STAT_COUNT, 0) if isinstance(found, list) else None
+    return _fit_numbers(found, STAT_COUNT, 0)
 
 
-def _fit_numbers(found: list[object], count: int, missing: int) -> tuple[int, ...] | None:
-    if not all(is_integer(each) for each in found):
+def _fit_numbers(found: object, count: int, missing: int) -> tuple[int, ...] | None:
+    if not isinstance(found, list) or not all(is_integer(each) for each in cast("list[object]", found)):
         return None
     kept = [max(-MAX_INT, min(each, MAX_INT)) for each in cast("list[int]", found)[:count]]
     return tuple(kept + [missing] * (count - len(kept)))
+
+
+class Kind(StrEnum):
+    """Types of fields."""
+
+    OWN = "own"  # not a further field: Gamekeeper stores and sends it itself
+    FLAG = "flag"
+    INTEGER = "integer"  # also enumerations, which the engine sends as numbers
+    NUMBER = "number"
+    TEXT = "text"
+    GUID = "guid"
+    COLOUR = "colour"
+    LIST = "list"  # JSON in the database, as are the types below
+    OBJECT = "object"
+    VITALS = "vitals"  # one number for each vital
+    STATS = "stats"  # one number for each stat
+    CONDITIONS = "conditions"  # sent as an object that contains the JSON as text
+
+
+class Field(NamedTuple):
+    kind: Kind
+    path: tuple[str, ...]  # names in the answer, the outer one first
+
+
+def _read_tables() -> Mapping[str, Mapping[str, Field]]:
+    tables = tomllib.loads(Path(__file__).with_name("fields.toml").read_text(encoding="utf-8"))
+    return {
+        noun: dict(_read_column(Kind(kind), column) for kind, columns in kinds.items() for column in columns.split())
+        for noun, kinds in tables.items()
+    }
+
+
+def _read_column(kind: Kind, written: str) -> tuple[str, Field]:
+    column, _, name = written.partition(">")
+    return column, Field(kind, tuple((name or column.replace("_", ".")).split(".")))
+
+
+# Gamekeeper's name of an Intersect table → column → field
+FIELDS = _read_tables()

@@ -16,28 +16,17 @@ from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING
 from gamekeeper.game.world.loads import load_guild_variables, load_guilds, load_leftovers, load_server_variables
 from gamekeeper.intersect import catalogue, import_run, values
 from gamekeeper.intersect.catalogue import TYPES
-from gamekeeper.intersect.data import CountsByTable, ReportEntry
-from gamekeeper.intersect.import_run import (
-    GUILD,
-    GUILD_NAME,
-    GUILD_VARIABLE,
-    LEFTOVER,
-    PLAYER,
-    SERVER_VARIABLE,
-    USER,
-    ImportBatch,
-    ImportRun,
-)
-from gamekeeper.intersect.sources import OBJECT_TABLES, Row
-from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.world import imports
-from gamekeeper.store.world.catalogue import NamedEntry
-from gamekeeper.store.world.guild_variables import GuildValue, GuildVariableDeclaration
-from gamekeeper.store.world.guilds import GuildColumns, GuildMember
+from gamekeeper.intersect.data import BAD_ID
+from gamekeeper.intersect.import_run import FindKnown, ImportBatch, ImportRun, RowsByTable
+from gamekeeper.intersect.sources import PLAYER_TABLES, Row, has_id
+from gamekeeper.store.accounts import users
+from gamekeeper.store.players import presence
+from gamekeeper.store.world import catalogue as store_catalogue
+from gamekeeper.store.world import guilds, imports
+from gamekeeper.store.world.catalogue import NamedEntry, ServerVariable
+from gamekeeper.store.world.guilds import GuildColumns, GuildMember, GuildValue, GuildVariableDeclaration
 from gamekeeper.store.world.imports import Leftover
-from gamekeeper.store.world.server_variables import ServerVariable
 
-BAD_ID = "its id is not a guid, or is a duplicate"
 NEVER_SET = "its value was never set or cannot be read"
 _ARTICLES = {BOOLEAN: "a", INTEGER: "an", STRING: "a", NUMBER: "a"}
 # table → type of its variables in versions without a type column
@@ -59,44 +48,38 @@ def describe_mismatch(found: str, declared: str) -> str:
 async def import_variables(run: ImportRun) -> None:
     """Import all declared variables of the server, with their values, and of guilds: they are few, so at once."""
 
-    async def turn(tx: Reading | None) -> ImportBatch:
-        counts, lines = CountsByTable(), list[ReportEntry]()
+    async def build(batch: ImportBatch) -> None:
         server: list[ServerVariable] = []
         for noun, usual in SERVER_TABLES.items():
-            for row in await _find_new(run, tx, noun, SERVER_VARIABLE, counts, lines):
+            for row in await _find_new(batch, noun, store_catalogue.find_known_server_variables):
                 server.append(_read_server_variable(row, usual, noun == "server_switches"))
-                lines += _describe_value(run.data.names[noun], row, server[-1])
+                _note_value(batch, noun, row, server[-1])
         guild = [
             GuildVariableDeclaration(*_read_declaration(row, INTEGER), values.parse_ticks(row[5]))
-            for row in await _find_new(run, tx, "guild_variables", GUILD_VARIABLE, counts, lines)
+            for row in await _find_new(batch, "guild_variables", guilds.find_known_variables)
         ]
-        run.existing.note(SERVER_VARIABLE, [each.id for each in server])
-        run.existing.note(GUILD_VARIABLE, [each.id for each in guild])
-        loads = [
-            *([load_server_variables(server)] if server else []),
-            *([load_guild_variables(guild)] if guild else []),
-        ]
-        return ImportBatch(loads, counts, lines)
+        batch.add_known(store_catalogue.find_known_server_variables, [each.id for each in server])
+        batch.add_known(guilds.find_known_variables, [each.id for each in guild])
+        if server:
+            batch.changes.append(load_server_variables(server))
+        if guild:
+            batch.changes.append(load_guild_variables(guild))
 
-    await run.commit_stage(turn)
+    await run.commit_stage(build)
 
 
-async def _find_new(
-    run: ImportRun, tx: Reading | None, noun: str, kind: str, counts: CountsByTable, lines: list[ReportEntry]
-) -> list[Row]:
+async def _find_new(batch: ImportBatch, noun: str, find_known: FindKnown) -> list[Row]:
     """Return the declared variables of a table that Gamekeeper does not have yet, and count all rows of the table."""
-    if noun not in run.data.tables:
+    data, rows = batch.run.data, dict[str, Row]()
+    if noun not in data.tables:
         return []
-    table = run.data.tables[noun]
-    rows: dict[str, Row] = {}
-    for row in run.data.game.read_table(table):
-        if row[0] is None or row[0] == ZERO_GUID or row[0] in rows:
-            counts[table.name].left += 1
-            lines.append(ReportEntry(table.name, row[0] or "invalid", BAD_ID))
+    for row in data.game.read_table(data.tables[noun]):
+        if not has_id(row) or row[0] in rows:
+            batch.skip(noun, row[0] or "invalid", BAD_ID)
         else:
             rows[row[0]] = row
-    known = await run.existing.find(tx, kind, rows)
-    counts[table.name].there, counts[table.name].taken = len(known), len(rows) - len(known)
+    known = await batch.find(find_known, rows)
+    batch.count(noun).there, batch.count(noun).taken = len(known), len(rows) - len(known)
     return [row for own_id, row in rows.items() if own_id not in known]
 
 
@@ -112,34 +95,42 @@ def _read_server_variable(row: Row, usual: str, is_switch: bool) -> ServerVariab
     return ServerVariable(*_read_declaration(row, usual), stored, values.parse_ticks(row[5]))
 
 
-def _describe_value(table: str, row: Row, read: ServerVariable) -> Iterator[ReportEntry]:
+def _note_value(batch: ImportBatch, noun: str, row: Row, read: ServerVariable) -> None:
     if values.has_replacement(row):
-        yield ReportEntry(table, read.id, values.NOT_UTF8, taken=True)
+        batch.note(noun, read.id, values.NOT_UTF8)
     if read.value is None:
-        yield ReportEntry(table, read.id, f"{NEVER_SET}: imported without a value", taken=True)
+        batch.note(noun, read.id, f"{NEVER_SET}: imported without a value")
         return
     kind = find_type(msgspec.json.decode(read.value))
     if kind != read.type:
-        yield ReportEntry(table, read.id, f"{describe_mismatch(kind, read.type)}: kept", taken=True)
+        batch.note(noun, read.id, f"{describe_mismatch(kind, read.type)}: kept")
 
 
-DUPLICATE_ID = "another row has the same id"
 NO_OWNER = "it has no owner: imported without one"
 SAME_NAME = "another guild has this name, apart from case: imported"
 BAD_VARIABLE = "its variable's id is not a guid, or is a duplicate"
-RowsByOwner = Mapping[str, list[Row]]
 
 
 async def import_guilds(run: ImportRun) -> None:
-    if "guilds" not in run.data.tables:
-        return
     owned = _find_owned_guilds(run)
 
-    async def work(ids: list[str]) -> None:
-        read = {noun: run.read_rows(noun, ids) for noun in ("guilds", "guild_values")}
-        await run.commit_batch(ids[-1], partial(_build_guild_batch, run, owned, read))
+    async def build(read: RowsByTable, batch: ImportBatch) -> None:
+        known, new = await batch.find(guilds.find_known_ids, read["guilds"]), list[GuildColumns]()
+        for own_id, rows in read["guilds"].items():
+            batch.skip_doubled("guilds", own_id, rows)
+            if own_id not in known:
+                new.append(_read_guild(rows[0]))
+                if own_id not in owned:
+                    batch.note("guilds", own_id, NO_OWNER)
+        batch.count("guilds").taken, batch.count("guilds").there = len(new), len(known)
+        for each in sorted(await batch.find_clashes(guilds.find_known_folds, {each.id: each.fold for each in new})):
+            batch.note("guilds", each, SAME_NAME)
+        given = _read_values(batch, read["guild_values"], known)
+        batch.add_known(guilds.find_known_ids, [each.id for each in new])
+        if new:
+            batch.changes.append(load_guilds(new, given))
 
-    await run.process_batches("guilds", work)
+    await run.process_batches("guilds", ("guilds", "guild_values"), build)
 
 
 def _find_owned_guilds(run: ImportRun) -> set[str]:
@@ -152,30 +143,6 @@ def _find_owned_guilds(run: ImportRun) -> set[str]:
     return {guild_id for row in found if (guild_id := values.parse_guid(row[0]))}
 
 
-async def _build_guild_batch(
-    run: ImportRun, owned: set[str], read: Mapping[str, RowsByOwner], tx: Reading | None
-) -> ImportBatch:
-    names, counts, lines, new = run.data.names, CountsByTable(), list[ReportEntry](), list[GuildColumns]()
-    known = await run.existing.find(tx, GUILD, read["guilds"])
-    for own_id, rows in read["guilds"].items():
-        counts[names["guilds"]].left += len(rows) - 1
-        lines += [ReportEntry(names["guilds"], own_id, DUPLICATE_ID) for _ in rows[1:]]
-        if own_id not in known:
-            new.append(_read_guild(rows[0]))
-            if own_id not in owned:
-                lines.append(ReportEntry(names["guilds"], own_id, NO_OWNER, taken=True))
-    counts[names["guilds"]].taken, counts[names["guilds"]].there = len(new), len(known)
-    used = await run.existing.find(tx, GUILD_NAME, [each.fold for each in new])
-    for each in new:
-        if each.fold in used:
-            lines.append(ReportEntry(names["guilds"], each.id, SAME_NAME, taken=True))
-        used.add(each.fold)
-    given = _read_values(run, read["guild_values"], known, counts, lines)
-    run.existing.note(GUILD, [each.id for each in new])
-    run.existing.note(GUILD_NAME, [each.fold for each in new])
-    return ImportBatch([load_guilds(new, given)] if new else [], counts, lines)
-
-
 def _read_guild(row: Row) -> GuildColumns:
     own_id, raw_name, founded, slots, instance = row
     name, zone = values.clean_text(raw_name) or own_id, values.parse_guid(instance)
@@ -183,27 +150,22 @@ def _read_guild(row: Row) -> GuildColumns:
     return GuildColumns(own_id, name, fold(name), founded_at, size, None if zone == ZERO_GUID else zone)
 
 
-def _read_values(
-    run: ImportRun, read: RowsByOwner, known: set[str], counts: CountsByTable, lines: list[ReportEntry]
-) -> list[GuildValue]:
+def _read_values(batch: ImportBatch, read: Mapping[str, list[Row]], known: set[str]) -> list[GuildValue]:
     """Convert the values of the variables of new guilds; those of existing guilds stay as they are here."""
-    if "guild_values" not in run.data.tables:
-        return []
-    table, taken = run.data.names["guild_values"], dict[tuple[str, str], GuildValue]()
+    taken = dict[tuple[str, str], GuildValue]()
     for guild_id, rows in read.items():
         if guild_id in known:
-            counts[table].there += len(rows)
+            batch.count("guild_values").there += len(rows)
             continue
         for _, raw_id, raw_value, row_id in rows:
             variable_id, value = values.parse_guid(raw_id), values.parse_scalar(raw_value)
             if variable_id is None or (guild_id, variable_id) in taken or value is None:
-                counts[table].left += 1
                 reason = NEVER_SET if variable_id and value is None else BAD_VARIABLE
-                lines.append(ReportEntry(table, values.show_id(row_id or raw_id), reason))
+                batch.skip("guild_values", row_id or raw_id, reason)
             else:
                 encoded = msgspec.json.encode(value).decode()
                 taken[guild_id, variable_id] = GuildValue(guild_id, variable_id, find_type(value), encoded)
-    counts[table].taken += len(taken)
+                batch.count("guild_values").taken += 1
     return list(taken.values())
 
 
@@ -236,14 +198,11 @@ async def import_objects(run: ImportRun, noun: str) -> None:
     if run.last_id != ZERO_GUID:  # rows without a valid id come first, and were reported by the first batch
         rows = (row for row in rows if row[0] is not None and row[0] > run.last_id)
     while some := _read_batch(rows):
-
-        async def turn(tx: Reading | None, some: list[Row] = some) -> ImportBatch:
-            return await _build_object_batch(run, noun, some, tx)
-
-        if _has_no_id(some[-1]):  # no row of the table has a valid id
-            await run.commit_stage(turn)
-        else:
-            await run.commit_batch(some[-1][0], turn)
+        build = partial(_build_object_batch, noun, some)
+        if has_id(some[-1]):
+            await run.commit_batch(some[-1][0], build)
+        else:  # no row of the table has a valid id
+            await run.commit_stage(build)
         done += len(some)
         run.on_progress(table.name, done, total)
 
@@ -251,92 +210,69 @@ async def import_objects(run: ImportRun, noun: str) -> None:
 def _read_batch(rows: Iterator[Row]) -> list[Row]:
     """Read the rows of a batch. Rows with the same id, or without one, are never in two batches."""
     some = list(islice(rows, import_run.BATCH_SIZE))
-    while some and _has_no_id(some[-1]) and (more := next(rows, None)):
+    while some and not has_id(some[-1]) and (more := next(rows, None)):
         some.append(more)
     return some
 
 
-def _has_no_id(row: Row) -> bool:
-    return row[0] is None or row[0] == ZERO_GUID
-
-
-async def _build_object_batch(run: ImportRun, noun: str, rows: list[Row], tx: Reading | None) -> ImportBatch:
-    table, counts, lines = run.data.tables[noun], CountsByTable(), list[ReportEntry]()
+async def _build_object_batch(noun: str, rows: list[Row], batch: ImportBatch) -> None:
+    columns = batch.run.data.tables[noun].columns
     entries: dict[str, NamedEntry] = {}
     for row in rows:
-        reason = _find_obstacle(run, noun, row, entries)
+        reason = _find_obstacle(noun, columns, row, entries)
         if reason:
-            counts[table.name].left += 1
-            lines.append(ReportEntry(table.name, row[0] or "invalid", reason))
+            batch.skip(noun, row[0] or "invalid", reason)
             continue
         own_id = ZERO_GUID if noun == TIME else row[0]
-        entry = entries[own_id] = NamedEntry(own_id, "" if noun == TIME else values.clean_text(row[1]))
-        try:
-            entries[own_id] = entry._replace(details=catalogue.encode_details(noun, table.columns, row))
-        except catalogue.TooLargeError:
-            lines.append(ReportEntry(table.name, row[0], catalogue.TOO_LARGE, taken=True))
-        if values.has_replacement(row):
-            lines.append(ReportEntry(table.name, row[0], values.NOT_UTF8, taken=True))
-    kind = OBJECT_TABLES[noun].kind
-    existing = await run.existing.find_entries(tx, kind, entries)
-    changes, completed = import_run.complete_entries(kind, entries, existing)
-    lines += [ReportEntry(table.name, each, import_run.COMPLETED, taken=True) for each in completed]
-    counts[table.name].taken, counts[table.name].there = len(entries) - len(existing), len(existing)
-    return ImportBatch(changes, counts, lines)
+        entry = NamedEntry(own_id, "" if noun == TIME else values.clean_text(row[1]))
+        entries[own_id] = catalogue.add_details(batch, noun, columns, row, entry)
+    await batch.put_entries(noun, entries)
 
 
-def _find_obstacle(run: ImportRun, noun: str, row: Row, entries: dict[str, NamedEntry]) -> str | None:
+def _find_obstacle(noun: str, columns: Sequence[str | None], row: Row, entries: Mapping[str, NamedEntry]) -> str | None:
     """Return why a row cannot be imported, or None."""
-    if _has_no_id(row) or row[0] in entries:
+    if not has_id(row) or row[0] in entries:
         return BAD_ID
     if noun == TIME:
         return SECOND_TIME if entries else None
-    columns = run.data.tables[noun].columns
     if noun == "events" and "CommonEvent" in columns and not values.parse_flag(row[1 + columns.index("CommonEvent")]):
         return EVENT_OF_MAP
     return None
 
 
 OWNER_SKIPPED = "its owner was skipped"
-# owners → kind of their ids, and the tables whose rows are kept
-KEPT_TABLES: Mapping[str, tuple[str, Sequence[str]]] = {
-    imports.USERS: (USER, ("user_variables",)),
-    imports.PLAYERS: (PLAYER, ("friends", "quests", "hotbars")),
-    imports.GUILDS: (GUILD, ("guild_bank",)),
+# owners → function that finds those of some ids that the database has
+FIND_OWNERS = {
+    imports.USERS: users.find_known_ids,
+    imports.PLAYERS: presence.find_known_players,
+    imports.GUILDS: guilds.find_known_ids,
 }
 
 
 async def keep_rows(run: ImportRun, owners: str) -> None:
     """Store the leftovers of all accounts, players or guilds that are in the database by now."""
-    owner_kind, nouns = KEPT_TABLES[owners]
-    present = [noun for noun in nouns if noun in run.data.tables and run.counts[run.data.names[noun]].unaccounted]
+    kept_whole = [noun for noun, spec in PLAYER_TABLES.items() if spec.whole and spec.owner == owners]
+    nouns = [noun for noun in kept_whole if noun in run.data.tables and run.counts[run.data.names[noun]].unaccounted]
 
-    async def work(ids: list[str]) -> None:
-        read = {noun: run.read_rows(noun, ids) for noun in present}
+    async def build(read: RowsByTable, batch: ImportBatch) -> None:
+        new: list[Leftover] = []
+        known = await batch.find(FIND_OWNERS[owners], {each for rows in read.values() for each in rows})
+        kept = await imports.find_known_leftovers(batch.tx, owners, known) if batch.tx else ()
+        for noun, owned in read.items():
+            for owner_id, rows in owned.items():
+                if owner_id not in known:
+                    for row in rows:
+                        batch.skip(noun, row[1], OWNER_SKIPPED)
+                elif (owner_id, noun) in kept:
+                    batch.count(noun).there += len(rows)
+                else:
+                    batch.count(noun).taken += len(rows)
+                    new.append(Leftover(owner_id, noun, encode_rows(run.data.tables[noun].last_names, rows)))
+        if new:
+            batch.changes.append(load_leftovers(owners, new))
 
-        async def turn(tx: Reading | None) -> ImportBatch:
-            counts, lines, new = CountsByTable(), list[ReportEntry](), list[Leftover]()
-            known = await run.existing.find(tx, owner_kind, {each for rows in read.values() for each in rows})
-            kept = await run.existing.find_leftovers(tx, owners, known)
-            for noun in present:
-                count = counts[run.data.names[noun]]
-                for owner_id, rows in read[noun].items():
-                    if owner_id not in known:
-                        count.left += len(rows)
-                        table = run.data.names[noun]
-                        lines += [ReportEntry(table, values.show_id(row[1]), OWNER_SKIPPED) for row in rows]
-                    elif (owner_id, noun) in kept:
-                        count.there += len(rows)
-                    else:
-                        count.taken += len(rows)
-                        new.append(Leftover(owner_id, noun, encode_rows(run.data.tables[noun].last_names, rows)))
-            run.existing.note(LEFTOVER, (f"{each.owner_id} {each.kind}" for each in new))
-            return ImportBatch([load_leftovers(owners, new)] if new else [], counts, lines)
-
-        await run.commit_batch(ids[-1], turn)
-
-    if present:
-        await run.process_batches(owners, work)
+    if nouns:
+        await run.process_batches(owners, nouns, build)
 
 
 def encode_rows(names: Sequence[str], rows: Sequence[Row]) -> str:

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 import world as worlds
-from plans import (
-    load_players,
-)
+from databases import lend
+from plans import load_players
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +30,4 @@ def crowds(request: pytest.FixtureRequest) -> Generator[Callable[[str], str]]:
 
 @pytest.fixture
 def database(engine: str, databases: Any, crowds: Callable[[str], str]) -> Generator[str]:
-    url = databases.copy(crowds(engine))
-    yield url
-    databases.drop(url)
+    yield from lend(databases, databases.copy(crowds(engine)))

@@ -21,7 +21,6 @@ from gamekeeper.store.audit.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_U
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.engine.statements import as_table
-from gamekeeper.store.lists import finder as finder_rows
 from gamekeeper.store.lists import player_filters as filter_rows
 from gamekeeper.store.lists import search as search_rows
 from gamekeeper.store.world import guilds
@@ -338,6 +337,6 @@ def test_few_changes_are_found_among_many_of_another_player(world: World) -> Non
         partial(ledger_rows.read_record_before, player_id=few, after=0, field="Equipment", limit=40),
         partial(ledger_rows.read_back, player_id=few, before=NEVER, since=0, limit=40),
         *(partial(ledger_rows.find_erased_players, player_ids=[each]) for each in (few, USER_IDS["Shop"])),
-        *(partial(finder_rows.find_deleted, wanted=each) for each in (few, USER_IDS["Shop"])),
+        *(partial(search_rows.find_deleted, wanted=each) for each in (few, USER_IDS["Shop"])),
     ]
     require_none_grows(world, looks)

@@ -301,7 +301,7 @@ def test_plans_of_tokens_and_mails(world: World) -> None:
         ("next_due", (1,)),
         ("wait_of_user wait_of_caller", (CLERK, 3, 3_600_000)),
     ])  # fmt: skip
-    require_none_grows(world, "finder", [("by_id_range", (PLAYER, OTHER, 3))])
+    require_none_grows(world, "search", [("by_id_range", (PLAYER, OTHER, 3))])
 
 
 def test_plans_of_the_security_log(world: World) -> None:

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 from urllib.parse import quote
 
 import msgspec
@@ -14,6 +14,10 @@ T = TypeVar("T")
 A = TypeVar("A")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 MAX_REASON_CHARACTERS = 500  # longest X-Reason that the server accepts
+MAX_WAIT_SECONDS = 60.0  # longest time that the server waits in a long poll: the parameter `wait` of the change feed
+ZERO = "00000000-0000-0000-0000-000000000000"  # item id of an empty slot
+Value = str | int | float | bool | None  # value of a variable
+ANY: Any = Any  # type of such a value; declared as Any, because type checkers do not accept a union as `type`
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class Batch(Generic[T]):
 class Payload(Generic[T]):
     """The query and body of an operation, and the type of its result.
 
-    Query parameters that are None are not sent. With `field`, the result is the value of that JSON field.
+    Parameters of the query, and fields in `optional`, that are None are not sent. `optional` has further fields of the
+    body. With `field`, the result is the value of that JSON field.
     """
 
     def __init__(
@@ -53,13 +58,16 @@ class Payload(Generic[T]):
         *,
         query: Mapping[str, object] | None = None,
         body: object = None,
+        optional: Mapping[str, object] | None = None,
         field: str | None = None,
-        wait: float = 0.0,
     ) -> None:
         self.query = {name: _to_text(value) for name, value in (query or {}).items() if value is not None}
-        self.body = None if body is None else msgspec.json.encode(body)
+        if optional is not None:
+            body = cast("dict[str, object]", body) | {k: value for k, value in optional.items() if value is not None}
+        # a sequence of any kind, such as the keys of a dict, is sent as a list
+        self.body = None if body is None else msgspec.json.encode(body, enc_hook=list)
         self.read: Callable[[bytes], T] = _make_decoder(shape).decode if field is None else _read_field(field, shape)
-        self.wait = wait
+        self.wait = min(float(self.query.get("wait", 0)), MAX_WAIT_SECONDS)
 
 
 def fill_path(path: str, values: Mapping[str, Any]) -> str:

@@ -10,16 +10,9 @@ from typing import Self, TypeVar
 
 import httpx
 
-from gamekeeper_client.activity import ActivityOperations
-from gamekeeper_client.api_keys import ApiKeys
-from gamekeeper_client.approvals import Approvals
-from gamekeeper_client.boards import Boards
-from gamekeeper_client.bulk import BulkJobs
 from gamekeeper_client.call import Batch, Call
-from gamekeeper_client.commands import Commands
+from gamekeeper_client.catalogue import Catalogue
 from gamekeeper_client.connections import Connections
-from gamekeeper_client.credentials import Credentials
-from gamekeeper_client.economy import EconomyReports
 from gamekeeper_client.errors import GamekeeperError
 from gamekeeper_client.exchange import (
     Flow,
@@ -33,31 +26,10 @@ from gamekeeper_client.exchange import (
     Wait,
     exchange,
 )
-from gamekeeper_client.feed import Feed
-from gamekeeper_client.gameobjects import GameObjects
-from gamekeeper_client.guild_variables import GuildVariables
-from gamekeeper_client.guilds import Guilds
-from gamekeeper_client.history import History
-from gamekeeper_client.info import ServerInfo
-from gamekeeper_client.invitations import Invitations
-from gamekeeper_client.items import ItemOperations
-from gamekeeper_client.link import Link
-from gamekeeper_client.logs import Logs
-from gamekeeper_client.mails import Mails
-from gamekeeper_client.moderation import Moderation
-from gamekeeper_client.notes import NoteOperations
+from gamekeeper_client.following import Following
+from gamekeeper_client.log_in import LogIn
 from gamekeeper_client.operation import Operation, add_methods, find_declarations, make_async, make_blocking
-from gamekeeper_client.players import Players
-from gamekeeper_client.roles import Roles
-from gamekeeper_client.second_factors import SecondFactors
-from gamekeeper_client.security import Security
-from gamekeeper_client.server_variables import ServerVariables
-from gamekeeper_client.signals import SignalOperations
-from gamekeeper_client.spells import Spells
-from gamekeeper_client.staff import Staff
-from gamekeeper_client.tokens import Tokens
-from gamekeeper_client.users import Users
-from gamekeeper_client.variables import Variables
+from gamekeeper_client.operations import Operations
 
 T = TypeVar("T")
 TIMEOUT_SECONDS = 10.0  # default seconds to wait for a response of the server
@@ -67,40 +39,7 @@ AGENT = f"gamekeeper-client/{version('gamekeeper-client')}"
 PERMANENT_ERRORS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
 
 
-class _Client(
-    Players,
-    ItemOperations,
-    NoteOperations,
-    Boards,
-    Spells,
-    Variables,
-    ServerVariables,
-    SignalOperations,
-    GuildVariables,
-    Users,
-    Credentials,
-    Moderation,
-    Commands,
-    Roles,
-    Staff,
-    Invitations,
-    ApiKeys,
-    SecondFactors,
-    Tokens,
-    Guilds,
-    Link,
-    Logs,
-    Feed,
-    History,
-    EconomyReports,
-    Mails,
-    Security,
-    ActivityOperations,
-    Approvals,
-    BulkJobs,
-    GameObjects,
-    ServerInfo,
-):
+class _Client(Operations, Catalogue, Following, LogIn):
     """Base of both clients: all operations, and the code that builds their HTTP requests."""
 
     def __init__(self, url: str, session: Session, timeout: float, patience: Patience) -> None:

@@ -28,7 +28,8 @@ from gamekeeper_client.errors import (
     Unreachable,
     make_refusal,
 )
-from gamekeeper_client.tokens import LOG_IN, TOKEN, Token, Tokens, hash_password
+from gamekeeper_client.log_in import LOG_IN, TOKEN, LogIn, hash_password
+from gamekeeper_client.tokens import Token
 
 T = TypeVar("T")
 RENEW_EARLY_SHARE = 0.1  # renew a token when this share of its lifetime is left
@@ -128,7 +129,7 @@ class Session:
             return
         if self._refresh:
             try:
-                self._adopt((yield from _attempt(Tokens.refresh_token.call(self._refresh), self)))
+                self._adopt((yield from _attempt(LogIn.refresh_token.call(self._refresh), self)))
             except InvalidGrant:
                 self._refresh = None  # the refresh token is expired or revoked: use the password instead
             else:

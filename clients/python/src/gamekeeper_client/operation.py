@@ -1,6 +1,6 @@
 """Declare a method once, as a function that builds a request, for both clients.
 
-`operation` declares a method that sends one request. `iterator` and the functions of paging.py declare a method that
+`operation` declares a method that sends one request. `iterator` and the functions of iteration.py declare a method that
 reads a list in batches. `add_methods` turns declarations into plain methods, blocking in `Client` and async in
 `AsyncClient`, with the signature and the docstring of the declaration.
 """
@@ -19,16 +19,8 @@ WRITE_OPTIONS = (
     Parameter("reason", Parameter.KEYWORD_ONLY, default="", annotation=str),
     Parameter("idempotency_key", Parameter.KEYWORD_ONLY, default=None, annotation=str | None),
 )
-# Descriptions of common parameters, added to each docstring that does not describe them itself.
+# descriptions of the parameters of every write, added to its docstring
 PARAMETERS = {
-    "player": "name or id of the player.",
-    "user": "name or id of the account.",
-    "username": "name of the account.",
-    "page": "number of the page; the first is 0.",
-    "page_size": "records per page; the server's maximum is 100 by default.",
-    "search": "only records that contain this text, 3 characters or more; at most 1000 are found.",
-    "sort_by": "field to sort by.",
-    "sort_direction": "Ascending or Descending.",
     "dry_run": "return the result that the write would have, and change nothing.",
     "reason": "text to store with the change in the audit log.",
     "idempotency_key": "your own key instead of a random one, so that another process can repeat the call.",
@@ -73,7 +65,7 @@ class Declaration:
         return bound
 
     def describe(self) -> str:
-        """Add the descriptions of common parameters to a method's docstring."""
+        """Add the descriptions of the parameters of every write to a method's docstring."""
         about, returns, rest = self.doc.partition("Returns ")
         names = [name for name in self.signature.parameters if name in PARAMETERS and f"{name}: " not in about]
         return about + "".join(f"{name}: {PARAMETERS[name]}\n" for name in names) + returns + rest

@@ -13,10 +13,12 @@ from gamekeeper.console.access.roles import list_boxes
 from gamekeeper.console.frame import api_calls, pages
 from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.formats import format_number, format_time
+from gamekeeper.console.frame.menu import ADMINISTRATION, KEYS
+from gamekeeper.console.frame.routes import Dialog, page_route
 from gamekeeper.console.frame.texts import gettext, translate_message
 from gamekeeper.game.access import api_keys
 from gamekeeper.game.access.permissions import PERMISSIONS
-from gamekeeper.game.accounts.account_changes import UserBanned
+from gamekeeper.game.accounts.changes import UserBanned
 from gamekeeper.game.core import lookup
 from gamekeeper.http.access.credential_shapes import MAX_GRACE_MINUTES, IssuedKey, KeyList, KeyRecord, WeakenedKey
 from gamekeeper.http.server.request import Request
@@ -199,3 +201,21 @@ async def _read_weakened_names(tx: Reading, user_ids: set[str]) -> list[str]:
 
 def _make_weakened_fact(name: str, text: str) -> Fact:
     return Fact(gettext("API key %(name)s", name=name), text)
+
+
+DIALOGS = (
+    Dialog("create_key", "Create the API key %(new_name)s", secured=True),
+    Dialog("rotate_key", "Rotate the API key %(name)s", secured=True),
+    Dialog("change_key", "Suspend the API key %(name)s", secured=True, sent=("suspended", "true")),
+    Dialog("change_key", "Let the API key %(name)s work again", secured=True, sent=("suspended", "false")),
+    Dialog("change_key", "Change the API key %(name)s", secured=True),
+    Dialog("revoke_key", "Revoke the API key %(name)s", secured=True),
+)
+PAGES = (
+    page_route("/keys", show, KEYS)
+    .in_menu("API keys", ADMINISTRATION, 30, "key")
+    .with_help(
+        "Credentials of programs: websites, bots and game servers. Each has its own permissions, limits and expiry.",
+        "keys",
+    ),
+)

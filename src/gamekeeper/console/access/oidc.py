@@ -10,9 +10,9 @@ from functools import partial
 
 from gamekeeper.console.access import sign_in
 from gamekeeper.console.frame import pages, sessions
-from gamekeeper.console.frame.refusals import NoSuchPage, SessionTooOld, SignInFirst
+from gamekeeper.console.frame.refusals import SessionTooOld, SignInFirst
+from gamekeeper.console.frame.routes import form_route, open_route, page_route
 from gamekeeper.console.frame.texts import describe_refusal
-from gamekeeper.console.insight.monitor import get_state
 from gamekeeper.game.access import credentials, identities
 from gamekeeper.game.access.console_refusals import ProviderUnreachable, SignInNotStarted, TicketExpired
 from gamekeeper.game.access.credentials import Ticket
@@ -21,12 +21,14 @@ from gamekeeper.game.access.permissions import is_removable_identity
 from gamekeeper.game.access.tokens import FirstStep
 from gamekeeper.game.core.refusals import Denied, Refusal
 from gamekeeper.game.core.writes import Intent
+from gamekeeper.http.access import oidc_settings
 from gamekeeper.http.access.oidc_provider import Provider, make_authorization_request
+from gamekeeper.http.contract.operation import READ, WRITE
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Header, Response
-from gamekeeper.store.access import identities as rows
+from gamekeeper.store.access import credentials as rows
 
-PLAIN_COOKIE, TLS_COOKIE = "gamekeeper-oidc", "__Host-gamekeeper-oidc"
+COOKIE = "gamekeeper-oidc"
 MOST_NEXT = 1500  # characters of the next page's path; browsers refuse cookies over 4096 bytes, and it is in one
 
 
@@ -49,14 +51,11 @@ async def redirect_to_provider(request: Request, user_id: str, to: str, *, again
     provider, keeper = find_provider(request), request.services.keeper
     ticket, sealed = await credentials.make_ticket(keeper, credentials.OIDC_SIGN_IN, user_id, to)
     address = await provider.make_address(make_authorization_request(ticket), again=again)
-    return pages.redirect(address, _make_cookie(request, sealed, credentials.LIFE_MINUTES * 60))
+    return pages.redirect(address, sessions.make_cookie(request, COOKIE, sealed, credentials.LIFE_MINUTES * 60))
 
 
 def find_provider(request: Request) -> Provider:
-    found = get_state(request).provider
-    if found is None:
-        raise NoSuchPage
-    return found
+    return pages.get_shared(request, Provider)
 
 
 def render_sign_in(request: Request, refusal: Refusal, to: str) -> Response:
@@ -68,20 +67,12 @@ def render_sign_in(request: Request, refusal: Refusal, to: str) -> Response:
 
 def read_cookie(request: Request) -> str:
     """Return the encrypted state of this browser's sign-in; empty: there is none."""
-    found = sessions.read_cookies(request, _choose_cookie_name(request))
+    found = sessions.read_cookies(request, COOKIE)
     return found[0] if len(found) == 1 else ""
 
 
 def delete_cookie(request: Request) -> Header:
-    return _make_cookie(request, "", 0)
-
-
-def _choose_cookie_name(request: Request) -> str:
-    return TLS_COOKIE if request.over_tls else PLAIN_COOKIE
-
-
-def _make_cookie(request: Request, value: str, seconds: int) -> Header:
-    return sessions.make_cookie(request, _choose_cookie_name(request), value, seconds)
+    return sessions.make_cookie(request, COOKIE, "", 0)
 
 
 PATH = "/me/sign-ins"
@@ -126,7 +117,7 @@ async def remove_identity(request: Request, raw: bytes) -> Response:
 async def render_linked(request: Request, refusal: Refusal | None = None) -> Response:
     find_provider(request)
     keeper, me = request.services.keeper, request.caller.account_id
-    held = await rows.read_of_user(keeper.store, me)
+    held = await rows.read_identities(keeper.store, me)
     _, sealed = await credentials.make_ticket(keeper, credentials.OIDC_LINK, me)
     page = pages.render(
         request,
@@ -202,3 +193,12 @@ async def _render_refusal(request: Request, ticket: Ticket | None, refusal: Refu
         await sessions.authenticate(request)
         return await render_linked(request, refusal)
     return render_sign_in(request, refusal, ticket.value if ticket else sessions.PATH)
+
+
+PAGES = (
+    open_route("GET", "/sign-in/oidc", READ, start),
+    open_route("GET", oidc_settings.CALLBACK.removeprefix(sessions.PATH), WRITE, finish),
+    page_route(PATH, show),
+    page_route(f"{PATH}/link", start_linking),
+    form_route(f"{PATH}/[identityId]/remove", remove_identity),
+)

@@ -6,7 +6,9 @@ from functools import partial
 
 from gamekeeper.console.frame import api_calls, pages, sessions
 from gamekeeper.console.frame.api_calls import ApiCall
+from gamekeeper.console.frame.menu import OWN
 from gamekeeper.console.frame.refusals import UnusablePassword
+from gamekeeper.console.frame.routes import form_route, page_route
 from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
 from gamekeeper.game.access import credentials, passwords
 from gamekeeper.game.access.passwords import hash_for_wire
@@ -91,3 +93,9 @@ def list_choices(request: Request, generated: str | None = None) -> dict[str, ob
     settings = request.services.keeper.settings
     made = passwords.generate(settings) if generated is None else generated
     return {"least": settings.min_password_length, "generated": made}
+
+
+PAGES = (
+    page_route("/me/password", show, before_set_up=True).in_menu("Change my password", OWN, 20),
+    form_route("/me/password", change, before_set_up=True),
+)

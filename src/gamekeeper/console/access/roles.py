@@ -5,14 +5,17 @@ The page of staff shows accounts with roles or permissions, their last sign-in a
 
 from typing import NamedTuple
 
-from gamekeeper.console.accounts.accounts import is_below
 from gamekeeper.console.frame import list_page, pages
+from gamekeeper.console.frame.differences import UndoTitle
+from gamekeeper.console.frame.menu import ADMINISTRATION, STAFF
+from gamekeeper.console.frame.routes import Dialog, page_route
 from gamekeeper.console.frame.texts import translate_message
 from gamekeeper.game.access import permissions
+from gamekeeper.game.access.changes import PowersChanged, RolesChanged, UserResumed, UserSuspended
 from gamekeeper.game.access.permissions import ADMIN, PERMISSIONS, StaffPage
 from gamekeeper.game.access.refusals import NoSuchRole
 from gamekeeper.game.access.roles import list_permissions
-from gamekeeper.game.accounts.registration import MOST_OPEN
+from gamekeeper.game.accounts.accounts import MOST_OPEN
 from gamekeeper.http.access import role_shapes
 from gamekeeper.http.server import queries
 from gamekeeper.http.server.request import Request
@@ -23,6 +26,8 @@ from gamekeeper.store.accounts import invitations, users
 from gamekeeper.store.accounts.invitations import Invitation
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
+
+MODERATION_ACTS = frozenset({"ban", "kick", "mute"})
 
 
 class PermissionBox(NamedTuple):
@@ -136,3 +141,49 @@ def _make_staff_row(sight: StaffView, user: User, activity: StaffActivity, usabl
         [each for each in usable if each not in held] if below else [],
         below,
     )
+
+
+def find_allowed_acts(request: Request, looker: User | None, user: User | None) -> frozenset[str]:
+    """Return which of the actions ban, kick and mute the viewer may take on the account."""
+    if not is_below(looker, user):
+        return frozenset()
+    return frozenset(each for each in MODERATION_ACTS if f"moderation.{each}" in request.caller.permissions)
+
+
+def is_below(looker: User | None, user: User | None) -> bool:
+    """Return whether the viewer may moderate the account. An account may not moderate itself."""
+    if looker is None or user is None or looker.id == user.id:
+        return False
+    return permissions.can_act_on(permissions.list_held(looker), user)
+
+
+DIALOGS = (
+    Dialog("change_powers", "Change the permissions of %(name)s"),
+    Dialog("change_user_roles", "Change the roles of %(name)s"),
+    Dialog("create_role", "Create the role %(new_name)s"),
+    Dialog("save_role", "Edit the role %(role)s"),
+    Dialog("delete_role", "Delete the role %(role)s"),
+    Dialog("suspend_user", "Suspend %(name)s"),
+    Dialog("resume_user", "End the suspension of %(name)s"),
+)
+UNDO_TITLES = (
+    UndoTitle(UserSuspended.kind, "Undo: suspend %(name)s again"),
+    UndoTitle(UserResumed.kind, "Undo: end the suspension of %(name)s"),
+    UndoTitle(PowersChanged.kind, "Undo: restore the permissions of %(name)s"),
+    UndoTitle(RolesChanged.kind, "Undo: restore the roles of %(name)s"),
+)
+PAGES = (
+    page_route("/staff", show_staff, STAFF)
+    .in_menu("Staff", ADMINISTRATION, 10, "staff")
+    .with_help(
+        "Accounts with a role. Invite people, give and take roles, suspend them, and end their sessions.", "staff"
+    ),
+    page_route("/roles", show, STAFF)
+    .in_menu("Roles", ADMINISTRATION, 20, "role")
+    .with_help(
+        "A role is a named set of permissions. Give each person the smallest one that is enough.", "permissions"
+    ),
+    page_route("/roles/[role]", show_role, STAFF).with_help(
+        "The permissions of one role. A change applies to everybody who has it, at once.", "permissions"
+    ),
+)

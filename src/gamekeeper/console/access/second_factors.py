@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import segno
 
 from gamekeeper.console.frame import pages, sessions
-from gamekeeper.console.frame.refusals import FactorFirst
+from gamekeeper.console.frame.menu import OWN
+from gamekeeper.console.frame.routes import ROOT, SET_UP, Dialog, form_route, page_route
 from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
 from gamekeeper.game.access import credentials, second_factors
 from gamekeeper.game.access.console_refusals import FactorRequired, WrongSecondFactor
@@ -81,8 +82,8 @@ def _is_address(name: str) -> bool:
     return True
 
 
-PATH = "/me/second-factor"
-HOME = sessions.PATH + PATH
+PATH = SET_UP.removeprefix(ROOT)
+HOME = SET_UP
 STALE = PerLanguage(lambda: gettext("You signed in too long ago. Sign in again, then change your second factor."))
 WRONG_NEW_CODE = PerLanguage(lambda: gettext("The code is wrong. Type the code that the app shows now."))
 BAD_PASSKEY = PerLanguage(lambda: gettext("The passkey could not be added. Try again."))
@@ -91,15 +92,6 @@ QR_SCALE = 5  # pixels of a QR code's module
 
 async def show(request: Request) -> Response:
     return await _render(request)
-
-
-def redirect_to_set_up(request: Request) -> Response:
-    """Lead an account that must set up a second factor to the page for it; scripts get a refusal."""
-    if pages.wants_stream(request):  # status 204 ends an event stream; the browser does not reconnect
-        return Response(status=pages.NO_CONTENT)
-    if pages.wants_json(request):
-        raise FactorFirst(role=request.caller.unmet_role)
-    return pages.redirect(HOME)
 
 
 async def show_totp(request: Request) -> Response:
@@ -222,3 +214,16 @@ async def _render(request: Request, problem: str = "") -> Response:
         unmet_role=request.caller.unmet_role,
         problem=problem,
     )
+
+
+DIALOGS = (Dialog("reset_second_factors", "Reset the second factor of %(name)s"),)
+PAGES = (
+    page_route(PATH, show, before_set_up=True)
+    .in_menu("Second factor", OWN, 30)
+    .with_help("Authenticator apps, passkeys and recovery codes that protect your account.", "second-factors"),
+    page_route(f"{PATH}/totp", show_totp, before_set_up=True),
+    form_route(f"{PATH}/totp", add_totp, before_set_up=True),
+    form_route(f"{PATH}/passkey", add_passkey, before_set_up=True),
+    form_route(f"{PATH}/codes", renew_codes),
+    form_route(f"{PATH}/[factorId]/remove", remove),
+)

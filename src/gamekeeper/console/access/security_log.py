@@ -7,13 +7,14 @@ import msgspec
 
 from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.list_page import BeforeMark
+from gamekeeper.console.frame.menu import ADMINISTRATION, SECURITY
+from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
 from gamekeeper.game.access import security_log
 from gamekeeper.game.access.security_log import EventPage
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.http.server import queries, query_values
-from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access.security_log import SecurityFilter, SecurityRow
@@ -110,8 +111,7 @@ async def show(request: Request) -> Response:
         kinds=KIND_NAMES(),
         entries=[make_entry(each) for each in page.events],
         problem=describe_refusal(refused) if refused else "",
-        newest=list_page.build_url(request, before="") if "before" in request.query else "",
-        older=list_page.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
+        **list_page.link_by_time(request, page.next),
     )
     return pages.with_refusal(shown, refused)
 
@@ -149,3 +149,10 @@ def _describe_detail(name: str, value: object) -> str:
         return f"{label}: {', '.join(map(str, value))}"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any JSON
     text = str(value)
     return f"{label}: {WORDS().get(text, text)}"
+
+
+PAGES = (
+    page_route("/security", show, SECURITY)
+    .in_menu("Security log", ADMINISTRATION, 50, "security")
+    .with_help("Sign-ins, failed guesses, and changes of tokens, keys, roles and second factors.", "security-log"),
+)

@@ -4,12 +4,22 @@ Accounts with a second factor have a second step: a code, or a passkey.
 """
 
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from gamekeeper.console.access import second_factors
 from gamekeeper.console.access.tokens import MAX_SCANS, SCAN_SIZE, find_active
 from gamekeeper.console.frame import list_page, pages, sessions
+from gamekeeper.console.frame.menu import OWN
 from gamekeeper.console.frame.pages import SIGN_IN
+from gamekeeper.console.frame.routes import (
+    EXPIRED,
+    EXPIRED_BEFORE_FORM,
+    PASSWORD_CHANGED,
+    PASSWORD_MAYBE_CHANGED,
+    THIS_SESSION,
+    form_route,
+    open_route,
+    page_route,
+)
 from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
 from gamekeeper.console.frame.texts import translate as _
 from gamekeeper.game.access import credentials, tokens
@@ -17,6 +27,7 @@ from gamekeeper.game.access.console_refusals import TicketExpired
 from gamekeeper.game.access.refusals import WrongOtp
 from gamekeeper.game.access.tokens import FirstStep
 from gamekeeper.game.core.refusals import BadField, InvalidGrant, LogInRefusal, Refusal, TooManyRequests
+from gamekeeper.http.contract.operation import READ, WRITE
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -65,7 +76,6 @@ async def _render_second_step(
     return pages.render_sign_in(request, "access/second_step.html", to, state=state, options=options, problem=problem)
 
 
-SIGN_OUT, OWN_PASSWORD = "/console/sign-out", "/console/me/password"
 WRONG = PerLanguage(lambda: gettext("The name or the password is wrong. Type both again."))
 DUPLICATE_COOKIE = PerLanguage(
     lambda: _(
@@ -74,17 +84,7 @@ DUPLICATE_COOKIE = PerLanguage(
     )
 )
 
-THIS_SESSION, ALL_SESSIONS, ALL_TOKENS = "", "sessions", "all"  # what a sign-out ends: values of the form field `ends`
-EXPIRED, EXPIRED_BEFORE_FORM = (
-    "lapsed",
-    "unsent",
-)  # reasons why a session ended: it expired before a page was requested, or before a form was sent
-PASSWORD_CHANGED, PASSWORD_MAYBE_CHANGED = (
-    "password",
-    "perhaps",
-)  # reasons why a session ended: the password was changed, or either that or the session expired
-
-
+ALL_SESSIONS, ALL_TOKENS = "sessions", "all"  # what a sign-out ends, beside THIS_SESSION
 INVITED = "invited"  # no session ended: the account was just made
 
 
@@ -177,19 +177,10 @@ async def sign_out(request: Request, raw: bytes) -> Response:
     return pages.redirect(to, sessions.delete_cookie(request))
 
 
-def redirect_to_sign_in(request: Request) -> Response:
-    """Redirect to the sign-in page, which leads back to the current page afterwards."""
-    ended = _find_end_reason(request)
-    query = {"next": pages.find_current_path(request)} | ({"ended": ended} if ended else {})
-    return pages.redirect(f"{SIGN_IN}?{urlencode(query)}")
-
-
-def _find_end_reason(request: Request) -> str:
-    """Return why the session ended, for a notice. A form that was not processed gets a warning, except a sign-out."""
-    if request.method == "GET":
-        return EXPIRED if sessions.has_cookie(request) else ""
-    # perhaps the form was sent twice: the first one changed the password, which ended the session
-    if request.route.path == OWN_PASSWORD:
-        return PASSWORD_MAYBE_CHANGED
-    ends = sessions.parse_form(request.raw_body).get("ends", THIS_SESSION)
-    return EXPIRED if request.route.path == SIGN_OUT and ends == THIS_SESSION else EXPIRED_BEFORE_FORM
+PAGES = (
+    open_route("GET", "/sign-in", READ, show),
+    open_route("POST", "/sign-in", WRITE, sign_in, body=bytes),
+    open_route("POST", "/sign-in/second", WRITE, sign_in_with_factor, body=bytes),
+    page_route("/sign-out", confirm_sign_out, before_set_up=True).in_menu("Sign out everywhere", OWN, 40),
+    form_route("/sign-out", sign_out, before_set_up=True),
+)

@@ -11,15 +11,17 @@ from urllib.parse import urlencode
 from gamekeeper.console.frame import list_page, pages, sessions
 from gamekeeper.console.frame.formats import format_time
 from gamekeeper.console.frame.list_page import BeforeMark
-from gamekeeper.console.frame.menu import KEYS, MANAGE
+from gamekeeper.console.frame.menu import ADMINISTRATION, KEYS, MANAGE
+from gamekeeper.console.frame.routes import Dialog, form_route, page_route
 from gamekeeper.console.frame.texts import describe_refusal, gettext
 from gamekeeper.game.access import api_keys, permissions
 from gamekeeper.game.access.refusals import NoSuchKey
 from gamekeeper.game.access.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import NoSuchUser
+from gamekeeper.ground.instants import format_instant
+from gamekeeper.http.contract.operation import READ
 from gamekeeper.http.server import queries
-from gamekeeper.http.server.instants import format_instant
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -28,9 +30,6 @@ from gamekeeper.store.access.security_log import SignIn
 from gamekeeper.store.access.tokens import IssuedToken
 from gamekeeper.store.engine.interface import Reading
 
-EXPLANATION = "/console/search?pasted=address"  # the page about a secret that was in an address
-SECRET_PREFIXES = (ACCESS_PREFIX, api_keys.PREFIX)
-
 
 class PastedSecret(NamedTuple):
     name: str
@@ -38,11 +37,6 @@ class PastedSecret(NamedTuple):
     href: str = ""  # empty: there is nothing to open
     token: str = ""  # ids of its account and of the token, to revoke it; empty: it is no token that works
     key: str = ""  # id of the API key, to revoke it; empty: it is no key that works
-
-
-def is_secret(text: str) -> bool:
-    """Tell whether a text looks like a secret. A refresh token looks like an id: only the database knows."""
-    return text.strip().startswith(SECRET_PREFIXES)
 
 
 async def find_pasted(request: Request, text: str) -> PastedSecret | None:
@@ -132,8 +126,7 @@ async def show(request: Request) -> Response:
         only=False,
         sought=sought,
         problem=describe_refusal(refused) if refused else "",
-        newest=list_page.build_url(request, before="") if "before" in request.query else "",
-        older=list_page.build_url(request, before=str(page.next)) if page.next else "",
+        **list_page.link_by_time(request, page.next),
         own=request.caller.token_id,
     )
     return pages.with_refusal(shown, refused)
@@ -181,3 +174,16 @@ async def find_active(tx: Reading, user_id: str | None, before: MailCursor, limi
             return TokenPage(found, None)
         before = MailCursor(seen[-1].issued_at, seen[-1].id)
     return TokenPage(found, before)
+
+
+DIALOGS = (
+    Dialog("revoke_token", "Revoke token of %(name)s", secured=True),
+    Dialog("revoke_tokens", "Revoke all tokens of %(name)s", secured=True),
+    Dialog("end_sessions", "End all console sessions of %(name)s", secured=True),
+)
+PAGES = (
+    page_route("/tokens", show, MANAGE)
+    .in_menu("Tokens", ADMINISTRATION, 40, "token")
+    .with_help("Log-ins that are open now. Revoke one that has leaked.", "security-log"),
+    form_route("/tokens", filter_, MANAGE, access=READ),
+)

@@ -1,41 +1,36 @@
 """The pages of accounts: the list with its filter, and one account with players, permissions, tokens and history."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
+from gamekeeper.console.access import roles
 from gamekeeper.console.access import tokens as console_tokens
-from gamekeeper.console.accounts import notes
-from gamekeeper.console.accounts.notes import ShownNotes
-from gamekeeper.console.audit import history, timeline
-from gamekeeper.console.frame import api_calls, formats, list_page, pages, saved_views
+from gamekeeper.console.frame import api_calls, formats, list_page, pages
 from gamekeeper.console.frame.api_calls import ApiCall
+from gamekeeper.console.frame.differences import UndoTitle
 from gamekeeper.console.frame.formats import format_date
 from gamekeeper.console.frame.list_page import Chip, ListFilter
-from gamekeeper.console.frame.menu import SECURITY
+from gamekeeper.console.frame.menu import OWN, QUERY, SECURITY, SUPPORT
+from gamekeeper.console.frame.routes import Dialog, ShownSubject, load_parts, page_route, show_parts
 from gamekeeper.console.frame.texts import PerLanguage, gettext, translate_message
-from gamekeeper.console.world import logs
 from gamekeeper.game.access import permissions
-from gamekeeper.game.access.permissions import find_powers
+from gamekeeper.game.access.permissions import POWER_FLAGS, find_powers
 from gamekeeper.game.access.roles import list_permissions
-from gamekeeper.game.accounts import accounts
-from gamekeeper.game.accounts import moderation as game_moderation
-from gamekeeper.game.accounts.accounts import FLAGS
-from gamekeeper.game.audit.timeline import Subjects, TimelinePage
+from gamekeeper.game.accounts.changes import EmailChanged, UserRenamed
+from gamekeeper.game.audit.timeline import Subjects
 from gamekeeper.game.core import lookup
 from gamekeeper.game.lists import account_filters
 from gamekeeper.game.lists.search import MAX_MATCHES
-from gamekeeper.game.players.players import Player
-from gamekeeper.game.world.logs import LogFilter
 from gamekeeper.http.contract.operation import STAFF
-from gamekeeper.http.lists import filters as operations
+from gamekeeper.http.lists import search as operations
 from gamekeeper.http.lists.search_shapes import AccountConditions
 from gamekeeper.http.server import errors, queries, query_values
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
-from gamekeeper.store.access import roles, second_factors
+from gamekeeper.store.access import roles as role_rows
+from gamekeeper.store.access import second_factors
 from gamekeeper.store.access.roles import Powers, Role
 from gamekeeper.store.access.second_factors import SecondFactor
 from gamekeeper.store.access.security_log import SignIn
@@ -64,7 +59,6 @@ PERMISSION_LABELS = PerLanguage(
         "mute": (gettext("Mute"), gettext("can mute accounts and end mutes")),
     }
 )
-MODERATION_ACTS = frozenset({"ban", "kick", "mute"})
 
 
 class PermissionRow(NamedTuple):
@@ -92,31 +86,34 @@ class AccountView(NamedTuple):
     is_hidden: bool  # from all boards
     tokens: console_tokens.TokenPage
     sign_ins: Mapping[str, SignIn] | None  # by id of a token; None: the viewer may not see them
-    history: TimelinePage
     roles: Mapping[str, Role]
     factors: list[SecondFactor]
-    recent: logs.RecentLogs | None  # None: the viewer may not read the logs
-    notes: ShownNotes | None  # None: the viewer may not read notes
+    subject: ShownSubject
+    parts: Mapping[str, object]  # what other rooms loaded for the page
 
 
 async def show_account(request: Request) -> Response:
     sight = await request.services.keeper.store.read(lambda tx: _load_view(tx, request))
-    user, rights = sight.user, request.caller.permissions
-    below, home = is_below(sight.viewer, user), f"/console/accounts/{user.id}"
+    user, rights, read = sight.user, request.caller.permissions, request.services.keeper.changes.codec.decode_player
+    theirs, ours = find_powers(user), find_powers(sight.viewer) if sight.viewer else Powers()
+    below, home = roles.is_below(sight.viewer, user), sight.subject.address
     held, offered = permissions.list_roles(user), _list_roles(request, sight, below=below)
     return pages.render(
         request,
         "accounts/account.html",
         user=user,
         mine=user.id == request.caller.account_id,
-        characters=[(_read_player(request, each), each) for each in sight.players],
+        characters=[(read(each.document, each.last_online), each) for each in sight.players],
         online=any(each.online for each in sight.players),
         ban=sight.ban,
         mute=sight.mute,
         is_hidden=sight.is_hidden,
-        acts=find_allowed_acts(request, sight.viewer, user),
+        acts=roles.find_allowed_acts(request, sight.viewer, user),
         durations=formats.DURATIONS(),
-        powers=_list_permissions(find_powers(user), find_powers(sight.viewer) if sight.viewer else Powers()),
+        powers=[
+            PermissionRow(name, title, meaning, getattr(theirs, POWER_FLAGS[name]), getattr(ours, POWER_FLAGS[name]))
+            for name, (title, meaning) in PERMISSION_LABELS().items()
+        ],
         edits_powers=below and "users.manage" in rights and not request.caller.read_only,
         roles=[each for each in offered if each.name in held],
         offered=[each for each in offered if each.can_change and each.name not in held],
@@ -133,13 +130,9 @@ async def show_account(request: Request) -> Response:
         more_tokens=sight.tokens.next is not None,
         own=request.caller.token_id,
         sign_ins=sight.sign_ins,
-        recent=sight.recent,
-        shown=sight.notes,
         home=home,
         operations=f"/api/v1/users/{user.id}",
-        timeline=await timeline.show(
-            request, Subjects(None, user.id), sight.history, partial(history.build_address, home, {})
-        ),
+        **await show_parts(request, sight.subject, sight.parts),
     )
 
 
@@ -150,20 +143,6 @@ async def export_account(request: Request) -> Response:
     except Exception as error:  # noqa: BLE001 - the page of every error links back to the account
         back = f"/console/accounts/{request.params[0]}"
         return pages.render_refusal(request, errors.to_refusal(error, request.id), back=back)
-
-
-def find_allowed_acts(request: Request, looker: User | None, user: User | None) -> frozenset[str]:
-    """Return which of the actions ban, kick and mute the viewer may take on the account."""
-    if not is_below(looker, user):
-        return frozenset()
-    return frozenset(each for each in MODERATION_ACTS if f"moderation.{each}" in request.caller.permissions)
-
-
-def is_below(looker: User | None, user: User | None) -> bool:
-    """Return whether the viewer may moderate the account. An account may not moderate itself."""
-    if looker is None or user is None or looker.id == user.id:
-        return False
-    return game_moderation.can_act_on(permissions.list_held(looker), user)
 
 
 async def show_own(request: Request) -> Response:
@@ -185,6 +164,9 @@ async def show_own(request: Request) -> Response:
 
 async def _load_view(tx: Reading, request: Request) -> AccountView:
     user = await lookup.find_user_record(tx, request.params[0])
+    subject = ShownSubject(Subjects(None, user.id), address=f"/console/accounts/{user.id}")
+    # the owner and readers of the security log may see addresses and browsers of the account
+    sees_sign_ins = user.id == request.caller.account_id or request.caller.permissions >= SECURITY
     page = console_tokens.TokenPage([], None)
     if _can_see_tokens(request, user):
         page = await console_tokens.find_active(tx, user.id, query_values.START, TOKENS_SHOWN)
@@ -196,23 +178,17 @@ async def _load_view(tx: Reading, request: Request) -> AccountView:
         mute=await moderation.find_mute(tx, user.id) if user.mute_reason is not None else None,
         is_hidden=await boards.is_hidden(tx, user.id),
         tokens=page,
-        sign_ins=await console_tokens.find_sign_ins(tx, user.id, page) if _can_see_sign_ins(request, user) else None,
-        history=await timeline.load(tx, request, Subjects(None, user.id)),
-        roles=await roles.read_all(tx),
+        sign_ins=await console_tokens.find_sign_ins(tx, user.id, page) if sees_sign_ins else None,
+        roles=await role_rows.read_all(tx),
         factors=await second_factors.read_of_user(tx, user.id),
-        recent=await logs.load_recent(tx, request, LogFilter(user_id=user.id)),
-        notes=await notes.load(tx, request, user.id, None),
+        subject=subject,
+        parts=await load_parts(tx, request, subject),
     )
 
 
 def _can_see_tokens(request: Request, user: User) -> bool:
     """Return whether the caller may see and revoke the account's tokens: its owner and account managers may."""
     return user.id == request.caller.account_id or "users.manage" in request.caller.permissions
-
-
-def _can_see_sign_ins(request: Request, user: User) -> bool:
-    """Return whether the caller may see addresses and browsers of the account: the owner and readers of the log may."""
-    return user.id == request.caller.account_id or {"audit.read", "users.query"} <= request.caller.permissions
 
 
 def _list_roles(request: Request, sight: AccountView, *, below: bool) -> list[RoleRow]:
@@ -225,17 +201,6 @@ def _list_roles(request: Request, sight: AccountView, *, below: bool) -> list[Ro
             below and mine >= STAFF and list_permissions(each) <= mine and each.name not in own,
         )
         for each in sight.roles.values()
-    ]
-
-
-def _read_player(request: Request, record: StoredPlayer) -> Player:
-    return request.services.keeper.changes.codec.decode_player(record.document, record.last_online)
-
-
-def _list_permissions(theirs: Powers, ours: Powers) -> Sequence[PermissionRow]:
-    return [
-        PermissionRow(name, title, meaning, getattr(theirs, accounts.FLAGS[name]), getattr(ours, accounts.FLAGS[name]))
-        for name, (title, meaning) in PERMISSION_LABELS().items()
     ]
 
 
@@ -282,14 +247,14 @@ async def show(request: Request) -> Response:
         newest=list_page.build_url(request, sortby="", sortdirection="", page="") if beside["kept"] else "",
         has_newest=account_filters.NEWEST in sorts,
         most=MAX_MATCHES,
-        views=await saved_views.load(request, "accounts"),
+        views=await list_page.load_views(request, "accounts"),
         **beside,
     )
 
 
 def list_permission_titles(user: User) -> list[str]:
     """Return the names of an account's roles and of its directly granted permissions."""
-    flags = [title for name, (title, _) in PERMISSION_LABELS().items() if getattr(user.powers, FLAGS[name])]
+    flags = [title for name, (title, _) in PERMISSION_LABELS().items() if getattr(user.powers, POWER_FLAGS[name])]
     return [*user.grants.roles, *flags, *sorted(user.grants.direct)]
 
 
@@ -305,7 +270,7 @@ async def _make_form(request: Request, choice: ListFilter) -> AccountFilterForm:
     return AccountFilterForm(
         given,
         choice,
-        list(await roles.read_all(request.services.keeper.store)),
+        list(await role_rows.read_all(request.services.keeper.store)),
         request.caller.permissions >= SECURITY,
         [
             Chip(label, list_page.build_url(request, page="", **{name: ""}))
@@ -338,3 +303,26 @@ async def _find_penalties(request: Request, state: str, users: Sequence[User]) -
         return {}
     found = await PENALTY_READERS[state](request.services.keeper.store, [each.id for each in users])
     return {each.user_id: each for each in found}
+
+
+DIALOGS = (
+    Dialog("rename_user", "Rename %(name)s", "Rename %(name)s to %(new_name)s"),
+    Dialog("manage_email", "Change the email of %(name)s", "Change the email of %(name)s to %(email)s"),
+    Dialog("manage_password", "Set a new password for %(name)s"),
+    Dialog("request_password_reset", "Send a password reset mail to %(name)s"),
+)
+UNDO_TITLES = (
+    UndoTitle(UserRenamed.kind, "Undo: rename %(name)s back to %(former_name)s"),
+    UndoTitle(EmailChanged.kind, "Undo: change the email of %(name)s back to %(former_email)s"),
+)
+PAGES = (
+    page_route("/live/accounts", show, QUERY, used=False),
+    page_route("/accounts", show, QUERY)
+    .in_menu("Accounts", SUPPORT, 10, "account")
+    .with_help("People who can log in. An account owns players, and may have roles of the staff."),
+    page_route("/me", show_own).in_menu("My account", OWN, 10),
+    page_route("/accounts/[lookupKey]", show_account, QUERY).with_help(
+        "One account: its players, ban and mute, password, roles and tokens, and everything that happened to it."
+    ),
+    page_route("/accounts/[lookupKey]/file", export_account, frozenset({"people.export"})),
+)

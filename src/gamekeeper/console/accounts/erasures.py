@@ -7,6 +7,7 @@ from gamekeeper.console.frame import api_calls
 from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.formats import format_number
 from gamekeeper.console.frame.refusals import NameNotTyped
+from gamekeeper.console.frame.routes import Dialog
 from gamekeeper.console.frame.texts import gettext
 from gamekeeper.game.accounts.erasures import MAX_COUNTED
 from gamekeeper.game.core import lookup
@@ -20,6 +21,7 @@ from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import players
 
 TYPED = "typed"  # form field for the account's name, which is typed to confirm the erasure
+DIALOGS = (Dialog("delete_user", "Erase %(name)s"),)
 
 
 class DeletedPlayer(NamedTuple):
@@ -41,7 +43,7 @@ class Erasure(NamedTuple):
 
 
 def is_erasure(request: Request, call: ApiCall) -> bool:
-    return api_calls.find_operation(request, call.method, call.path)[0].handler is accounts.delete
+    return api_calls.find_operation(request, call.method, call.path)[0].handler is accounts.delete_user
 
 
 async def summarise(request: Request, call: ApiCall, entries: Sequence[LedgerEntry]) -> Erasure:
@@ -89,7 +91,7 @@ async def find_online(request: Request, call: ApiCall) -> list[tuple[str, str]]:
     route, params = api_calls.find_operation(request, call.method, call.path)
 
     async def read(tx: Reading) -> list[tuple[str, str]]:
-        if route.handler is accounts.delete:
+        if route.handler is accounts.delete_user:
             user = await lookup.find_user_record(tx, params[0])
             records = await players.read_records_of_user(tx, user.id)
         elif route.name == "delete_player":

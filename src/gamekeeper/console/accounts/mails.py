@@ -4,13 +4,14 @@ from collections.abc import Mapping
 
 from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.list_page import BeforeMark
+from gamekeeper.console.frame.menu import MANAGE, SUPPORT
+from gamekeeper.console.frame.routes import Dialog, page_route
 from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
 from gamekeeper.game.accounts import mails
 from gamekeeper.game.accounts.mails import MailPage
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import NoSuchUser
 from gamekeeper.http.server import queries
-from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 
@@ -43,7 +44,14 @@ async def show(request: Request) -> Response:
         sought=sought,
         problem=describe_refusal(refused) if refused else "",
         set_up=bool(request.services.keeper.settings.smtp_url),
-        newest=list_page.build_url(request, before="") if "before" in request.query else "",
-        older=list_page.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
+        **list_page.link_by_time(request, page.next),
     )
     return pages.with_refusal(shown, refused)
+
+
+DIALOGS = (Dialog("retry_mail", "Send the mail to %(name)s again"),)
+PAGES = (
+    page_route("/mail", show, MANAGE)
+    .in_menu("Mail", SUPPORT, 60, "mail")
+    .with_help("Mails that wait, were sent or have failed, with the reason.", "mail"),
+)

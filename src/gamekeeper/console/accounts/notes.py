@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-from gamekeeper.console.audit import history
-from gamekeeper.console.frame import change_lines, pages
+from gamekeeper.console.frame import list_page, pages
+from gamekeeper.console.frame.menu import NOTES, SUPPORT
+from gamekeeper.console.frame.routes import Dialog, PagePart, ShownSubject, page_route
 from gamekeeper.game.accounts import notes
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.core import lookup
@@ -17,7 +18,6 @@ from gamekeeper.store.accounts.notes import Note, Subject, Tagged
 from gamekeeper.store.engine.interface import Reading
 
 PATH = "/console/notes"
-NEEDED = change_lines.NOTES_NEEDED
 SHOWN = 50  # notes on a page
 MOST_WARNINGS = 3  # in a header
 
@@ -35,9 +35,10 @@ class ShownNotes(NamedTuple):
         return [each for each in self.notes if each.warning][:MOST_WARNINGS]
 
 
-async def load(tx: Reading, request: Request, user_id: str, player_id: str | None) -> ShownNotes | None:
-    """Load the newest notes about an account; None: the viewer may not read notes."""
-    if NEEDED not in request.caller.permissions:
+async def _load_shown(tx: Reading, request: Request, subject: ShownSubject) -> ShownNotes | None:
+    """Load the newest notes about an account; None: the viewer may not read notes, or the account is erased."""
+    player_id, user_id = subject.subjects
+    if user_id is None or not request.caller.permissions >= NOTES:
         return None
     page = await notes.load_page(tx, query_values.START, SHOWN, Subject(user_id))
     account_tags = await rows.read_tags(tx, user_id, lookup.ZERO_GUID)
@@ -55,7 +56,7 @@ async def show(request: Request) -> Response:
         return await notes.load_page(tx, query.before, SHOWN, None, text, rest), found
 
     page, tagged = await request.read_in_pieces(read, long=bool(text))
-    older = history.build_address(PATH, {"text": text}, before=str(MailCursor(*page.next))) if page.next else ""
+    older = list_page.build_address(PATH, {"text": text}, before=str(MailCursor(*page.next))) if page.next else ""
     return pages.render(
         request,
         "accounts/notes.html",
@@ -66,3 +67,16 @@ async def show(request: Request) -> Response:
         older="" if tag else older,
         zero=lookup.ZERO_GUID,
     )
+
+
+PAGE_PARTS = (PagePart("notes", _load_shown),)
+DIALOGS = (
+    Dialog("add_note", "Add a note about %(name)s"),
+    Dialog("delete_note", "Delete the note about %(name)s"),
+    Dialog("set_tags", "Set the tags of %(name)s"),
+)
+PAGES = (
+    page_route("/notes", show, NOTES)
+    .in_menu("Notes", SUPPORT, 20, "notes")
+    .with_help("What the staff has written about players and accounts. Search it by text, or find who has a tag."),
+)

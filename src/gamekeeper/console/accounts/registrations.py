@@ -17,14 +17,16 @@ from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.differences import Difference
 from gamekeeper.console.frame.labels import LABELS
 from gamekeeper.console.frame.refusals import UNSURE, RoleNotGiven, UnusablePassword, explain_retry
+from gamekeeper.console.frame.routes import Dialog, open_route
 from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.access.refusals import InvitationVoid
-from gamekeeper.game.accounts import registration
+from gamekeeper.game.accounts import accounts
 from gamekeeper.game.audit.refusals import ApprovalRequired
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField, EmailTaken, Refusal, ReservedName, UsernameTaken
 from gamekeeper.game.core.writes import Intent
+from gamekeeper.http.contract.operation import READ, WRITE
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access.roles import Powers
@@ -107,11 +109,9 @@ async def accept_invitation(request: Request, raw: bytes) -> Response:
         found = await _find_invitation(request, code)
         chosen = passwords.choose(request, fields, NEW, (name, found.email))
         stored = await keeper.passwords.hash_password(hash_for_wire(chosen))
-        decide = partial(
-            registration.accept_invitation, secret=code, name=name, password=stored, settings=keeper.settings
-        )
+        decide = partial(accounts.accept_invitation, secret=code, name=name, password=stored, settings=keeper.settings)
         # the change is the inviter's: the roles are theirs to give
-        intent = Intent(request_id=request.id, actor_id=found.inviter_id, reason=registration.ACCEPTED.format(found.id))
+        intent = Intent(request_id=request.id, actor_id=found.inviter_id, reason=accounts.ACCEPTED.format(found.id))
         await keeper.changes.apply(intent, decide, lambda _: b"")
     except (UnusablePassword, BadField, ReservedName, UsernameTaken, EmailTaken, InvitationVoid) as refusal:
         return await _render_invitation(request, code, name, refusal)
@@ -138,3 +138,14 @@ async def _render_invitation(request: Request, code: str, name: str = "", refusa
         **passwords.list_choices(request),
     )
     return pages.with_refusal(page, refusal)
+
+
+DIALOGS = (
+    Dialog("register_user", "Register the account %(username)s"),
+    Dialog("invite", "Invite %(email)s"),
+    Dialog("withdraw_invitation", "Withdraw the invitation"),
+)
+PAGES = (
+    open_route("GET", "/invitation", READ, show_invitation),
+    open_route("POST", "/invitation", WRITE, accept_invitation, body=bytes),
+)

@@ -13,23 +13,22 @@ from gamekeeper.console.access import api_keys, passwords
 from gamekeeper.console.access.api_keys import Fact
 from gamekeeper.console.accounts import erasures, registrations
 from gamekeeper.console.accounts.erasures import Erasure
-from gamekeeper.console.audit import bulk_titles, dialogs
+from gamekeeper.console.audit import bulk_titles, change_lines, dialogs
 from gamekeeper.console.audit import history as console_history
-from gamekeeper.console.audit.dialogs import Dialog
-from gamekeeper.console.frame import api_calls, change_lines, differences, labels, pages
+from gamekeeper.console.frame import api_calls, differences, labels, pages
 from gamekeeper.console.frame.api_calls import BODY, FORCE, NO_CHANGES, REASON, ActionForm, ApiCall, read_form
 from gamekeeper.console.frame.differences import Difference
 from gamekeeper.console.frame.refusals import NameNotTyped, UnusablePassword, explain_retry
+from gamekeeper.console.frame.routes import Dialog, form_route, page_route
 from gamekeeper.console.frame.texts import describe_refusal, gettext
 from gamekeeper.console.players import items, players
-from gamekeeper.console.world import deliveries
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.audit.history import NOTE_KINDS, find_undone_changes
-from gamekeeper.game.audit.refusals import ApprovalRequired, ItemMovedOn
+from gamekeeper.game.audit.refusals import ApprovalRequired
 from gamekeeper.game.core.lookup import new_guid
 from gamekeeper.game.core.refusals import ChangedMeanwhile, Malformed, PlayerOnline, Refusal
 from gamekeeper.game.players.changes import PlayerDeleted
-from gamekeeper.game.players.refusals import SlotChanged
+from gamekeeper.game.players.refusals import ItemMovedOn, SlotChanged
 from gamekeeper.game.world import commands
 from gamekeeper.http.server import errors
 from gamekeeper.http.server.request import Request
@@ -86,16 +85,12 @@ async def _confirm(request: Request, form: ActionForm) -> Response:
         return await _answer_outcome(request)
     if api_keys.is_issued_by(request, form.call):
         return api_keys.show_issued(request, answer, _find_return_path(form))
-    by = REPLAYED if answer.replayed else request.id if answer.entries else _find_log(request, form.call)
+    unlogged = IN_SECURITY_LOG if dialogs.find_dialog(request, form.call).secured else UNRECORDED
+    by = REPLAYED if answer.replayed else request.id if answer.entries else unlogged
     back = _add_query(await registrations.find_page(request, form.call) or _find_return_path(form), done=by)
     if form.asks and (generated := registrations.find_generated(form.fields)):
         return registrations.show_password(request, form.fields.get("title", ""), generated, back)
     return pages.redirect(back)
-
-
-def _find_log(request: Request, call: ApiCall) -> str:
-    """Return what stands in place of the request id, by where a call without changes is recorded."""
-    return IN_SECURITY_LOG if dialogs.is_in_security_log(request, call) else UNRECORDED
 
 
 async def show_done(request: Request) -> Response:
@@ -110,7 +105,7 @@ async def show_done(request: Request) -> Response:
         request,
         "audit/done.html",
         entries=entries,
-        pending=[seq for seq, each in states.items() if any(one.state in deliveries.PENDING for one in each)],
+        pending=[seq for seq, each in states.items() if any(one.state in change_lines.PENDING for one in each)],
         by=request_id,
         replayed=REPLAYED,
         unrecorded=UNRECORDED,
@@ -244,7 +239,9 @@ def _refuse(request: Request, form: ActionForm, refusal: Refusal) -> Response:
         request,
         form,
         # the texts that the form sent: the database may be down, so new ones cannot be made
-        Dialog(form.fields.get("title", ""), form.fields.get("button", "")),
+        dialogs.find_dialog(request, form.call)._replace(
+            title=form.fields.get("title", ""), button=form.fields.get("button", "")
+        ),
         generated=sent,
         key=form.call.key,
         seen=form.call.expected,
@@ -274,8 +271,8 @@ def _render(
         call=form.call,
         force=form.call.query == FORCE,
         sent={name: value for name, value in form.fields.items() if name.startswith((BODY, registrations.ROLE))},
-        asks_told=dialogs.asks_told(request, form.call) and REASON not in form.fields,
-        secured=dialogs.is_in_security_log(request, form.call),
+        asks_told=dialog.told and REASON not in form.fields,
+        secured=dialog.secured,
         asks=form.asks,
         back=_find_return_path(form),
         # details that only the page with the form knows, such as the kind of a token to revoke
@@ -319,3 +316,9 @@ def _add_query(path: str, **query: str) -> str:
     address, _, old = address.partition("?")
     kept = [(name, value) for name, value in parse_qsl(old, keep_blank_values=True) if name not in query]
     return f"{address}?{urlencode([*kept, *query.items()])}{sign}{fragment}"
+
+
+PAGES = (
+    form_route("/act", act),
+    page_route("/done/[requestId]", show_done),
+)

@@ -14,10 +14,12 @@ from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.differences import Difference
 from gamekeeper.console.frame.labels import name_kind
 from gamekeeper.console.frame.list_page import BeforeMark
+from gamekeeper.console.frame.menu import APPROVALS, SUPPORT
+from gamekeeper.console.frame.routes import Dialog, page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.audit import approvals
-from gamekeeper.http.server import queries, stored_bodies
-from gamekeeper.http.server.query_values import MailCursor
+from gamekeeper.http.audit.approvals import SEES_EMAILS, find_invited, hide_emails, mask_email
+from gamekeeper.http.server import queries
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.audit.approvals import DENIED, DONE, EXPIRED, WAITING, Approval
@@ -62,30 +64,14 @@ async def show(request: Request) -> Response:
         "audit/approvals.html",
         entries=[await _make_entry(request, each) for each in page.approvals],
         rules=request.services.keeper.settings.approvals,
-        newest=list_page.build_url(request, before="") if "before" in request.query else "",
-        older=list_page.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
+        **list_page.link_by_time(request, page.next),
     )
 
 
 async def _make_entry(request: Request, approval: Approval) -> ApprovalView:
     seen, store = request.caller.permissions, request.services.keeper.store
-    held = approvals.read_preview(approval._replace(preview=stored_bodies.hide_emails(approval.preview, seen)))
-    logged = [
-        LedgerEntry(
-            kind=each.Kind,
-            actor_id=approval.actor_id,
-            token_id=None,
-            over_link=False,
-            player_id=each.PlayerId,
-            user_id=each.UserId,
-            before=_read_side(each.Before),
-            after=_read_side(each.After),
-            request_id="",
-            reason=approval.reason,
-            undoes=None,
-        )
-        for each in held
-    ]
+    held = approvals.read_preview(approval._replace(preview=hide_emails(approval.preview, seen)))
+    logged = [bulk_titles.make_entry(each, approval.actor_id) for each in held]
     found = await differences.list_differences(
         request.services.keeper, logged, sees_accounts="users.query" in seen, is_preview=True
     )
@@ -93,7 +79,7 @@ async def _make_entry(request: Request, approval: Approval) -> ApprovalView:
     own = approval.actor_id == request.caller.account_id
     made_key = request.caller.account_id in {each.id for each in approval.key_makers}
     job = await bulk_titles.find_view(store, logged[0].kind, logged[0].after) if logged else None
-    email = stored_bodies.find_invited(approval, seen)
+    email = find_invited(approval, seen)
     title = bulk_titles.count_players(job) if job else await _find_title(request, approval, logged, email)
     state = STATES().get(approval.state, approval.state)
     return ApprovalView(approval, state, title, changes, approval.state == WAITING, own, made_key, job, email)
@@ -102,10 +88,8 @@ async def _make_entry(request: Request, approval: Approval) -> ApprovalView:
 async def _find_title(request: Request, approval: Approval, logged: Sequence[LedgerEntry], email: str | None) -> str:
     """Return what a request does, such as a gift to Bob; once its body was removed, the kind of change."""
     body = _read_body(approval) if email is None else {"email": email}
-    if body and stored_bodies.SEES_EMAILS not in request.caller.permissions:
-        body = {
-            name: stored_bodies.mask_email(of) if isinstance(of, str) and "@" in of else of for name, of in body.items()
-        }
+    if body and SEES_EMAILS not in request.caller.permissions:
+        body = {name: mask_email(of) if isinstance(of, str) and "@" in of else of for name, of in body.items()}
     if body is not None:
         return (await dialogs.describe(request, ApiCall(approval.method, approval.path, body), logged)).button
     return name_kind(logged[0].kind) if logged else f"{approval.method} {approval.path}"
@@ -121,6 +105,12 @@ def _read_body(approval: Approval) -> Mapping[str, object] | None:
         return None
 
 
-def _read_side(raw: msgspec.Raw) -> str | None:
-    text = bytes(raw).decode()
-    return None if text == "null" else text
+DIALOGS = (
+    Dialog("approve", "Approve the change of %(name)s"),
+    Dialog("deny", "Deny the change of %(name)s"),
+)
+PAGES = (
+    page_route("/approvals", show, APPROVALS)
+    .in_menu("Approvals", SUPPORT, 50, "approvals")
+    .with_help("Changes that wait for a second person. You cannot approve your own.", "approvals"),
+)

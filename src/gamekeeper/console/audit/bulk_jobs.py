@@ -14,27 +14,29 @@ from gamekeeper.console.frame import pages as console_pages
 from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.differences import Difference
 from gamekeeper.console.frame.list_page import BeforeMark
+from gamekeeper.console.frame.menu import BULK, GAME, PLAYERS
 from gamekeeper.console.frame.refusals import NoSuchPage
+from gamekeeper.console.frame.routes import form_route, page_route
 from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext, ngettext
 from gamekeeper.console.players import items
 from gamekeeper.console.players import players as console_players
-from gamekeeper.game.audit import bulk_jobs, history
+from gamekeeper.game.audit import bulk_jobs
 from gamekeeper.game.audit.bulk_jobs import MOST_PLAYERS
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import REQUEST_PREFIX
 from gamekeeper.game.core.lookup import new_guid
 from gamekeeper.game.core.refusals import MissingField, Refusal, TooManyLongReads
-from gamekeeper.http.audit import bulk_shapes, history_shapes
+from gamekeeper.game.core.undo import find_undone
+from gamekeeper.http.audit import bulk_shapes
+from gamekeeper.http.audit.bulk_jobs import LARGE_BODY
 from gamekeeper.http.audit.bulk_runner import ACTS
 from gamekeeper.http.server import errors, queries
-from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import api_keys
 from gamekeeper.store.audit import bulk_jobs as rows
 from gamekeeper.store.audit.bulk_jobs import BulkJob, JobUndos
 from gamekeeper.store.audit.history import HistoryChange
-from gamekeeper.store.core.ledger import LedgerEntry
 from gamekeeper.store.world import catalogue
 
 DECIDE = "approvals.decide"
@@ -167,8 +169,7 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
         most=MOST_PLAYERS,
         durations=formats.DURATIONS(),
         key=new_guid(),
-        newest=list_page.build_url(request, before="") if "before" in request.query else "",
-        older=list_page.build_url(request, before=str(MailCursor(*page.next))) if page.next else "",
+        **list_page.link_by_time(request, page.next),
     )
 
 
@@ -216,7 +217,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
         start_label=bulk_titles.count_players(view),
         undos=undos,
         undoing=(await bulk_titles.load_views(store, [undoing]))[0] if undoing else None,
-        undone_targets=await history.find_undone(store, numbers) if numbers else {},
+        undone_targets=await find_undone(store, numbers) if numbers else {},
         undo_label=ngettext("Undo for %(num)s player", "Undo for %(num)s players", undos.open),
         key=new_guid(),
     )
@@ -240,19 +241,13 @@ async def _preview(request: Request, job: BulkJob) -> JobPreview:
 async def _list_lines(request: Request, tried: Sequence[bulk_shapes.PreviewedTarget]) -> list[PreviewLine]:
     found = list[PreviewLine]()
     for each in tried:
-        logged = [_make_entry(change) for change in each.Changes]
+        logged = [bulk_titles.make_entry(change) for change in each.Changes]
         told = await differences.list_differences(
             request.services.keeper, logged, sees_accounts="users.query" in request.caller.permissions, is_preview=True
         )
         lines = [line for part in told for line in part]
         found.append(PreviewLine(each.PlayerId, each.Player or each.PlayerId, each.Message or "", lines))
     return found
-
-
-def _make_entry(change: history_shapes.PreviewedChange) -> LedgerEntry:
-    before, after = (None if bytes(side) == b"null" else bytes(side).decode() for side in (change.Before, change.After))
-    whose = (change.PlayerId, change.UserId)
-    return LedgerEntry(change.Kind, None, None, False, *whose, before, after, "", None)
 
 
 async def _make_body(request: Request, fields: Mapping[str, str]) -> dict[str, object]:
@@ -274,3 +269,20 @@ async def _make_body(request: Request, fields: Mapping[str, str]) -> dict[str, o
 
 
 console_pages.TEMPLATES.filters["run_of"] = find_run
+
+
+PAGES = (
+    page_route("/bulk", show, BULK)
+    .in_menu("Bulk jobs", GAME, 30, "bulk")
+    .with_help(
+        "Give or take an item, set a variable, ban or mute many players at once. Select them in a list or paste "
+        "their names, check the preview, start the job, and undo it with one button.",
+        "bulk",
+    ),
+    form_route("/bulk", create, BULK, body_limit=LARGE_BODY),
+    page_route("/bulk/[job]", show_job, PLAYERS).with_help(
+        "A job with its progress and the result for each player. Pause, resume, cancel or undo it.", "bulk"
+    ),
+    page_route("/bulk/[job]/file", export, BULK),
+    form_route("/bulk/[job]/[bulkAct]", act, BULK),
+)

@@ -12,13 +12,16 @@ from gamekeeper.console.frame.formats import format_number
 from gamekeeper.console.frame.labels import JOB_STATES
 from gamekeeper.console.frame.texts import gettext, ngettext
 from gamekeeper.game.audit import approvals, bulk_jobs
+from gamekeeper.game.audit.approvals import HeldEntry
 from gamekeeper.game.audit.bulk_jobs import UNDO, JobDetails
 from gamekeeper.game.audit.changes import BulkJobChanged
 from gamekeeper.game.core import lookup
-from gamekeeper.http.server.instants import format_instant
+from gamekeeper.ground.instants import format_instant
+from gamekeeper.http.audit.history_shapes import PreviewedChange
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.audit import bulk_jobs as rows
 from gamekeeper.store.audit.bulk_jobs import BulkJob
+from gamekeeper.store.core.ledger import LedgerEntry
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.world import catalogue
 
@@ -59,6 +62,12 @@ async def find_view(tx: Reading, kind: str, side: bytes | str | None) -> JobView
         return None
     job = await rows.find(tx, find_job_id(side))
     return (await load_views(tx, [job]))[0] if job else None
+
+
+def make_entry(change: PreviewedChange | HeldEntry, actor_id: str | None = None) -> LedgerEntry:
+    """Make the entry of the audit log that a previewed change would write."""
+    before, after = (None if bytes(side) == b"null" else bytes(side).decode() for side in (change.Before, change.After))
+    return LedgerEntry(change.Kind, actor_id, None, False, change.PlayerId, change.UserId, before, after, "", None)
 
 
 def find_job_id(side: bytes | str | None) -> str:

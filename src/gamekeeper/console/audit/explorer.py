@@ -12,6 +12,8 @@ from gamekeeper.console.access import passwords
 from gamekeeper.console.accounts import erasures
 from gamekeeper.console.frame import api_calls, differences, pages, sessions
 from gamekeeper.console.frame.api_calls import ApiCall, require, require_confirmation
+from gamekeeper.console.frame.menu import ADMINISTRATION
+from gamekeeper.console.frame.routes import form_route, page_route
 from gamekeeper.console.frame.texts import gettext
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.core.refusals import Refusal
@@ -106,3 +108,11 @@ async def _hash_passwords(request: Request, route: Operation, call: ApiCall) -> 
     for each in new:
         passwords.require_usable(request, each, whose)
     return call._replace(body={**call.body, **{name: hash_for_wire(value) for name, value in typed.items()}})
+
+
+PAGES = (
+    page_route("/explorer", show)
+    .in_menu("API explorer", ADMINISTRATION, 70, "explorer")
+    .with_help("Every operation of the API. You run it as yourself; a write shows a preview first.", "openapi"),
+    form_route("/explorer/run", run),
+)

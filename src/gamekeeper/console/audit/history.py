@@ -5,20 +5,18 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 import msgspec
 
-from gamekeeper.console.audit import undo
-from gamekeeper.console.frame import change_lines, differences, pages
+from gamekeeper.console.audit import change_lines, undo
+from gamekeeper.console.audit.change_lines import SignalLine
+from gamekeeper.console.frame import differences, pages
 from gamekeeper.console.frame.differences import Difference
-from gamekeeper.console.frame.labels import name_kind
-from gamekeeper.console.frame.list_page import find_cursor
-from gamekeeper.console.frame.menu import QUERY
+from gamekeeper.console.frame.labels import name_actor, name_kind
+from gamekeeper.console.frame.list_page import build_address, find_cursor
+from gamekeeper.console.frame.menu import CHANGES, NOTES, QUERY, SUPPORT
+from gamekeeper.console.frame.routes import PagePart, ShownSubject, page_route
 from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
-from gamekeeper.console.insight import signals
-from gamekeeper.console.insight.signals import SignalLine
-from gamekeeper.console.world import deliveries
 from gamekeeper.game.audit import history
 from gamekeeper.game.audit.history import HistoryPage, Pause
 from gamekeeper.game.core import lookup
@@ -49,10 +47,6 @@ FORMATS = {operations.CSV: b"text/csv; charset=utf-8", operations.JSON: b"applic
 AROUND = 1_000  # how many change numbers before and after a change are searched for others of its request
 REQUEST_CHANGES = 50  # how many changes of one request are shown
 MOST_FOUND, NAMED = 100, {search.EXACT, search.PREFIX}
-GAMEKEEPER = PerLanguage(lambda: gettext("Gamekeeper"))  # raises signals by itself
-COMMAND_LINE = PerLanguage(lambda: gettext("the command line"))
-DELETED_ACCOUNT = PerLanguage(lambda: gettext("a deleted account"))
-ANOTHER_ACCOUNT = PerLanguage(lambda: gettext("another account"))
 ACCOUNT_KINDS = PerLanguage(lambda: gettext("Accounts"))
 KINDS = PerLanguage[Mapping[str, tuple[str, ...]]](
     lambda: {
@@ -89,6 +83,7 @@ async def show(request: Request) -> Response:
     except Refusal as refusal:
         refused = refusal
     older = str(page.next) if page.next else ""
+    find_file = partial(build_address, "/console/changes/file", sought, before=request.query.get("before", ""))
     shown = pages.render(
         request,
         "audit/history.html",
@@ -99,7 +94,7 @@ async def show(request: Request) -> Response:
         reached=reached,
         newest="" if "before" not in request.query else build_address("/console/changes", sought),
         older=build_address("/console/changes", sought, before=older) if older else "",
-        files={form: _build_export_address(request, sought, form) for form in FORMATS},
+        files={form: find_file(format=form) for form in FORMATS},
         most=BATCH * BATCHES,
     )
     return pages.with_refusal(shown, refused)
@@ -121,7 +116,7 @@ async def show_change(request: Request) -> Response:
         request,
         "audit/change.html",
         entry=entry,
-        delivered=deliveries.describe_states(states.get(told.seq, ()), is_short=False),
+        delivered=change_lines.describe_states(states.get(told.seq, ()), is_short=False),
         before=_decode_side(told.before),
         after=_decode_side(told.after),
         others=[each for each in reversed(together) if each.seq != told.seq],
@@ -240,9 +235,9 @@ async def load_entries(
     }
     sides = {told.seq: each for told, each in zip(compared, decoded, strict=True)}
     undoable = await undo.find_undoable(request, changes, undone, sides, outlines)
-    delivered = {seq: deliveries.describe_states(each) for seq, each in states.items()}
+    delivered = {seq: change_lines.describe_states(each) for seq, each in states.items()}
     me = request.caller.account_id
-    found_signals = await signals.load_lines(keeper.store, compared, me, accounts=_sees_accounts(request))
+    found_signals = await change_lines.load_signal_lines(keeper.store, compared, me, accounts=_sees_accounts(request))
     return [
         HistoryEntry(
             told,
@@ -265,11 +260,6 @@ async def load_entries(
         )
         for told in changes
     ]
-
-
-def build_address(path: str, sought: Mapping[str, str], **more: str) -> str:
-    """Build an address whose query holds the filter, without its empty fields."""
-    return f"{path}?{urlencode({name: text for name, text in {**sought, **more}.items() if text})}".rstrip("?")
 
 
 async def _load_page(request: Request, sought: Mapping[str, str]) -> tuple[HistoryPage, int | None]:
@@ -335,7 +325,7 @@ async def _find_item_id(request: Request, text: str) -> str:
 async def _require_visible(request: Request, text: str) -> HistoryChange:
     """Find a change by its number. Callers can see only those changes that the list of changes shows them."""
     seq = int(text) if text.isascii() and text.isdigit() and len(text) < len(str(NEVER)) else 0
-    notes = change_lines.NOTES_NEEDED in request.caller.permissions
+    notes = request.caller.permissions >= NOTES
     wanted = HistoryFilter(accounts=_sees_accounts(request), me=request.caller.account_id, notes=notes)
     found = history.hide_unseen(await rows.read_page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted)
     if not found or found[0].seq != seq:
@@ -347,25 +337,31 @@ def _sees_accounts(request: Request) -> bool:
     return request.caller.permissions >= QUERY
 
 
-def _build_export_address(request: Request, sought: Mapping[str, str], form: str) -> str:
-    return build_address("/console/changes/file", sought, before=request.query.get("before", ""), format=form)
-
-
 def _decode_side(side: bytes | str | None) -> object:
     return msgspec.json.decode(side) if side else None
-
-
-def name_actor(told: HistoryChange, hidden: str = "") -> str:
-    """Name the account that made a change. `hidden`: text if the viewer may not see its name."""
-    if told.actor and told.key:
-        return gettext("%(name)s (API key %(key)s)", name=told.actor, key=told.key)
-    if told.actor:
-        return told.actor
-    if not told.actor_id:
-        return GAMEKEEPER() if told.kind == SignalRaised.kind else COMMAND_LINE()
-    return DELETED_ACCOUNT() if told.actor is None else hidden or ANOTHER_ACCOUNT()
 
 
 # the fields that the macro `ui.changes` shows, read at once: templates read single attributes slowly
 _get_fields = attrgetter("seq", "at", "kind", "player_id", "player", "user_id", "user", "over_link", "reason", "undoes")
 pages.TEMPLATES.filters.update(kind_title=name_kind, actor_name=name_actor, fields_of_change=_get_fields)
+
+
+async def _show_deletion(request: Request, subject: ShownSubject, _: object) -> HistoryEntry | None:
+    """Show the change that deleted the player of a page."""
+    return (await load_entries(request, [subject.deletion], {}))[0] if subject.deletion else None
+
+
+PAGE_PARTS = (PagePart("deletion", show=_show_deletion),)
+PAGES = (
+    page_route("/changes", show, CHANGES)
+    .in_menu("Changes", SUPPORT, 30, "changes", ("/console/done/",))
+    .with_help(
+        "The audit log: every change with before, after, author and reason. Filter it, download it, and undo a "
+        "change here.",
+        "history",
+    ),
+    page_route("/changes/file", export, CHANGES),
+    page_route("/changes/[seq]", show_change, CHANGES).with_help(
+        "One entry of the audit log with everything that it changed.", "history"
+    ),
+)

@@ -1,15 +1,17 @@
 """The timeline on the pages of players and accounts: changes, sanctions, notes and sign-ins, by kind and in pages."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
 from gamekeeper.console.access import security_log
-from gamekeeper.console.accounts import notes
 from gamekeeper.console.audit import history
 from gamekeeper.console.audit.history import HistoryEntry
-from gamekeeper.console.frame.menu import CHANGES, QUERY, SECURITY
+from gamekeeper.console.frame import list_page
+from gamekeeper.console.frame.menu import CHANGES, NOTES, QUERY, SECURITY
+from gamekeeper.console.frame.routes import PagePart, ShownSubject
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.audit import timeline
 from gamekeeper.game.audit.timeline import (
@@ -66,27 +68,22 @@ class ShownTimeline(NamedTuple):
     has_changes: bool
 
 
-async def load(tx: Reading, request: Request, subjects: Subjects) -> TimelinePage:
+async def _load(tx: Reading, request: Request, subject: ShownSubject) -> TimelinePage:
     """Load the page that the address asks for; an empty one for viewers who may not read the audit log."""
     if not request.caller.permissions >= CHANGES:
         return EMPTY_PAGE
-    start, sent = _read_positions(request), request.services.keeper.feed.cursors.find
+    subjects, start = subject.subjects, _read_positions(request)
     seen = HistoryFilter(accounts=request.caller.permissions >= QUERY, me=request.caller.account_id)
-    return await timeline.load_page(tx, subjects, _choose_parts(request, subjects), start, PER_PAGE, seen, sent)
+    parts, sent = _choose_parts(request, subjects), request.services.keeper.feed.cursors.find
+    return await timeline.load_page(tx, subjects, parts, start, PER_PAGE, seen, sent)
 
 
-async def show(
-    request: Request,
-    subjects: Subjects,
-    page: TimelinePage,
-    build_address: Callable[..., str],
-    *,
-    is_past: bool = False,
-) -> ShownTimeline:
-    """Prepare a page for the template. `build_address` adds parameters to the address; `is_past`: without Undo."""
+async def _show(request: Request, subject: ShownSubject, page: TimelinePage) -> ShownTimeline:
+    """Prepare a page for the template. Earlier states of a player have no Undo."""
+    build_address = partial(list_page.build_address, subject.address, subject.query)
     told = [each for each in page.entries if isinstance(each, HistoryChange)]
     entries = await history.load_entries(request, told, page.undone, page.deliveries)
-    by_number = {each.told.seq: each._replace(undoable=each.undoable and not is_past) for each in entries}
+    by_number = {each.told.seq: each._replace(undoable=each.undoable and not subject.is_past) for each in entries}
     groups: list[TimelineGroup] = []
     for kind, group in groupby(page.entries, type):
         found = list(group)
@@ -105,13 +102,13 @@ async def show(
                 )
             )
     chosen = _read_kind(request)
-    allowed = _list_allowed(request, subjects)
+    allowed = _list_allowed(request, subject.subjects)
     kinds = [(gettext("Everything"), ""), *((title, name) for name, (title, _) in FILTERS().items() if name in allowed)]
     return ShownTimeline(
         groups,
         [KindLink(title, build_address(kind=name), name == chosen) for title, name in kinds],
         build_address(kind=chosen) if BEFORE in request.query else "",
-        build_address(kind=chosen, before=_write_positions(page.next)) if page.next else "",
+        build_address(kind=chosen, before=".".join(map(_write_position, page.next))) if page.next else "",
         bool(told),
     )
 
@@ -130,7 +127,7 @@ def _list_allowed(request: Request, subjects: Subjects) -> set[str]:
     sees = {
         "changes": rights >= CHANGES,
         "sanctions": rights >= CHANGES | QUERY,
-        "notes": notes.NEEDED in rights,
+        "notes": rights >= NOTES,
         "sign-ins": rights >= SECURITY or subjects.user_id == request.caller.account_id,
     }
     return {name for name, is_seen in sees.items() if is_seen}
@@ -169,12 +166,11 @@ def _read_position(text: str) -> Position | None:
     return query_values.read_mail_cursor(text, BEFORE)
 
 
-def _write_positions(positions: Positions) -> str:
-    return ".".join(_write_position(each) for each in positions)
-
-
 def _write_position(position: Position | None) -> str:
     if position is None or position == FIRST:
         return NO_MORE if position is None else NEWEST
     number, last = position
     return f"{number}-{last}" if last else str(number)
+
+
+PAGE_PARTS = (PagePart("timeline", _load, _show, is_history=True),)

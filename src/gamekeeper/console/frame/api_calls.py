@@ -17,11 +17,11 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core.lookup import new_guid
 from gamekeeper.game.core.refusals import MissingField
 from gamekeeper.game.core.writes import fingerprint_state
+from gamekeeper.ground.instants import format_instant, parse_typed_time
 from gamekeeper.http.accounts import credentials
 from gamekeeper.http.contract.operation import WRITE, Operation
 from gamekeeper.http.server import dispatcher
 from gamekeeper.http.server.errors import MethodNotAllowed, NoSuchRoute
-from gamekeeper.http.server.instants import format_instant, parse_typed_time
 from gamekeeper.http.server.request import Receive, Request
 from gamekeeper.http.server.response import Response
 
@@ -45,7 +45,7 @@ async def send(request: Request, wanted: ApiCall) -> Response:
     # the console cannot call the log-in, the only write without a dry run and an idempotency key
     if route.access is WRITE and not route.is_repeatable:
         raise NoSuchPage
-    if route.handler in {credentials.manage_password, credentials.redeem_code}:
+    if route.handler in {credentials.manage_password, credentials.redeem_reset_code}:
         await _require_other_account(request, route, params[0])
     body = b"" if wanted.body is None else msgspec.json.encode(wanted.body)
     made = Request(

@@ -1,5 +1,6 @@
 """Describe a change in words: each field, slot, spell and variable that differs, with its value before and after."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
@@ -7,12 +8,12 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from gamekeeper.console.frame.formats import format_number, format_time
 from gamekeeper.console.frame.labels import HIDDEN, LABELS, PARTS, SHORT_PARTS, TIMES, VALUES
-from gamekeeper.console.frame.texts import PerLanguage, cache_texts, gettext, ngettext
+from gamekeeper.console.frame.texts import PerLanguage, cache_texts, gettext, ngettext, translate
 from gamekeeper.game.core.change import ChangeSide
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.game.players.inventory import BANK, INVENTORY, SlotAddress, Stack
-from gamekeeper.http.server.instants import format_instant
+from gamekeeper.game.core.player import BANK, INVENTORY, SlotAddress, Stack
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.store.accounts import users
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import items
@@ -80,6 +81,16 @@ class _Sides(NamedTuple):
 def decode_sides(read: Callable[[bytes | str], ChangeSide], change: Recorded) -> DecodedSides:
     """Decode `before` and `after` of a change with a function of the codec."""
     return read(change.before) if change.before else NO_VALUES, read(change.after) if change.after else NO_VALUES
+
+
+def count_items(*sides: ChangeSide) -> Counter[str]:
+    """Count the items in all slots of the first side, without those of the second one."""
+    counts: Counter[str] = Counter()
+    for side, sign in zip(sides, (1, -1), strict=False):
+        for stack in side.slots.values():
+            if stack:
+                counts[stack.item_id] += sign * stack.quantity
+    return counts
 
 
 async def list_differences(
@@ -350,3 +361,26 @@ def describe_value(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(str(each) for each in cast("tuple[object, ...]", value))
     return format_number(value) if isinstance(value, int) else str(value)
+
+
+class Undo(NamedTuple):
+    """The change that an undo makes, and the name of the player or account that it is about."""
+
+    before: ChangeSide
+    after: ChangeSide
+    names: Names
+    name: str
+
+
+class UndoTitle(NamedTuple):
+    """What the button of an undo says, by the kind of change that the undo makes. Rooms register it: `UNDO_TITLES`."""
+
+    kind: str
+    text: str | Callable[[Undo], str]  # a text is in English; its placeholders are the name, and an account's old data
+    about: str = ""  # in English, what the change is about if that is no player and no account
+
+    def describe(self, undo: Undo) -> str:
+        if not isinstance(self.text, str):
+            return self.text(undo)
+        former = {f"former_{key}": value for key, value in undo.after.user.items()}
+        return translate(self.text) % {"name": undo.name, **former}

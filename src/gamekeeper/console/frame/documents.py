@@ -11,12 +11,13 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from gamekeeper.console.frame import pages
-from gamekeeper.console.frame.menu import DOCUMENTS, FOLDERS, make_name
+from gamekeeper.console.frame.menu import DOCUMENTS, FOLDERS, PageHelp, make_name
 from gamekeeper.console.frame.refusals import NoSuchPage
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 
 PATH = "/console/documents"
+LIST_HELP = PageHelp("All documents of this version: how to run, use and program the server.")
 MOST_KEPT = 128  # rendered documents: all of them
 LINK = re.compile(r"(?P<file>[\w./-]+)\.md(?P<heading>#.*)?", re.ASCII)
 COMMENT = re.compile(r"^<!--.*-->\n", re.MULTILINE)  # for tests of the samples, not for readers
@@ -96,17 +97,12 @@ def _find_address(link: str, folder: str) -> str:
 
 async def show_list(request: Request) -> Response:
     listed = sorted(DOCUMENTS.items(), key=lambda each: each[1].title.lower())
-    return pages.render(request, "frame/documents.html", documents=listed)
+    return pages.render(request, "frame/documents.html", documents=listed, help=LIST_HELP.translate())
 
 
 async def show(request: Request) -> Response:
     name = request.params[0]
     if name not in DOCUMENTS:
         raise NoSuchPage
-    content = await asyncio.to_thread(_render, name)
+    content = await asyncio.to_thread(render, name)
     return pages.render(request, "frame/document.html", name=name, document=DOCUMENTS[name], content=content)
-
-
-def _render(name: str) -> Markup:
-    """Render a document. The parser is imported here, at the first document, so that the server starts fast."""
-    return render(name)

@@ -6,7 +6,7 @@ The durations are those of bans and mutes: choices of the forms, and texts of bu
 from collections.abc import Mapping
 
 from gamekeeper.console.frame.texts import GERMAN, LANGUAGE, PerLanguage, gettext, ngettext
-from gamekeeper.http.server.instants import format_instant, parse_instant
+from gamekeeper.ground.instants import format_instant, parse_instant
 
 TO_GERMAN = str.maketrans(",.", ".,")
 DATE_LENGTH = len("2026-01-31")

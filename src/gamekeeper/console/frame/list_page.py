@@ -1,4 +1,4 @@
-"""Paging, sorting and filtering of lists, and the query parameters of pages, decoded like those of the API.
+"""Paging, sorting and filtering of lists, saved views, and the query parameters of pages, decoded like the API's.
 
 The page URL contains the page number, sort order, filter and search text.
 """
@@ -6,15 +6,19 @@ The page URL contains the page number, sort order, filter and search text.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Annotated, Literal, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.console.frame import pages, sessions
 from gamekeeper.console.frame.formats import DATE_LENGTH
+from gamekeeper.console.frame.refusals import NoSuchPage
 from gamekeeper.console.frame.texts import gettext
+from gamekeeper.game.access.permissions import STAFF
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField
+from gamekeeper.game.lists import saved_views
 from gamekeeper.game.lists.account_filters import ALL_SORTS as ACCOUNT_SORTS
 from gamekeeper.game.lists.search import PLAYERS, R, Sort
 from gamekeeper.http.accounts.account_shapes import MailsBefore
@@ -24,10 +28,12 @@ from gamekeeper.http.insight.board_shapes import SignalRule
 from gamekeeper.http.players.player_shapes import Order
 from gamekeeper.http.server import paging, queries, query_values
 from gamekeeper.http.server.paging import PageRange
+from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
 from gamekeeper.http.world.catalogue_shapes import GuildSort, MemberSort
 from gamekeeper.store.insight.economy import ItemSort
-from gamekeeper.store.lists.search import PART_LETTERS
+from gamekeeper.store.lists.search import PART_LETTERS, SavedView
 
 PAGE_SIZE = 50  # records per page of a list
 HOLDERS_SIZES = (20, 50, 100)  # holders of an item or a variable per page; the first is the default
@@ -202,6 +208,12 @@ def build_url(request: Request, **changed: str) -> str:
     return f"{path}?{urlencode(query)}" if query else path
 
 
+def link_by_time(request: Request, following: tuple[int, str] | None) -> dict[str, str]:
+    """Return the addresses of a list's newest and next older entries. `following`: where those start; None: the end."""
+    newest = build_url(request, before="") if "before" in request.query else ""
+    return {"newest": newest, "older": build_url(request, before=str(MailCursor(*following))) if following else ""}
+
+
 def expand_days(query: Mapping[str, str], first: str, last: str) -> dict[str, str]:
     """Return a query with times instead of days: the start of the day `first`, and the end of the day `last`."""
     expanded = dict(query)
@@ -211,8 +223,9 @@ def expand_days(query: Mapping[str, str], first: str, last: str) -> dict[str, st
     return expanded
 
 
-def encode(query: Mapping[str, str]) -> str:
-    return urlencode(query)
+def build_address(path: str, sought: Mapping[str, str], **more: str) -> str:
+    """Build an address whose query holds the filter, without its empty fields."""
+    return f"{path}?{urlencode({name: text for name, text in {**sought, **more}.items() if text})}".rstrip("?")
 
 
 def find_jump(request: Request) -> str:
@@ -252,3 +265,65 @@ def _drop_foreign_sort(request: Request, sorts: Mapping[str, object]) -> Request
 def make_column(request: Request, by: str, direction: str) -> SortableColumn:
     turned = DESCENDING if direction == ASCENDING else ASCENDING
     return SortableColumn(build_url(request, sortby=by, sortdirection=turned, page="", cursor=""), direction)
+
+
+VIEWED_LISTS = {"players": "/console/characters", "accounts": "/console/accounts"}
+# parameters that a view does not keep: positions, and the search, which may name a person
+NOT_KEPT = {"search", "page", "cursor", "jump", "done"}
+
+
+class ViewLink(NamedTuple):
+    view: SavedView
+    url: str
+    is_own: bool
+    is_current: bool
+
+
+class ViewBar(NamedTuple):
+    """The saved views above a list."""
+
+    listed: str
+    links: Sequence[ViewLink]
+    query: str  # of the present list, to be saved; empty: it is the list without a filter
+    may_share: bool  # the viewer may show views to all staff
+    may_delete: bool  # the viewer may delete views that others share
+
+
+async def load_views(request: Request, listed: str) -> ViewBar:
+    me, query = request.caller.account_id, _keep_query(request.query.items())
+    found = await saved_views.load(request.services.keeper.store, me, listed)
+    links = [
+        ViewLink(each, f"{VIEWED_LISTS[listed]}?{each.query}", each.user_id == me, each.query == query)
+        for each in found
+    ]
+    held = request.caller.permissions
+    return ViewBar(listed, links, query, held >= saved_views.SHARE, STAFF in held)
+
+
+async def save_view(request: Request, raw: bytes) -> Response:
+    """Save the present list under a name."""
+    fields = sessions.verify_form(request, raw)
+    listed, query = fields.get("list", ""), _keep_query(parse_qsl(fields.get("query", "")))
+    shared = bool(fields.get("shared"))
+    me, store = request.caller.actor, request.services.keeper.store
+    await saved_views.save(store, me, listed, fields.get("name", ""), query, shared=shared)
+    return pages.redirect(f"{VIEWED_LISTS[listed]}?{query}")
+
+
+async def change_view(request: Request, raw: bytes) -> Response:
+    """Rename or delete a view."""
+    fields, (view_id, what) = sessions.verify_form(request, raw), request.params
+    me, store, known = request.caller.actor, request.services.keeper.store, lookup.parse_guid(view_id)
+    if known is None or what not in {"rename", "delete"}:
+        raise NoSuchPage
+    if what == "rename":
+        await saved_views.rename(store, known, me, fields.get("name", ""))
+    else:
+        await saved_views.delete(store, known, me)
+    return pages.redirect(pages.keep_console_path(fields.get("back", "")))
+
+
+def _keep_query(query: Iterable[tuple[str, str]]) -> str:
+    """Return a query as a view keeps it: sorted, each parameter once, without empty ones."""
+    values = {name.lower(): text for name, text in query if text}
+    return urlencode(sorted(each for each in values.items() if each[0] not in NOT_KEPT))

@@ -11,7 +11,7 @@ trans %}` while a template is compiled, so that rendering costs nothing more.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, nodes
@@ -29,7 +29,7 @@ from gamekeeper.console.frame.formats import (
     format_time,
     lower_noun,
 )
-from gamekeeper.console.frame.refusals import BY_QUERY, UNSURE
+from gamekeeper.console.frame.refusals import BY_QUERY, UNSURE, NoSuchPage
 from gamekeeper.console.frame.static_files import VersionedAddresses
 from gamekeeper.console.frame.texts import (
     CATALOGUES,
@@ -47,11 +47,13 @@ from gamekeeper.console.frame.texts import (
 )
 from gamekeeper.game.core import values
 from gamekeeper.game.core.refusals import BadField, Refusal
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.server import dispatcher, errors
-from gamekeeper.http.server.instants import format_instant
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Header, Response
+
+T = TypeVar("T")
 
 
 def escape_value(value: object) -> str:
@@ -170,6 +172,17 @@ def render(request: Request, template: str, **context: object) -> Response:
     text = ENVIRONMENTS[language].get_template(template).render(values)
     headers = ((b"content-language", language.encode()),)
     return Response(text.encode(), headers=headers, content_type=HTML, policy=CONTENT_SECURITY_POLICY)
+
+
+def get_shared(request: Request, kind: type[T]) -> T:
+    """Return the object of this class that all viewers share in this process. `app.py` makes these objects.
+
+    Without OpenID Connect there is no `Provider`, and no page that needs it.
+    """
+    shared = cast("Mapping[type, Any]", request.services.live)
+    if kind not in shared:
+        raise NoSuchPage
+    return shared[kind]
 
 
 def render_sign_in(request: Request, template: str, to: str, **context: object) -> Response:

@@ -1,61 +1,104 @@
-"""The table of the console's routes: one row per page and form, with the permissions that it needs."""
+"""Declarations of the console: pages and forms with their permissions, parts of pages, and confirmation dialogs.
 
-from collections.abc import Callable, Coroutine
-from functools import wraps
-from typing import Any
+Parts are shown on the pages of players and accounts, such as the timeline and the game's logs. A room registers its
+routes in the tuple `PAGES` of a module, its parts in `PAGE_PARTS`, and the dialogs of its operations in `DIALOGS`.
+"""
 
-from gamekeeper.console.access import api_keys, oidc, passwords, roles, second_factors, security_log, sign_in, tokens
-from gamekeeper.console.accounts import accounts, mails, notes, registrations
-from gamekeeper.console.audit import actions, approvals, bulk_jobs, explorer, history
-from gamekeeper.console.frame import documents, language_switch, pages, saved_views, sessions, static_files
-from gamekeeper.console.frame.menu import (
-    APPROVALS,
-    BULK,
-    CHANGES,
-    KEYS,
-    MANAGE,
-    NO_PERMISSIONS,
-    PLAYERS,
-    QUERY,
-    SECURITY,
-    STAFF,
-)
-from gamekeeper.console.frame.refusals import SignInFirst
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import cache, wraps
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from gamekeeper.console.frame import pages, sessions
+from gamekeeper.console.frame.menu import NO_PERMISSIONS, PageRoute
+from gamekeeper.console.frame.refusals import FactorFirst, SignInFirst
 from gamekeeper.console.frame.texts import use_language
-from gamekeeper.console.insight import activity, boards, economy, health, home, signals
-from gamekeeper.console.lists import ranking, search
-from gamekeeper.console.players import items, live, online, player, players
-from gamekeeper.console.world import catalogue, deliveries, guilds
-from gamekeeper.http.access import oidc_settings
-from gamekeeper.http.audit.bulk_jobs import LARGE_BODY
-from gamekeeper.http.contract.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
+from gamekeeper.game.access import api_keys
+from gamekeeper.game.access.tokens import ACCESS_PREFIX
+from gamekeeper.game.audit.timeline import Subjects
+from gamekeeper.ground.rooms import collect
+from gamekeeper.http.contract.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
+from gamekeeper.store.audit.history import HistoryChange
+from gamekeeper.store.engine.interface import Reading
 
 Handler = Callable[..., Coroutine[Any, Any, Response]]
 ROOT = sessions.PATH
+SET_UP = f"{ROOT}/me/second-factor"  # the page to set up a second factor
+EXPLANATION = f"{ROOT}/search?pasted=address"  # the page about a secret that was in an address
+SECRET_PREFIXES = (ACCESS_PREFIX, api_keys.PREFIX)
+SIGN_OUT, OWN_PASSWORD = f"{ROOT}/sign-out", f"{ROOT}/me/password"
+THIS_SESSION = ""  # what a sign-out ends, as a value of its form field `ends`
+# reasons why a session ended: it expired before a page was requested, or before a form was sent; and a change of the
+# password, or either that or the expiry
+EXPIRED, EXPIRED_BEFORE_FORM = "lapsed", "unsent"
+PASSWORD_CHANGED, PASSWORD_MAYBE_CHANGED = "password", "perhaps"
 
 
-def _route(
+def open_route(
     method: str,
     path: str,
     access: Access,
     handler: Handler,
     *,
     body: type[bytes] | None = None,
-    body_limit: int = 0,
     cache: Cache = NO_STORE,
-) -> Route:
-    """Make a route without the API's token check: the console checks its session cookie itself."""
-    return Route(
+) -> PageRoute:
+    """Make a route that needs no session."""
+    return PageRoute(
         method=method,
-        path=path,
+        path=ROOT + path,
         permissions=NO_TOKEN,
         access=access,
         handler=handler if cache is REVALIDATED else _in_language(handler),
         body=body,
-        body_limit=body_limit,
         cache=cache,
+    )
+
+
+def page_route(
+    path: str,
+    show: Handler,
+    needs: frozenset[str] = NO_PERMISSIONS,
+    *,
+    used: bool = True,
+    before_set_up: bool = False,
+) -> PageRoute:
+    """Make the route of a page. It has no token check of the API: the console checks its session cookie itself.
+
+    `used`: whether the request counts as use of the session, which delays its idle timeout. `before_set_up`: whether a
+    session may open it before its account has set up the second factor that a role requires.
+    """
+    return PageRoute(
+        method="GET",
+        path=ROOT + path,
+        permissions=NO_TOKEN,
+        access=READ,
+        handler=_in_language(_require_session(show, needs, used=used, before_set_up=before_set_up)),
+        needs=needs,
+    )
+
+
+def form_route(
+    path: str,
+    act: Handler,
+    needs: frozenset[str] = NO_PERMISSIONS,
+    *,
+    access: Access = WRITE,
+    body_limit: int = 0,
+    before_set_up: bool = False,
+) -> PageRoute:
+    """Make the route of a form, which needs a session as a page does."""
+    return PageRoute(
+        method="POST",
+        path=ROOT + path,
+        permissions=NO_TOKEN,
+        access=access,
+        handler=_in_language(_require_session(act, needs, before_set_up=before_set_up)),
+        body=bytes,
+        body_limit=body_limit,
+        needs=needs,
     )
 
 
@@ -70,19 +113,10 @@ def _in_language(handler: Handler) -> Handler:
     return handle_in_language
 
 
-def page_route(path: str, show: Handler, needs: frozenset[str] = NO_PERMISSIONS) -> Route:
-    return _route("GET", ROOT + path, READ, _require_session(show, needs))
-
-
-def form_route(path: str, act: Handler, needs: frozenset[str] = NO_PERMISSIONS, *, body_limit: int = 0) -> Route:
-    return _route("POST", ROOT + path, WRITE, _require_session(act, needs), body=bytes, body_limit=body_limit)
-
-
-def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = True) -> Handler:
-    """Wrap a handler so that it requires a session and these permissions.
-
-    `used`: whether the request counts as use of the session, which delays its idle timeout.
-    """
+def _require_session(
+    handler: Handler, needs: frozenset[str], *, used: bool = True, before_set_up: bool = False
+) -> Handler:
+    """Wrap a handler so that it requires a session and these permissions."""
 
     @wraps(handler)
     async def handle_with_session(request: Request, *body: bytes) -> Response:
@@ -93,123 +127,98 @@ def _require_session(handler: Handler, needs: frozenset[str], *, used: bool = Tr
                 raise
             if pages.wants_stream(request):  # status 204 ends an event stream; the browser does not reconnect
                 return Response(status=pages.NO_CONTENT)
-            return sign_in.redirect_to_sign_in(request)
-        if request.caller.unmet_role and request.route.path not in BEFORE_SET_UP:
-            return second_factors.redirect_to_set_up(request)
+            return _redirect_to_sign_in(request)
+        if request.caller.unmet_role and not before_set_up:
+            return _redirect_to_set_up(request)
         request.caller.require(needs)
-        if request.method == "GET" and any(map(tokens.is_secret, request.query.values())):
-            return pages.redirect(tokens.EXPLANATION)  # takes it out of the address
+        if request.method == "GET" and any(map(_is_secret, request.query.values())):
+            return pages.redirect(EXPLANATION)  # takes it out of the address
         return await handler(request, *body)
 
     return handle_with_session
 
 
-# what a session can do before its account has set up the second factor that a role requires
-BEFORE_SET_UP = frozenset(
-    ROOT + each
-    for each in (
-        second_factors.PATH,
-        f"{second_factors.PATH}/totp",
-        f"{second_factors.PATH}/passkey",
-        "/sign-out",
-        "/me/password",
-    )
-)
+def _redirect_to_sign_in(request: Request) -> Response:
+    """Redirect to the sign-in page, which leads back to the current page afterwards."""
+    ended = _find_end_reason(request)
+    query = {"next": pages.find_current_path(request)} | ({"ended": ended} if ended else {})
+    return pages.redirect(f"{pages.SIGN_IN}?{urlencode(query)}")
 
 
-async def redirect_to_console(_: Request) -> Response:
-    """Redirect from `/` to the console."""
-    return pages.redirect(ROOT)
+def _find_end_reason(request: Request) -> str:
+    """Return why the session ended, for a notice. A form that was not processed gets a warning, except a sign-out."""
+    if request.method == "GET":
+        return EXPIRED if sessions.has_cookie(request) else ""
+    # perhaps the form was sent twice: the first one changed the password, which ended the session
+    if request.route.path == OWN_PASSWORD:
+        return PASSWORD_MAYBE_CHANGED
+    ends = sessions.parse_form(request.raw_body).get("ends", THIS_SESSION)
+    return EXPIRED if request.route.path == SIGN_OUT and ends == THIS_SESSION else EXPIRED_BEFORE_FORM
 
 
-# an open event stream does not count as use of the session: it does not delay the idle timeout; nor do open lists
-FOLLOW_EVENTS = _require_session(home.follow, NO_PERMISSIONS, used=False)
+def _redirect_to_set_up(request: Request) -> Response:
+    """Lead an account that must set up a second factor to the page for it; scripts get a refusal."""
+    if pages.wants_stream(request):  # status 204 ends an event stream; the browser does not reconnect
+        return Response(status=pages.NO_CONTENT)
+    if pages.wants_json(request):
+        raise FactorFirst(role=request.caller.unmet_role)
+    return pages.redirect(SET_UP)
 
-# fmt: off - keep each route on one line
-PAGES: tuple[Route, ...] = (
-    _route("GET", "/", READ, redirect_to_console),
-    _route("GET", f"{ROOT}/sign-in", READ, sign_in.show),
-    _route("POST", f"{ROOT}/sign-in", WRITE, sign_in.sign_in, body=bytes),
-    _route("POST", f"{ROOT}/sign-in/second", WRITE, sign_in.sign_in_with_factor, body=bytes),
-    _route("GET", f"{ROOT}/sign-in/oidc", READ, oidc.start),
-    _route("POST", f"{ROOT}/language", READ, language_switch.switch, body=bytes),
-    _route("GET", oidc_settings.CALLBACK, WRITE, oidc.finish),
-    _route("GET", f"{ROOT}/static/[file]", READ, static_files.serve, cache=REVALIDATED),
-    _route("GET", f"{ROOT}/static/[version]/[file]", READ, static_files.serve_version, cache=REVALIDATED),
-    _route("GET", f"{ROOT}/events", READ, FOLLOW_EVENTS),
-    _route("GET", f"{ROOT}/pictures/[picture]", READ, _require_session(items.serve_picture, PLAYERS, used=False)),
-    _route("GET", f"{ROOT}/live/characters", READ, _require_session(players.show, PLAYERS, used=False)),
-    _route("GET", f"{ROOT}/live/accounts", READ, _require_session(accounts.show, QUERY, used=False)),
-    page_route("", home.show),
-    page_route("/health", health.show),
-    form_route("/health/examine", health.start_doctor, MANAGE),
-    page_route("/sign-out", sign_in.confirm_sign_out),
-    form_route("/sign-out", sign_in.sign_out),
-    form_route("/act", actions.act),
-    page_route("/done/[requestId]", actions.show_done),
-    page_route("/players/[lookupKey]", player.show, PLAYERS),
-    page_route("/players/[lookupKey]/version", live.show, PLAYERS),
-    page_route("/suggest/[kind]", search.suggest_entries, PLAYERS),
-    page_route("/changes", history.show, CHANGES),
-    page_route("/changes/file", history.export, CHANGES),
-    page_route("/changes/[seq]", history.show_change, CHANGES),
-    page_route("/approvals", approvals.show, APPROVALS),
-    page_route("/signals", signals.show, CHANGES),
-    page_route("/signals/[signal]", signals.show_signal, CHANGES),
-    page_route("/deliveries", deliveries.show, SECURITY),
-    page_route("/security", security_log.show, SECURITY),
-    page_route("/search", search.show, PLAYERS),
-    _route("POST", f"{ROOT}/search", READ, _require_session(search.submit, PLAYERS), body=bytes),
-    _route("POST", f"{ROOT}/suggest", READ, _require_session(search.suggest, PLAYERS), body=bytes),
-    page_route("/characters", players.show, PLAYERS),
-    page_route("/ranking", ranking.show, PLAYERS),
-    page_route("/online", online.show, PLAYERS),
-    page_route("/boards", boards.show, PLAYERS),
-    page_route("/boards/[board]", boards.show_board, PLAYERS),
-    page_route("/guilds", guilds.show_list, PLAYERS),
-    page_route("/guilds/[guild]", guilds.show_guild, PLAYERS),
-    page_route("/accounts", accounts.show, QUERY),
-    page_route("/catalogue", catalogue.show, PLAYERS),
-    page_route("/activity", activity.show, PLAYERS),
-    page_route("/economy", economy.show, PLAYERS),
-    page_route("/economy/gifts", economy.show_gifts, PLAYERS | {economy.GIFTS_NEEDED}),
-    page_route("/economy/variables/[variableId]", ranking.show_variable, PLAYERS),
-    page_route("/items/[itemId]", economy.show_item, PLAYERS),
-    page_route("/variables", catalogue.show_server_variables, PLAYERS),
-    form_route("/views", saved_views.save),
-    form_route("/views/[view]/[viewAct]", saved_views.change),
-    page_route("/bulk", bulk_jobs.show, BULK),
-    form_route("/bulk", bulk_jobs.create, BULK, body_limit=LARGE_BODY),
-    page_route("/bulk/[job]", bulk_jobs.show_job, PLAYERS),
-    page_route("/bulk/[job]/file", bulk_jobs.export, BULK),
-    form_route("/bulk/[job]/[bulkAct]", bulk_jobs.act, BULK),
-    page_route("/me", accounts.show_own),
-    page_route("/me/password", passwords.show),
-    form_route("/me/password", passwords.change),
-    page_route(second_factors.PATH, second_factors.show),
-    page_route(f"{second_factors.PATH}/totp", second_factors.show_totp),
-    form_route(f"{second_factors.PATH}/totp", second_factors.add_totp),
-    form_route(f"{second_factors.PATH}/passkey", second_factors.add_passkey),
-    form_route(f"{second_factors.PATH}/codes", second_factors.renew_codes),
-    form_route(f"{second_factors.PATH}/[factorId]/remove", second_factors.remove),
-    page_route(oidc.PATH, oidc.show),
-    page_route(f"{oidc.PATH}/link", oidc.start_linking),
-    form_route(f"{oidc.PATH}/[identityId]/remove", oidc.remove_identity),
-    page_route("/accounts/[lookupKey]", accounts.show_account, QUERY),
-    page_route("/accounts/[lookupKey]/file", accounts.export_account, frozenset({"people.export"})),
-    _route("GET", f"{ROOT}/invitation", READ, registrations.show_invitation),
-    _route("POST", f"{ROOT}/invitation", WRITE, registrations.accept_invitation, body=bytes),
-    page_route("/staff", roles.show_staff, STAFF),
-    page_route("/roles", roles.show, STAFF),
-    page_route("/roles/[role]", roles.show_role, STAFF),
-    page_route("/tokens", tokens.show, MANAGE),
-    _route("POST", f"{ROOT}/tokens", READ, _require_session(tokens.filter_, MANAGE), body=bytes),
-    page_route("/keys", api_keys.show, KEYS),
-    page_route("/mail", mails.show, MANAGE),
-    page_route("/notes", notes.show, frozenset({notes.NEEDED})),
-    page_route("/documents", documents.show_list),
-    page_route("/documents/[document]", documents.show),
-    page_route("/explorer", explorer.show),
-    form_route("/explorer/run", explorer.run),
-)
-# fmt: on
+
+def _is_secret(text: str) -> bool:
+    """Tell whether a text looks like a secret. A refresh token looks like an id: only the database knows."""
+    return text.strip().startswith(SECRET_PREFIXES)
+
+
+class ShownSubject(NamedTuple):
+    """The player or account of a page."""
+
+    subjects: Subjects
+    has_history: bool = True  # whether the page shows what happened to it, or only the other parts
+    is_past: bool = False
+    deletion: HistoryChange | None = None  # of a deleted player
+    address: str = ""
+    query: Mapping[str, str] = {}  # what links to the same page repeat
+
+
+class PagePart(NamedTuple):
+    name: str  # of its value in the template
+    load: Callable[[Reading, Request, ShownSubject], Awaitable[object]] | None = None  # in the snapshot of the page
+    show: Callable[[Request, ShownSubject, Any], Awaitable[object]] | None = None  # after it, from what was loaded
+    is_history: bool = False
+
+
+@cache
+def _list_parts() -> list[PagePart]:
+    return collect("console", "PAGE_PARTS")
+
+
+async def load_parts(tx: Reading, request: Request, subject: ShownSubject) -> dict[str, object]:
+    return {
+        each.name: await each.load(tx, request, subject) if each.load else None
+        for each in _list_parts()
+        if subject.has_history or not each.is_history
+    }
+
+
+async def show_parts(request: Request, subject: ShownSubject, loaded: Mapping[str, object]) -> dict[str, object]:
+    return {
+        each.name: await each.show(request, subject, loaded[each.name]) if each.show else loaded[each.name]
+        for each in _list_parts()
+        if each.name in loaded
+    }
+
+
+class Dialog(NamedTuple):
+    """Texts of the confirmation dialog of an operation, in English, with placeholders for the names and values in it.
+
+    An operation has several if its texts depend on a field of the body: the first that fits is shown.
+    """
+
+    operation: str
+    title: str = ""
+    button: str = ""  # empty: the same as the title
+    told: bool = False  # whether the player is shown the reason of the operation
+    secured: bool = False  # whether the security log records the operation, and not the audit log
+    # shown only if the body has this field with this value; the name is in lower case
+    sent: tuple[str, object] | None = None

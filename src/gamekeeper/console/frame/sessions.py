@@ -14,7 +14,8 @@ from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Header
 from gamekeeper.store.access import tokens
 
-PLAIN_COOKIE, TLS_COOKIE = "gamekeeper", "__Host-gamekeeper"  # __Host-: other subdomains cannot set this cookie
+PLAIN_COOKIE = "gamekeeper"
+TLS_PREFIX = "__Host-"  # of the names of cookies over TLS: other subdomains cannot set such cookies
 PATH = "/console"
 SESSION = Grant(session=True)
 FRESH_MS = 15 * 60_000  # largest age in ms of a session in which a way to sign in can be added
@@ -39,11 +40,11 @@ async def finish_sign_in(request: Request, step: FirstStep, use_factor: UseFacto
 
 def make_session_cookie(request: Request, pair: TokenPair) -> Header:
     seconds = request.services.keeper.settings.console_hours * 3600
-    return make_cookie(request, _choose_cookie_name(request), pair.access, seconds)
+    return make_cookie(request, PLAIN_COOKIE, pair.access, seconds)
 
 
 def delete_cookie(request: Request) -> Header:
-    return make_cookie(request, _choose_cookie_name(request), "", 0)
+    return make_cookie(request, PLAIN_COOKIE, "", 0)
 
 
 async def authenticate(request: Request, *, used: bool = True) -> None:
@@ -117,32 +118,28 @@ def _is_same_origin(request: Request) -> bool:
 
 def find_duplicate_cookie(request: Request) -> str:
     """Return the session cookie's name if the browser sent it more than once, else an empty text."""
-    return _choose_cookie_name(request) if len(_read_tokens(request)) > 1 else ""
+    return _complete_name(request, PLAIN_COOKIE) if len(read_cookies(request, PLAIN_COOKIE)) > 1 else ""
 
 
 def _read_token(request: Request) -> str:
     """Return the session's token; empty if there are several cookies, because one of them is from another program."""
-    found = _read_tokens(request)
+    found = read_cookies(request, PLAIN_COOKIE)
     return found[0] if len(found) == 1 else ""
 
 
-def _read_tokens(request: Request) -> list[str]:
-    """Return the values of all session cookies. Malformed cookies of other programs on this host are ignored."""
-    return read_cookies(request, _choose_cookie_name(request))
-
-
-def read_cookies(request: Request, wanted: str) -> list[str]:
-    """Return the values of all cookies with this name."""
+def read_cookies(request: Request, name: str) -> list[str]:
+    """Return the values of all cookies with this name. Malformed cookies of other programs are ignored."""
+    wanted = _complete_name(request, name)
     pairs = (each.strip().partition("=") for each in request.headers.get(b"cookie", b"").decode("latin-1").split(";"))
-    return [value for name, _, value in pairs if name == wanted]
+    return [value for each, _, value in pairs if each == wanted]
 
 
-def _choose_cookie_name(request: Request) -> str:
-    return TLS_COOKIE if request.over_tls else PLAIN_COOKIE
+def _complete_name(request: Request, name: str) -> str:
+    return TLS_PREFIX + name if request.over_tls else name
 
 
 def make_cookie(request: Request, name: str, value: str, seconds: int) -> Header:
-    """Make a cookie of this name; over TLS the name must begin with __Host-."""
+    name = _complete_name(request, name)
     # SameSite=Lax: links from other sites work, but browsers send forms of other sites without the cookie.
     where = "/; Secure" if request.over_tls else PATH  # browsers accept a __Host- cookie only with Path=/ and Secure
     return b"set-cookie", f"{name}={value}; Path={where}; Max-Age={seconds}; HttpOnly; SameSite=Lax".encode()

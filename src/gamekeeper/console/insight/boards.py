@@ -6,6 +6,8 @@ from msgspec import UNSET, UnsetType
 
 from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.list_page import PAGE_SIZE
+from gamekeeper.console.frame.menu import GAME, PLAYERS
+from gamekeeper.console.frame.routes import Dialog, page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.insight import boards
 from gamekeeper.game.insight.boards import ENDED, FINAL, PLANNED, RUNNING, BoardRecord, StandingsReport, find_state
@@ -123,3 +125,26 @@ def _make_season(season: Season, now: int) -> SeasonLine:
     return SeasonLine(
         season.number, title, season.starts_at, season.ends_at, STATES()[state], can_end=state in {PLANNED, RUNNING}
     )
+
+
+DIALOGS = (
+    Dialog("create_board", "Create the board %(new_name)s"),
+    Dialog("save_board", "Save the board %(board)s"),
+    Dialog("delete_board", "Delete the board %(board)s with all its seasons"),
+    Dialog("start_season", "Start a season of the board %(board)s"),
+    Dialog("save_season", "Change the season of the board %(board)s"),
+    Dialog("hide_user", "Show %(name)s on boards again", sent=("hidden", False)),
+    Dialog("hide_user", "Hide %(name)s from all boards"),
+)
+PAGES = (
+    page_route("/boards", show, PLAYERS)
+    .in_menu("Boards", GAME, 60, "boards")
+    .with_help(
+        "Rankings of players in seasons, for leaderboards. Final standings stay as they are. Staff, banned and "
+        "hidden accounts are left out.",
+        "boards",
+    ),
+    page_route("/boards/[board]", show_board, PLAYERS).with_help(
+        "The standings of a season, highest first. A new season ends the one that is open.", "boards"
+    ),
+)

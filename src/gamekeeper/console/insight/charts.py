@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from gamekeeper.console.frame.formats import format_rounded
 from gamekeeper.console.frame.texts import PerLanguage, gettext
+from gamekeeper.ground.instants import DAY_MS, HOUR_MS, MINUTE_MS
 
-MINUTE_MS = 60_000
-HOUR_MS = 60 * MINUTE_MS
-DAY_MS = 24 * HOUR_MS
 MONDAY_MS = 4 * DAY_MS  # the first Monday after 1 January 1970, which was a Thursday
 MOST_VALUES = 5  # ticks of the axis of values, with zero
 MOST_TIMES = 7  # ticks of the axis of times: their labels fit side by side on a phone
@@ -75,14 +73,10 @@ def _list_months(start: int, end: int, months: int) -> Iterator[int]:
     first = to_datetime(start)
     number = first.year * 12 + first.month - 1
     number = -(-number // months) * months
-    while (at := _find_month_start(number)) <= end:
+    while (at := to_milliseconds(datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC))) <= end:
         if at >= start:
             yield at
         number += months
-
-
-def _find_month_start(number: int) -> int:
-    return to_milliseconds(datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC))
 
 
 def to_datetime(milliseconds: int) -> datetime:
@@ -271,7 +265,7 @@ def _list_rows(axis: TimeAxis, series: Sequence[ChartSeries]) -> list[ChartRow]:
             round(axis.place(at) * 100, 3),
             width,
             label_step(at, axis.step),
-            [_format_value(each.values[place]) for each in series],
+            ["" if (value := each.values[place]) is None else format_rounded(value) for each in series],
         )
         for place, at in enumerate(axis.starts)
     ]
@@ -283,10 +277,6 @@ def label_step(at: int, step: int) -> str:
         return label_month(at)
     day = f"{label_day(at)} {to_datetime(at).year}"
     return f"{day}, {label_clock(at)}" if step <= 12 * HOUR_MS else day
-
-
-def _format_value(value: float | None) -> str:
-    return "" if value is None else format_rounded(value)
 
 
 SPARKLINE_WIDTH, SPARKLINE_HEIGHT = 59, 32  # size of a chart in SVG units; the x coordinates 0 to 59 hold 60 values

@@ -7,6 +7,8 @@ from urllib.parse import urlencode
 from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.formats import format_date, format_signed
 from gamekeeper.console.frame.list_page import HOLDERS_SIZES, EconomyItemsQuery, GiftsPageQuery, ItemQuery, ListPage
+from gamekeeper.console.frame.menu import GAME, PLAYERS
+from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext, pgettext
 from gamekeeper.console.insight import charts
 from gamekeeper.console.insight.charts import BARS, Chart, ChartSeries, TimeAxis
@@ -15,8 +17,9 @@ from gamekeeper.console.world import catalogue as console_catalogue
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import NoSuchItem
 from gamekeeper.game.insight import economy_reports as reports
+from gamekeeper.game.insight import flows
 from gamekeeper.game.insight.economy_reports import Days, GiftsReport, GiverTotal, ItemReport, NamedGift, Sums
-from gamekeeper.game.insight.flows import DAY_MS, GAME, IMPORT, KEY, STAFF, UNDO
+from gamekeeper.game.insight.flows import DAY_MS, IMPORT, KEY, STAFF, UNDO
 from gamekeeper.http.insight.economy import format_day
 from gamekeeper.http.server import paging, queries
 from gamekeeper.http.server.request import Request
@@ -130,14 +133,14 @@ MOST_GIFTS = 20
 MOST_GIVERS = 10  # givers on the page of all items, which links to all of them
 TITLES = PerLanguage(
     lambda: {
-        GAME: gettext("Game"),
+        flows.GAME: gettext("Game"),
         KEY: gettext("API keys"),
         STAFF: gettext("Staff"),
         UNDO: pgettext("economy", "Undo"),
         IMPORT: gettext("Import"),
     }
 )
-TONES = {GAME: "1", KEY: "2", STAFF: "3", UNDO: "4", IMPORT: "5"}
+TONES = {flows.GAME: "1", KEY: "2", STAFF: "3", UNDO: "4", IMPORT: "5"}
 
 
 class ItemLine(NamedTuple):
@@ -274,3 +277,20 @@ def _make_series(report: ItemReport, side: int) -> Sequence[ChartSeries]:
         ChartSeries(title, [each.sums.get(source, (0, 0))[side] for each in report.days], TONES[source])
         for source, title in TITLES().items()
     ]
+
+
+PAGES = (
+    page_route("/economy", show, PLAYERS)
+    .in_menu("Economy", GAME, 90, "economy", ("/console/items/",))
+    .with_help(
+        "How much of each item is in circulation, what was created and destroyed, and which staff and programs "
+        "gave most. Choose an item or a variable to see who has the most.",
+        "economy",
+    ),
+    page_route("/economy/gifts", show_gifts, PLAYERS | {GIFTS_NEEDED}).with_help(
+        "What staff and API keys gave and took. Choose one to see its items.", "economy"
+    ),
+    page_route("/items/[itemId]", show_item, PLAYERS).with_help(
+        "One item: how much there is, where it comes from, who has the most, and who gave it.", "economy"
+    ),
+)

@@ -1,4 +1,7 @@
-"""The health page: quick checks and facts, and on request the findings of `gamekeeper doctor`."""
+"""The health page: quick checks and facts, and on request the findings of `gamekeeper doctor`.
+
+A page of its own lists the commands that no game server has acknowledged in time.
+"""
 
 import os
 import socket
@@ -6,28 +9,28 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper import __version__
+from gamekeeper.console.access.api_keys import Fact
 from gamekeeper.console.frame import pages, sessions
 from gamekeeper.console.frame.formats import format_number
+from gamekeeper.console.frame.menu import ADMINISTRATION, MANAGE, SECURITY
+from gamekeeper.console.frame.routes import form_route, page_route
 from gamekeeper.console.frame.texts import gettext, translate_message
 from gamekeeper.console.insight import monitor
+from gamekeeper.console.insight.monitor import DoctorRun, Monitor
+from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.ground.settings import Settings, describe
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.accounts import erasures, mails
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import migrate
+from gamekeeper.store.world import feed
 
 PAGE = "/console/health"
 MAX_LEFT = 100_000  # the count of changes still to be blanked after erasures stops here: counting more is slow
-DAY_MS = 24 * 60 * 60 * 1000
 ENGINE_NAMES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
 RETENTION_SETTINGS = ("ledger_days", "key_days", "token_days", "mail_days")
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-
-
-class HealthFact(NamedTuple):
-    label: str
-    value: str
 
 
 class RetentionRow(NamedTuple):
@@ -40,8 +43,8 @@ class RetentionRow(NamedTuple):
 
 async def show(request: Request) -> Response:
     """Show the health page. The parameter `asked` names the worker process in which the doctor was started."""
-    kept = monitor.get_state(request)
-    checks = await kept.monitor.read_checks()
+    heart = pages.get_shared(request, Monitor)
+    checks = await heart.read_checks()
     return pages.render(
         request,
         "insight/health.html",
@@ -49,7 +52,7 @@ async def show(request: Request) -> Response:
         word=monitor.find_worst_status(checks),
         facts=await load_facts(request),
         retention=list_retention(request.services.keeper.settings),
-        checkup=kept.doctor,
+        checkup=pages.get_shared(request, DoctorRun),
         process=process_name(),
         asked=request.query.get("asked", "") or process_name(),
     )
@@ -58,7 +61,7 @@ async def show(request: Request) -> Response:
 async def start_doctor(request: Request, raw: bytes) -> Response:
     """Start the doctor in the background and redirect to the health page."""
     sessions.verify_form(request, raw)
-    monitor.get_state(request).doctor.start()
+    pages.get_shared(request, DoctorRun).start()
     return pages.redirect(f"{PAGE}?{urlencode({'asked': process_name()})}")
 
 
@@ -67,26 +70,26 @@ def process_name() -> str:
     return f"{os.getpid()}@{socket.gethostname()}"
 
 
-async def load_facts(request: Request) -> list[HealthFact]:
+async def load_facts(request: Request) -> list[Fact]:
     store = request.services.keeper.store
     newest = max((await migrate.read_applied(store)).values())
     standing = await ledger.read_state(store)
     left = await erasures.count_left(store, MAX_LEFT)
     waiting, failed = await mails.count_open(store, DAY_MS)
     return [
-        HealthFact(gettext("Version"), __version__),
-        HealthFact(gettext("Uptime"), format_duration(request.services.metrics.request_rates.uptime_ms // 1000)),
-        HealthFact(gettext("Database"), ENGINE_NAMES[store.engine]),
-        HealthFact(gettext("Schema"), f"{newest.number:04} {newest.name}"),
-        HealthFact(gettext("Newest change"), format_number(standing.last)),
-        HealthFact(
+        Fact(gettext("Version"), __version__),
+        Fact(gettext("Uptime"), format_duration(request.services.metrics.request_rates.uptime_ms // 1000)),
+        Fact(gettext("Database"), ENGINE_NAMES[store.engine]),
+        Fact(gettext("Schema"), f"{newest.number:04} {newest.name}"),
+        Fact(gettext("Newest change"), format_number(standing.last)),
+        Fact(
             gettext("Changes deleted up to"), format_number(standing.trimmed) if standing.trimmed else gettext("none")
         ),
-        HealthFact(gettext("Changes with personal data still to erase"), _format_count(left, MAX_LEFT)),
-        HealthFact(gettext("Waiting mails"), _format_count(waiting, mails.COUNT_LIMIT)),
-        HealthFact(gettext("Failed mails of the last day"), _format_count(failed, mails.COUNT_LIMIT)),
-        HealthFact(gettext("Worker processes"), str(request.services.keeper.settings.workers)),
-        HealthFact(gettext("Live pages of this process"), str(monitor.get_state(request).monitor.streams.total())),
+        Fact(gettext("Changes with personal data still to erase"), _format_count(left, MAX_LEFT)),
+        Fact(gettext("Waiting mails"), _format_count(waiting, mails.COUNT_LIMIT)),
+        Fact(gettext("Failed mails of the last day"), _format_count(failed, mails.COUNT_LIMIT)),
+        Fact(gettext("Worker processes"), str(request.services.keeper.settings.workers)),
+        Fact(gettext("Live pages of this process"), str(pages.get_shared(request, Monitor).streams.total())),
     ]
 
 
@@ -109,3 +112,23 @@ def format_duration(seconds: int) -> str:
 def _format_count(number: int, most: int) -> str:
     """Format a count that stopped at `most`: add `or more` if the limit was reached."""
     return gettext("%(count)s or more", count=format_number(number)) if number >= most else format_number(number)
+
+
+async def show_overdue(request: Request) -> Response:
+    """Show the overdue commands, the newest first."""
+    keeper = request.services.keeper
+    seconds = keeper.settings.delivery_warning_seconds
+    found = await feed.read_overdue(keeper.store, seconds * 1000, monitor.MOST_OVERDUE)
+    return pages.render(request, "insight/deliveries.html", found=found, seconds=seconds)
+
+
+PAGES = (
+    page_route("/health", show)
+    .in_menu("Health", ADMINISTRATION, 60, "health", ("/console/deliveries",))
+    .with_help("State of the server and its database. The doctor compares all data with the audit log.", "operating"),
+    form_route("/health/examine", start_doctor, MANAGE),
+    page_route("/deliveries", show_overdue, SECURITY).with_help(
+        "Commands that no game server has acknowledged in time. Check that the game server runs and is connected.",
+        "link",
+    ),
+)

@@ -9,13 +9,21 @@ from typing import NamedTuple
 
 from gamekeeper.console.frame import pages, sessions
 from gamekeeper.console.frame.formats import format_decimal, format_number, format_rounded
-from gamekeeper.console.frame.menu import APPROVALS, CHANGES, MANAGE, PLAYERS, SECURITY
+from gamekeeper.console.frame.menu import APPROVALS, CHANGES, GAME, MANAGE, PLAYERS, SECURITY
 from gamekeeper.console.frame.refusals import SignInFirst, TooManyWatching, WatchingEnough
-from gamekeeper.console.insight import activity_series, charts, monitor
-from gamekeeper.console.insight.activity_series import DayNumbers, TimeRange
+from gamekeeper.console.frame.routes import page_route
+from gamekeeper.console.insight import activity, charts, monitor
+from gamekeeper.console.insight.activity import ActivityReader, DayNumbers, TimeRange
 from gamekeeper.console.insight.charts import MINUTE_MS, Chart, Sparkline, make_sparkline
-from gamekeeper.console.insight.monitor import HOME_SERVERS, MAX_SCANNED, SAMPLE_SECONDS, HealthCheck, OverviewSnapshot
-from gamekeeper.console.world.deliveries import MOST_OVERDUE
+from gamekeeper.console.insight.monitor import (
+    HOME_SERVERS,
+    MOST_OVERDUE,
+    SAMPLE_SECONDS,
+    HealthCheck,
+    Monitor,
+    OverviewSnapshot,
+)
+from gamekeeper.console.players.online import MAX_SCANNED
 from gamekeeper.game.insight import signals
 from gamekeeper.game.insight.activity import ABSENCE_DAYS
 from gamekeeper.http.contract import shapes
@@ -87,46 +95,46 @@ class ActivityData(NamedTuple):
 
 
 async def show(request: Request) -> Response:
-    activity = await _load_activity(request) if request.caller.permissions >= PLAYERS else ActivityData()
+    numbers = await _load_activity(request) if request.caller.permissions >= PLAYERS else ActivityData()
     return pages.render(
         request,
         "insight/home.html",
         beat=await load_data(request),
         workers=request.services.keeper.settings.workers,
-        presets=activity_series.RANGE_PRESETS(),
+        presets=activity.RANGE_PRESETS(),
         height=charts.HEIGHT,
         absence_days=ABSENCE_DAYS,
         most_servers=HOME_SERVERS,
-        **activity._asdict(),
+        **numbers._asdict(),
     )
 
 
 async def _load_activity(request: Request) -> ActivityData:
-    reader = monitor.get_state(request).monitor.activity
+    reader = pages.get_shared(request, ActivityReader)
     try:
         # a whole minute, so that viewers share the numbers
         now = await clock.now(request.services.keeper.store) // MINUTE_MS * MINUTE_MS
-        wanted = activity_series.read_time_range(request.query, now)
+        wanted = activity.read_time_range(request.query, now)
         return ActivityData(wanted, await reader.read_charts(wanted), await reader.read_days(now))
     except DatabaseUnavailable:
         return ActivityData()
 
 
 async def load_data(request: Request) -> OverviewData:
-    heart, pace = monitor.get_state(request).monitor, request.services.metrics.request_rates
+    heart, pace = pages.get_shared(request, Monitor), request.services.metrics.request_rates
     checks, waiting, overdue, failed, opened = await heart.read_checks(), None, None, None, None
     servers: Sequence[GameServerRow] = ()
     try:
         if request.caller.permissions >= PLAYERS:
-            servers = await heart.read_first_servers()
+            servers = await heart.first_servers.get()
         if request.caller.permissions >= APPROVALS:
             waiting = await approvals.count_waiting(request.services.keeper.store, MOST_WAITING)
         if request.caller.permissions >= CHANGES:
             opened = await signals.count_open(request.services.keeper.store)
         if request.caller.permissions >= SECURITY:
-            overdue = await heart.count_overdue()
+            overdue = await heart.overdue.get()
         if request.caller.permissions >= MANAGE:
-            failed = await heart.count_failed_mails()
+            failed = await heart.failed_mails.get()
         seen = await heart.read_snapshot(request.caller.permissions)
         seen = seen if "audit.read" in request.caller.permissions else seen._replace(latest="")
     except DatabaseUnavailable:
@@ -165,7 +173,7 @@ async def follow(request: Request) -> Response:
 
 
 async def _stream_events(request: Request) -> AsyncGenerator[bytes]:
-    heart, feed = monitor.get_state(request).monitor, request.services.keeper.feed
+    heart, feed = pages.get_shared(request, Monitor), request.services.keeper.feed
     try:
         _require_free_stream(request)
     # concurrent requests took the last free streams after `follow` had checked that one is free
@@ -185,7 +193,7 @@ async def _stream_events(request: Request) -> AsyncGenerator[bytes]:
 
 
 def _require_free_stream(request: Request) -> None:
-    watching = monitor.get_state(request).monitor.streams
+    watching = pages.get_shared(request, Monitor).streams
     if watching[request.caller.account_id] >= MAX_STREAMS_PER_ACCOUNT:
         raise WatchingEnough(most=MAX_STREAMS_PER_ACCOUNT)
     if watching.total() >= MAX_STREAMS:
@@ -212,3 +220,15 @@ def _encode_event(beat: OverviewData) -> bytes:
         "latest": beat.snapshot.latest if beat.snapshot else None,
     }
     return b"data: " + shapes.encode(told) + b"\n\n"
+
+
+PAGES = (
+    page_route("", show)
+    .in_menu("Home", GAME, 10, "home")
+    .with_help(
+        "How the game is doing: who plays, what waits for somebody, and what was changed lately. The address "
+        "holds the time range, so you can send it to a colleague."
+    ),
+    # an open stream of updates does not count as use of the session: it does not delay the idle timeout
+    page_route("/events", follow, used=False),
+)

@@ -7,7 +7,7 @@ a background thread, at most one per process.
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,21 +15,19 @@ from typing import NamedTuple, Protocol, cast
 
 from gamekeeper.console.frame import pages as console_pages
 from gamekeeper.console.frame.texts import LANGUAGE, LANGUAGES, PerLanguage, gettext, pgettext
-from gamekeeper.console.insight import latest
-from gamekeeper.console.insight.activity_series import ActivityReader
-from gamekeeper.console.world.deliveries import MOST_OVERDUE
-from gamekeeper.game.core.keeper import Keeper
-from gamekeeper.game.insight import standbys
+from gamekeeper.console.insight import latest_changes
+from gamekeeper.console.players.online import MAX_SCANNED
+from gamekeeper.game.core.background_jobs import Job, Run
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists.list_index import NAMES, ONLINE, USERS
 from gamekeeper.ground import log
-from gamekeeper.http.access.oidc_provider import Provider
 from gamekeeper.http.insight.health import make_readiness_query
 from gamekeeper.http.server.admission import SharedQuery
-from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.request import Services
 from gamekeeper.store.accounts import mails
+from gamekeeper.store.engine.database_checks import find_standby_shortage
 from gamekeeper.store.engine.interface import DatabaseUnavailable
 from gamekeeper.store.players import presence
-from gamekeeper.store.players.presence import GameServerRow
 from gamekeeper.store.world import feed
 
 PAUSE_SECONDS = 0.005  # pause after each batch of rows, so that the doctor does not slow down requests
@@ -103,10 +101,9 @@ CHECKS_SECONDS = 5.0  # all viewers share health checks at most this old: each r
 SAMPLE_SECONDS = 5.0  # interval between two samples of the number of online players
 SAMPLES = 60  # samples kept for the chart of online players: five minutes
 FAILED_MAIL_MS = 7 * 24 * 3600 * 1000  # failed mails of this time are counted
+MOST_OVERDUE = 100  # overdue commands that are counted and listed
 MOST_MAILS = 500  # newest mails among which failed ones are counted, which bounds the read
-MAX_SERVERS = 200  # game servers shown on the page Online
 HOME_SERVERS = 5  # game servers shown on the home page
-MAX_SCANNED = 2_000  # players of one game server that a page counts or searches, to limit the query time
 STUCK_MAIL_MS = 10 * 60 * 1000  # the health check reports a mail that has been due for longer
 LAPSED_LEASE_MS = 10 * 1000  # the health check reports a lease that ended longer ago and is not removed yet
 GOOD, STRAINED, DOWN = "Good", "Strained", "Down"  # statuses of a health check; the style sheets use the same words
@@ -149,17 +146,14 @@ class Monitor:
             for accounts in (True, False)
             for undoes in (True, False)
         }
-        self._servers = SharedQuery(
-            lambda: presence.read_servers(keeper.store, MAX_SCANNED, MAX_SERVERS), SNAPSHOT_SECONDS
-        )
-        self._first_servers = SharedQuery(
+        # the first game servers by name, one more than the home page shows
+        self.first_servers = SharedQuery(
             lambda: presence.read_servers(keeper.store, MAX_SCANNED, HOME_SERVERS + 1), CHECKS_SECONDS
         )
-        self._overdue = SharedQuery(self._count_overdue, SNAPSHOT_SECONDS)
-        self._failed_mails = SharedQuery(
+        self.overdue = SharedQuery(self._count_overdue, SNAPSHOT_SECONDS)
+        self.failed_mails = SharedQuery(
             lambda: mails.count_recent_failures(keeper.store, FAILED_MAIL_MS, MOST_MAILS), CHECKS_SECONDS
         )
-        self.activity = ActivityReader(keeper)
         self.online_samples: deque[int] = deque(maxlen=SAMPLES)  # numbers of online players, oldest first
         self.streams: Counter[str] = Counter()  # open event streams by account id
 
@@ -169,22 +163,6 @@ class Monitor:
     async def read_snapshot(self, rights: frozenset[str]) -> OverviewSnapshot:
         """Return counts and latest changes for a viewer with these permissions. They are at most one second old."""
         return await self._snapshots[LANGUAGE.get(), "users.query" in rights, "audit.undo" in rights].get()
-
-    async def read_servers(self) -> list[GameServerRow]:
-        """Return the game servers with their player counts. The data is at most one second old."""
-        return await self._servers.get()
-
-    async def read_first_servers(self) -> list[GameServerRow]:
-        """Return the first game servers by name, one more than the home page shows. It may be some seconds old."""
-        return await self._first_servers.get()
-
-    async def count_overdue(self) -> int:
-        """Count the overdue commands, up to MOST_OVERDUE. The number is at most one second old."""
-        return await self._overdue.get()
-
-    async def count_failed_mails(self) -> int:
-        """Count failed mails among the newest ones. The number is at most a few seconds old."""
-        return await self._failed_mails.get()
 
     async def _count_overdue(self) -> int:
         seconds = self._keeper.settings.delivery_warning_seconds
@@ -213,10 +191,10 @@ class Monitor:
         """Load what the home page shows. `undoes`: the viewers may undo changes, so single ones get an Undo button."""
         keeper = self._keeper
         online, characters = await keeper.lists.count(ONLINE), await keeper.lists.count(NAMES)
-        found = await latest.load(keeper, accounts=accounts)
+        found = await latest_changes.load(keeper, accounts=accounts)
         shown = (
             console_pages.ENVIRONMENTS[LANGUAGE.get()]
-            .get_template("insight/latest.html")
+            .get_template("insight/latest_changes.html")
             .render(changes=found.lines, undone=found.undone, accounts=accounts, undoes=undoes)
         )
         return OverviewSnapshot(online, characters, await keeper.lists.count(USERS) if accounts else None, shown)
@@ -234,9 +212,10 @@ class Monitor:
 
     async def _check_standbys(self) -> list[HealthCheck]:
         """Check the number of synchronous standbys, if the setting synchronous_standbys is set."""
-        if not self._keeper.settings.synchronous_standbys:
+        expected = self._keeper.settings.synchronous_standbys
+        if not expected:
             return []
-        shortage = await standbys.find_shortage(self._keeper)
+        shortage = await find_standby_shortage(self._keeper.store, expected)
         said = shortage or gettext("As many standbys as the setting requires")
         return [HealthCheck(gettext("Synchronous standbys"), STRAINED if shortage else GOOD, said)]
 
@@ -274,12 +253,9 @@ def _check_leases(*, lapsed: bool) -> HealthCheck:
 console_pages.TEMPLATES.filters["health_title"] = name_status
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleState:
-    monitor: Monitor
-    doctor: DoctorRun
-    provider: Provider | None = None  # OpenID Connect; None: it is off
+def _sample_online(services: Services) -> Run | None:
+    return cast("Mapping[type, Monitor]", services.live)[Monitor].sample if services.live else None
 
 
-def get_state(request: Request) -> ConsoleState:
-    return cast("ConsoleState", request.services.live)
+SHARED = (Monitor,)
+JOBS = (Job("samples of online players", SAMPLE_SECONDS, _sample_online),)

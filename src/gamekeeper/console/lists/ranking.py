@@ -12,6 +12,8 @@ from gamekeeper.console.frame.list_page import (
     ListPage,
     RankingQuery,
 )
+from gamekeeper.console.frame.menu import GAME, PLAYERS
+from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import gettext
 from gamekeeper.console.players.players import read_players
 from gamekeeper.game.core import lookup
@@ -113,3 +115,13 @@ async def show_variable(request: Request) -> Response:
 
 def build_variable_address(variable_id: str) -> str:
     return f"/console/economy/variables/{variable_id}"
+
+
+PAGES = (
+    page_route("/ranking", show, PLAYERS)
+    .in_menu("Ranking", GAME, 50, "ranking")
+    .with_help("Players by level and experience, from any rank."),
+    page_route("/economy/variables/[variableId]", show_variable, PLAYERS).with_help(
+        "Players by the value of one variable. The setting GAMEKEEPER_RANKED names the variables.", "economy"
+    ),
+)

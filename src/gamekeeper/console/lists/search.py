@@ -1,34 +1,60 @@
-"""The search box, which finds players, accounts, items, changes, pages and secrets, and acts; and its page.
+"""The search box and its page: find players, accounts, items, changes, pages and secrets, and offer commands.
 
+Besides search hits it offers pages of the menu, the commands that rooms register, filters of the audit log, and records
+whose id begins with the text.
 Fields of forms suggest names of catalogue entries while the user types: names with the text, or else similar names.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from gamekeeper.console.access import tokens
 from gamekeeper.console.access.tokens import PastedSecret
-from gamekeeper.console.frame import pages, sessions
+from gamekeeper.console.frame import menu, pages, sessions
+from gamekeeper.console.frame.command_palette import (
+    MOST_OBJECTS,
+    FoundOffers,
+    NameSearch,
+    PaletteCommand,
+    PaletteNote,
+    PaletteOffer,
+)
 from gamekeeper.console.frame.formats import capitalize
+from gamekeeper.console.frame.menu import PLAYERS
 from gamekeeper.console.frame.pages import FormToken
+from gamekeeper.console.frame.routes import form_route, page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext, translate_message
-from gamekeeper.console.lists import palette, ranking
-from gamekeeper.console.lists.palette import PaletteAction, PaletteLink, PaletteNote
+from gamekeeper.console.lists import ranking
 from gamekeeper.console.players.items import build_picture_address
+from gamekeeper.game.accounts import notes
 from gamekeeper.game.core import lookup
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import search
-from gamekeeper.game.lists.search import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit
+from gamekeeper.game.lists.search import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit, Sight
 from gamekeeper.game.world import catalogue as game_catalogue
+from gamekeeper.ground import rooms
+from gamekeeper.http.contract.operation import READ
+from gamekeeper.http.server import query_values
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
+from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.insight import holdings
-from gamekeeper.store.world import catalogue
+from gamekeeper.store.lists import search as found_rows
+from gamekeeper.store.world import catalogue, guilds
 
 MAX_ENTRIES = 12
+LEAST_PAGE_LETTERS = 2  # letters that a text needs to find pages
+LEAST_RECORD_LETTERS = 3  # letters that a text needs to find guilds, bulk jobs and notes
+MOST_REASON_LETTERS = 100  # a longer text is no part of a reason
+MOST_SEARCHED = 500  # guilds, and newest bulk jobs, whose names and reasons are compared
+SHORT_ID = re.compile(r"[0-9a-f]{6,31}", re.ASCII)
+REQUEST_ID = re.compile(r"[\w.:+/=-]{8,128}", re.ASCII)
+MOST_LETTERS = 200  # of an action: names and a number
 
 
 async def suggest_entries(request: Request) -> Response:
@@ -78,9 +104,15 @@ MATCH_LABELS = PerLanguage(
 
 ACTIONS = PerLanguage(lambda: gettext("Actions"))
 NOT_UNDERSTOOD = PerLanguage(lambda: gettext("Not understood"))
-PAGES = PerLanguage(lambda: gettext("Pages"))
+PAGES_TITLE = PerLanguage(lambda: gettext("Pages"))
 AUDIT_LOG = PerLanguage(lambda: gettext("Search the audit log"))
 SECRETS = PerLanguage(lambda: gettext("Tokens and keys"))
+
+
+class PaletteLink(NamedTuple):
+    name: str
+    detail: str
+    href: str
 
 
 class ResultRow(NamedTuple):
@@ -96,7 +128,7 @@ class FoundThings(NamedTuple):
     """Everything that a text finds."""
 
     hits: list[ResultRow]
-    actions: list[PaletteAction]
+    actions: list[PaletteOffer]
     pages: list[PaletteLink]
     searches: list[PaletteLink]
     note: PaletteNote | None  # why a text that begins like an action is none
@@ -110,12 +142,13 @@ async def suggest(request: Request, raw: bytes) -> Response:
     found = await _look_up(request, text, MAX_SUGGESTIONS)
     groups = [_make_action_group(found.actions)] if found.actions else []
     groups += [_make_group(NOT_UNDERSTOOD(), [found.note])] if found.note else []
-    ordered = sorted(found.hits, key=lambda hit: _group_position(found.hits, hit.kind))
+    kinds = [hit.kind for hit in found.hits]
+    ordered = sorted(found.hits, key=lambda hit: kinds.index(hit.kind))  # groups by their best match
     groups += [
         _make_group(capitalize(KIND_LABELS()[kind]), list(of))
         for kind, of in groupby(ordered, key=lambda hit: hit.kind)
     ]
-    groups += [_make_group(PAGES(), found.pages)] if found.pages else []
+    groups += [_make_group(PAGES_TITLE(), found.pages)] if found.pages else []
     groups += (
         [_make_group(AUDIT_LOG(), found.searches)] if found.searches and not found.actions and not found.note else []
     )
@@ -131,7 +164,7 @@ def _make_picture(found: ResultRow | PaletteLink | PaletteNote | PastedSecret) -
     return {"picture": found.picture} if isinstance(found, ResultRow) and found.picture else {}
 
 
-def _make_action_group(actions: Sequence[PaletteAction]) -> dict[str, object]:
+def _make_action_group(actions: Sequence[PaletteOffer]) -> dict[str, object]:
     rows = [{"name": each.label, "detail": each.detail, "href": each.back, "form": each.fields} for each in actions]
     return {"title": ACTIONS(), "found": rows}
 
@@ -181,14 +214,14 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
     sight, csrf = search.Sight.from_permissions(rights), FormToken.from_request(request)
     find = partial(search.find, text=text, most=most, codec=keeper.changes.codec, sight=sight)
 
-    async def look() -> tuple[list[SearchHit], list[PaletteAction], PaletteNote | None, list[PaletteLink]]:
+    async def look() -> tuple[list[SearchHit], list[PaletteOffer], PaletteNote | None, list[PaletteLink]]:
         hits = await keeper.store.read(find)
-        hits += await palette.find_short_ids(keeper, text, accounts=sight.accounts) if len(hits) < most else []
-        records = await palette.find_records(keeper, text, rights)
-        return hits, *await palette.find_actions(keeper, text, sight, csrf), records
+        hits += await find_short_ids(keeper, text, accounts=sight.accounts) if len(hits) < most else []
+        records = await find_records(keeper, text, rights)
+        return hits, *await find_actions(keeper, text, sight, csrf), records
 
     hits, actions, note, records = await request.run_through_gate(look)
-    records += await palette.find_notes(request, text)
+    records += await find_notes(request, text)
     shown = await catalogue.find_picture_hashes(keeper.store, [each.id for each in hits if each.kind == "item"])
     lists = await holdings.read_lists(keeper.store) if any(each.kind == "variable" for each in hits) else []
     ranked = {each.thing_id for each in lists}
@@ -200,12 +233,112 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
         )
         for each in hits
     ]
-    pages_found, searches = palette.find_pages(text, rights), palette.list_searches(text, rights)
+    pages_found, searches = find_pages(text, rights), list_searches(text, rights)
     # a text that names something exactly is no mistyped action
     told = None if any(each.match in {ID, EXACT} for each in hits) else note
     return FoundThings(list(dict.fromkeys(rows)), actions, [*pages_found, *records], searches, told)
 
 
-def _group_position(hits: list[ResultRow], kind: str) -> int:
-    """Return the sort position of a group of results: that of its best match."""
-    return next(place for place, hit in enumerate(hits) if hit.kind == kind)
+def find_pages(text: str, rights: frozenset[str]) -> list[PaletteLink]:
+    """Find the pages whose titles have a word that starts with each word of the text."""
+    words = text.casefold().split()
+    if len(text) < LEAST_PAGE_LETTERS:
+        return []
+    listed = [
+        (each.path, each.title, menu.GROUP_TITLES()[each.group]) for each in menu.ENTRIES() if each.needs <= rights
+    ]
+    if rights >= menu.BULK:
+        listed.append(("/console/bulk", gettext("Bulk jobs: act on many players"), menu.GROUP_TITLES()[menu.GAME]))
+    return [
+        PaletteLink(title, group, path)
+        for path, title, group in listed
+        if all(any(part.startswith(word) for part in title.casefold().split()) for word in words)
+    ]
+
+
+def list_searches(text: str, rights: frozenset[str]) -> list[PaletteLink]:
+    """List links to the audit log, filtered by the text: once as part of a reason, once as a request id."""
+    if not rights >= menu.CHANGES or not text or len(text) > MOST_REASON_LETTERS or not lookup.is_nameable(text):
+        return []
+    sought = [PaletteLink(gettext("Reason contains “%(text)s”", text=text), "", _build_changes_url(reason=text))]
+    if REQUEST_ID.fullmatch(text) and any(each.isdigit() for each in text):
+        sought.append(PaletteLink(gettext("Request id “%(text)s”", text=text), "", _build_changes_url(request=text)))
+    return sought
+
+
+def _build_changes_url(**sought: str) -> str:
+    return f"/console/changes?{urlencode(sought)}"
+
+
+async def find_records(keeper: Keeper, text: str, rights: frozenset[str]) -> list[PaletteLink]:
+    """Find guilds by name, and recent bulk jobs by their reason or id."""
+    if not _can_find_records(text):
+        return []
+    store, fold = keeper.store, lookup.fold(text)
+    found: list[PaletteLink] = []
+    if rights >= menu.PLAYERS:
+        matches = await guilds.search(store, fold, MOST_SEARCHED, MOST_OBJECTS)
+        found += [PaletteLink(each.name, gettext("Guild"), f"/console/guilds/{each.id}") for each, _ in matches]
+    if rights >= menu.BULK:
+        jobs = await bulk_jobs.read_page(store, query_values.START, MOST_SEARCHED)
+        named = [each for each in jobs if fold in lookup.fold(each.reason or "") or each.id.startswith(text.lower())]
+        found += [
+            PaletteLink(each.reason or each.id, gettext("Bulk job"), f"/console/bulk/{each.id}")
+            for each in named[:MOST_OBJECTS]
+        ]
+    return found
+
+
+async def find_notes(request: Request, text: str) -> list[PaletteLink]:
+    """Find whether notes have the text. It is a long read: no index helps."""
+    if not request.caller.permissions >= menu.NOTES or not _can_find_records(text):
+        return []
+    page = await request.read_in_pieces(
+        lambda tx, rest: notes.load_page(tx, query_values.START, 1, None, text, rest), long=True
+    )
+    label = gettext("Notes that contain “%(text)s”", text=text)
+    return [PaletteLink(label, "", f"/console/notes?{urlencode({'text': text})}")] if page.notes else []
+
+
+def _can_find_records(text: str) -> bool:
+    return LEAST_RECORD_LETTERS <= len(text) <= MOST_REASON_LETTERS and lookup.is_nameable(text)
+
+
+async def find_short_ids(keeper: Keeper, text: str, *, accounts: bool) -> list[SearchHit]:
+    """Find players and accounts by the first digits of their ids."""
+    digits = text.lower().replace("-", "")
+    if not SHORT_ID.fullmatch(digits):
+        return []
+    first, last = (lookup.parse_guid(digits.ljust(32, each)) for each in "0f")
+    if first is None or last is None:
+        return []
+    found = await keeper.store.read(lambda tx: found_rows.find_by_id_range(tx, first, last, MOST_OBJECTS))
+    return [SearchHit(each.kind, each.id, each.name, each.id, ID) for each in found if accounts or each.kind != "user"]
+
+
+@cache
+def _list_commands() -> list[PaletteCommand]:
+    return rooms.collect("console", "PALETTE_COMMANDS")
+
+
+async def find_actions(keeper: Keeper, text: str, sight: Sight, csrf: FormToken) -> FoundOffers:
+    """List the offers for a typed command: one for each matching player, account and item that the viewer may change.
+
+    A command with an unknown word has no offers, but a note that names the word.
+    """
+    verb, _, rest = " ".join(text.split()).partition(" ")  # the patterns take long for many spaces
+    act = next((each for each in _list_commands() if verb.casefold() in each.words()[each.verb]), None)
+    if act is None or not rest or len(verb) + len(rest) >= MOST_LETTERS:
+        return [], None
+    names = NameSearch(keeper, sight, csrf)
+    return await act.find(names, act, rest) if names.may(act, "player", lookup.ZERO_GUID) else ([], None)
+
+
+PAGES = (
+    page_route("/suggest/[kind]", suggest_entries, PLAYERS),
+    page_route("/search", show, PLAYERS).with_help(
+        "Search for players, accounts, items, changes and pages. Misspelt names are found too."
+    ),
+    form_route("/search", submit, PLAYERS, access=READ),
+    form_route("/suggest", suggest, PLAYERS, access=READ),
+)

@@ -1,27 +1,37 @@
 """Items on pages and in forms: pictures, tiles, names, and the grids of the inventory, the bank and each bag.
 
 The address of a picture has a hash of its pixels. A browser keeps such a picture without asking again. Forms take names
-or ids of items and spells; the API takes ids.
+or ids of items and spells; the API takes ids. Gifts can also be typed in the search box.
 """
 
+import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from gamekeeper.console.access.api_keys import Fact
-from gamekeeper.console.frame import api_calls, differences
+from gamekeeper.console.frame import api_calls, command_palette, differences
 from gamekeeper.console.frame.api_calls import ApiCall
+from gamekeeper.console.frame.command_palette import (
+    FoundOffers,
+    NameSearch,
+    PaletteCommand,
+    collect_words,
+    make_pattern,
+)
 from gamekeeper.console.frame.differences import PLACES, TIMES_SIGN, Names
 from gamekeeper.console.frame.formats import format_number
 from gamekeeper.console.frame.labels import EQUIPMENT_WORDS, PARTS
 from gamekeeper.console.frame.menu import PLAYERS
 from gamekeeper.console.frame.refusals import AmbiguousItem, AmbiguousSpell, NoSuchPage, UnknownItem, UnknownSpell
-from gamekeeper.console.frame.texts import gettext
+from gamekeeper.console.frame.routes import Dialog, page_route
+from gamekeeper.console.frame.texts import PerLanguage, gettext, pgettext
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import ChangeSide
+from gamekeeper.game.core.player import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.lists import search
-from gamekeeper.game.players.inventory import BANK, INVENTORY, SlotAddress, Stack
+from gamekeeper.game.lists.search import EXACT
 from gamekeeper.game.players.refusals import SlotChanged
 from gamekeeper.game.world import catalogue as game_catalogue
 from gamekeeper.ground.settings import Settings
@@ -37,6 +47,20 @@ from gamekeeper.store.world.catalogue import CatalogueEntry, CatalogueItem
 PICTURES = "/console/pictures/"
 PICTURE_SUFFIX = ".png"
 HASH_DIGITS = 64
+MOST_QUANTITY = 2**31 - 1
+QUANTITY = r"(?P<number>\d{1,10})\s*[x\u00d7]?\s+"
+GIFT = r"(?:{quantity})?(?P<item>.+)\s+(?:{preposition})\s+(?P<name>.+)"
+# the name before the item: the number between them tells where the name ends
+GIFT_BY_NAME = re.compile(rf"(?P<name>\D.*?)\s+{QUANTITY}(?P<item>.+)")
+PREPOSITIONS = {"give": "to", "take": "from"}
+WORDS = collect_words(
+    lambda: {
+        "give": pgettext("typed", "give"),
+        "take": pgettext("typed", "take"),
+        "to": pgettext("typed", "to"),
+        "from": pgettext("typed", "from"),
+    }
+)
 # one year, in seconds; private: only for accounts that may see the catalogue
 FOREVER = b"private, max-age=31536000, immutable"
 
@@ -195,7 +219,10 @@ def make_grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterab
     order = {INVENTORY: 0, BANK: 1}
     places = {bag: (order.get(where, 2), where, slot) for bag, ((where, slot), _) in bags.items()}
     for bag, size in sorted(held.bags.items(), key=lambda each: (places.get(each[0], (3, "", 0)), each[0])):
-        title = _make_bag_title(*bags[bag], names) if bag in bags else gettext("Bag %(id)s", id=bag[:8])
+        title = gettext("Bag %(id)s", id=bag[:8])
+        if bag in bags:
+            spot, stack = bags[bag]
+            title = f"{names.find_name('items', stack.item_id)} ({differences.name_spot(spot, names)})"
         found.append(_make_grid(title, bag, size, slots, names))
     return found
 
@@ -230,10 +257,6 @@ def _make_cell(slot: int, stack: Stack | None, names: Names, worn: str) -> SlotC
         tuple((what, buff) for what, buff in zip(PARTS()["base_stats"], stack.buffs, strict=False) if buff),
         worn,
     )
-
-
-def _make_bag_title(spot: SlotAddress, stack: Stack, names: Names) -> str:
-    return f"{names.find_name('items', stack.item_id)} ({differences.name_spot(spot, names)})"
 
 
 async def explain_changed_slot(request: Request, call: ApiCall, refusal: SlotChanged) -> SlotChanged:
@@ -292,3 +315,52 @@ async def list_worn_items(request: Request, entries: Sequence[LedgerEntry]) -> l
         )
         for place, stack in taken_off
     ]
+
+
+async def _find_gifts(search: NameSearch, act: PaletteCommand, rest: str) -> FoundOffers:
+    preposition = make_pattern(WORDS()[PREPOSITIONS[act.verb]])
+    by_item = re.compile(GIFT.format(quantity=QUANTITY, preposition=preposition), re.IGNORECASE).fullmatch(rest)
+    said = by_item or GIFT_BY_NAME.fullmatch(rest)
+    number = int(said["number"] or 1) if said else 0
+    if not said or not 1 <= number <= MOST_QUANTITY:
+        return act.refuse(gettext("“%(words)s” is not understood.", words=rest))
+    found, players = await search.find(said["item"], "item"), await search.find(said["name"], "player")
+    shown = format_number(number)
+    actions = [
+        act.offer(each, {"itemid": item.id, "quantity": number}, quantity=f"{shown} {TIMES_SIGN} {item.name}")
+        for item in (found[:1] if found and found[0].match == EXACT else found)
+        for each in players
+        if search.may(act, each.kind, each.id)
+    ]
+    if actions:
+        return actions[: command_palette.MOST_OBJECTS], None
+    typed, kind = (said["name"], "player") if found else (said["item"], "item")
+    unknown = await search.find_unknown(typed, kind)
+    if unknown != typed:
+        return act.refuse(gettext("“%(words)s” is not understood.", words=unknown))
+    if kind == "item":
+        return act.refuse(gettext("No item is called “%(name)s”.", name=unknown))
+    return act.refuse(gettext("No player is called “%(name)s”.", name=unknown))
+
+
+GIFT_WORDS = PerLanguage(
+    lambda: gettext(
+        "Write the number, the item and the player, and nothing else: give 5 recall scroll to Aldwyn, "
+        "give Aldwyn 5 recall scroll, take 2 recall scroll from Aldwyn."
+    )
+)
+GIFT_PATH = "/api/v1/{kind}s/{id}/items/{verb}"
+PALETTE_COMMANDS = (
+    PaletteCommand("give", "Give %(quantity)s to %(name)s", GIFT_PATH, WORDS, GIFT_WORDS, _find_gifts),
+    PaletteCommand("take", "Take %(quantity)s from %(name)s", GIFT_PATH, WORDS, GIFT_WORDS, _find_gifts),
+)
+DIALOGS = (
+    Dialog("give_item", "Give %(item)s to %(name)s", "Give %(items)s to %(name)s"),
+    Dialog("take_item", "Take %(item)s from %(name)s", "Take %(items)s from %(name)s"),
+    Dialog("take_from_slot", "Take %(item)s from %(name)s", "Take %(items)s from %(name)s, %(slot)s"),
+    Dialog("set_slot", "Set %(slot)s of %(name)s", "Set %(slot)s of %(name)s to %(items)s"),
+    Dialog("move_slot", "Move %(item)s of %(name)s", "Move %(item)s of %(name)s from %(slot)s to %(to_slot)s"),
+    Dialog("equip_slot", "Equip %(item)s of %(name)s", "Equip %(item)s of %(name)s as %(place)s"),
+    Dialog("unequip_slot", "Unequip %(item)s of %(name)s"),
+)
+PAGES = (page_route("/pictures/[picture]", serve_picture, PLAYERS, used=False),)

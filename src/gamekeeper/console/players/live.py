@@ -4,10 +4,10 @@ import zlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gamekeeper.console.audit import history as console_history
-from gamekeeper.console.frame import change_lines, pages
-from gamekeeper.console.frame.labels import name_kind
-from gamekeeper.console.frame.menu import CHANGES, QUERY
+from gamekeeper.console.frame import pages
+from gamekeeper.console.frame.labels import name_actor, name_kind
+from gamekeeper.console.frame.menu import CHANGES, NOTES, PLAYERS, QUERY
+from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import gettext
 from gamekeeper.game.audit import history
 from gamekeeper.game.core import lookup
@@ -52,7 +52,7 @@ async def load_version(tx: Reading, request: Request, player_id: str, user_id: s
         whose=player_id,
         accounts=rights >= QUERY,
         me=request.caller.account_id,
-        notes=change_lines.NOTES_NEEDED in rights,
+        notes=rights >= NOTES,
     )
     most = FOLLOWED_CHANGES if rights >= CHANGES else 1  # the others see no history
     found = await rows.read_page(tx, wanted, NEVER, most, most, MOST_LETTERS)
@@ -79,5 +79,8 @@ async def _summarise_deliveries(tx: Reading, found: Sequence[HistoryChange]) -> 
 def _describe(request: Request, newest: HistoryChange | None) -> str:
     if newest is None or not request.caller.permissions >= CHANGES:
         return gettext("Updated just now.")
-    kind, name = name_kind(newest.kind), console_history.name_actor(newest)
+    kind, name = name_kind(newest.kind), name_actor(newest)
     return gettext("Changed just now by %(name)s: %(kind)s.", name=name, kind=kind)
+
+
+PAGES = (page_route("/players/[lookupKey]/version", show, PLAYERS),)

@@ -6,18 +6,36 @@ from typing import NamedTuple
 
 from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.list_page import PAGE_SIZE, SearchQuery
+from gamekeeper.console.frame.menu import GAME, PLAYERS
+from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import gettext
-from gamekeeper.console.insight import monitor
 from gamekeeper.console.players.players import PlayerRow, read_players
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists.search import ONLINE_PLAYERS
 from gamekeeper.http.server import queries
+from gamekeeper.http.server.admission import SharedQuery
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import players, presence
 from gamekeeper.store.players.players import RecordRow
+from gamekeeper.store.players.presence import GameServerRow
+
+MAX_SERVERS = 200  # game servers shown on the page
+MAX_SCANNED = 2_000  # players of one game server that a page counts or searches, to limit the query time
+SHARED_SECONDS = 1.0  # all viewers share player counts that are at most this old
+
+
+class GameServers(SharedQuery[list[GameServerRow]]):
+    """The game servers with their player counts, for all viewers."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        super().__init__(lambda: presence.read_servers(keeper.store, MAX_SCANNED, MAX_SERVERS), SHARED_SECONDS)
+
+
+SHARED = (GameServers,)
 
 
 class NamePosition(NamedTuple):
@@ -47,8 +65,8 @@ async def show(request: Request) -> Response:
     return pages.render(
         request,
         "players/online.html",
-        servers=await monitor.get_state(request).monitor.read_servers(),
-        most=monitor.MAX_SCANNED,
+        servers=await pages.get_shared(request, GameServers).get(),
+        most=MAX_SCANNED,
         server=server,
         characters=await _add_servers(request, records),
         **beside,
@@ -99,7 +117,7 @@ async def _scan_names(tx: Reading, server: str, sought: str, position: NamePosit
 
     If a page before a name reaches the start of the list, the first page is loaded instead, so that it is full.
     """
-    most = monitor.MAX_SCANNED if sought else PAGE_SIZE
+    most = MAX_SCANNED if sought else PAGE_SIZE
     ahead = await (presence.read_before_name if position.is_backward else presence.read_after_name)(
         tx, server, position.name, most + 1
     )
@@ -120,3 +138,14 @@ async def _add_servers(request: Request, records: Sequence[RecordRow]) -> list[t
     found = read_players(request, records)
     servers = await presence.find_servers_of(request.services.keeper.store, [each.player.id for each in found])
     return [(each, servers.get(each.player.id, "")) for each in found]
+
+
+PAGES = (
+    page_route("/online", show, PLAYERS)
+    .in_menu("Online", GAME, 40, "online")
+    .with_help(
+        "Players in the game now, and the game servers that report them. A server whose lease ends is treated as "
+        "stopped.",
+        "link",
+    ),
+)

@@ -4,35 +4,30 @@ It also shows earlier states and deleted players. Each tab is an address of its 
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
-from gamekeeper.console.accounts import accounts, notes
-from gamekeeper.console.accounts.notes import ShownNotes
-from gamekeeper.console.audit import history as console_history
-from gamekeeper.console.audit import timeline
+from gamekeeper.console.access import roles
 from gamekeeper.console.frame import differences, formats, pages
 from gamekeeper.console.frame.differences import Names
-from gamekeeper.console.frame.labels import EQUIPMENT_WORDS, PARTS, name_kind
-from gamekeeper.console.frame.menu import CHANGES
+from gamekeeper.console.frame.labels import EQUIPMENT_WORDS, PARTS, name_kind, name_rank
+from gamekeeper.console.frame.list_page import build_address
+from gamekeeper.console.frame.menu import CHANGES, NOTES, PLAYERS
+from gamekeeper.console.frame.routes import Dialog, ShownSubject, load_parts, page_route, show_parts
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.console.players import items, live, time_travel
 from gamekeeper.console.players.time_travel import Moments, PastEquipment
-from gamekeeper.console.world import logs
-from gamekeeper.console.world.guilds import name_rank
 from gamekeeper.game.audit import history
 from gamekeeper.game.audit.history import PointInTime
-from gamekeeper.game.audit.timeline import EMPTY_PAGE, Subjects, TimelinePage
+from gamekeeper.game.audit.timeline import Subjects
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import ChangeSide, Codec
+from gamekeeper.game.core.player import Player, make_player
 from gamekeeper.game.core.refusals import NoSuchPlayer, Refusal
 from gamekeeper.game.core.values import BOOLEAN, INTEGER
 from gamekeeper.game.lists.ordered_lists import Ranking
 from gamekeeper.game.players import variables
 from gamekeeper.game.players.changes import PlayerDeleted
 from gamekeeper.game.players.player_edits import find_fit
-from gamekeeper.game.players.players import Player, make_player
-from gamekeeper.game.world.logs import LogFilter
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.accounts import moderation, users
@@ -78,7 +73,7 @@ class PlayerView(NamedTuple):
 
     player: Player
     record: StoredPlayer | None  # the player's row in the database; None: the player is deleted
-    deletion: HistoryChange | None
+    subject: ShownSubject
     holdings: ChangeSide
     names: Names
     owner: User | None
@@ -88,15 +83,13 @@ class PlayerView(NamedTuple):
     server: str | None
     membership: GuildMember | None  # None: no guild, or the viewer looks at an earlier state or a deleted player
     guild: Guild | None
-    history: TimelinePage
     classes: list[catalogue.CatalogueEntry]
     variables: list[catalogue.CatalogueEntry]  # those that can be set
     texts: list[ShownVariable]  # the player's variables that hold text or decimals
-    notes: ShownNotes | None  # None: the viewer may not read notes, or the account is erased
     marks: list[Mark]  # oldest first; of the tabs that show a moment
     against: ChangeSide | None  # the moment to compare with; None: there is no comparison
     equipped: list[PastEquipment]  # at the moment, and at the one to compare with
-    recent: logs.RecentLogs | None  # None: the viewer may not read the logs, or looks at an earlier state
+    parts: Mapping[str, object]  # what other rooms loaded for the page
     version: str  # of what the page shows, to follow it
 
 
@@ -129,7 +122,6 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
     sight = await request.read_in_pieces(lambda tx, rest: _load_view(tx, request, moments, tab, rest))
     player, keeper = sight.player, request.services.keeper
     standing = None if then or sight.record is None else await keeper.lists.find_rank(player.id, NEIGHBOURS)
-    deletion = await console_history.load_entries(request, [sight.deletion], {}) if sight.deletion else []
     home = f"/console/players/{player.id}"
     here = {"tab": "" if tab == INVENTORY_TAB else tab}
     here |= {name: request.query.get(name, "") if then else "" for name in ("at", "against")}
@@ -146,7 +138,7 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
         player=player,
         record=sight.record,
         home=home,
-        here=console_history.build_address(home, here),
+        here=build_address(home, here),
         here_at=here["at"],
         tab=tab,
         tabs=_list_tabs(request, home, tab, here if then else {}),
@@ -172,20 +164,12 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
         slot_fit=await find_fit(keeper.store, held.item_id) if held else None,
         stats=list(zip(PARTS()["base_stats"], player.base_stats, player.stat_point_allocations, strict=False)),
         variables=_sort_variables(sight.holdings.variables, sight.names, sight.texts),
-        acts=accounts.find_allowed_acts(request, sight.viewer, sight.owner),
+        acts=roles.find_allowed_acts(request, sight.viewer, sight.owner),
         durations=formats.DURATIONS(),
-        deletion=deletion[0] if deletion else None,
-        timeline=await timeline.show(
-            request,
-            _find_subjects(sight.player, sight.owner),
-            sight.history,
-            partial(console_history.build_address, home, here),
-            is_past=then,
-        ),
-        recent=sight.recent,
         name_rank=name_rank,
         max_level=keeper.settings.max_level,
         chat_characters=keeper.settings.chat_characters,
+        **await show_parts(request, sight.subject._replace(address=home, query=here), sight.parts),
     )
 
 
@@ -200,7 +184,7 @@ def _choose_tab(request: Request, *, then: bool) -> str:
 def _can_see(request: Request, tab: str) -> bool:
     rights = request.caller.permissions
     if tab == NOTES_TAB:
-        return notes.NEEDED in rights
+        return rights >= NOTES
     return tab != HISTORY_TAB or rights >= CHANGES or "logs.read" in rights
 
 
@@ -215,7 +199,7 @@ def _list_tabs(request: Request, home: str, tab: str, moments: Mapping[str, str]
         Tab(
             each,
             _name_tab(request, each),
-            console_history.build_address(home, {**moments, "tab": "" if each == INVENTORY_TAB else each}),
+            build_address(home, {**moments, "tab": "" if each == INVENTORY_TAB else each}),
             each == tab,
         )
         for each in (PAST_TABS if moments else TABS())
@@ -247,13 +231,14 @@ async def _load_view(tx: Reading, request: Request, moments: Moments, tab: str, 
     membership = None if then else (await guilds.read_memberships(tx, [player.id])).get(player.id)
     settable = await catalogue.read_page(tx, "variables", MAX_CHOICES, 0) if tab == VARIABLES_TAB else []
     texts = tab == VARIABLES_TAB and not then and record is not None
-    logged = tab == HISTORY_TAB and not then
     owner = await users.find_by_id(tx, player.user_id)
+    subjects = Subjects(player.id, owner.id if owner else None)
+    subject = ShownSubject(subjects, has_history=tab == HISTORY_TAB, is_past=then, deletion=deletion)
     names = await differences.load_names(tx, [held, *([other] if other else [])])
     return PlayerView(
         player=player,
         record=record,
-        deletion=deletion,
+        subject=subject,
         holdings=held,
         names=names._replace(pictures=await catalogue.find_picture_hashes(tx, names.known["items"])),
         owner=owner,
@@ -263,24 +248,18 @@ async def _load_view(tx: Reading, request: Request, moments: Moments, tab: str, 
         server=await presence.find_server_of(tx, player.id),
         membership=membership,
         guild=await guilds.find(tx, membership.guild_id) if membership else None,
-        history=await timeline.load(tx, request, _find_subjects(player, owner)) if tab == HISTORY_TAB else EMPTY_PAGE,
         classes=await catalogue.read_page(tx, "classes", MAX_CHOICES, 0),
         variables=[each for each in settable if _is_settable(each)],
         texts=await _load_texts(tx, player.id) if texts else [],
-        notes=await notes.load(tx, request, owner.id, player.id) if owner else None,
         marks=[Mark(each.seq, each.at, name_kind(each.kind)) for each in reversed(steps)],
         against=other,
         equipped=[
             await time_travel.load_equipment(tx, player, each, spelling, rest) if shows_items else PastEquipment()
             for each in worn_at
         ],
-        recent=await logs.load_recent(tx, request, LogFilter(player_id=player.id)) if logged else None,
+        parts=await load_parts(tx, request, subject),
         version=(await live.load_version(tx, request, player.id, owner.id if owner else None)).text,
     )
-
-
-def _find_subjects(player: Player, owner: User | None) -> Subjects:
-    return Subjects(player.id, owner.id if owner else None)
 
 
 async def _find_player(
@@ -348,3 +327,21 @@ def _sort_variables(
     """Return the player's variables as (id, name, value), sorted by name."""
     found = [(each, names.find_name("variables", each), value) for each, value in held.items() if value is not None]
     return sorted([*found, *texts], key=lambda each: (each[1], each[0]))
+
+
+DIALOGS = (
+    Dialog("teach_spell", "Teach %(spell)s to %(name)s"),
+    Dialog("forget_spell", "Remove %(spell)s from %(name)s"),
+    Dialog("set_variable", "Set %(variable)s of %(name)s", "Set %(variable)s of %(name)s to %(value)s"),
+    Dialog("rename_player", "Rename %(name)s", "Rename %(name)s to %(new_name)s"),
+    Dialog("set_level", "Set the level of %(name)s", "Set %(name)s to level %(level)s"),
+    Dialog("set_class", "Set the class of %(name)s", "Set the class of %(name)s to %(class_name)s"),
+    Dialog("delete_player", "Delete %(name)s"),
+    Dialog("send_direct_chat", "Send a message to %(name)s"),
+)
+PAGES = (
+    page_route("/players/[lookupKey]", show, PLAYERS).with_help(
+        "One player: what it is, what it holds, and everything that happened to it. Every change shows a preview "
+        "first and can be undone."
+    ),
+)

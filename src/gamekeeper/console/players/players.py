@@ -6,27 +6,30 @@ from a player's page name the other players of the account that it hits.
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
+from urllib.parse import urlencode
 
 import msgspec
 from msgspec import UNSET
 
 from gamekeeper.console.access.api_keys import Fact
-from gamekeeper.console.frame import api_calls, list_page, pages, saved_views
+from gamekeeper.console.frame import api_calls, list_page, pages
 from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.formats import format_date
 from gamekeeper.console.frame.list_page import Chip, SortableColumn
+from gamekeeper.console.frame.menu import GAME, PLAYERS
+from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext, ngettext
 from gamekeeper.console.players import items
 from gamekeeper.game.core import lookup
+from gamekeeper.game.core.player import Player
+from gamekeeper.game.lists import search
 from gamekeeper.game.lists.player_filters import PlayersPage
 from gamekeeper.game.lists.player_walks import QUANTITY, SEEN
-from gamekeeper.game.lists.search import ONLINE_PLAYERS, PLAYERS
-from gamekeeper.game.players.players import Player
-from gamekeeper.http.lists import filters as operations
+from gamekeeper.ground.instants import format_instant
+from gamekeeper.http.lists import search as operations
 from gamekeeper.http.lists import search_shapes
 from gamekeeper.http.lists.search_shapes import FilteredPlayersQuery, PlayerConditions
 from gamekeeper.http.server import paging, queries
-from gamekeeper.http.server.instants import format_instant
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.accounts import users
@@ -147,7 +150,7 @@ async def make_form(request: Request) -> PlayerFilterForm:
         COLUMNS(),
         {name: text for name, text in given.items() if name.startswith(COLUMN) or name in {"sortby", "sortdirection"}},
         {name: text for name, text in given.items() if not name.startswith(COLUMN)},
-        f"/console/bulk?{list_page.encode(add_prefix(conditions))}" if conditions else "",
+        f"/console/bulk?{urlencode(add_prefix(conditions))}" if conditions else "",
         list_page.build_url(request, page="", cursor="", **dict.fromkeys(ALL_CONDITIONS, "")),
     )
 
@@ -232,7 +235,7 @@ async def show(request: Request) -> Response:
         held = await _count_held(request, records)
     else:
         online = request.query.get("online") == YES
-        records, beside = await list_page.search_list(request, ONLINE_PLAYERS if online else PLAYERS)
+        records, beside = await list_page.search_list(request, search.ONLINE_PLAYERS if online else search.PLAYERS)
         seen = list_page.make_column(request, "seen", list_page.ASCENDING)._replace(direction="")
         beside |= {"walked": None, "heads": {**cast("dict[str, object]", beside["heads"]), "seen": seen}}
         held = {}
@@ -240,7 +243,7 @@ async def show(request: Request) -> Response:
     owners = await _find_owner_names(request, characters)
     shown = {"characters": characters, "owners": owners, "filters": form, "held": held, "sizes": SIZES}
     short = 0 < len(lookup.fold(request.query.get("search", ""))) < PART_LETTERS
-    views = await saved_views.load(request, "players")
+    views = await list_page.load_views(request, "players")
     return pages.render(request, "players/players.html", views=views, **shown, **beside | {"short": short})
 
 
@@ -293,3 +296,11 @@ async def _list_other_names(tx: Reading, key: str) -> str:
         first = ", ".join(names[:-1])
         return gettext("%(names)s and %(name)s of this account", names=first, name=names[-1])
     return gettext("%(name)s of this account", name=names[0]) if names else ""
+
+
+PAGES = (
+    page_route("/live/characters", show, PLAYERS, used=False),
+    page_route("/characters", show, PLAYERS)
+    .in_menu("Players", GAME, 20, "player", ("/console/players/",))
+    .with_help("All players by name. Search for a part of a name, or select players to give all of them an item."),
+)

@@ -1,32 +1,37 @@
-"""Earlier states of a player on its page: the moments of the address, and the comparison of two of them.
+"""Earlier states of a player: parse times in the URL of its page, compare two states, and word the undo of changes.
 
-The comparison shows what came and what went, slot by slot and in total. What a player had equipped at an earlier moment
-is told by the first later change of the equipment.
+The comparison lists added and removed items, by slot and in total. The equipment at an earlier time is read from the
+first later change of the equipment.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from gamekeeper.console.audit import history as console_history
 from gamekeeper.console.frame import differences
-from gamekeeper.console.frame.differences import Difference, Names
+from gamekeeper.console.frame.differences import TIMES_SIGN, Difference, Names, Undo, UndoTitle
 from gamekeeper.console.frame.formats import format_number
+from gamekeeper.console.frame.list_page import build_address
 from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext, translate_message
 from gamekeeper.console.players import items
 from gamekeeper.console.players.items import SlotCell, SlotGrid
 from gamekeeper.game.audit import history as game_history
 from gamekeeper.game.audit.history import Pause, PointInTime
 from gamekeeper.game.core.change import ChangeSide, Codec
+from gamekeeper.game.core.player import Player, Stack
 from gamekeeper.game.core.refusals import BadField, HistoryTooLong, HistoryTrimmed, NotThereThen, Refusal
-from gamekeeper.game.players.changes import PlayerDeleted
-from gamekeeper.game.players.inventory import Stack
-from gamekeeper.game.players.players import Player
+from gamekeeper.game.players.changes import (
+    ITEM_KINDS,
+    SPELL_KINDS,
+    PlayerChanged,
+    PlayerCreated,
+    PlayerDeleted,
+    VariablesSet,
+)
+from gamekeeper.ground.instants import HOUR_MS, format_instant
 from gamekeeper.ground.settings import Settings
 from gamekeeper.http.audit.history_shapes import ThenQuery
 from gamekeeper.http.players.player_shapes import PLAYER_ATTRIBUTES
 from gamekeeper.http.server import queries
-from gamekeeper.http.server.instants import format_instant
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.audit import history
 from gamekeeper.store.audit.history import HistoryChange
@@ -135,11 +140,7 @@ def _count_more(stack: Stack | None, other: Stack | None) -> int:
 
 
 def _count(before: ChangeSide, after: ChangeSide, names: Names) -> list[ItemDifference]:
-    sums = [Counter[str](), Counter[str]()]
-    for total, side in zip(sums, (before, after), strict=True):
-        for stack in side.slots.values():
-            if stack:
-                total[stack.item_id] += stack.quantity
+    sums = [differences.count_items(side) for side in (before, after)]
     changed = [each for each in {*sums[0], *sums[1]} if sums[0][each] != sums[1][each]]
     return sorted(ItemDifference(names.find_name("items", each), sums[0][each], sums[1][each]) for each in changed)
 
@@ -168,7 +169,6 @@ def _say_difference(value: object) -> str:
 
 NOW = "now"  # in the address, instead of a moment: the present
 UNTIL = "until"  # in the address, with the number before it as the moment: the change that has not yet happened then
-HOUR_MS = 3_600_000
 AGO = PerLanguage(
     lambda: {
         gettext("an hour ago"): HOUR_MS,
@@ -244,6 +244,62 @@ async def list_links(request: Request, home: str, tab: str) -> list[AgoLink]:
     found: list[AgoLink] = []
     for title, ago in AGO().items():
         at = format_instant(now - ago)
-        shown = console_history.build_address(home, {"tab": tab, "at": at})
-        found.append(AgoLink(title, shown, console_history.build_address(home, {"tab": tab, "at": at, "against": NOW})))
+        shown = build_address(home, {"tab": tab, "at": at})
+        found.append(AgoLink(title, shown, build_address(home, {"tab": tab, "at": at, "against": NOW})))
     return found
+
+
+def _restore_items(undo: Undo) -> str:
+    moved = {item: count for item, count in differences.count_items(undo.after, undo.before).items() if count}
+    if len(moved) != 1:
+        return gettext("Undo: restore the items of %(name)s", name=undo.name)
+    [(item, count)] = moved.items()
+    given = f"{format_number(abs(count))} {TIMES_SIGN} {undo.names.find_name('items', item)}"
+    if count > 0:
+        return gettext("Undo: give back %(items)s to %(name)s", items=given, name=undo.name)
+    return gettext("Undo: take back %(items)s from %(name)s", items=given, name=undo.name)
+
+
+def _restore_spells(undo: Undo) -> str:
+    known, wanted = ({each for each in side.spells.values() if each} for side in (undo.before, undo.after))
+    gained, lost = wanted - known, known - wanted
+    if len(gained) + len(lost) != 1:
+        return gettext("Undo: restore the spells of %(name)s", name=undo.name)
+    spell = undo.names.find_name("spells", *(gained or lost))
+    if gained:
+        return gettext("Undo: teach %(spell)s to %(name)s again", spell=spell, name=undo.name)
+    return gettext("Undo: remove %(spell)s from %(name)s", spell=spell, name=undo.name)
+
+
+def _restore_variables(undo: Undo) -> str:
+    if len(undo.after.variables) != 1:
+        return gettext("Undo: restore the variables of %(name)s", name=undo.name)
+    [(each, value)] = undo.after.variables.items()
+    facts = {"name": undo.name, "variable": undo.names.find_name("variables", each)}
+    if value is None:
+        return gettext("Undo: clear %(variable)s of %(name)s", **facts)
+    shown = differences.describe_value(value)
+    return gettext("Undo: set %(variable)s of %(name)s back to %(value)s", value=shown, **facts)
+
+
+def _restore_values(undo: Undo) -> str:
+    before, after, name = undo.before.player, undo.after.player, undo.name
+    wanted = {field: value for field, value in after.items() if before.get(field) != value}
+    if wanted.keys() == {"name"}:
+        return gettext("Undo: rename %(name)s back to %(former)s", name=name, former=wanted["name"])
+    if "level" in wanted and wanted.keys() <= {"level", "exp"}:
+        return gettext("Undo: set %(name)s back to level %(level)s", name=name, level=wanted["level"])
+    if wanted.keys() == {"class_id"}:
+        former = undo.names.find_name("classes", str(wanted["class_id"]))
+        return gettext("Undo: set the class of %(name)s back to %(former)s", name=name, former=former)
+    return gettext("Undo: restore the values of %(name)s", name=name)
+
+
+UNDO_TITLES = (
+    *(UndoTitle(each, _restore_items) for each in ITEM_KINDS),
+    *(UndoTitle(each, _restore_spells) for each in SPELL_KINDS),
+    UndoTitle(VariablesSet.kind, _restore_variables),
+    UndoTitle(PlayerChanged.kind, _restore_values),
+    UndoTitle(PlayerCreated.kind, "Undo: restore %(name)s"),
+    UndoTitle(PlayerDeleted.kind, "Undo: delete %(name)s with everything it owns"),
+)

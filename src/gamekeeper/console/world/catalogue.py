@@ -10,16 +10,19 @@ from typing import NamedTuple, cast
 import msgspec
 
 from gamekeeper.console.frame import list_page, pages
+from gamekeeper.console.frame.differences import Undo, UndoTitle
 from gamekeeper.console.frame.formats import format_number, format_rounded, format_signed
 from gamekeeper.console.frame.labels import LABELS, PARTS
 from gamekeeper.console.frame.list_page import CatalogueQuery
+from gamekeeper.console.frame.menu import GAME, PLAYERS
+from gamekeeper.console.frame.routes import Dialog, page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext, pgettext
 from gamekeeper.console.players.items import make_tile
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING, Value, decode_value
 from gamekeeper.game.players import player_edits
 from gamekeeper.game.world import catalogue as game_catalogue
-from gamekeeper.game.world import server_variables
+from gamekeeper.game.world.changes import GuildVariablesSet, ServerVariablesSet
 from gamekeeper.http.server import paging, queries
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -209,10 +212,43 @@ class VariableLine(NamedTuple):
 async def show_server_variables(request: Request) -> Response:
     query = queries.decode(CatalogueQuery, request.query)
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
-    total, found = await server_variables.load_page(request.services.keeper.store, page.limit, page.offset)
+    total, found = await game_catalogue.load_server_variables(request.services.keeper.store, page.limit, page.offset)
     lines = [
         VariableLine(each.id, each.name, each.type, TYPES()[each.type], each.folder, decode_value(each.value))
         for each in found
     ]
     part = list_page.make_page(request, page, total, len(found))
     return pages.render(request, "world/server_variables.html", lines=lines, part=part)
+
+
+def _restore_server_variables(undo: Undo) -> str:
+    [each, *others] = undo.after.server_variables
+    if others:
+        return gettext("Undo: restore the variables of the server")
+    facts = {"variable": undo.names.find_name("servervariables", each)}
+    if undo.after.server_variables[each] is None:
+        return gettext("Undo: clear %(variable)s of the server", **facts)
+    return gettext("Undo: set %(variable)s of the server back to its former value", **facts)
+
+
+UNDO_TITLES = (
+    UndoTitle(ServerVariablesSet.kind, _restore_server_variables, "the server"),
+    UndoTitle(GuildVariablesSet.kind, "Undo: restore the variables of a guild", "a guild"),
+)
+DIALOGS = (
+    Dialog("set_global_variable", "Set %(variable)s of the server", "Set %(variable)s of the server to %(value)s"),
+)
+PAGES = (
+    page_route("/catalogue", show, PLAYERS)
+    .in_menu("Catalogue", GAME, 100, "catalogue")
+    .with_help(
+        "Items, spells, variables, classes and maps that the game has published. A game server sends them over "
+        "the link.",
+        "link",
+    ),
+    page_route("/variables", show_server_variables, PLAYERS)
+    .in_menu("Server variables", GAME, 110, "variables")
+    .with_help(
+        "Variables of the whole game, such as event switches. A change reaches the game servers within seconds.", "link"
+    ),
+)

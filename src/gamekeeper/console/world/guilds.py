@@ -1,8 +1,10 @@
 """The pages of guilds: the list, and one guild with its members."""
 
 from gamekeeper.console.frame import list_page, pages
+from gamekeeper.console.frame.labels import name_rank
 from gamekeeper.console.frame.list_page import GuildListQuery, RosterQuery
-from gamekeeper.console.frame.texts import gettext
+from gamekeeper.console.frame.menu import GAME, PLAYERS
+from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.players import players
 from gamekeeper.game.core import lookup
 from gamekeeper.game.world import guilds
@@ -12,7 +14,6 @@ from gamekeeper.http.server import paging, queries
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.http.world import guilds as operations
-from gamekeeper.http.world.info_shapes import RANKS
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.lists.search import PART_LETTERS
 from gamekeeper.store.players.players import StoredPlayer
@@ -67,6 +68,11 @@ async def show_guild(request: Request) -> Response:
     )
 
 
-def name_rank(rank: int) -> str:
-    """Return the engine's title of a rank; games may have more ranks than the engine's four."""
-    return RANKS[rank].Title if rank < len(RANKS) else gettext("Rank %(rank)s", rank=rank)
+PAGES = (
+    page_route("/guilds", show_list, PLAYERS)
+    .in_menu("Guilds", GAME, 70, "guild")
+    .with_help("The guilds of the game. They are changed in the game, not here.", "link"),
+    page_route("/guilds/[guild]", show_guild, PLAYERS).with_help(
+        "A guild with its members and ranks. It is changed in the game, not here.", "link"
+    ),
+)

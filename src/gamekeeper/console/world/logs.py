@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from gamekeeper.console.frame.routes import PagePart, ShownSubject
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.world import logs
 from gamekeeper.game.world.logs import LogFilter, LogPage, LogSlice
 from gamekeeper.http.server.request import Request
-from gamekeeper.http.world import link_shapes
+from gamekeeper.http.world import log_shapes
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.world import logs as rows
 from gamekeeper.store.world.logs import ActivityRow, TradeRow
@@ -51,7 +52,7 @@ ACTION_TITLES = PerLanguage[Mapping[str, str]](
     }
 )
 PEER_TITLES = PerLanguage[Mapping[str, str]](lambda: {"client": gettext("game"), "editor": gettext("editor")})
-_decode_items = msgspec.json.Decoder(list[link_shapes.TradeItem]).decode
+_decode_items = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
 
 
 class ActivityLine(NamedTuple):
@@ -78,15 +79,17 @@ class RecentLogs(NamedTuple):
     trades_total: int = 0
 
 
-async def load_recent(tx: Reading, request: Request, wanted: LogFilter) -> RecentLogs | None:
+async def _load_recent(tx: Reading, request: Request, subject: ShownSubject) -> RecentLogs | None:
     """Load the newest entries of an account, or of a player with its trades; None: the viewer may not read the logs."""
     rights = request.caller.permissions
-    if READ not in rights:
+    if READ not in rights or subject.is_past:
         return None
+    player_id, user_id = subject.subjects
+    wanted = LogFilter(user_id=user_id) if player_id is None else LogFilter(player_id=player_id)
     sees_addresses = SEE_ADDRESSES in rights
     found = await logs.load_activity(tx, wanted, NEWEST)
     lines = [_make_activity(each, with_address=sees_addresses) for each in found.rows]
-    if wanted.player_id is None:
+    if player_id is None:
         return RecentLogs(sees_addresses, lines, found.total)
     trades = await logs.load_trades(tx, wanted, NEWEST)
     return RecentLogs(sees_addresses, lines, found.total, await _make_trades(tx, trades), trades.total)
@@ -108,5 +111,8 @@ async def _make_trades(tx: Reading, page: LogPage[TradeRow]) -> list[TradeLine]:
     ]
 
 
-def _name_items(items: Sequence[link_shapes.TradeItem], names: Mapping[str, str]) -> list[tuple[int, str | None]]:
+def _name_items(items: Sequence[log_shapes.TradeItem], names: Mapping[str, str]) -> list[tuple[int, str | None]]:
     return [(each.Quantity, names.get(each.ItemId)) for each in items]
+
+
+PAGE_PARTS = (PagePart("recent", _load_recent, is_history=True),)

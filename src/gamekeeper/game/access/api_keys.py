@@ -10,17 +10,15 @@ from typing import Any, NamedTuple
 
 from gamekeeper.game.access import permissions
 from gamekeeper.game.access import roles as game_roles
-from gamekeeper.game.access.permissions import ADMIN, Actor, make_outranked, read_permissions
+from gamekeeper.game.access.changes import PowersChanged, RolesChanged, UserSuspended
+from gamekeeper.game.access.permissions import ADMIN, make_outranked, read_permissions
 from gamekeeper.game.access.refusals import BadAddressRange, KeyBeyondQuota, KeyOutOfReach, KeyRevoked, NoSuchKey
-from gamekeeper.game.access.security_log import SecurityEvent
 from gamekeeper.game.access.tokens import MINUTE_MS, hash_token
-from gamekeeper.game.accounts import moderation
-from gamekeeper.game.accounts.account_changes import PowersChanged, RolesChanged, UserSuspended
 from gamekeeper.game.core import lookup, values
-from gamekeeper.game.core.change import Unlogged
+from gamekeeper.game.core.change import Actor, Unlogged
 from gamekeeper.game.core.refusals import BadField, NoSuchUser
+from gamekeeper.game.core.request import SecurityEvent
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.game.players import gifts
 from gamekeeper.store.access import api_keys as rows
 from gamekeeper.store.access import roles
 from gamekeeper.store.access.api_keys import ApiKey, KeyLimits
@@ -263,7 +261,7 @@ async def _require_reach(tx: Reading, key: ApiKey, owner: User, actor: Actor | N
     if actor is None:
         return
     held = await read_permissions(tx, actor)
-    if actor.id != owner.id and not moderation.can_act_on(held, owner):
+    if actor.id != owner.id and not permissions.can_act_on(held, owner):
         raise make_outranked(owner)
     if lacking := list_own(key, await roles.read_all(tx)) - held:
         raise KeyOutOfReach(permission=min(lacking))
@@ -275,10 +273,14 @@ async def _require_no_quota(tx: Reading, key: ApiKey, owner: User, actor: Actor 
     Gifts of a key count for its owner: with its text the caller could give more than its quota. A role may get the
     permission to give items later, so keys by a role are refused too.
     """
-    if actor is None or actor.id == owner.id or (key.role is None and gifts.GIVE not in include(key.permissions)):
+    if (
+        actor is None
+        or actor.id == owner.id
+        or (key.role is None and game_roles.ITEMS_GIVE not in include(key.permissions))
+    ):
         return
     caller = await lookup.find_user(tx, actor.id)
-    if await gifts.find_daily_limit(tx, caller.id, caller.grants) is not None:
+    if await game_roles.find_daily_limit(tx, caller.id, caller.grants) is not None:
         raise KeyBeyondQuota(name=key.name)
 
 
@@ -292,7 +294,7 @@ async def _find_scope(tx: Reading, replaces: str, actor: Actor | None) -> str:
         raise BadField(
             field="Replaces", problem="must be the id of an API key, or the name or id of an account"
         ) from None
-    if actor and actor.id != owner.id and not moderation.can_act_on(await read_permissions(tx, actor), owner):
+    if actor and actor.id != owner.id and not permissions.can_act_on(await read_permissions(tx, actor), owner):
         raise make_outranked(owner)
     return key.scope_id if key else owner.id
 

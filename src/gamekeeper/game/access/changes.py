@@ -1,4 +1,4 @@
-"""Changes of an account's identities and second factors.
+"""Changes of accounts that concern access: registration, passwords, permissions, roles, suspension, second factors.
 
 The audit log has the issuers of identities and the kinds of second factors, never ids, names or secrets.
 """
@@ -6,26 +6,236 @@ The audit log has the issuers of identities and the kinds of second factors, nev
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gamekeeper.game.core.change import ChangeSide, Codec, SubjectIds
-from gamekeeper.store.access import identities, known_callers, second_factors, tokens
-from gamekeeper.store.access.identities import Identity
+from gamekeeper.game.access import permissions
+from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, Change, ChangeSide, Codec, Kind, SubjectIds
+from gamekeeper.game.core.lookup import fold, make_clashing_fold
+from gamekeeper.store.access import credentials, roles, second_factors, tokens
+from gamekeeper.store.access.credentials import Identity
+from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.access.second_factors import SecondFactor
-from gamekeeper.store.accounts import users
+from gamekeeper.store.accounts import mails, users
 from gamekeeper.store.engine.interface import Writing
 
 
-@dataclass(frozen=True, slots=True)
-class IdentitiesChanged:
-    """An account linked an identity of an OpenID Connect provider, or removed one."""
+def make_user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.UserColumns:
+    """Make an account's row. `unaddressed`: the email is invalid or taken, so the account is not found by it."""
+    by_name = make_clashing_fold(user.name, user.id) if clashes else fold(user.name)
+    by_email = make_clashing_fold("", user.id) if unaddressed else fold(user.email)
+    return users.UserColumns(user.id, user.name, by_name, user.email, by_email, user.password, *user.powers)
 
-    user: users.User
-    held: Sequence[Identity]  # the identities before the change
-    added: Identity | None = None
-    removed: Identity | None = None
-    kind = "identities_changed"
+
+@dataclass(frozen=True, slots=True)
+class UserChange(Change):
+    user: users.User  # the account before the change
+    ends_access = ""  # cause in the security log if the change revokes tokens, such as "ban"; empty: no such event
 
     def whose(self) -> SubjectIds:
         return None, self.user.id
+
+
+@dataclass(frozen=True, slots=True)
+class UserRegistered(UserChange):
+    kind = Kind("user_registered", "Account registered", ACCOUNTS, 1, why_not="delete the account instead").name
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        known: dict[str, object] = {"name": self.user.name, "email": self.user.email, "password": "changed"}
+        given: dict[str, object] = {"roles": list(self.user.grants.roles)} if self.user.grants.roles else {}
+        return None, ChangeSide(user=known | _list_power_flags(self.user.powers) | given)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        users.insert(tx, [make_user_columns(self.user, unaddressed=not self.user.email)])
+        if self.user.grants.roles:
+            roles.give(tx, self.user.id, self.user.grants.roles)
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordChanged(UserChange):
+    """A new password of an account. It revokes the account's tokens and reset codes."""
+
+    password: str
+    is_proven: bool = False  # the owner proved the account with its current password or a mailed code
+    kind = Kind("password_changed", "Password changed", ACCOUNTS, 5, why_not="the old password is not stored").name
+    command_line = "users password {name}"
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return None, ChangeSide(user={"password": "changed"})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        users.set_password(tx, self.user.id, self.password)
+        tokens.revoke_all_of_user(tx, self.user.id)
+        credentials.delete_reset(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class PowersChanged(UserChange):
+    """New permissions of an account. Removing API access revokes all its tokens and sessions.
+
+    Granting API access revokes them too: it may have been removed by SQL, or by an old version that revoked nothing.
+    """
+
+    powers: Powers
+    kind = Kind("powers_changed", "Permissions changed", ACCOUNTS, 8, needs={"users.manage"}, by_undo=True).name
+    held_by = "staff.manage"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(user=_list_power_flags(self.user.powers)), ChangeSide(user=_list_power_flags(self.powers))
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        users.set_powers(tx, self.user.id, self.powers)
+        if self.user.powers.api != self.powers.api:
+            tokens.revoke_all_of_user(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class RolesChanged(UserChange):
+    """New roles of an account, or new directly granted permissions that have no flag in `Powers`.
+
+    The tokens are revoked if the account gets or loses its log-in, for the reason that `PowersChanged` has.
+    """
+
+    after: users.User
+    kind = Kind("roles_changed", "Roles changed", ACCOUNTS, 9, needs={"staff.manage"}, by_undo=True).name
+    held_by = "staff.manage"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return self._make_side(self.user), self._make_side(self.after)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        before, after = self.user.grants, self.after.grants
+        for write, words in (
+            (roles.take, sorted(set(before.roles) - set(after.roles))),
+            (roles.give, sorted(set(after.roles) - set(before.roles))),
+            (roles.revoke, sorted(before.direct - after.direct)),
+            (roles.grant, sorted(after.direct - before.direct)),
+        ):
+            if words:
+                write(tx, self.user.id, words)
+        if permissions.can_log_in(self.user) != permissions.can_log_in(self.after):
+            tokens.revoke_all_of_user(tx, self.user.id)
+
+    @staticmethod
+    def _make_side(user: users.User) -> ChangeSide:
+        return ChangeSide(user={"roles": list(user.grants.roles), "permissions": sorted(user.grants.direct)})
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSaved(Change):
+    """A new or edited role."""
+
+    before: roles.Role | None
+    after: roles.Role
+    kind = Kind("role_saved", "Role edited", GLOBAL, 2, why_not="edit the role again").name
+    held_by = "staff.manage"
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return _make_role_side(self.before) if self.before else None, _make_role_side(self.after)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        roles.save(tx, self.after)
+        before = self.before.permissions if self.before else frozenset[str]()
+        roles.remove_permissions(tx, self.after.name, before - self.after.permissions)
+        roles.add_permissions(tx, self.after.name, self.after.permissions - before)
+        if self.after.quotas != (self.before.quotas if self.before else ()):
+            roles.save_quotas(tx, self.after.name, self.after.quotas)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleDeleted(Change):
+    role: roles.Role
+    kind = Kind("role_deleted", "Role deleted", GLOBAL, 3, why_not="create the role again").name
+    held_by = "staff.manage"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide | None]:
+        return _make_role_side(self.role), None
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        roles.delete(tx, self.role.name)
+
+
+@dataclass(frozen=True, slots=True)
+class UserSuspended(UserChange):
+    """A suspension of an account. It revokes the account's tokens and sessions; the game is not concerned."""
+
+    kind = Kind(
+        "user_suspended", "Account suspended", ACCOUNTS, 18, needs={"staff.manage"}, by_undo=True, is_sanction=True
+    ).name
+    ends_access = "suspension"
+    held_by = "staff.manage"
+    command_line = "users suspend {name}"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(user={"suspended": False}), ChangeSide(user={"suspended": True})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        users.suspend(tx, self.user.id)
+        tokens.revoke_all_of_user(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class UserResumed(UserChange):
+    kind = Kind(
+        "user_resumed", "Suspension ended", ACCOUNTS, 19, needs={"staff.manage"}, by_undo=True, is_sanction=True
+    ).name
+    held_by = "staff.manage"
+    command_line = "users resume {name}"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(user={"suspended": True}), ChangeSide(user={"suspended": False})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        users.resume(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class ResetRequested(UserChange):
+    """A new password reset code, and the mail with it. The audit log does not have the code itself."""
+
+    code: str
+    tries: int
+    life_ms: int
+    mail_id: str
+    caller_id: str
+    kind = Kind(
+        "reset_requested",
+        "Password reset requested",
+        ACCOUNTS,
+        6,
+        why_not="the mail may have been read; the code expires by itself",
+    ).name
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return None, ChangeSide(user={"reset_code": "changed"})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        credentials.save_reset(tx, self.user.id, self.code, self.tries, self.life_ms, self.mail_id)
+        mails.queue(tx, self.mail_id, self.user.id, self.caller_id, self.user.email, self.life_ms)
+
+
+def _make_role_side(role: roles.Role) -> ChangeSide:
+    named = {"role": role.name, "about": role.about, "read_only": role.read_only}
+    quotas: dict[str, object] = {"quotas": role.quotas} if role.quotas else {}
+    return ChangeSide(user=named | {"permissions": sorted(role.permissions)} | quotas)
+
+
+def _list_power_flags(powers: roles.Powers) -> dict[str, object]:
+    return dict(powers._asdict())
+
+
+@dataclass(frozen=True, slots=True)
+class IdentitiesChanged(UserChange):
+    """An account linked an identity of an OpenID Connect provider, or removed one."""
+
+    held: Sequence[Identity]  # the identities before the change
+    added: Identity | None = None
+    removed: Identity | None = None
+    kind = Kind(
+        "identities_changed",
+        "Linked sign-in changed",
+        ACCOUNTS,
+        12,
+        why_not="the account links or removes the sign-in itself",
+    ).name
+    command_line = "users reset-second-factor {name}"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         left = [each for each in (*self.held, *((self.added,) if self.added else ())) if each is not self.removed]
@@ -33,9 +243,9 @@ class IdentitiesChanged:
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         if self.removed:
-            identities.delete(tx, self.removed.id)
+            credentials.delete_identity(tx, self.removed.id)
         if self.added:
-            identities.insert(tx, self.added)
+            credentials.insert_identity(tx, self.added)
 
 
 def _make_identity_side(held: Sequence[Identity]) -> ChangeSide:
@@ -43,23 +253,26 @@ def _make_identity_side(held: Sequence[Identity]) -> ChangeSide:
 
 
 @dataclass(frozen=True, slots=True)
-class SecondFactorsChanged:
+class SecondFactorsChanged(UserChange):
     """A second factor was added or removed by its owner, or the recovery codes were renewed.
 
     The first factor makes the account's known callers unknown, and ends all sessions but the one that added it: they
     proved only the password.
     """
 
-    user: users.User
     held: Sequence[SecondFactor]  # the factors before the change
     added: SecondFactor | None = None
     removed: SecondFactor | None = None
     code_hashes: Sequence[str] = ()  # hashes of new recovery codes, which replace all others
     session_id: str | None = None  # session that made the change; None: no session
-    kind = "second_factors_changed"
-
-    def whose(self) -> SubjectIds:
-        return None, self.user.id
+    kind = Kind(
+        "second_factors_changed",
+        "Second factor changed",
+        ACCOUNTS,
+        10,
+        why_not="the secret is not stored in the audit log",
+    ).name
+    command_line = "users reset-second-factor {name}"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         renewed: dict[str, object] = {"recovery_codes": "changed"} if self.code_hashes else {}
@@ -74,7 +287,7 @@ class SecondFactorsChanged:
         if self.added:
             second_factors.insert(tx, self.added)
         if not self.held:
-            known_callers.delete(tx, self.user.id)
+            credentials.delete_known_callers(tx, self.user.id)
             tokens.revoke_sessions(tx, self.user.id, self.session_id)
         if self.code_hashes:
             second_factors.replace_recovery_codes(tx, self.user.id, self.code_hashes)
@@ -84,15 +297,19 @@ class SecondFactorsChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class SecondFactorsReset:
+class SecondFactorsReset(UserChange):
     """All second factors of an account were removed by somebody else. It revokes the account's tokens and sessions."""
 
-    user: users.User
     held: Sequence[SecondFactor]
-    kind = "second_factors_reset"
-
-    def whose(self) -> SubjectIds:
-        return None, self.user.id
+    kind = Kind(
+        "second_factors_reset",
+        "Second factor reset",
+        ACCOUNTS,
+        11,
+        why_not="the account sets up a new second factor instead",
+    ).name
+    held_by = "staff.manage"
+    command_line = "users reset-second-factor {name}"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return _make_factor_side(self.held), _make_factor_side(())

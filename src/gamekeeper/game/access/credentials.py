@@ -12,19 +12,23 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
 
-from gamekeeper.game.access import guesses, passwords
+from gamekeeper.game.access import guess_limits, passwords
+from gamekeeper.game.access.changes import PasswordChanged, ResetRequested
 from gamekeeper.game.access.console_refusals import TicketExpired
-from gamekeeper.game.access.guesses import CheckedPassword, Guess, PasswordQueue
-from gamekeeper.game.accounts.account_changes import PasswordChanged, ResetRequested
+from gamekeeper.game.access.guess_limits import CheckedPassword, Guess, PasswordQueue, PasswordQueues
+from gamekeeper.game.access.key_file import KeyFile
+from gamekeeper.game.access.passwords import Passwords
+from gamekeeper.game.access.security_log import FLUSH_SECONDS, FailedGuesses
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.background_jobs import Job
 from gamekeeper.game.core.refusals import TooManyGuesses, TooManyMails, WrongCode, WrongPassword
-from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.core.writes import CoreKeeper, Decision
 from gamekeeper.ground.settings import Settings
 from gamekeeper.store.access import credentials
 from gamekeeper.store.accounts import mails, users
@@ -39,7 +43,17 @@ YIELD_SECONDS = 0.05  # poll interval of the hash-wrapping job while log-ins wai
 REST_FACTOR = 3
 
 
-async def check_imported_password(keeper: Keeper, user: User | None, sent: str) -> User | None:
+@dataclass(frozen=True, slots=True)
+class AccessKeeper(CoreKeeper):
+    """The objects that check passwords and other credentials."""
+
+    passwords: Passwords
+    password_queues: PasswordQueues
+    failed_guesses: FailedGuesses
+    key_file: KeyFile
+
+
+async def check_imported_password(keeper: AccessKeeper, user: User | None, sent: str) -> User | None:
     """Check a password. Return the account with its argon2id hash, which only a new password changes; None: wrong.
 
     If the background job or another log-in replaced the stored hash meanwhile, check against the new one.
@@ -53,7 +67,7 @@ async def check_imported_password(keeper: Keeper, user: User | None, sent: str) 
         user = await users.find_by_id(keeper.store, user.id)
 
 
-async def wrap_all(keeper: Keeper) -> None:
+async def wrap_all(keeper: AccessKeeper) -> None:
     """Wrap all imported password hashes in argon2id, one after the other; log-ins have priority."""
     while some := await _load_batch(keeper):
         for user_id, stored in some:
@@ -64,26 +78,26 @@ async def wrap_all(keeper: Keeper) -> None:
             await asyncio.sleep(REST_FACTOR * (time.monotonic() - started))
 
 
-async def measure_wraps_per_minute(keeper: Keeper) -> int:
+async def measure_wraps_per_minute(keeper: AccessKeeper) -> int:
     """Measure how many imported password hashes one process can wrap in argon2id per minute on this machine."""
     started = time.monotonic()
     await keeper.passwords.wrap_imported(passwords.ImportedHash("", "", wrapped=False))
     return round(60 / (time.monotonic() - started) / (1 + REST_FACTOR))
 
 
-async def _load_batch(keeper: Keeper) -> list[tuple[str, str]]:
+async def _load_batch(keeper: AccessKeeper) -> list[tuple[str, str]]:
     """Read some imported hashes from a random account id on, so that processes seldom work on the same accounts."""
     anywhere = await credentials.read_imported_hashes(keeper.store, lookup.new_guid(), BATCH_ACCOUNTS)
     return anywhere or await credentials.read_imported_hashes(keeper.store, lookup.ZERO_GUID, BATCH_ACCOUNTS)
 
 
-async def _wrap(keeper: Keeper, user_id: str, stored: str) -> None:
+async def _wrap(keeper: AccessKeeper, user_id: str, stored: str) -> None:
     imported = passwords.parse_imported_hash(stored)
     if imported:
         await _replace(keeper, user_id, stored, await keeper.passwords.wrap_imported(imported))
 
 
-async def _replace(keeper: Keeper, user_id: str, old: str, new: str) -> bool:
+async def _replace(keeper: AccessKeeper, user_id: str, old: str, new: str) -> bool:
     async def replace(tx: Writing) -> bool:
         return await credentials.replace_imported_hash(tx, user_id, old, new)
 
@@ -98,20 +112,22 @@ CODE_ATTEMPTS = 5
 MAILS_WINDOW_MS = 60 * 60 * 1000
 
 
-async def check_password(keeper: Keeper, user: User, sent: str, caller: str, address: str) -> str:
+async def check_password(keeper: AccessKeeper, user: User, sent: str, caller: str, address: str) -> str:
     """Check a password. Return the stored hash that it matched; a later transaction refuses if the hash has changed."""
 
     async def note(_: Writing, proven: User) -> str:
         return proven.password
 
-    matched = await run_if_password_right(keeper, guesses.make_caller_guess(user.id, caller, address), user, sent, note)
+    matched = await run_if_password_right(
+        keeper, guess_limits.make_caller_guess(user.id, caller, address), user, sent, note
+    )
     if matched is None:
         raise WrongPassword
     return matched
 
 
 async def run_if_password_right(
-    keeper: Keeper, guess: Guess, user: User | None, sent: str, then: OnRightPassword[T]
+    keeper: AccessKeeper, guess: Guess, user: User | None, sent: str, then: OnRightPassword[T]
 ) -> T | None:
     """Check a password; if right, run `then` in the transaction that releases the reserved guess. None: it is wrong.
 
@@ -142,10 +158,10 @@ def _reuse_previous_check(turn: PasswordQueue, password_fingerprint: bytes) -> U
 
 
 async def _check_reserved_guess(
-    keeper: Keeper, turn: PasswordQueue, guess: Guess, user: User | None, sent: str
+    keeper: AccessKeeper, turn: PasswordQueue, guess: Guess, user: User | None, sent: str
 ) -> User | None:
     try:
-        async with guesses.reserve_guess(keeper.store, keeper.settings, guess):
+        async with guess_limits.reserve_guess(keeper.store, keeper.settings, guess):
             proven = await check_imported_password(keeper, user, sent)
     except TooManyGuesses as refusal:
         turn.set_result(refusal)
@@ -157,7 +173,7 @@ async def _check_reserved_guess(
 
 
 async def _release_guess_and_run(tx: Writing, guess: Guess, proven: User, then: OnRightPassword[T]) -> T:
-    guesses.release_right_guess(tx, guess)
+    guess_limits.release_right_guess(tx, guess)
     return await then(tx, proven)
 
 
@@ -173,7 +189,7 @@ async def request_reset(tx: Reading, key: str, caller: str, settings: Settings) 
     return Decision([ResetRequested(user, code, CODE_ATTEMPTS, CODE_LIFE_MS, lookup.new_guid(), caller)], user)
 
 
-async def check_reset_code(keeper: Keeper, key: str, sent: str, caller: str, address: str) -> str:
+async def check_reset_code(keeper: AccessKeeper, key: str, sent: str, caller: str, address: str) -> str:
     """Check a password reset code. A wrong one uses up an attempt in its own transaction, so a dry run counts too."""
 
     async def compare(tx: Writing) -> tuple[str, str | None]:
@@ -195,7 +211,7 @@ async def redeem_code(tx: Reading, key: str, code: str, password: str) -> Decisi
     user = await lookup.lock_user(tx, key)
     if await credentials.find_current_reset(tx, user.id) != code:
         raise WrongCode  # the reset code was used or replaced since the check
-    return Decision([PasswordChanged(user, password, is_proven=True), guesses.forget_known_callers(user.id)], user)
+    return Decision([PasswordChanged(user, password, is_proven=True), guess_limits.forget_known_callers(user.id)], user)
 
 
 async def _lock_user_and_caller(tx: Reading, key: str, caller: str) -> User:
@@ -221,17 +237,25 @@ class Ticket(msgspec.Struct, frozen=True):
     by: str = ""  # sign-in: issuer that proved the first step; empty: the password did
 
 
-async def make_ticket(keeper: Keeper, purpose: str, user_id: str, value: str = "", by: str = "") -> tuple[Ticket, str]:
+async def make_ticket(
+    keeper: AccessKeeper, purpose: str, user_id: str, value: str = "", by: str = ""
+) -> tuple[Ticket, str]:
     """Make a ticket, and its encrypted text for a form."""
     now, challenge = await clock.now(keeper.store), secrets.token_urlsafe(CHALLENGE_BYTES)
     ticket = Ticket(user_id, lookup.new_guid(), now, value, challenge, by)
     return ticket, keeper.key_file.seal(msgspec.json.encode(ticket), purpose)
 
 
-async def read_ticket(keeper: Keeper, purpose: str, sealed: str) -> Ticket:
+async def read_ticket(keeper: AccessKeeper, purpose: str, sealed: str) -> Ticket:
     """Decrypt a ticket. It is refused if it was changed, was made for another purpose, or has expired."""
     content = keeper.key_file.unseal(sealed, purpose)
     ticket = msgspec.json.decode(content, type=Ticket) if content else None
     if ticket is None or await clock.now(keeper.store) - ticket.made_at > LIFE_MINUTES * 60_000:
         raise TicketExpired(minutes=LIFE_MINUTES)
     return ticket
+
+
+JOBS = (
+    Job[AccessKeeper]("imported passwords", POLL_SECONDS, lambda keeper: partial(wrap_all, keeper)),
+    Job[AccessKeeper]("failed guesses", FLUSH_SECONDS, lambda keeper: keeper.failed_guesses.flush, at_stop=True),
+)

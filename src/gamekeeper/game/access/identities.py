@@ -11,7 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from gamekeeper.game.access import permissions, roles, tokens
-from gamekeeper.game.access.changes import IdentitiesChanged
+from gamekeeper.game.access.changes import IdentitiesChanged, PowersChanged, RolesChanged, UserRegistered
 from gamekeeper.game.access.console_refusals import (
     IdentityGivesRoles,
     IdentityTaken,
@@ -21,24 +21,22 @@ from gamekeeper.game.access.console_refusals import (
     TooManyIdentities,
     UnknownIdentity,
 )
+from gamekeeper.game.access.credentials import AccessKeeper
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.access.permissions import is_mapped_to_role, is_removable_identity, parse_role_mapping
 from gamekeeper.game.access.refusals import LastManager
 from gamekeeper.game.access.roles import RoleRequest
-from gamekeeper.game.access.security_log import SecurityEvent
 from gamekeeper.game.access.tokens import FirstStep, TokenPair
-from gamekeeper.game.accounts import accounts
-from gamekeeper.game.accounts.account_changes import PowersChanged, RolesChanged, UserRegistered
-from gamekeeper.game.core import lookup
+from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core.change import Change, Unlogged
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.lookup import fold
 from gamekeeper.game.core.refusals import BadField, Refusal
+from gamekeeper.game.core.request import SecurityEvent
 from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.ground.settings import Settings
-from gamekeeper.store.access import identities as rows
+from gamekeeper.store.access import credentials as rows
 from gamekeeper.store.access import roles as role_rows
-from gamekeeper.store.access.identities import Identity
+from gamekeeper.store.access.credentials import Identity
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
@@ -68,12 +66,14 @@ async def find_unknown_roles(tx: Reading, settings: Settings) -> list[str]:
     return sorted(named - (await role_rows.read_all(tx)).keys()) if named else []
 
 
-async def sign_in(keeper: Keeper, proven: ProvenIdentity, started_at: int, intent: Intent) -> TokenPair | FirstStep:
+async def sign_in(
+    keeper: AccessKeeper, proven: ProvenIdentity, started_at: int, intent: Intent
+) -> TokenPair | FirstStep:
     """Sign in with an identity: find or make its account, set its roles, and open a session.
 
     `started_at`: when the sign-in began; it works once, over all instances. `intent` has the request's id and origin.
     """
-    known = await rows.find(keeper.store, proven.issuer, proven.subject)
+    known = await rows.find_identity(keeper.store, proven.issuer, proven.subject)
     user_id = known.user_id if known else lookup.new_guid()
     password = ""
     if known is None and is_mapped_to_role(proven.groups, keeper.settings):
@@ -95,7 +95,7 @@ async def admit(
 
     `user_id`: the identity's account as it was read before, or the id for a new one, with a password that nobody knows.
     """
-    found = await rows.find(tx, proven.issuer, proven.subject)
+    found = await rows.find_identity(tx, proven.issuer, proven.subject)
     if found is None:
         return await _register(tx, proven, started_at, user_id, password, settings)
     if found.user_id != user_id:
@@ -105,7 +105,7 @@ async def admit(
         raise barred
 
     async def use(tx: Writing) -> None:
-        if not await rows.use(tx, found.id, started_at):
+        if not await rows.note_identity_use(tx, found.id, started_at):
             raise SignInUsed
 
     changes, events = await _plan_roles(tx, user, proven.groups, settings)
@@ -163,7 +163,7 @@ async def _register(
 async def _find_free_name(tx: Reading, proven: ProvenIdentity, settings: Settings) -> str:
     for name in _list_names(proven.name):
         try:
-            accounts.require_name(name, "name", settings)
+            values.require_name(name, "name", settings)
         except Refusal:
             continue
         if await users.find_by_fold(tx, fold(name)) is None:
@@ -183,7 +183,7 @@ def _list_names(wanted: str) -> Iterator[str]:
 async def _find_free_email(tx: Reading, email: str) -> str:
     """Return the email address if it is valid and free, else an empty text: the account then has none."""
     try:
-        accounts.require_email(email, "email")
+        values.require_email(email, "email")
     except BadField:
         return ""
     return "" if await users.find_id_by_email_fold(tx, fold(email)) else email
@@ -192,7 +192,7 @@ async def _find_free_email(tx: Reading, email: str) -> str:
 async def link(tx: Reading, user_id: str, proven: ProvenIdentity, started_at: int) -> Decision[User]:
     """Link an identity to the caller's account."""
     user = await lookup.lock_user(tx, user_id)
-    found, held = await rows.find(tx, proven.issuer, proven.subject), await rows.read_of_user(tx, user.id)
+    found, held = await rows.find_identity(tx, proven.issuer, proven.subject), await rows.read_identities(tx, user.id)
     if found and found.user_id != user.id:
         raise IdentityTaken(provider=proven.provider)
     if found:
@@ -206,7 +206,7 @@ async def link(tx: Reading, user_id: str, proven: ProvenIdentity, started_at: in
 async def remove(tx: Reading, user_id: str, identity_id: str, settings: Settings) -> Decision[User]:
     """Remove an identity of the caller's account."""
     user = await lookup.lock_user(tx, user_id)
-    held = await rows.read_of_user(tx, user.id)
+    held = await rows.read_identities(tx, user.id)
     found = next((each for each in held if each.id == identity_id), None)
     if found is None:
         raise NoSuchIdentity

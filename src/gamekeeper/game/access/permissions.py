@@ -1,22 +1,22 @@
 """Permissions and built-in roles: what a caller may do. The tables of docs/permissions.md are generated from here.
 
-An `Actor` is the account that asks for a change, with the permissions of the credential that it uses. The setting
-`oidc_roles` maps the groups of an OpenID Connect provider to roles. The last account that can manage staff must not
-lose that permission: rules for accounts and roles use the staff lock of this module.
+The setting `oidc_roles` maps the groups of an OpenID Connect provider to roles. The last account that can manage staff
+must not lose that permission: rules for accounts and roles use the staff lock of this module.
 
 Permissions of `COLUMNS`, and the role `api`, are flags in the table of accounts, as they were before there were roles.
 So an older version can run beside this one during an upgrade. All other permissions and roles have tables of their own.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from gamekeeper.game.access.refusals import LastManager, UnknownRole
+from gamekeeper.game.core.change import Actor
 from gamekeeper.game.core.refusals import Outranked
 from gamekeeper.ground.settings import BadSetting, Settings, variable
 from gamekeeper.store.access import roles
-from gamekeeper.store.access.identities import Identity
+from gamekeeper.store.access.credentials import Identity
 from gamekeeper.store.access.roles import NO_GRANTS, Grants, Powers, Role
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
@@ -88,6 +88,13 @@ COLUMNS: Mapping[str, str] = {  # flag in Powers → permission that it grants
 GUARDED = frozenset({"keys.manage", "staff.manage"})
 FLAGS: Mapping[str, str] = {permission: flag for flag, permission in COLUMNS.items()}
 STAFF = "staff.manage"
+DECIDE = "approvals.decide"  # the permission; also the rule that holds changes of accounts that decide on approvals
+PROTECTED = frozenset({"users.manage", "staff.manage", "game.link"})  # only moderators with the same may act on holders
+# permissions by the names that the commands and operations of `Powers` use, with their flags
+POWER_ROLES = {"users.query": "users_query", "users.manage": "users_manage", "game.link": "game_link"}
+SYNONYMS = {"userquery": "users.query", "usermanage": "users.manage"}
+POWERS = ("editor", "ban", "kick", "mute")
+POWER_FLAGS = {**POWER_ROLES, **{flag: flag for flag in Powers._fields}}
 ADMIN, API = "admin", "api"  # names of the role with every permission, and of the role that `users.api` stands for
 
 
@@ -189,14 +196,6 @@ def make_powers(held: frozenset[str], *, can_log_in: bool) -> Powers:
 
 
 NO_PERMISSION = "You do not have the permission to do this."
-
-
-class Actor(NamedTuple):
-    id: str
-    name: str
-    permissions: frozenset[str]  # permissions of the credential; the account may have more
-    require: Callable[[frozenset[str]], None]  # raises if the credential lacks one of the given permissions
-    has_gift_limits: bool = False  # gifts of the credential have a limit, such as that of an API key
 
 
 def make_outranked(user: User) -> Outranked:
@@ -315,3 +314,49 @@ def is_removable_identity(identity: Identity, settings: Settings) -> bool:
     approve their own changes.
     """
     return identity.issuer != settings.oidc_issuer or not parse_role_mapping(settings.oidc_roles)
+
+
+def can_act_on(own: frozenset[str], user: User) -> bool:
+    """Tell whether a caller with these permissions may ban, mute or kick an account.
+
+    The caller's powers must weigh as much as those of the account, and it must manage no less.
+
+    A ban revokes tokens: so those of game servers and of account and staff managers are protected.
+    """
+    if not list_held(user) & PROTECTED <= own:
+        return False
+    weight = _weigh_powers(make_powers(own, can_log_in=True))
+    return weight >= _weigh_powers(find_powers(user))
+
+
+def _weigh_powers(powers: Powers) -> int:
+    """Weigh an account's permissions as the game engine does: `ban` weighs more than all others together."""
+    return powers.editor + 2 * powers.mute + 4 * powers.kick + 8 * powers.ban
+
+
+def find_role(name: str) -> str | None:
+    """Return the canonical name of a role; None: there is no such role."""
+    found = SYNONYMS.get(name.lower(), name.lower())
+    return found if found in POWER_ROLES else None
+
+
+def grant(powers: Powers, right: str) -> Powers:
+    """Add a role or permission to an account. `users.manage` includes `users.query`."""
+    wider = powers._replace(**{POWER_FLAGS[right]: True})
+    return wider._replace(users_query=wider.users_query or wider.users_manage)
+
+
+def revoke(powers: Powers, right: str) -> Powers:
+    narrower = powers._replace(**{POWER_FLAGS[right]: False})
+    return narrower._replace(users_manage=narrower.users_manage and narrower.users_query)
+
+
+def is_decider(user: User) -> bool:
+    """Tell whether an account may decide on approvals once it can log in."""
+    return DECIDE in list_held(user)
+
+
+async def gives_decision(tx: Reading, names: Sequence[str]) -> bool:
+    """Tell whether one of these roles gives `approvals.decide`."""
+    table = await roles.read_all(tx)
+    return any(DECIDE in list_permissions(table[each]) for each in names if each in table)

@@ -10,12 +10,13 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.game.access import permissions
+from gamekeeper.game.access.changes import PowersChanged, RoleDeleted, RoleSaved, RolesChanged
 from gamekeeper.game.access.permissions import (
     ADMIN,
     API,
     COLUMNS,
     NO_PERMISSION,
-    Actor,
+    POWER_FLAGS,
     list_permissions,
     make_outranked,
     read_permissions,
@@ -32,25 +33,24 @@ from gamekeeper.game.access.refusals import (
     RoleOutOfReach,
     UnknownPermission,
 )
-from gamekeeper.game.accounts import accounts, moderation
-from gamekeeper.game.accounts.account_changes import PowersChanged, RoleDeleted, RoleSaved, RolesChanged
-from gamekeeper.game.accounts.accounts import FLAGS
 from gamekeeper.game.core import lookup, values
-from gamekeeper.game.core.change import Change
+from gamekeeper.game.core.change import Actor, Change
 from gamekeeper.game.core.refusals import BadField, Outranked, OwnPowers
+from gamekeeper.game.core.request import DailyLimit
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.game.players import gifts
 from gamekeeper.store.access import api_keys
 from gamekeeper.store.access import roles as rows
-from gamekeeper.store.access.roles import NO_ROLE, Powers, Role
+from gamekeeper.store.access.roles import NO_ROLE, Grants, Powers, Role
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.players import items
 
 NAME = re.compile(r"[a-z][a-z0-9 _-]{0,38}[a-z0-9]")
 NAME_RULE = "must have 2 to 40 characters out of a-z, 0-9, space, _ and -, with a letter first and no space at the end"
 MAX_ABOUT = 200  # characters of a role's description
-GIVE, TAKE, EDIT, DELETE = "give", "take", "edit", "delete"
+GIVE, TAKE, EDIT, DELETE = "give", "take", "edit", "delete"  # acts
+ITEMS_GIVE = "items.give"  # the permission
 COMMANDS: Mapping[str, str] = {  # act → command that does it on the server
     GIVE: "users give NAME {role}",
     TAKE: "users take NAME {role}",
@@ -115,9 +115,9 @@ def apply_request(user: User, wanted: RoleRequest, table: dict[str, Role]) -> Us
     """Return the account with these roles and permissions given and taken."""
     powers = user.powers._replace(api=(user.powers.api or API in wanted.give) and API not in wanted.take)
     for each in wanted.grant:
-        powers = accounts.grant(powers, permissions.FLAGS[each]) if each in permissions.FLAGS else powers
+        powers = permissions.grant(powers, permissions.FLAGS[each]) if each in permissions.FLAGS else powers
     for each in wanted.revoke:
-        powers = accounts.revoke(powers, permissions.FLAGS[each]) if each in permissions.FLAGS else powers
+        powers = permissions.revoke(powers, permissions.FLAGS[each]) if each in permissions.FLAGS else powers
     held = ({*user.grants.roles, *wanted.give} - {*wanted.take}) - {API}
     direct = (user.grants.direct | {*wanted.grant} - permissions.FLAGS.keys()) - {*wanted.revoke}
     return permissions.compute_grants(user._replace(powers=powers), held, direct, table)
@@ -130,7 +130,7 @@ async def _require_reach(
     if user.id == actor.id:
         raise OwnPowers(name=user.name)
     held = await read_permissions(tx, actor)
-    if not moderation.can_act_on(held, user):
+    if not permissions.can_act_on(held, user):
         raise make_outranked(user)
     own_roles = (await lookup.find_user(tx, actor.id)).grants.roles
     for act, role in touched:
@@ -154,11 +154,11 @@ async def require_no_quota(tx: Reading, given: Mapping[str, frozenset[str]], act
     Another account has a limit of its own, or none: with enough of them the caller could give more than its quota.
     `given`: name of a role, permission or account → all permissions that it gives.
     """
-    giving = [name for name, held in given.items() if gifts.GIVE in held]
+    giving = [name for name, held in given.items() if ITEMS_GIVE in held]
     if not giving:
         return
     caller = await lookup.find_user(tx, actor.id)
-    if actor.has_gift_limits or await gifts.find_daily_limit(tx, caller.id, caller.grants) is not None:
+    if actor.has_gift_limits or await find_daily_limit(tx, caller.id, caller.grants) is not None:
         raise RoleBeyondQuota(role=min(giving))
 
 
@@ -269,7 +269,7 @@ async def change_powers(tx: Reading, key: str, given: Mapping[str, bool], actor:
     user = await lookup.find_user(tx, found.id)
     wanted = apply_powers(user, given)
     await require_may_change(tx, user, wanted, actor)
-    decision = await accounts.change_powers(tx, user.id, wanted)
+    decision = await set_powers(tx, user.id, wanted)
     await _require_revoked(tx, decision.result, given)
     return decision
 
@@ -286,8 +286,8 @@ def apply_powers(user: User, given: Mapping[str, bool]) -> Powers:
         raise BadField(field="users.manage", problem="can only be held with users.query; give or take both")
     powers, had = user.powers, permissions.find_powers(user)
     for right, held in given.items():
-        if held != getattr(had, FLAGS[right]):
-            powers = accounts.grant(powers, right) if held else accounts.revoke(powers, right)
+        if held != getattr(had, POWER_FLAGS[right]):
+            powers = permissions.grant(powers, right) if held else permissions.revoke(powers, right)
     return powers
 
 
@@ -296,7 +296,7 @@ async def require_may_change(tx: Reading, user: User, wanted: Powers, actor: Act
     if user.id == actor.id:
         raise OwnPowers(name=user.name)
     held = await read_permissions(tx, actor)
-    if not moderation.can_act_on(held, user):
+    if not permissions.can_act_on(held, user):
         raise make_outranked(user)
     flags = zip(Powers._fields, user.powers, wanted, strict=True)
     changed = {COLUMNS[flag] for flag, was, shall in flags if was != shall and flag in COLUMNS}
@@ -312,8 +312,25 @@ async def _require_revoked(tx: Reading, after: User, given: Mapping[str, bool]) 
     """Refuse to revoke a permission that the account keeps by a role."""
     kept = permissions.find_powers(after)
     for right, held in given.items():
-        if not held and getattr(kept, FLAGS[right]):
-            permission = COLUMNS.get(FLAGS[right], right)
+        if not held and getattr(kept, POWER_FLAGS[right]):
+            permission = COLUMNS.get(POWER_FLAGS[right], right)
             table = await rows.read_all(tx)
             role = find_granting_role(after, permission, table)
             raise HeldByRole(name=after.name, permission=permission, role=role)
+
+
+async def set_powers(tx: Reading, key: str, powers: Powers) -> Decision[User]:
+    """Change the flags of an account."""
+    user = await permissions.lock_if_staff(tx, await lookup.lock_user(tx, key))
+    after = await permissions.apply_powers(tx, user, powers)
+    await permissions.require_manager_left(tx, user, after)
+    changes = [PowersChanged(user, powers)] if user.powers != powers else []
+    return Decision(changes, after, subject=(None, user.id))
+
+
+async def find_daily_limit(tx: Reading, user_id: str, grants: Grants) -> DailyLimit | None:
+    """Return the daily limit of an account by its roles; None if it may give items by a role without a quota."""
+    if ITEMS_GIVE in grants.direct:
+        return None
+    quotas = await items.read_quotas_of_user(tx, user_id)
+    return DailyLimit(user_id, tuple(quotas)) if quotas and all(quotas) else None

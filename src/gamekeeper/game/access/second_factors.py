@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import msgspec
 import pyotp
 
-from gamekeeper.game.access import guesses, permissions, security_log
+from gamekeeper.game.access import guess_limits, permissions, security_log
 from gamekeeper.game.access.changes import IdentitiesChanged, SecondFactorsChanged, SecondFactorsReset
 from gamekeeper.game.access.console_refusals import (
     FactorExists,
@@ -23,18 +23,17 @@ from gamekeeper.game.access.console_refusals import (
     TooManyFactors,
     WrongSecondFactor,
 )
-from gamekeeper.game.access.credentials import Ticket
+from gamekeeper.game.access.credentials import AccessKeeper, Ticket
 from gamekeeper.game.access.key_file import KeyFile
-from gamekeeper.game.access.permissions import Actor, is_removable_identity, make_outranked, read_permissions
+from gamekeeper.game.access.permissions import is_removable_identity, make_outranked, read_permissions
 from gamekeeper.game.access.refusals import OwnFactors
-from gamekeeper.game.access.security_log import Origin, SecurityEvent
-from gamekeeper.game.accounts import moderation
 from gamekeeper.game.core import lookup, values
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.change import Actor
 from gamekeeper.game.core.refusals import TooManyGuesses
+from gamekeeper.game.core.request import Origin, SecurityEvent
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.ground.settings import Settings
-from gamekeeper.store.access import identities
+from gamekeeper.store.access import credentials
 from gamekeeper.store.access import second_factors as rows
 from gamekeeper.store.access.second_factors import PASSKEY, TOTP, SecondFactor
 from gamekeeper.store.accounts import users
@@ -113,7 +112,7 @@ def unseal_secret(keys: KeyFile, user_id: str, sealed: str) -> str | None:
     return None if found is None else found.decode()
 
 
-async def use_code(tx: Writing, keeper: Keeper, user_id: str, sent: str, origin: Origin) -> bool:
+async def use_code(tx: Writing, keeper: AccessKeeper, user_id: str, sent: str, origin: Origin) -> bool:
     """Use up a TOTP code or a recovery code. False: it is wrong, or was used already."""
     code = "".join(sent.split()).replace("-", "").lower()
     if not code.isdigit() or len(code) == RECOVERY_LENGTH:
@@ -129,21 +128,21 @@ async def use_code(tx: Writing, keeper: Keeper, user_id: str, sent: str, origin:
     return False
 
 
-async def run_as_guess(keeper: Keeper, user_id: str, origin: Origin, check: Check[T]) -> T | None:
+async def run_as_guess(keeper: AccessKeeper, user_id: str, origin: Origin, check: Check[T]) -> T | None:
     """Run a check of a second factor in a transaction. It counts as a guess at the account, like a wrong password.
 
     None: the check failed, and the guess stays counted.
     """
-    guess = guesses.make_address_guess(user_id, "", origin.address or "")
+    guess = guess_limits.make_address_guess(user_id, "", origin.address or "")
 
     async def check_and_release(tx: Writing) -> T | None:
         found = await check(tx)
         if found is not None:
-            guesses.release_right_guess(tx, guess, second_factor=True)
+            guess_limits.release_right_guess(tx, guess, second_factor=True)
         return found
 
     try:
-        async with guesses.reserve_guess(keeper.store, keeper.settings, guess):
+        async with guess_limits.reserve_guess(keeper.store, keeper.settings, guess):
             found = await keeper.store.write(check_and_release)
     except TooManyGuesses:
         keeper.failed_guesses.add("guess_refused", guess.user_id, guess.actor_id, guess.client)
@@ -153,7 +152,7 @@ async def run_as_guess(keeper: Keeper, user_id: str, origin: Origin, check: Chec
     return found
 
 
-async def require_factor(keeper: Keeper, user_id: str, origin: Origin, use_factor: UseFactor) -> None:
+async def require_factor(keeper: AccessKeeper, user_id: str, origin: Origin, use_factor: UseFactor) -> None:
     """Require a right code or passkey from somebody who is signed in already."""
 
     async def check(tx: Writing) -> bool | None:
@@ -176,7 +175,7 @@ def hash_recovery_code(user_id: str, code: str) -> str:
     return hashlib.sha256(f"{user_id}\n{code.replace('-', '')}".encode()).hexdigest()
 
 
-def make_totp(keeper: Keeper, ticket: Ticket, name: str, sent: str) -> SecondFactor:
+def make_totp(keeper: AccessKeeper, ticket: Ticket, name: str, sent: str) -> SecondFactor:
     """Make a TOTP factor, if the code that was sent proves that the owner's app has the secret of the ticket."""
     step = find_step(ticket.value, "".join(sent.split()))
     if step is None:
@@ -240,7 +239,7 @@ async def reset(tx: Reading, key: str, actor: Actor | None, settings: Settings) 
     if actor is not None:
         if user.id == actor.id:
             raise OwnFactors
-        if not moderation.can_act_on(await read_permissions(tx, actor), user):
+        if not permissions.can_act_on(await read_permissions(tx, actor), user):
             raise make_outranked(user)
     held = await rows.read_of_user(tx, user.id)
     unlinked = await _unlink(tx, user, settings)
@@ -249,7 +248,7 @@ async def reset(tx: Reading, key: str, actor: Actor | None, settings: Settings) 
 
 
 async def _unlink(tx: Reading, user: User, settings: Settings) -> list[IdentitiesChanged]:
-    held, changes = await identities.read_of_user(tx, user.id), list[IdentitiesChanged]()
+    held, changes = await credentials.read_identities(tx, user.id), list[IdentitiesChanged]()
     for each in [each for each in held if is_removable_identity(each, settings)]:
         changes.append(IdentitiesChanged(user, held, removed=each))
         held = [other for other in held if other is not each]

@@ -5,32 +5,36 @@ an attacker chooses how many there are: they are collected in memory, added up, 
 """
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.game.access.changes import IdentitiesChanged, SecondFactorsChanged, SecondFactorsReset
-from gamekeeper.game.access.guesses import find_network
-from gamekeeper.game.access.permissions import API, COLUMNS
-from gamekeeper.game.accounts.account_changes import (
+from gamekeeper.game.access.changes import (
+    IdentitiesChanged,
     PasswordChanged,
     PowersChanged,
     RoleDeleted,
     RoleSaved,
     RolesChanged,
-    UserBanned,
+    SecondFactorsChanged,
+    SecondFactorsReset,
+    UserChange,
     UserRegistered,
-    UserSuspended,
 )
+from gamekeeper.game.access.guess_limits import find_network
+from gamekeeper.game.access.permissions import API, COLUMNS
 from gamekeeper.game.core import lookup
+from gamekeeper.game.core.background_jobs import Erasure, OldRows
 from gamekeeper.game.core.change import Change, Unlogged
+from gamekeeper.game.core.request import UNKNOWN_ORIGIN, FindOrigin, Origin, SecurityEvent
 from gamekeeper.store.access import security_log
 from gamekeeper.store.access.roles import NO_GRANTS, Powers
 from gamekeeper.store.access.security_log import SecurityFilter, SecurityRow
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading, Store, Writing
+from gamekeeper.store.insight import activity
 
 KINDS: Mapping[str, str] = {
     "sign_in": "An account signed in. The credential is the new token or session. `By`: issuer of OpenID Connect.",
@@ -69,34 +73,6 @@ MAX_ADDRESSES = 50  # known addresses of an account or API key; a key in a web p
 OTHER_ADDRESSES = "others"  # stands for all further addresses
 MAX_USES = 1000  # used addresses, of all accounts and API keys together, that one transaction stores at most
 USED_PAUSE_MS = 24 * 60 * 60 * 1000  # an address that is in use is updated once a day
-# changes of the audit log that are in the security log too
-CHANGES = frozenset(
-    each.kind
-    for each in (
-        *(PasswordChanged, PowersChanged, RolesChanged, RoleSaved, RoleDeleted, UserBanned, UserRegistered),
-        *(SecondFactorsChanged, SecondFactorsReset, IdentitiesChanged, UserSuspended),
-    )
-)
-
-
-class Origin(NamedTuple):
-    """Where a request came from."""
-
-    address: str | None = None
-    browser: str | None = None  # header User-Agent, cut
-
-
-UNKNOWN_ORIGIN = Origin()
-FindOrigin = Callable[[], Origin]
-
-
-class SecurityEvent(NamedTuple):
-    kind: str  # one of KINDS
-    user_id: str | None  # the account that the event is about; None: an unknown account, or none
-    actor_id: str | None = None  # the account that caused the event; None: the command line, or unknown
-    origin: Origin = UNKNOWN_ORIGIN
-    credential_id: str | None = None  # the token or API key that the event is about
-    details: Mapping[str, object] | None = None  # as the API answers them: no secrets, no names of people
 
 
 class CredentialUse(NamedTuple):
@@ -129,7 +105,7 @@ def record_decision(
     """Record the events of a decision: those that its rule gave, and those that follow from its changes."""
     found = [*events]
     for change in changes:
-        if not isinstance(change, Unlogged) and change.kind in CHANGES:
+        if isinstance(change, (UserChange, RoleSaved, RoleDeleted)):
             found += _describe(change)
     if found:
         origin = find_origin() if find_origin else UNKNOWN_ORIGIN
@@ -232,7 +208,7 @@ def _make_row(event: SecurityEvent) -> dict[str, str | None]:
     }
 
 
-def _describe(change: Change) -> list[SecurityEvent]:
+def _describe(change: UserChange | RoleSaved | RoleDeleted) -> list[SecurityEvent]:
     found: list[SecurityEvent] = []
     match change:
         case RolesChanged(user=user, after=after):
@@ -248,10 +224,8 @@ def _describe(change: Change) -> list[SecurityEvent]:
             field = "identities" if isinstance(change, IdentitiesChanged) else "second_factors"
             details = {"Before": before.user[field], "After": after.user[field]}
             found = [SecurityEvent(change.kind, user.id, details=details)]
-        case UserBanned(user=user):
-            found = [SecurityEvent("tokens_revoked", user.id, details={"By": "ban"})]
-        case UserSuspended(user=user):
-            found = [SecurityEvent("tokens_revoked", user.id, details={"By": "suspension"})]
+        case UserChange(user=user, ends_access=by) if by:
+            found = [SecurityEvent("tokens_revoked", user.id, details={"By": by})]
         case RoleSaved(before=before, after=after):
             had = before.permissions if before else frozenset[str]()
             edits = {"Added": sorted(after.permissions - had), "Removed": sorted(had - after.permissions)}
@@ -273,3 +247,19 @@ def _list_grants(user: User) -> set[str]:
     """List the roles and directly granted permissions of an account; `api` is the role."""
     flags = {COLUMNS.get(name, name) for name, held in user.powers._asdict().items() if held and name != API}
     return {*user.grants.roles, *user.grants.direct, *flags, *([API] if user.powers.api else [])}
+
+
+async def _erase(tx: Writing, owner_id: str, most: int) -> int:
+    return await security_log.delete_of_user(tx, owner_id, most) or await security_log.blank_by_actor(
+        tx, owner_id, most
+    )
+
+
+async def _delete_old(tx: Writing, before_ms: int, most: int) -> int:
+    # sign-ins after this time are not in the rollups yet
+    counted = (await activity.find_checkpoint(tx, activity.SIGN_INS)).position * 3_600_000  # in hours
+    return await security_log.delete_old(tx, min(before_ms, counted), most)
+
+
+ERASURES = (Erasure(10, _erase),)
+OLD_ROWS = (OldRows(30, lambda settings: settings.security_days, _delete_old),)

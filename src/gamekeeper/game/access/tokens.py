@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from gamekeeper.game.access import credentials, guesses, permissions, second_factors, security_log
+from gamekeeper.game.access import credentials, guess_limits, permissions, second_factors, security_log
+from gamekeeper.game.access.credentials import AccessKeeper
 from gamekeeper.game.access.refusals import AccountSuspended, MfaRequired, WrongOtp
 from gamekeeper.game.access.second_factors import UseFactor
-from gamekeeper.game.access.security_log import UNKNOWN_ORIGIN, CredentialUse, Origin, SecurityEvent
+from gamekeeper.game.access.security_log import CredentialUse
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Unlogged
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.refusals import (
     AccountBanned,
     InvalidGrant,
@@ -27,7 +27,9 @@ from gamekeeper.game.core.refusals import (
     NoSuchUser,
     UnauthorizedClient,
 )
+from gamekeeper.game.core.request import UNKNOWN_ORIGIN, Origin, SecurityEvent
 from gamekeeper.game.core.writes import Decision
+from gamekeeper.ground.instants import DAY_MS, MINUTE_MS
 from gamekeeper.store.access import second_factors as factor_rows
 from gamekeeper.store.access import tokens
 from gamekeeper.store.accounts import users
@@ -36,8 +38,6 @@ from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
 
 ACCESS_PREFIX = "gka_"
-MINUTE_MS = 60_000
-DAY_MS = 24 * 60 * MINUTE_MS
 CODE_MISSING = "This account has a second factor: send its code, or a recovery code, in the field 'otp'."
 LOG_IN_AGAIN = "This account has a second factor by now: log in again, with its code in the field 'otp'."
 SET_UP = "The role '{role}' requires a second factor: sign in at /console and set it up there first."
@@ -74,7 +74,7 @@ class Grant(NamedTuple):
 
 
 async def log_in(
-    keeper: Keeper,
+    keeper: AccessKeeper,
     name: str,
     sent: str,
     origin: Origin,
@@ -94,14 +94,16 @@ async def log_in(
     return await finish_log_in(keeper, begun, use_code, origin, grant)
 
 
-async def begin_log_in(keeper: Keeper, name: str, sent: str, origin: Origin, grant: Grant) -> TokenPair | FirstStep:
+async def begin_log_in(
+    keeper: AccessKeeper, name: str, sent: str, origin: Origin, grant: Grant
+) -> TokenPair | FirstStep:
     """Check name and password. An unknown account and a wrong password get the same answer in the same time.
 
     The name may be an id: accounts with a taken name can log in only by id. An account with a second factor gets no
     token yet. One that needs a factor and has none gets only a session, in which it sets one up.
     """
     user = await _find_or_none(lookup.find_user(keeper.store, name))
-    guess = guesses.make_address_guess(
+    guess = guess_limits.make_address_guess(
         user.id if user else None, lookup.fold(lookup.parse_key(name).text), origin.address or ""
     )
 
@@ -126,7 +128,7 @@ async def begin_log_in(keeper: Keeper, name: str, sent: str, origin: Origin, gra
 
 
 async def finish_log_in(
-    keeper: Keeper, step: FirstStep, use_factor: UseFactor, origin: Origin, grant: Grant
+    keeper: AccessKeeper, step: FirstStep, use_factor: UseFactor, origin: Origin, grant: Grant
 ) -> TokenPair:
     """Check the second factor, which counts as a guess like a password, and issue the token."""
 
@@ -146,7 +148,7 @@ async def finish_log_in(
 
 
 async def open_session(
-    keeper: Keeper, user_id: str, origin: Origin, *, by: str, second_factor: bool
+    keeper: AccessKeeper, user_id: str, origin: Origin, *, by: str, second_factor: bool
 ) -> TokenPair | FirstStep:
     """Open a session for an account whose owner an OpenID Connect provider has proven.
 
@@ -165,7 +167,7 @@ async def open_session(
 
 
 async def refresh(
-    keeper: Keeper, token: str, revoked: Callable[[], None], origin: Origin = UNKNOWN_ORIGIN
+    keeper: AccessKeeper, token: str, revoked: Callable[[], None], origin: Origin = UNKNOWN_ORIGIN
 ) -> TokenPair:
     """Exchange a refresh token for a new pair. A second use after the grace period revokes the log-in's tokens."""
     presented = lookup.parse_guid(token)
@@ -201,7 +203,7 @@ async def refresh(
     return pair
 
 
-async def issue_for_service(keeper: Keeper, user: User, hours: int, *, read_only: bool) -> TokenPair:
+async def issue_for_service(keeper: AccessKeeper, user: User, hours: int, *, read_only: bool) -> TokenPair:
     """Issue an access token for a program, with its own lifetime and without a refresh token."""
 
     async def issue(tx: Writing) -> TokenPair:
@@ -282,7 +284,7 @@ def _find_refusal(user: User) -> LogInRefusal | None:
     return find_bar(user) or (None if permissions.can_log_in(user) else UnauthorizedClient(name=user.name))
 
 
-async def _require_factor_used(tx: Reading, keeper: Keeper, user: User, *, used: bool) -> None:
+async def _require_factor_used(tx: Reading, keeper: AccessKeeper, user: User, *, used: bool) -> None:
     """Refuse to renew a token got without the account's second factor, or if a role requires one that is missing."""
     if not used and await factor_rows.has_any(tx, user.id):
         raise MfaRequired(problem=LOG_IN_AGAIN)
@@ -296,7 +298,7 @@ def _digest_password(user: User) -> str:
 
 
 async def _issue(
-    tx: Writing, keeper: Keeper, user: User, grant: Grant, origin: Origin, *, second_factor: bool, by: str = ""
+    tx: Writing, keeper: AccessKeeper, user: User, grant: Grant, origin: Origin, *, second_factor: bool, by: str = ""
 ) -> TokenPair:
     """Issue what a log-in asks for, and record the sign-in. `by`: issuer that proved the first step, if one did."""
     opening = (
@@ -312,7 +314,7 @@ async def _issue(
 
 
 async def _issue_pair(
-    tx: Writing, keeper: Keeper, user: User, family_id: str, grant: Grant, *, second_factor: bool
+    tx: Writing, keeper: AccessKeeper, user: User, family_id: str, grant: Grant, *, second_factor: bool
 ) -> TokenPair:
     now = await clock.now(tx)
     life = keeper.settings.access_minutes * MINUTE_MS
@@ -322,7 +324,7 @@ async def _issue_pair(
     return pair
 
 
-async def _open_session(tx: Writing, keeper: Keeper, user: User, *, second_factor: bool) -> TokenPair:
+async def _open_session(tx: Writing, keeper: AccessKeeper, user: User, *, second_factor: bool) -> TokenPair:
     now = await clock.now(tx)
     pair = TokenPair(
         lookup.new_guid(), _make_access_token(), None, now, now + keeper.settings.console_hours * 60 * MINUTE_MS

@@ -1,70 +1,41 @@
-"""Rules for accounts: names, email addresses, passwords and permissions."""
+"""Rules for accounts: registration, also by an invitation of staff, and names, email addresses and passwords.
 
-import re
-from collections.abc import Collection
+The limit on accounts that one caller may register is counted in the transaction of the registration. An invitation is a
+mail with a one-time link, with which a person makes an account that has the given roles.
+"""
 
-from gamekeeper.game.access import guesses, permissions
-from gamekeeper.game.accounts.account_changes import (
-    EmailChanged,
-    PasswordChanged,
-    PowersChanged,
-    UserRegistered,
-    UserRenamed,
-)
-from gamekeeper.game.core import lookup, values
+from collections.abc import Collection, Iterable
+
+from gamekeeper.game.access import guess_limits, permissions, roles
+from gamekeeper.game.access.changes import PasswordChanged, UserRegistered
+from gamekeeper.game.access.refusals import InvitationVoid, NoPublicUrl, NoSuchInvitation, TooManyInvitations
+from gamekeeper.game.accounts.changes import EmailChanged, InvitationSent, InvitationWithdrawn, UserRenamed
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.change import Actor, Unlogged
 from gamekeeper.game.core.lookup import fold
-from gamekeeper.game.core.refusals import BadField, EmailTaken, ReservedName, UsernameTaken, WrongPassword
+from gamekeeper.game.core.refusals import (
+    BadField,
+    EmailTaken,
+    Refusal,
+    TooManyRegistrations,
+    UsernameTaken,
+    WrongPassword,
+)
+from gamekeeper.game.core.values import require_email, require_name
 from gamekeeper.game.core.writes import Decision
+from gamekeeper.ground.instants import HOUR_MS
 from gamekeeper.ground.settings import Settings
+from gamekeeper.store.access import roles as role_rows
 from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.accounts import invitations as rows
 from gamekeeper.store.accounts import users
+from gamekeeper.store.accounts.invitations import Invitation
 from gamekeeper.store.accounts.users import User
-from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine import clock
+from gamekeeper.store.engine.interface import Reading, Writing
 
-RESERVED_NAMES = frozenset({"rank", "online", "bag", "register"})
-ROLES = {"users.query": "users_query", "users.manage": "users_manage", "game.link": "game_link"}
-SYNONYMS = {"userquery": "users.query", "usermanage": "users.manage"}
-POWERS = ("editor", "ban", "kick", "mute")
-FLAGS = {**ROLES, **{flag: flag for flag in Powers._fields}}
-
-
-def require_name(name: str, field: str, settings: Settings) -> str:
-    """Check a name for a new or renamed account or player."""
-    if fold(name) in RESERVED_NAMES:
-        raise ReservedName(name=name)
-    if lookup.parse_guid(name):
-        raise BadField(field=field, problem="must not look like an id")
-    if not re.fullmatch(settings.name_pattern, name) or not lookup.is_nameable(name):
-        raise BadField(field=field, problem=values.explain_name_pattern(settings.name_pattern))
-    return name
-
-
-def require_email(email: str, field: str) -> str:
-    """Check an email address. Return it as it was sent, not normalised: clients compare it with the answer."""
-    from gamekeeper.game.accounts import email_addresses  # noqa: PLC0415 - it loads slowly, and few commands check an address
-
-    try:
-        email_addresses.validate_email(email, check_deliverability=False)
-    except email_addresses.EmailNotValidError as error:
-        raise BadField(field=field, problem=f"is not an email address: {error}".rstrip(".")) from None
-    return email
-
-
-def find_role(name: str) -> str | None:
-    """Return the canonical name of a role; None: there is no such role."""
-    found = SYNONYMS.get(name.lower(), name.lower())
-    return found if found in ROLES else None
-
-
-def grant(powers: Powers, right: str) -> Powers:
-    """Add a role or permission to an account. `users.manage` includes `users.query`."""
-    wider = powers._replace(**{FLAGS[right]: True})
-    return wider._replace(users_query=wider.users_query or wider.users_manage)
-
-
-def revoke(powers: Powers, right: str) -> Powers:
-    narrower = powers._replace(**{FLAGS[right]: False})
-    return narrower._replace(users_manage=narrower.users_manage and narrower.users_query)
+ACCEPTED = "accepted invitation {}"  # reason of the registration in the audit log; {}: id of the invitation
+MOST_OPEN = 500  # invitations that can be open at the same time; lists show all of them
 
 
 async def register(
@@ -79,6 +50,98 @@ async def register(
     if held:
         user = await permissions.add_roles(tx, user, held)
     return Decision([UserRegistered(user)], user)
+
+
+async def register_counted(
+    tx: Reading, caller: str, settings: Settings, name: str, email: str, password: str
+) -> Decision[User]:
+    """Register an account without permissions. Refused requests and dry runs do not count towards the limit."""
+    await users.lock(tx, caller)  # lock the caller's account, so that it registers no other account during the count
+    wait = await users.read_registration_wait(tx, caller, settings.registrations_per_caller, HOUR_MS)
+    if wait:
+        raise TooManyRegistrations(-(-wait // 1000))
+    decision = await register(tx, name, email, password, Powers())
+
+    async def count(tx: Writing) -> None:
+        users.delete_old_registrations(tx, caller, HOUR_MS)
+        users.insert_registration(tx, caller, decision.result.id)
+
+    return Decision([*decision.changes, Unlogged(count)], decision.result)
+
+
+async def invite(
+    tx: Reading, email: str, names: Collection[str], actor: Actor, settings: Settings
+) -> Decision[Invitation]:
+    """Invite a person by mail. An open invitation to the same address is replaced."""
+    if not settings.public_url or not settings.console:
+        raise NoPublicUrl
+    require_email(email, "email")
+    if not names:
+        raise BadField(field="roles", problem="must name at least one role")
+    await users.lock(tx, actor.id)
+    await role_rows.lock_staff(tx)
+    table = await role_rows.read_all(tx)
+    permissions.require_roles(names, table)
+    await roles.require_can_give(tx, [table[each] for each in names], actor)
+    if await users.find_id_by_email_fold(tx, fold(email)):
+        raise EmailTaken(email=email, advice=" Give that account the role instead.")
+    if await rows.count(tx) >= MOST_OPEN:
+        raise TooManyInvitations(most=MOST_OPEN)
+    now = await clock.now(tx)
+    expires_at = now + settings.invitation_hours * HOUR_MS
+    made = Invitation(lookup.new_guid(), email, tuple(sorted({*names})), actor.id, actor.name, now, expires_at)
+    made = made._replace(makes_decider=await permissions.gives_decision(tx, made.roles))
+
+    async def delete_former(tx: Writing) -> None:
+        rows.delete_of_email(tx, fold(email))
+        await tx.flush()  # PostgreSQL would run it together with the insertion, which would find the former one
+
+    return Decision([Unlogged(delete_former), InvitationSent(made)], made, subject=(None, actor.id))
+
+
+async def withdraw_invitation(tx: Reading, invitation_id: str) -> Decision[Invitation]:
+    found = await rows.find_by_id(tx, invitation_id) if await rows.lock(tx, invitation_id) else None
+    if found is None:
+        raise NoSuchInvitation(id=invitation_id)
+    return Decision([InvitationWithdrawn(found)], found, subject=(None, found.inviter_id))
+
+
+async def accept_invitation(tx: Reading, secret: str, name: str, password: str, settings: Settings) -> Decision[User]:
+    """Register the invited person's account, with the roles of the invitation. It works once."""
+    found = await rows.find_by_secret(tx, secret)
+    if found is None:
+        raise InvitationVoid
+    await users.lock(tx, found.inviter_id)
+    await role_rows.lock_staff(tx)
+    inviter = await users.find_by_id(tx, found.inviter_id)
+    if not await rows.lock(tx, found.id) or inviter is None or not permissions.can_manage_staff(inviter):
+        raise InvitationVoid
+    await _require_can_still_give(tx, found.roles, inviter)
+    has_rules = settings.approvals.replace(",", " ").strip()
+    # a role that gives approvals.decide only since the invitation: nobody approved that for the invited person
+    if has_rules and not found.makes_decider and await permissions.gives_decision(tx, found.roles):
+        raise InvitationVoid
+    require_name(name, "name", settings)
+    decision = await register(tx, name, found.email, password, Powers(), found.roles)
+
+    async def delete(tx: Writing) -> None:
+        rows.delete(tx, found.id)
+
+    return Decision([*decision.changes, Unlogged(delete)], decision.result)
+
+
+def _accept_all(_: frozenset[str]) -> None:
+    """Check nothing: the rules compare permissions themselves."""
+
+
+async def _require_can_still_give(tx: Reading, names: Iterable[str], inviter: User) -> None:
+    table = await role_rows.read_all(tx)
+    actor = Actor(inviter.id, inviter.name, permissions.list_held(inviter), _accept_all)
+    try:
+        permissions.require_roles(names, table)
+        await roles.require_can_give(tx, [table[each] for each in names], actor)
+    except Refusal:
+        raise InvitationVoid from None
 
 
 async def rename(tx: Reading, key: str, name: str) -> Decision[User]:
@@ -108,16 +171,7 @@ async def change_email(tx: Reading, key: str, email: str, proven: str | None) ->
 async def change_password(tx: Reading, key: str, password: str, proven: str | None) -> Decision[User]:
     user = await _lock_user(tx, key, proven)
     change = PasswordChanged(user, password, is_proven=proven is not None)
-    return Decision([change, guesses.forget_known_callers(user.id)], user)
-
-
-async def change_powers(tx: Reading, key: str, powers: Powers) -> Decision[User]:
-    """Change the flags of an account."""
-    user = await permissions.lock_if_staff(tx, await lookup.lock_user(tx, key))
-    after = await permissions.apply_powers(tx, user, powers)
-    await permissions.require_manager_left(tx, user, after)
-    changes = [PowersChanged(user, powers)] if user.powers != powers else []
-    return Decision(changes, after, subject=(None, user.id))
+    return Decision([change, guess_limits.forget_known_callers(user.id)], user)
 
 
 async def _lock_user(tx: Reading, key: str, proven: str | None) -> User:

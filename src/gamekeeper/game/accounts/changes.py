@@ -1,22 +1,269 @@
-"""Changes of notes, tags and invitations.
+"""Changes of accounts: loads, names, deletion, bans, mutes, mails, notes, tags and invitations.
 
 Notes and tags belong to the account, also those about a player: game servers do not get them.
+`game/access/changes.py` has the changes of permissions, passwords and second factors.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from gamekeeper.game.core.change import ChangeSide, Codec, SubjectIds
+from gamekeeper.game.access import changes
+from gamekeeper.game.access.changes import UserChange
+from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, Change, ChangeSide, Codec, Command, Kind, SubjectIds
 from gamekeeper.game.core.lookup import ZERO_GUID, fold
-from gamekeeper.store.accounts import invitations, notes
+from gamekeeper.store.access import credentials, tokens
+from gamekeeper.store.accounts import erasures, invitations, mails, moderation, notes, users
 from gamekeeper.store.accounts.notes import NewNote, Subject
+from gamekeeper.store.audit import approvals, bulk_jobs
 from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.insight import signals
 
 
 @dataclass(frozen=True, slots=True)
-class NoteAdded:
+class UsersLoaded(Change):
+    """A bulk load of accounts that keep their creation times. The whole batch is one entry of the audit log."""
+
+    accounts: Sequence[users.User]
+    taken_name_ids: Collection[str] = ()  # accounts whose name another account already has
+    bad_email_ids: Collection[str] = ()  # accounts whose email is invalid, or belongs to another account
+    bans: Sequence[moderation.ImposedPenalty] = ()
+    mutes: Sequence[moderation.ImposedPenalty] = ()
+    kind = Kind("users_loaded", "Accounts imported", GLOBAL, 7).name
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        counts = {"users": len(self.accounts), "bans": len(self.bans), "mutes": len(self.mutes)}
+        return None, ChangeSide(catalogue={name: count for name, count in counts.items() if count})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        users.load(tx, [(self._make_columns(user), user.created_at) for user in self.accounts])
+        moderation.load_bans(tx, self.bans)
+        moderation.load_mutes(tx, self.mutes)
+
+    def _make_columns(self, user: users.User) -> users.UserColumns:
+        return changes.make_user_columns(
+            user, clashes=user.id in self.taken_name_ids, unaddressed=user.id in self.bad_email_ids
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UserRenamed(UserChange):
+    name: str
+    kind = Kind("user_renamed", "Account renamed", ACCOUNTS, 2, needs={"users.manage"}, by_undo=True).name
+    command_line = "users rename {name} NEW"  # another account could take the name
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(user={"name": self.user.name}), ChangeSide(user={"name": self.name})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        users.set_name(tx, self.user.id, self.name, fold(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class UserDeleted(UserChange):
+    """The deletion of an account. Its audit log entry has only the id; each player is deleted by its own change before.
+
+    Earlier changes and stored answers are masked at once, and blanked later by a background job (`erasures.py`).
+    """
+
+    upto: int  # number of the last change before the deletion of the account
+    players: Sequence[str]  # ids of the account's present and former players
+    api_keys: Sequence[str] = ()  # ids of the account's API keys: answers to their requests are blanked too
+    names: Sequence[str] = ()  # names that the account had, and those of its players, as SQL spells them in lower case
+    kind = Kind(
+        "user_deleted", "Account erased", ACCOUNTS, 3, why_not="the data of an erased account is not stored"
+    ).name
+    held_by = "people.erase"
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide | None]:
+        return None, None
+
+    def carry_out(self, tx: Writing, codec: Codec) -> None:
+        erasures.insert(
+            tx, [self.user.id, *self.players, *self.api_keys], self.user.id, self.upto, codec.list_personal_fields()
+        )
+        moderation.blank_moderator(tx, self.user.id, self.names)
+        erasures.blank_names(tx, self.names, self.user.id)
+        credentials.delete_guesses_of_account(tx, self.user.id)
+        invitations.delete_of_email(tx, fold(self.user.email))
+        approvals.erase(tx, self.players, self.user.id)
+        notes.erase(tx, self.players)
+        signals.erase(tx, self.players, [self.user.id, *self.api_keys])
+        bulk_jobs.erase(tx, self.players, self.user.id)
+        users.delete(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class EmailChanged(UserChange):
+    email: str
+    is_proven: bool = False  # the owner proved the account with its password
+    kind = Kind("email_changed", "Email changed", ACCOUNTS, 4, needs={"users.manage"}, by_undo=True).name
+    command_line = "users email {name} ADDRESS"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(user={"email": self.user.email}), ChangeSide(user={"email": self.email})
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        users.set_email(tx, self.user.id, self.email, fold(self.email))
+        credentials.delete_reset(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class UserBanned(UserChange):
+    """A ban of an account. It revokes the account's tokens and sessions."""
+
+    ban: moderation.Penalty
+    kind = Kind(
+        "user_banned",
+        "Account banned",
+        ACCOUNTS,
+        13,
+        needs={"moderation.ban"},
+        reaction="ends the session, and rejects further log-ins of the account",
+        by_undo=True,
+        is_sanction=True,
+    ).name
+    ends_access = "ban"
+    held_by = "moderation.ban"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(user={"ban_reason": self.user.ban_reason}), ChangeSide(
+            user=list_penalty_fields("ban_reason", self.ban)
+        )
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        moderation.save_ban(tx, self.user.id, self.ban)
+        tokens.revoke_all_of_user(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class UserMuted(UserChange):
+    mute: moderation.Penalty
+    kind = Kind(
+        "user_muted",
+        "Account muted",
+        ACCOUNTS,
+        15,
+        needs={"moderation.mute"},
+        reaction="stops the player's chat",
+        by_undo=True,
+        is_sanction=True,
+    ).name
+    held_by = "moderation.mute"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(user={"mute_reason": self.user.mute_reason}), ChangeSide(
+            user=list_penalty_fields("mute_reason", self.mute)
+        )
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        moderation.save_mute(tx, self.user.id, self.mute)
+
+
+@dataclass(frozen=True, slots=True)
+class UserUnbanned(UserChange):
+    lifted: moderation.Penalty
+    details: Mapping[str, object]
+    kind = Kind(
+        "user_unbanned", "Ban ended", ACCOUNTS, 14, needs={"moderation.ban"}, by_undo=True, is_sanction=True
+    ).name
+    held_by = "moderation.ban"
+    command_line = "users unban {name}"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(user=list_penalty_fields("ban_reason", self.lifted)), ChangeSide(
+            user={"ban_reason": None, **self.details}
+        )
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        moderation.lift_ban(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class UserUnmuted(UserChange):
+    lifted: moderation.Penalty
+    details: Mapping[str, object]
+    kind = Kind(
+        "user_unmuted",
+        "Mute ended",
+        ACCOUNTS,
+        16,
+        needs={"moderation.mute"},
+        reaction="allows the player's chat again",
+        by_undo=True,
+        is_sanction=True,
+    ).name
+    held_by = "moderation.mute"
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(user=list_penalty_fields("mute_reason", self.lifted)), ChangeSide(
+            user={"mute_reason": None, **self.details}
+        )
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        moderation.lift_mute(tx, self.user.id)
+
+
+Kind(
+    "user_kicked",
+    "Player kicked",
+    ACCOUNTS,
+    17,
+    why_not="the player may have come back since",
+    reaction="ends the player's session",
+    is_sanction=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GameNotified(UserChange, Command):
+    """A notice for the game about the account of an online player. It changes no data: the game reads the log entry."""
+
+    kind: str  # kind of notice for the game: user_kicked, user_banned, user_muted, user_unmuted
+    player_id: str
+    details: Mapping[str, object]
+    servers: Sequence[str]  # the game server that has the player
+    life_ms = None  # told until the game server has applied it
+
+    def whose(self) -> SubjectIds:
+        return self.player_id, self.user.id
+
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return None, ChangeSide(user=self.details)
+
+
+@dataclass(frozen=True, slots=True)
+class MailRetried(Change):
+    mail: mails.OutboxMail  # the mail before the change
+    at: int  # time of the mail's next attempt, in milliseconds since 1970
+    kind = Kind(
+        "mail_retried",
+        "Mail queued again",
+        ACCOUNTS,
+        7,
+        why_not="the mail may have been sent; its code expires by itself",
+    ).name
+
+    def whose(self) -> SubjectIds:
+        return None, self.mail.user_id
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return self._make_side(self.mail.state, self.mail.next_try_at), self._make_side("queued", self.at)
+
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        mails.retry(tx, self.mail.id, self.at)
+
+    def _make_side(self, state: str, due: int | None) -> ChangeSide:
+        return ChangeSide(user={"mail_id": self.mail.id, "mail_state": state, "next_try_at": due})
+
+
+def list_penalty_fields(of: str, given: moderation.Penalty) -> dict[str, object]:
+    return {of: given.reason, "moderator": given.moderator, "ends_at": given.ends_at}
+
+
+@dataclass(frozen=True, slots=True)
+class NoteAdded(Change):
     note: NewNote
-    kind = "note_added"
+    kind = Kind("note_added", "Note added", ACCOUNTS, 21, why_not="delete the note instead", is_note=True).name
 
     def whose(self) -> SubjectIds:
         return None, self.note.user_id
@@ -29,9 +276,9 @@ class NoteAdded:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteDeleted:
+class NoteDeleted(Change):
     note: NewNote
-    kind = "note_deleted"
+    kind = Kind("note_deleted", "Note deleted", ACCOUNTS, 22, why_not="write the note again", is_note=True).name
 
     def whose(self) -> SubjectIds:
         return None, self.note.user_id
@@ -44,11 +291,11 @@ class NoteDeleted:
 
 
 @dataclass(frozen=True, slots=True)
-class TagsSet:
+class TagsSet(Change):
     subject: Subject
     before: Sequence[str]
     after: Sequence[str]
-    kind = "tags_set"
+    kind = Kind("tags_set", "Tags set", ACCOUNTS, 23, why_not="set the tags again", is_note=True).name
 
     def whose(self) -> SubjectIds:
         return None, self.subject.user_id
@@ -68,14 +315,12 @@ def _make_note_side(note: NewNote) -> ChangeSide:
 
 
 @dataclass(frozen=True, slots=True)
-class InvitationSent:
+class InvitationSent(Change):
     """An invitation to the staff. The audit log does not have the address: there is no account to erase it with."""
 
     invitation: invitations.Invitation
-    kind = "invitation_sent"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind("invitation_sent", "Invitation sent", GLOBAL, 4, why_not="withdraw the invitation instead").name
+    held_by = "staff.manage"  # it gives roles too
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         return None, _make_invitation_side(self.invitation)
@@ -85,12 +330,9 @@ class InvitationSent:
 
 
 @dataclass(frozen=True, slots=True)
-class InvitationWithdrawn:
+class InvitationWithdrawn(Change):
     invitation: invitations.Invitation
-    kind = "invitation_withdrawn"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind("invitation_withdrawn", "Invitation withdrawn", GLOBAL, 5, why_not="invite the person again").name
 
     def sides(self) -> tuple[ChangeSide, ChangeSide | None]:
         return _make_invitation_side(self.invitation), None

@@ -8,30 +8,30 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from msgspec import structs
 
 from gamekeeper.game.access import permissions
-from gamekeeper.game.access.permissions import Actor, make_outranked, read_permissions
-from gamekeeper.game.accounts import moderation
-from gamekeeper.game.accounts.account_changes import UserDeleted
+from gamekeeper.game.access.permissions import make_outranked, read_permissions
+from gamekeeper.game.accounts.changes import UserDeleted
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.change import Attachments, Codec
+from gamekeeper.game.core.background_jobs import Erasure, Job
+from gamekeeper.game.core.change import Actor, Attachments, Codec
 from gamekeeper.game.core.refusals import OwnAccount
-from gamekeeper.game.core.writes import Decision, erase_names
-from gamekeeper.game.insight import standings
+from gamekeeper.game.core.writes import CoreKeeper, Decision, erase_names
 from gamekeeper.game.players import player_edits
 from gamekeeper.game.players.changes import PlayerDeleted
-from gamekeeper.store.access import api_keys, security_log
+from gamekeeper.ground import rooms
+from gamekeeper.store.access import api_keys
 from gamekeeper.store.accounts import erasures
 from gamekeeper.store.accounts import moderation as moderation_rows
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Locking, Reading, Store, Writing
-from gamekeeper.store.insight import rollups
-from gamekeeper.store.players import players, presence
-from gamekeeper.store.world import feed, logs
+from gamekeeper.store.players import players
+from gamekeeper.store.world import feed
 
 # limit up to which an erasure's summary counts audit log entries: counting millions would be slow
 MAX_COUNTED = 10_000
@@ -54,7 +54,7 @@ async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Dec
     if actor is not None:
         if user.id == actor.id:
             raise OwnAccount(act="delete")
-        if not moderation.can_act_on(await read_permissions(tx, actor), user):
+        if not permissions.can_act_on(await read_permissions(tx, actor), user):
             raise make_outranked(user)
     held = await players.lock_all_of_user(tx, user.id)
     await permissions.require_manager_left(tx, await permissions.lock_if_staff(tx, user), None)
@@ -124,7 +124,7 @@ async def blank_batch(store: Store, most: int) -> int | None:
 
 
 async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
-    """Blank a batch of an erased account's changes, then answers, events, log entries and sessions; delete the job."""
+    """Blank a batch of an erased account's changes, then answers, then what the rooms register; delete the job."""
     if former := await erasures.read_next_names(tx, job, most):
         await _blank_former_names(tx, job, former)
     changes = await erasures.blank_changes(tx, job, most)
@@ -136,16 +136,10 @@ async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     answers = of_player or await erasures.blank_keys_of_user(tx, job, most)
     if answers:
         return answers
-    events = await security_log.delete_of_user(tx, job.id, most) or await security_log.blank_by_actor(tx, job.id, most)
-    entries = events or await logs.delete_of_user(tx, job.id, most)
-    if entries:
-        return entries
-    await rollups.wait(tx, standings.BOARDS)
-    if places := await standings.forget(tx, job.id, lookup.new_guid()):
-        return places
-    sessions = await presence.forget_sessions(tx, job.id, lookup.new_guid())
-    if sessions:
-        return sessions
+    registered: list[Erasure] = rooms.collect("game", "ERASURES")
+    for each in sorted(registered, key=lambda each: each.place):
+        if rows := await each.erase(tx, job.id, most):
+            return rows
     if job.id == job.user_id:
         looked_at, cursor = await erasures.blank_keys(tx, job, most)
     else:
@@ -167,3 +161,6 @@ async def _blank_former_names(tx: Writing, job: erasures.ErasureJob, names: set[
     for approval_id, reason in await erasures.read_decision_reasons(tx, job.user_id):
         erasures.set_decision_reason(tx, approval_id, erase_names(reason, names))
     await tx.flush()
+
+
+JOBS = (Job[CoreKeeper]("erasures", POLL_SECONDS, lambda keeper: partial(run_all_jobs, keeper.store)),)

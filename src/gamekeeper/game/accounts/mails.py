@@ -3,10 +3,9 @@
 from functools import partial
 from typing import NamedTuple
 
-from gamekeeper.game.accounts.account_changes import MailRetried
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.accounts.changes import MailRetried
 from gamekeeper.game.core.refusals import MailNotRetriable, NoSuchMail
-from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.core.writes import CoreKeeper, Decision, Intent
 from gamekeeper.store.accounts import mails, users
 from gamekeeper.store.accounts.mails import OutboxMail
 from gamekeeper.store.engine import clock
@@ -45,7 +44,7 @@ async def retry(tx: Reading, mail_id: str) -> Decision[OutboxMail]:
     return Decision([MailRetried(mail, await clock.now(tx))], mail)
 
 
-async def retry_all(keeper: Keeper, intent: Intent) -> int:
+async def retry_all(keeper: CoreKeeper, intent: Intent) -> int:
     """Retry all unsent mails, each in its own transaction, and return their number. Skip those sent meanwhile."""
     count = 0
     for each in await mails.find_unsent(keeper.store):

@@ -1,11 +1,18 @@
-"""Bans, mutes and kicks of accounts, and the notices that the game reads in the feed."""
+"""Bans, mutes, kicks and suspensions of accounts, and the notices that the game reads in the feed.
+
+A ban ends the tokens of the account (`UserBanned` in changes.py), and so does a suspension. A suspended account cannot
+log in; in the game it plays on. Callers cannot suspend or resume themselves, nor an account that outranks them. The
+command line may do both.
+"""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gamekeeper.game.access import permissions
-from gamekeeper.game.access.permissions import NO_PERMISSION, Actor, read_permissions
-from gamekeeper.game.accounts.account_changes import (
+from gamekeeper.game.access import permissions, tokens
+from gamekeeper.game.access.changes import UserResumed, UserSuspended
+from gamekeeper.game.access.permissions import NO_PERMISSION, can_act_on, make_outranked, read_permissions
+from gamekeeper.game.access.roles import require_no_quota
+from gamekeeper.game.accounts.changes import (
     GameNotified,
     UserBanned,
     UserMuted,
@@ -14,18 +21,17 @@ from gamekeeper.game.accounts.account_changes import (
     list_penalty_fields,
 )
 from gamekeeper.game.core import lookup, values
-from gamekeeper.game.core.change import SubjectIds
+from gamekeeper.game.core.change import Actor, SubjectIds
 from gamekeeper.game.core.refusals import AlreadyBanned, AlreadyMuted, BadField, Outranked, OwnAccount, UserNotOnline
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.store.access.roles import Powers
+from gamekeeper.ground.instants import MINUTE_MS
+from gamekeeper.store.access import roles
 from gamekeeper.store.accounts import moderation, users
 from gamekeeper.store.accounts.moderation import Penalty
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading
 
-PROTECTED = frozenset({"users.manage", "staff.manage", "game.link"})  # only moderators with the same may act on holders
-MINUTE_MS = 60 * 1000
 DAY_MINUTES = 24 * 60
 # longest ban or mute in days: game engines send 999,999 for a permanent ban; its end has a year of four digits
 MAX_DAYS = 999_999
@@ -106,24 +112,6 @@ async def _lock_target(tx: Reading, order: ModerationRequest) -> tuple[str, User
     return user.name, user, (None, user.id)
 
 
-def can_act_on(own: frozenset[str], user: User) -> bool:
-    """Tell whether a caller with these permissions may ban, mute or kick an account.
-
-    The caller's powers must weigh as much as those of the account, and it must manage no less.
-
-    A ban revokes tokens: so those of game servers and of account and staff managers are protected.
-    """
-    if not permissions.list_held(user) & PROTECTED <= own:
-        return False
-    weight = _weigh_powers(permissions.make_powers(own, can_log_in=True))
-    return weight >= _weigh_powers(permissions.find_powers(user))
-
-
-def _weigh_powers(powers: Powers) -> int:
-    """Weigh an account's permissions as the game engine does: `ban` weighs more than all others together."""
-    return powers.editor + 2 * powers.mute + 4 * powers.kick + 8 * powers.ban
-
-
 async def _make_penalty(tx: Reading, order: ModerationRequest) -> Penalty:
     if order.restored:
         return order.restored
@@ -150,3 +138,46 @@ async def _notify_game(tx: Reading, user: User, kind: str, said: Mapping[str, ob
     """Return a notice for each online player of a moderated account: the feed has only entries of players."""
     online = await moderation.find_online_of_user(tx, user.id)
     return [GameNotified(user, kind, player_id, said, (server,)) for player_id, server in online]
+
+
+async def end_sessions(tx: Reading, key: str, actor: Actor) -> Decision[User]:
+    """End the console sessions of an account: the caller's own, or one that does not outrank the caller."""
+    user = await lookup.lock_user(tx, key)
+    if user.id != actor.id and not permissions.can_act_on(await read_permissions(tx, actor), user):
+        raise make_outranked(user)
+    return await tokens.revoke_sessions(tx, user.id)
+
+
+async def suspend(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:
+    """Suspend an account. `actor`: the caller; None: the command line."""
+    user = await _lock_with_staff(tx, key, actor, "suspend")
+    if user.suspended:
+        return Decision([], user, subject=(None, user.id))
+    await permissions.require_manager_left(tx, user, None)
+    return Decision([UserSuspended(user)], user._replace(suspended=True), subject=(None, user.id))
+
+
+async def resume(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:
+    """End the suspension of an account. It must log in again: its former tokens stay revoked.
+
+    Refuse callers whose gifts have a limit if the account may give items again.
+    """
+    user = await _lock_with_staff(tx, key, actor, "resume")
+    if actor is not None and user.suspended:
+        await require_no_quota(tx, {user.name: permissions.list_held(user)}, actor)
+    changes = [UserResumed(user)] if user.suspended else []
+    return Decision(changes, user._replace(suspended=False), subject=(None, user.id))
+
+
+async def _lock_with_staff(tx: Reading, key: str, actor: Actor | None, act: str) -> User:
+    """Lock the account, the caller's and the staff; return the account. Refuse if it outranks the caller."""
+    found = await lookup.find_user(tx, key)
+    for each in sorted({found.id, *((actor.id,) if actor else ())}):
+        await users.lock(tx, each)
+    await roles.lock_staff(tx)
+    user = await lookup.find_user(tx, found.id)
+    if actor is not None and user.id == actor.id:
+        raise OwnAccount(act=act)
+    if actor is not None and not permissions.can_act_on(await read_permissions(tx, actor), user):
+        raise make_outranked(user)
+    return user

@@ -4,9 +4,8 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from gamekeeper.game.accounts.changes import NoteAdded, NoteDeleted, TagsSet
-from gamekeeper.game.accounts.refusals import NoSuchNote
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.refusals import BadField
+from gamekeeper.game.core.refusals import BadField, NotFound
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.store.accounts import notes, users
 from gamekeeper.store.accounts.notes import NewNote, Note, Subject, Tagged
@@ -18,6 +17,10 @@ LONGEST_TAG = 30  # characters
 FIRST = lookup.ZERO_GUID, lookup.ZERO_GUID  # position before the first tagged account
 MAX_SEARCHED = 2_000  # notes that one search reads: the caller continues from the returned position
 PIECE_ROWS = 100  # notes that one statement of a search or a long page reads: a few milliseconds
+
+
+class NoSuchNote(NotFound):
+    """There is no such note. GET /api/keeper/v1/notes lists them."""
 
 
 class NotePage(NamedTuple):

@@ -7,26 +7,12 @@ the command line are not held.
 
 import base64
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.game.access.changes import SecondFactorsReset
-from gamekeeper.game.accounts.account_changes import (
-    PowersChanged,
-    RoleDeleted,
-    RoleSaved,
-    RolesChanged,
-    UserBanned,
-    UserDeleted,
-    UserMuted,
-    UserResumed,
-    UserSuspended,
-    UserUnbanned,
-    UserUnmuted,
-)
-from gamekeeper.game.accounts.changes import InvitationSent
+from gamekeeper.game.accounts.changes import UserDeleted
 from gamekeeper.game.audit.changes import BulkJobChanged
 from gamekeeper.game.audit.refusals import (
     ApprovalDecided,
@@ -38,8 +24,10 @@ from gamekeeper.game.audit.refusals import (
 )
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Change, Unlogged
-from gamekeeper.game.players.changes import ItemsChanged, PlayerChanged, PlayerDeleted, SpellsChanged, VariablesSet
-from gamekeeper.game.world.changes import GuildVariablesSet, ServerVariablesSet
+from gamekeeper.game.core.request import HeldRequest, Rules
+from gamekeeper.game.players.changes import ItemsChanged, PlayerChanged, PlayerDeleted
+from gamekeeper.ground.instants import HOUR_MS
+from gamekeeper.ground.rooms import import_modules
 from gamekeeper.ground.settings import BadSetting, variable
 from gamekeeper.store.access import api_keys
 from gamekeeper.store.audit import approvals
@@ -49,67 +37,19 @@ from gamekeeper.store.engine.interface import Reading, Store, Writing
 
 GIVE, TAKE, BULK = "items.give", "items.take", "bulk.run"
 SIZED = {GIVE: 10_000, BULK: 100}  # permission of a rule that can have a size → example of a size
-PERMISSIONS: Mapping[type, str] = {  # change → permission of the rules that hold it; items and names: see below
-    SpellsChanged: "spells.write",
-    VariablesSet: "variables.write",
-    PlayerDeleted: "players.delete",
-    UserDeleted: "people.erase",
-    UserBanned: "moderation.ban",
-    UserUnbanned: "moderation.ban",
-    UserMuted: "moderation.mute",
-    UserUnmuted: "moderation.mute",
-    PowersChanged: "staff.manage",
-    RolesChanged: "staff.manage",
-    RoleSaved: "staff.manage",
-    RoleDeleted: "staff.manage",
-    InvitationSent: "staff.manage",  # it gives roles too
-    UserSuspended: "staff.manage",
-    UserResumed: "staff.manage",
-    SecondFactorsReset: "staff.manage",
-    ServerVariablesSet: "world.write",
-    GuildVariablesSet: "world.write",
-}
 RENAME, PROGRESS = "players.rename", "players.progress"
-HOLDABLE = sorted({GIVE, TAKE, BULK, RENAME, PROGRESS, *PERMISSIONS.values()})
-HOUR_MS = 60 * 60 * 1000
 MOST_WAITING = 500  # changes of one account that wait: each keeps the body of its request
-# permission → the most of an item on a UTC day, or the most players of a bulk job, without approval; None: always held
-Rules = Mapping[str, int | None]
 
 
-class HeldRequest(NamedTuple):
-    """What is needed to run a request again."""
-
-    method: str
-    path: str
-    query: str
-    content_type: str
-    body: bytes
+def _list_held(change: type[Change]) -> Iterator[str]:
+    """List the permissions whose approval rules hold changes of a class or its subclasses."""
+    yield change.held_by
+    for each in change.__subclasses__():
+        yield from _list_held(each)
 
 
-NO_REQUEST = HeldRequest("", "", "", "", b"")
-FindRequest = Callable[[], HeldRequest]
-
-
-class ApproverKey(NamedTuple):
-    """The approver's Idempotency-Key, under which the answer to the approver is stored."""
-
-    scope_id: str
-    key: str
-    fingerprint: str
-    make_answer: Callable[[bytes], bytes]  # makes the answer to the approver from that to the requester
-
-
-class Consent(NamedTuple):
-    """The approval of a held change by a second person."""
-
-    approval_id: str
-    scope_id: str  # where the answer to the requester's Idempotency-Key is stored
-    approver_id: str
-    approver_token_id: str
-    reason: str | None
-    check_requester: Callable[[Reading], Coroutine[Any, Any, None]]  # refuses if the requester lost a permission
-    approver_key: ApproverKey | None = None
+import_modules("game", "changes")  # they declare the changes
+HOLDABLE = sorted({GIVE, TAKE, BULK, RENAME, PROGRESS, *filter(None, _list_held(Change))})
 
 
 class HeldEntry(msgspec.Struct):
@@ -157,8 +97,8 @@ def list_gifts(changes: Iterable[Change | Unlogged]) -> Counter[str]:
 def list_permissions(changes: Sequence[Change | Unlogged]) -> set[str]:
     """Return the permissions of the rules that hold these changes, without gifts and takes."""
     if any(isinstance(each, UserDeleted) for each in changes):  # the players are deleted with their account
-        return {PERMISSIONS[type(each)] for each in changes if isinstance(each, (UserDeleted, PlayerDeleted))}
-    found = {PERMISSIONS[type(each)] for each in changes if type(each) in PERMISSIONS}
+        return {each.held_by for each in changes if isinstance(each, (UserDeleted, PlayerDeleted))}
+    found = {each.held_by for each in changes if isinstance(each, Change) and each.held_by}
     for each in changes:
         if isinstance(each, PlayerChanged):
             fields = set(each.sides()[1].player or ())

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gamekeeper.game.audit import history, refusals
+from gamekeeper.game.audit import refusals
 from gamekeeper.game.audit.changes import BulkJobChanged
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Step, Unlogged
 from gamekeeper.game.core.refusals import BadField
+from gamekeeper.game.core.undo import find_undone
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.store.access import api_keys
 from gamekeeper.store.accounts import users
@@ -187,7 +188,7 @@ async def undo(tx: Reading, job_id: str, reason: str | None, creator: Creator) -
     if not made:
         raise refusals.NothingToUndo
     # By the audit log: an instance of an older version, which runs during an upgrade, does not mark what it undoes.
-    undone = await history.find_undone(tx, made)
+    undone = await find_undone(tx, made)
     numbers = [seq for seq in made if seq not in undone]
     if not numbers:
         raise refusals.JobUndone
@@ -281,7 +282,7 @@ async def load_target_pages(
     while True:
         page = await _read_targets(tx, job_id, after, min(left, PIECE_TARGETS), state)
         made = {each.seq for each in page.targets if each.seq is not None}
-        yield page._replace(undone=await history.find_undone(tx, made) if made else {})
+        yield page._replace(undone=await find_undone(tx, made) if made else {})
         left -= len(page.targets)
         if page.next is None or not left:
             return

@@ -7,7 +7,7 @@ The change that a bulk job makes to a player has its own entry.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gamekeeper.game.core.change import ChangeSide, Codec, SubjectIds
+from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, Change, ChangeSide, Codec, Kind, SubjectIds
 from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.audit.bulk_jobs import PAUSED, RUNNING, BulkJob
 from gamekeeper.store.core import ledger
@@ -16,12 +16,12 @@ from gamekeeper.store.world import feed
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeApproved:
+class ChangeApproved(Change):
     """The approval of a held change. It stands beside the entries of that change, with the approver as actor."""
 
     requester_id: str | None
     approval_id: str
-    kind = "change_approved"
+    kind = Kind("change_approved", "Change approved", ACCOUNTS, 20, why_not="undo the approved change instead").name
 
     def whose(self) -> SubjectIds:
         return None, self.requester_id
@@ -29,12 +29,9 @@ class ChangeApproved:
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         return None, ChangeSide(user={"approval": self.approval_id})
 
-    def carry_out(self, tx: Writing, _: Codec) -> None:
-        """Change nothing: the approval itself is stored with its answer."""
-
 
 @dataclass(frozen=True, slots=True)
-class BulkJobChanged:
+class BulkJobChanged(Change):
     """A job that a person starts, pauses, resumes or cancels."""
 
     job: BulkJob  # the job before the change
@@ -42,14 +39,13 @@ class BulkJobChanged:
     details: Mapping[str, object]  # what the job does, as the API names it
     permission: str | None  # permission of each of its changes; None: that depends on the change
     gift: tuple[str, int] | None = None  # item and quantity that it gives to all players together
-    kind = "bulk_job_changed"
+    kind = Kind(
+        "bulk_job_changed", "Bulk job changed", GLOBAL, 11, why_not="pause, cancel or undo the job instead"
+    ).name
 
     @property
     def is_first_start(self) -> bool:
         return self.after.state == RUNNING and self.job.started_at is None
-
-    def whose(self) -> SubjectIds:
-        return None, None
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         about = {"JobId": self.job.id, "Act": self.job.act, "Players": self.job.players, **self.details}
@@ -69,16 +65,13 @@ class BulkJobChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerTrimmed:
+class LedgerTrimmed(Change):
     """A deletion of old entries of the audit log. It has their item totals, so that the log still adds up."""
 
     upto: int
     numbers: Sequence[int]
     sums: Mapping[str, int]
-    kind = "ledger_trimmed"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind("ledger_trimmed", "Old changes deleted", GLOBAL, 8).name
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         return None, ChangeSide(catalogue={"upto": self.upto, "rows": len(self.numbers)}, sums=self.sums)

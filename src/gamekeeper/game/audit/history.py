@@ -5,13 +5,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.change import ChangeSide, Codec
+from gamekeeper.game.core.change import GROUPS, ChangeSide, Codec, list_kinds
+from gamekeeper.game.core.player import SlotAddress, Stack
 from gamekeeper.game.core.refusals import BadField, HistoryTooLong, HistoryTrimmed, NoSuchPlayer, NotThereThen
+from gamekeeper.game.core.undo import SKIP_FACTOR, find_undone
 from gamekeeper.game.players import player_edits
 from gamekeeper.game.players.changes import PlayerCreated, PlayerDeleted, PlayerState
-from gamekeeper.game.players.inventory import SlotAddress, Stack
 from gamekeeper.game.world import commands
 from gamekeeper.game.world.commands import NO_STATES, DeliveryState, FindCursor, States, ignore_cursors
+from gamekeeper.ground.rooms import import_modules
 from gamekeeper.store.audit import history
 from gamekeeper.store.audit.history import NEVER, PAGE_LETTERS, HistoryChange, HistoryFilter, HistoryStep
 from gamekeeper.store.core import ledger
@@ -34,55 +36,12 @@ REWIND_BATCH_ROWS = 100  # changes of a player that one statement reads while re
 # changes of a player's items, spells and variables that one request reverts at most to show an earlier state
 MAX_REWOUND = 5_000
 HIDDEN_NAME = ""  # shown instead of an account's name to callers that may not see accounts
-# An earlier state also needs reading changes that are not reverted: at most MAX_REWOUND times this factor
-SKIP_FACTOR = 10
-NOTE_KINDS = ("note_added", "note_deleted", "tags_set")
-PLAYER_KINDS = (
-    "items_given",
-    "items_taken",
-    "items_set",
-    "spell_taught",
-    "spell_forgotten",
-    "spells_set",
-    "variables_set",
-    "player_created",
-    "player_changed",
-    "player_deleted",
+import_modules("game", "changes")  # they declare the kinds of changes
+KINDS = list_kinds()  # of all versions: old audit log entries keep their kind
+PLAYER_KINDS, ACCOUNT_KINDS, COMMAND_KINDS, WORLD_KINDS, SIGNAL_KINDS, GLOBAL_KINDS = (
+    tuple(each.name for each in KINDS.values() if each.group == group) for group in GROUPS
 )
-ACCOUNT_KINDS = (
-    "user_registered",
-    "user_renamed",
-    "user_deleted",
-    "email_changed",
-    "password_changed",
-    "reset_requested",
-    "mail_retried",
-    "powers_changed",
-    "roles_changed",
-    "second_factors_changed",
-    "second_factors_reset",
-    "identities_changed",
-    "user_banned",
-    "user_unbanned",
-    "user_muted",
-    "user_unmuted",
-    "user_kicked",
-    "user_suspended",
-    "user_resumed",
-    "change_approved",
-    *NOTE_KINDS,
-    "account_hidden",
-)
-COMMAND_KINDS = ("player_killed", "player_warped", "chat_sent")  # commands that the game carries out at most once
-SIGNAL_KINDS = ("signal_raised", "signal_acknowledged")
-WORLD_KINDS = ("server_variables_set", "guild_variables_set")  # changes of no player that all game servers read
-GLOBAL_KINDS = (
-    *("catalogue_put", "role_saved", "role_deleted", "invitation_sent", "invitation_withdrawn"),
-    *("players_loaded", "users_loaded", "ledger_trimmed", "guild_saved", "guild_deleted", "bulk_job_changed"),
-    *("board_saved", "board_deleted", "season_saved", "item_picture_put"),
-)
-# all kinds of changes of all versions: old audit log entries keep their kind
-KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *COMMAND_KINDS, *WORLD_KINDS, *SIGNAL_KINDS, *GLOBAL_KINDS)
+NOTE_KINDS = tuple(each.name for each in KINDS.values() if each.is_note)
 
 
 class HistoryPage(NamedTuple):
@@ -174,12 +133,6 @@ def _plan_windows(wanted: HistoryFilter, limit: int) -> list[int]:
         return [WINDOW_ROWS] * (MAX_ITEM_WINDOWS if wanted.item_id else MAX_WINDOWS)
     whole, rest = divmod(limit, PIECE_ROWS)
     return [PIECE_ROWS] * whole + [rest] * bool(rest)
-
-
-async def find_undone(tx: Reading, numbers: Iterable[int]) -> dict[int, int]:
-    """Return which of these changes are undone, and by which change. An undo that was itself undone does not count."""
-    wanted = list(numbers)
-    return history.resolve_undos(await history.find_undos(tx, wanted), wanted)
 
 
 async def find_undone_changes(tx: Reading, changes: Iterable[HistoryChange]) -> dict[int, int]:

@@ -13,31 +13,31 @@ mail, approves a change or accepts an invitation compares the epochs.
 
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gamekeeper.game.access import guesses
+from gamekeeper.game.access import guess_limits
 from gamekeeper.game.audit.changes import LedgerTrimmed
 from gamekeeper.game.audit.refusals import ApprovalExpired, JobOfFormerEpoch
+from gamekeeper.game.core.background_jobs import Job, OldRows
 from gamekeeper.game.core.change import Codec
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.writes import Decision, Intent
-from gamekeeper.game.insight import activity, board_seasons
-from gamekeeper.ground import log
+from gamekeeper.game.world.feed import WorldKeeper
+from gamekeeper.ground import log, rooms
+from gamekeeper.ground.instants import DAY_MS, HOUR_MS
 from gamekeeper.store.access import credentials as guess_rows
-from gamekeeper.store.access import known_callers, security_log, tokens
+from gamekeeper.store.access import tokens
 from gamekeeper.store.accounts import invitations, mails
 from gamekeeper.store.audit import approvals, bulk_jobs
 from gamekeeper.store.core import idempotency_keys, ledger
 from gamekeeper.store.core.ledger import read_state
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Work, Writing
-from gamekeeper.store.insight import economy, rollups, signals
-from gamekeeper.store.players import gifts, presence
-from gamekeeper.store.world import feed, logs
+from gamekeeper.store.players import items
+from gamekeeper.store.world import feed
 
-HOUR_MS = 60 * 60 * 1000
 # time in ms before a clock is trusted: an operator or NTP can correct a wrong clock meanwhile
 PROBATION_MS = 6 * HOUR_MS
 # a clock jump in ms that counts as wrong: more than NTP slews in six hours, less than any retention time
@@ -117,27 +117,31 @@ async def expire_approvals(tx: Writing, ids: list[str]) -> None:
 TIDY_SECONDS = 10.0
 BATCH_ROWS = 5_000  # old rows deleted per transaction, so that writers do not wait long
 BATCH_CHANGES = 1_000
-BATCH_LOG_ENTRIES = 1_000  # each entry also changes counts
-MAX_LOG_BATCHES = 100
 MAX_BATCHES = 20  # batches of old rows deleted per pass: deletes faster than rows are added
-DAY_MS = 24 * HOUR_MS
 PREVIEW_MS = DAY_MS  # how long a bulk job waits for its start before it is deleted
 GIFT_DAYS = 7  # days for which the totals of gifts are kept; limits need only those of today
-SIGNAL_DAYS = 365  # days for which acknowledged signals are kept
 INTENT = Intent(request_id="retention")
+
+
+class Follower(NamedTuple):
+    """A count over the audit log. Only changes that all followers have counted may be deleted."""
+
+    count_changes: Callable[[], Coroutine[Any, Any, object]]
+    find_counted: Callable[[Reading], Coroutine[Any, Any, int]]  # finds the number up to which changes are counted
+
+
+@dataclass(frozen=True, slots=True)
+class AuditKeeper(WorldKeeper):
+    clock: ProvenClock
+    followers: Sequence[Follower]
 
 
 class RetentionJob:
     """Deletes old rows (stored answers, tokens, mails, guesses …) for one serving process."""
 
-    def __init__(
-        self,
-        keeper: Keeper,
-        monotonic: Callable[[], float] = time.monotonic,
-        now: Callable[[Reading], Awaitable[int]] = clock.now,
-    ) -> None:
+    def __init__(self, keeper: AuditKeeper, proven_clock: ProvenClock | None = None) -> None:
         self._keeper = keeper
-        self.clock = ProvenClock(keeper.store, monotonic, now)
+        self.clock = proven_clock or keeper.clock
         self._epoch = ""  # epoch in which nothing of a former one is left to stop
 
     async def tidy(self) -> None:
@@ -162,14 +166,14 @@ async def _tidy_by_clock(tx: Writing) -> None:
     stayed for hours, an attacker could fill the disk with them. A mail is retired when its reset code has expired; the
     account can ask for another.
     """
-    guess_rows.delete_old_guesses(tx, guesses.WINDOW_MS, BATCH_ROWS)
+    guess_rows.delete_old_guesses(tx, guess_limits.WINDOW_MS, BATCH_ROWS)
     mails.retire(tx)
     expired = await approvals.read_expired(tx, BATCH_ROWS)
     if expired:
         await expire_approvals(tx, expired)
 
 
-async def delete_old(keeper: Keeper, now_ms: int) -> None:
+async def delete_old(keeper: AuditKeeper, now_ms: int) -> None:
     """Delete all rows that are past their retention time at `now_ms`."""
     settings = keeper.settings
 
@@ -177,10 +181,10 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
         return await idempotency_keys.delete_old(tx, now_ms - settings.key_days * DAY_MS, BATCH_ROWS)
 
     async def delete_others(tx: Writing) -> None:
-        known_callers.delete_old(tx, now_ms - guesses.KNOWN_CALLER_MS, BATCH_ROWS)
+        guess_rows.delete_old_known_callers(tx, now_ms - guess_limits.KNOWN_CALLER_MS, BATCH_ROWS)
         tokens.delete_old(tx, now_ms - settings.token_days * DAY_MS, BATCH_ROWS)
         mails.delete_old(tx, now_ms - settings.mail_days * DAY_MS)
-        gifts.delete_old(tx, now_ms - GIFT_DAYS * DAY_MS)
+        items.delete_old_gifts(tx, now_ms - GIFT_DAYS * DAY_MS)
         invitations.delete_old(tx, now_ms)
         approvals.delete_old(tx, now_ms - settings.approval_days * DAY_MS, BATCH_ROWS)
         approvals.delete_old_gifts(tx, now_ms // DAY_MS - 1)
@@ -189,60 +193,48 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
             tx, (now_ms - settings.ledger_days * DAY_MS) if settings.ledger_days else 0, BATCH_ROWS
         )
 
-    async def delete_events(tx: Writing) -> int:
-        # sign-ins after this time are not in the rollups yet
-        counted = (await rollups.find(tx, activity.SIGN_INS)).position * HOUR_MS
-        return await security_log.delete_old(tx, min(now_ms - settings.security_days * DAY_MS, counted), BATCH_ROWS)
-
-    async def delete_sessions(tx: Writing) -> int:
-        return await presence.delete_old_sessions(tx, now_ms - settings.session_days * DAY_MS, BATCH_ROWS)
-
-    async def delete_signals(tx: Writing) -> int:
-        return await signals.delete_old(tx, now_ms - SIGNAL_DAYS * DAY_MS, BATCH_ROWS)
-
-    async def delete_log_entries(tx: Writing) -> int:
-        return await logs.delete_old(tx, now_ms - settings.log_days * DAY_MS, BATCH_LOG_ENTRIES)
-
     async def delete_bulk_job(tx: Writing) -> int:
         return await bulk_jobs.delete_oldest(tx, now_ms - settings.bulk_days * DAY_MS, now_ms - PREVIEW_MS)
 
     await keeper.store.write(delete_others)
     await _delete_batches(keeper, delete_bulk_job, 1, MAX_BATCHES)
-    await _delete_batches(keeper, delete_log_entries, BATCH_LOG_ENTRIES, MAX_LOG_BATCHES if settings.log_days else 0)
-    await _delete_batches(keeper, delete_signals, BATCH_ROWS, MAX_BATCHES)
-    await _delete_batches(keeper, delete_events, BATCH_ROWS, MAX_BATCHES)
-    await _delete_batches(keeper, delete_sessions, BATCH_ROWS, MAX_BATCHES if settings.session_days else 0)
+    registered: list[OldRows] = rooms.collect("game", "OLD_ROWS")
+    for each in sorted(registered, key=lambda each: each.place):
+        if days := each.days(settings):
+            await _delete_registered(keeper, each, now_ms - days * DAY_MS)
     await _delete_batches(keeper, delete_keys, BATCH_ROWS, MAX_BATCHES)
     for _ in range(MAX_BATCHES if settings.ledger_days else 0):
         if not await trim(keeper, now_ms - settings.ledger_days * DAY_MS):
             break
 
 
-async def _delete_batches(keeper: Keeper, delete: Work[int], rows: int, most: int) -> None:
+async def _delete_registered(keeper: AuditKeeper, each: OldRows, before_ms: int) -> None:
+    await _delete_batches(keeper, lambda tx: each.delete(tx, before_ms, each.batch), each.batch, each.batches)
+
+
+async def _delete_batches(keeper: AuditKeeper, delete: Work[int], rows: int, most: int) -> None:
     """Delete batches of old rows, each in a transaction of its own, until one is not full."""
     for _ in range(most):
         if await keeper.store.write(delete) < rows:
             break
 
 
-async def trim(keeper: Keeper, before_ms: int) -> bool:
+async def trim(keeper: AuditKeeper, before_ms: int) -> bool:
     """Delete one batch of the oldest audit log entries, and record their item totals. False: no entry is that old."""
-    # only changes that the economy and the boards have counted may be deleted
-    await keeper.economy.count_changes()
-    await keeper.boards.refresh()
-    decide = partial(_trim, codec=keeper.changes.codec, before_ms=before_ms)
+    for each in keeper.followers:
+        await each.count_changes()
+    decide = partial(_trim, codec=keeper.changes.codec, followers=keeper.followers, before_ms=before_ms)
     done = await keeper.changes.apply(INTENT, decide, lambda any_: b"more" if any_ else b"")
     return bool(done.answer)
 
 
-async def _trim(tx: Reading, codec: Codec, before_ms: int) -> Decision[bool]:
+async def _trim(tx: Reading, codec: Codec, followers: Sequence[Follower], before_ms: int) -> Decision[bool]:
     trimmed = await ledger.read_trimmed(tx)
     old = await ledger.find_old(tx, trimmed, before_ms, BATCH_CHANGES)
     # a trim adds a change to the audit log itself: wait for a full batch, or for a day
     if old.rows < BATCH_CHANGES and old.oldest_at > before_ms - DAY_MS:
         return Decision([], False)
-    counted = await economy.read_state(tx)
-    upto = min(old.last, counted.seq if counted else 0, await board_seasons.find_counted(tx))
+    upto = min([old.last, *[await each.find_counted(tx) for each in followers]])
     if upto <= trimmed:
         return Decision([], False)
     rows = await ledger.read_superseded(tx, trimmed, upto)
@@ -252,3 +244,6 @@ async def _trim(tx: Reading, codec: Codec, before_ms: int) -> Decision[bool]:
         sums.update(codec.count_items(after))
     carried = {item: quantity for item, quantity in sums.items() if quantity}
     return Decision([LedgerTrimmed(upto, [row[0] for row in rows], carried)], True)
+
+
+JOBS = (Job[AuditKeeper]("retention", TIDY_SECONDS, lambda keeper: RetentionJob(keeper).tidy),)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gamekeeper.game.access import security_log
 from gamekeeper.game.accounts import notes
 from gamekeeper.game.audit import history
-from gamekeeper.game.audit.history import NOTE_KINDS, HistoryPage
+from gamekeeper.game.audit.history import KINDS, NOTE_KINDS, HistoryPage
 from gamekeeper.game.core import lookup
 from gamekeeper.game.world.commands import FindCursor, States, ignore_cursors
 from gamekeeper.store.access.security_log import SecurityFilter, SecurityRow
@@ -20,10 +20,7 @@ from gamekeeper.store.engine.interface import Reading
 # position in a list: time and id of a note or event, or number of a change and no id
 Position = tuple[int, str]
 FIRST: Position = (NEVER, lookup.ZERO_GUID)
-SANCTION_KINDS = (
-    *("user_banned", "user_unbanned", "user_muted", "user_unmuted"),
-    *("user_kicked", "user_suspended", "user_resumed", "player_killed"),
-)
+SANCTION_KINDS = tuple(each.name for each in KINDS.values() if each.is_sanction)
 SHOWN_AS_NOTE = "note_added"  # the timeline shows the note itself
 # events of the security log that are about signing in; the others are in the audit log too, or very many
 SIGN_IN_KINDS = (

@@ -1,26 +1,40 @@
-"""The interface of changes: values that describe one effect and its entry in the audit log; and of the codec.
+"""The interface of changes: values that describe one effect and its entry in the audit log, and their kinds.
 
-The codec converts between the rules' values and stored JSON: player documents and audit log entries. A `Step` is what
-the transaction of a change does besides the change: for bulk jobs, and for changes of the past.
+The codec, whose interface is here too, converts between the rules' values and stored JSON: player documents and audit
+log entries. A `Step` is what the transaction of a change does besides the change: for bulk jobs, and for changes of the
+past.
 """
 
+import functools
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol
 
 from msgspec import Struct
 
 from gamekeeper.game.core import lookup
+from gamekeeper.game.core.player import Player, SlotAddress, Stack
 from gamekeeper.game.core.values import Value
-from gamekeeper.game.players.inventory import SlotAddress, Stack
-from gamekeeper.game.players.players import Player
+from gamekeeper.store.audit.history import HistoryChange
 from gamekeeper.store.engine.interface import Writing
-from gamekeeper.store.players.player_texts import TextRow
+from gamekeeper.store.players.variables import TextRow
 from gamekeeper.store.world.guilds import GuildMember
 from gamekeeper.store.world.imports import Leftover
 
+P = ParamSpec("P")
 # the ids of a player and an account (user) that a change or an answer is about
 SubjectIds = tuple[str | None, str | None]
+
+
+class Actor(NamedTuple):
+    """The account that asks for a change, with the permissions of the credential that it uses."""
+
+    id: str
+    name: str
+    permissions: frozenset[str]  # permissions of the credential; the account may have more
+    require: Callable[[frozenset[str]], None]  # raises if the credential lacks one of the given permissions
+    has_gift_limits: bool = False  # gifts of the credential have a limit, such as that of an API key
 
 
 class GuildState(NamedTuple):
@@ -93,51 +107,83 @@ class Unlogged:
     effect: Callable[[Writing], Coroutine[Any, Any, None]]
 
 
-class Change(Protocol):
-    """A value that describes one effect and its entry in the audit log. `changes.py` carries it out."""
+def unlogged(write: Callable[Concatenate[Writing, P], Coroutine[Any, Any, None]]) -> Callable[P, Unlogged]:
+    """Decorate a function that writes: a call without the transaction returns it as an effect that is not recorded."""
 
-    @property
-    def kind(self) -> str:
-        """The kind of the change in the audit log."""
-        ...
+    @functools.wraps(write)
+    def make(*args: P.args, **kwargs: P.kwargs) -> Unlogged:
+        return Unlogged(lambda tx: write(tx, *args, **kwargs))
+
+    return make
+
+
+class Change:
+    """A value that describes one effect and its entry in the audit log; `writes.py` writes both. Rooms subclass it.
+
+    A subclass is of one kind, or each of its values says of which kind it is. `Kind` declares the kinds.
+    """
+
+    __slots__ = ()
+    kind: str
+    held_by = ""  # permission of the approval rule that holds this change; empty: no rule holds it
+    command_line = (
+        ""  # `gamekeeper` command for the same change; refusals of a change without a possible approver name it
+    )
 
     def whose(self) -> SubjectIds:
         """Return the player and the account that the change is about."""
-        ...
+        return None, None
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide | None]:
         """Return the state before and after the change."""
-        ...
+        raise NotImplementedError
 
-    def carry_out(self, tx: Writing, _: Codec, /) -> None:
-        """Write the effect to the tables."""
-        ...
+    def carry_out(self, tx: Writing, codec: Codec, /) -> None:
+        """Write the effect to the tables. A change without an effect is only an entry in the audit log."""
 
 
-class Command(Change, Protocol):
+class Command(Change):
     """A change that game servers must carry out: it has deliveries."""
 
-    @property
-    def servers(self) -> Sequence[str]: ...
-
-    @property
-    def life_ms(self) -> int | None:
-        """Time until the command expires, in ms; None: never."""
-        ...
+    __slots__ = ()
+    servers: Sequence[str]
+    life_ms: int | None  # time until the command expires, in ms; None: never
 
 
-C = TypeVar("C", bound=Command)
-_COMMANDS: set[type] = set()
+PLAYERS, ACCOUNTS, COMMANDS, WORLD, SIGNALS, GLOBAL = "players", "accounts", "commands", "world", "signals", "global"
+GROUPS = (PLAYERS, ACCOUNTS, COMMANDS, WORLD, SIGNALS, GLOBAL)  # of kinds, in the order of documents and menus
+LAST = 1_000  # place of new kinds in their group
+_kinds: dict[str, "Kind"] = {}
 
 
-def command(kind: type[C]) -> type[C]:
-    """Register a class of changes as commands to the game."""
-    _COMMANDS.add(kind)
-    return kind
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of changes, with all that the server knows of it besides its fields. It registers itself."""
+
+    name: str
+    title: str  # in English; the console translates it
+    group: str
+    place: int = LAST  # in its group, in documents and menus
+    # permissions of the operation that makes such changes, which an undo needs too; they may depend on the change
+    needs: AbstractSet[str] | Callable[[HistoryChange], AbstractSet[str]] = frozenset()
+    why_not: str = ""  # why such changes cannot be undone, if no rule undoes them
+    fields: AbstractSet[str] = frozenset()  # JSON fields that no other kind has, and that its rule of undo knows
+    reaction: str = ""  # what a game server does with the change; empty: the change feed does not have it
+    by_undo: bool = False  # an undo can make such changes
+    is_sanction: bool = False
+    is_note: bool = False  # its content is only for callers that may read notes
+
+    def __post_init__(self) -> None:
+        if self.name in _kinds:
+            raise ValueError(f"the kind of change {self.name} is declared twice")
+        _kinds[self.name] = self
 
 
-def is_command(change: Change) -> TypeGuard[Command]:
-    return type(change) in _COMMANDS
+def list_kinds() -> dict[str, Kind]:
+    """List the declared kinds by name, in the order of documents and menus."""
+    return {
+        each.name: each for each in sorted(_kinds.values(), key=lambda kind: (GROUPS.index(kind.group), kind.place))
+    }
 
 
 REQUEST_PREFIX = "bulk-"  # of the request id that all changes of a bulk job have

@@ -389,3 +389,7 @@ class AccountBanned(LogInRefusal):
     """The account '{name}' is banned; it gets no token until the ban ends."""
 
     error = "unauthorized_client"
+
+
+class WrongValueType(Malformed):
+    """Invalid value for variable of type {type}. Received: {received}"""

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from gamekeeper.game.core.refusals import BadField
-from gamekeeper.game.world.refusals import WrongValueType
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.refusals import BadField, ReservedName, WrongValueType
+from gamekeeper.ground.settings import Settings
 
 Value = bool | int | float | str
 BOOLEAN, INTEGER, STRING, NUMBER = "Boolean", "Integer", "String", "Number"  # types; players have only the first two
@@ -173,3 +174,35 @@ def explain_name_pattern(pattern: str) -> str:
         return UNEXPLAINED
     allowed = " and ".join([*([", ".join(kinds[:-1])] if kinds[1:] else []), kinds[-1]])
     return f"must have {found[2]} to {found[3]} characters; {allowed} are allowed"
+
+
+RESERVED_NAMES = frozenset({"rank", "online", "bag", "register"})
+
+
+def require_name(name: str, field: str, settings: Settings) -> str:
+    """Check a name for a new or renamed account or player."""
+    if lookup.fold(name) in RESERVED_NAMES:
+        raise ReservedName(name=name)
+    if lookup.parse_guid(name):
+        raise BadField(field=field, problem="must not look like an id")
+    if not re.fullmatch(settings.name_pattern, name) or not lookup.is_nameable(name):
+        raise BadField(field=field, problem=explain_name_pattern(settings.name_pattern))
+    return name
+
+
+def require_email(email: str, field: str) -> str:
+    """Check an email address. Return it as it was sent, not normalised: clients compare it with the answer."""
+    try:
+        split_email(email)
+    except ValueError as error:
+        raise BadField(field=field, problem=f"is not an email address: {error}".rstrip(".")) from None
+    return email
+
+
+def split_email(email: str, *, globally_deliverable: bool = True) -> tuple[str, str]:
+    """Return the local part and the ASCII domain of an email address. Raise ValueError if it is not one."""
+    import email_validator  # noqa: PLC0415 - it loads slowly, and few commands check an address
+
+    email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()  # accept .test and .local: local networks use such addresses
+    found = email_validator.validate_email(email, check_deliverability=False, globally_deliverable=globally_deliverable)
+    return found.local_part, found.ascii_domain

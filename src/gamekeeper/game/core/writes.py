@@ -7,23 +7,17 @@ neither can be written without the other.
 import hashlib
 import re
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gamekeeper.game.access import security_log
-from gamekeeper.game.access.security_log import FindOrigin, SecurityEvent
-from gamekeeper.game.accounts.account_changes import UserRegistered
-from gamekeeper.game.audit import approvals, deciders
-from gamekeeper.game.audit.approvals import Consent, FindRequest, Rules
-from gamekeeper.game.audit.changes import ChangeApproved
-from gamekeeper.game.audit.refusals import ApprovalDenied, ApprovalExpired
-from gamekeeper.game.core.change import Change, Codec, Command, Step, SubjectIds, Unlogged, find_job_id, is_command
+from gamekeeper.game.core.change import Change, Codec, Command, Step, SubjectIds, Unlogged, find_job_id
 from gamekeeper.game.core.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
-from gamekeeper.game.players import gifts
-from gamekeeper.game.players.gifts import GiftLimits
+from gamekeeper.game.core.request import Consent, FindOrigin, FindRequest, GiftLimits, Rules, SecurityEvent
 from gamekeeper.ground import crash
+from gamekeeper.ground.settings import Settings
 from gamekeeper.store.audit import approvals as approval_rows
 from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.core import idempotency_keys, ledger
@@ -31,6 +25,7 @@ from gamekeeper.store.engine.interface import ClaimTaken, Locking, Reading, RowE
 from gamekeeper.store.world import feed
 
 R = TypeVar("R")
+REGISTERED = "user_registered"  # kind of the change that makes a new account
 ERASED_NAME = "(erased)"  # replaces the name of an erased account or player in a reason
 
 
@@ -90,24 +85,68 @@ class _DryRun(Exception):
 Decide = Callable[[Locking], Coroutine[Any, Any, Decision[R]]]
 
 
+CountGifts = Callable[[Writing, GiftLimits | None, Iterable[Change | Unlogged], int | None], Coroutine[Any, Any, None]]
+RecordEvents = Callable[
+    [Writing, Iterable[Change | Unlogged], Iterable[SecurityEvent], str | None, FindOrigin | None], None
+]
+
+
+class Gate(Protocol):
+    """Holds changes until a second person approves them. The only implementation is `game/audit/approval_gate.py`."""
+
+    rules: Rules
+
+    async def find_rule(self, tx: Writing, intent: Intent, decision: Decision[Any], /) -> str | None:
+        """Return the rule that holds a change for approval. Count the gifts of one that is not held."""
+        ...
+
+    async def hold(
+        self,
+        tx: Writing,
+        intent: Intent,
+        rule: str,
+        entries: Sequence[ledger.LedgerEntry],
+        state_fingerprint: str,
+        key: tuple[str, str] | None,
+        /,
+    ) -> str:
+        """Store a request that waits for approval; return the approval's id."""
+        ...
+
+    async def require_held(self, tx: Reading, approval_id: str, /) -> None:
+        """Refuse the repetition of a held request whose approval was denied, or expired."""
+        ...
+
+    def require_waiting(self, approval_id: str, state: str | None, /) -> None: ...
+
+    async def record_consent(self, tx: Writing, intent: Intent, consent: Consent, /) -> None:
+        """Mark an approval as carried out, and name the approver in the audit log and the security log."""
+        ...
+
+
 class ChangeApplier:
-    def __init__(self, store: Store, codec: Codec, rules: Rules | None = None, approval_hours: int = 24) -> None:
+    """Applies changes. Approvals, limits of gifts and the security log are passed in: their rooms are above this."""
+
+    def __init__(
+        self, store: Store, codec: Codec, gate: Gate, count_gifts: CountGifts, record_events: RecordEvents
+    ) -> None:
         self._store = store
         self.codec = codec
-        self.rules: Rules = rules or {}  # rules that hold changes for approval
-        self._approval_hours = approval_hours
+        self.gate = gate
+        self._count_gifts = count_gifts
+        self._record_events = record_events
 
     async def apply(self, intent: Intent, decide: Decide[R], answer: Callable[[R], bytes]) -> ApplyResult:
         async def attempt(tx: Writing) -> ApplyResult:
             try:
-                decision = await (_decide_with_consent if intent.consent else _decide_once)(tx, intent, decide)
+                decision = await (self._decide_with_consent if intent.consent else _decide_once)(tx, intent, decide)
             except RowExists:
                 done = await self._find_stored_answer(tx, intent)
                 if done is not None:
                     return done
                 decision = await decide(tx)  # the retention job has just deleted the answer
             crash.crash_at("after_key")
-            rule = await self._find_rule(tx, intent, decision) if self.rules else None
+            rule = await self.gate.find_rule(tx, intent, decision) if self.gate.rules else None
             if rule and not intent.dry_run:
                 return await self._hold(tx, intent, decision, rule)
             entries = await self._carry_out(tx, intent, decision)
@@ -147,13 +186,24 @@ class ChangeApplier:
 
         await self._store.write(attempt)
 
+    async def _decide_with_consent(self, tx: Writing, intent: Intent, decide: Decide[R]) -> Decision[R]:
+        """Run the rule of an approved change: its approval must still wait, and the requester must still be allowed."""
+        if intent.consent:
+            own = intent.consent.approver_key
+            state = await approval_rows.lock(tx, intent.consent.approval_id)
+            if own and await idempotency_keys.find(tx, own.scope_id, own.key):
+                raise IdempotencyInProgress  # a parallel request has used the approver's key
+            self.gate.require_waiting(intent.consent.approval_id, state)
+            await intent.consent.check_requester(tx)
+        return await decide(tx)
+
     async def _store_answer(
         self, tx: Writing, intent: Intent, decision: Decision[R], body: bytes, answer: Callable[[R], bytes]
     ) -> None:
         """Store the answer for retries. That of an approved change replaces the marker of the held one."""
         if intent.consent:
             reason = erase_names(intent.consent.reason, decision.erased_names)
-            await self._note_consent(tx, intent, intent.consent._replace(reason=reason))
+            await self.gate.record_consent(tx, intent, intent.consent._replace(reason=reason))
         key, own = _find_key(intent), intent.consent and intent.consent.approver_key
         if not key and not own:
             return
@@ -183,26 +233,10 @@ class ChangeApplier:
             raise AnswerErased
         idempotency_keys.touch(tx, *key)
         if approval_id := idempotency_keys.find_approval(kept.answer):
-            return await _find_held(tx, approval_id)
+            # a request that was carried out has its real answer stored instead
+            await self.gate.require_held(tx, approval_id)
+            return ApplyResult(b"", held=approval_id)
         return ApplyResult(kept.answer, replayed=True)
-
-    async def _find_rule(self, tx: Writing, intent: Intent, decision: Decision[Any]) -> str | None:
-        """Return the rule that holds a change for approval. Count the gifts of one that is not held.
-
-        A gift beyond a limit of its caller is refused now: its approval would be refused.
-        """
-        if intent.find_request is None or not intent.actor_id or intent.over_link:
-            return None
-        rule = None
-        if intent.consent is None and not (intent.step and intent.step.is_approved):
-            rule = await approvals.find_rule(tx, self.rules, intent.actor_id, decision.changes)
-            if await deciders.require_approval(tx, intent.actor_id, intent.token_id, decision.changes):
-                rule = rule or deciders.DECIDE
-        if rule is not None and intent.gift_limits is not None:
-            await gifts.require_within(tx, intent.gift_limits, decision.changes, decision.undoes)
-        if rule is None:
-            await approvals.count_gifts(tx, self.rules, intent.actor_id, decision.changes)
-        return rule
 
     async def _hold(self, tx: Writing, intent: Intent, decision: Decision[Any], rule: str) -> ApplyResult:
         """Store the request instead of carrying it out. This is a result and not an exception: it must be committed."""
@@ -211,36 +245,19 @@ class ChangeApplier:
         found, key = fingerprint_state(entries, decision.preview), _find_key(intent)
         if intent.expected is not None and found != intent.expected:
             raise ChangedMeanwhile
-        if intent.actor_id and intent.step is None:  # a bulk job is limited by its players
-            await approvals.require_few_waiting(tx, intent.actor_id)
-        request = intent.find_request() if intent.find_request else approvals.NO_REQUEST
-        approval_id = approvals.hold(tx, rule, self._approval_hours, request, entries, found, key)
+        approval_id = await self.gate.hold(tx, intent, rule, entries, found, key)
         if key:
             marker = idempotency_keys.StoredAnswer(intent.fingerprint, idempotency_keys.make_marker(approval_id))
             idempotency_keys.insert(tx, *key, marker, _find_subject(decision))
         event = SecurityEvent("approval_requested", intent.actor_id, details={"ApprovalId": approval_id, "Rule": rule})
-        security_log.record_decision(tx, (), [event], intent.actor_id, intent.find_origin)
+        self._record_events(tx, (), [event], intent.actor_id, intent.find_origin)
         if intent.step is not None:
             intent.step.record(tx, (), approval_id)
         return ApplyResult(b"", held=approval_id)
 
-    async def _note_consent(self, tx: Writing, intent: Intent, consent: Consent) -> None:
-        """Mark an approval as carried out, and name the approver in the audit log and the security log.
-
-        Only the approval has the approver's reason: an erasure of the person whom the change is about removes it there.
-        """
-        # not in one statement: the change comes first in the audit log, and an erasure changes the row of its approval
-        await tx.flush()
-        approver = replace(intent, actor_id=consent.approver_id, token_id=consent.approver_token_id, reason=None)
-        approved = ChangeApproved(intent.actor_id, consent.approval_id)
-        await ledger.append(tx, [make_entry(self.codec, approver, approved)])
-        approval_rows.decide(tx, consent.approval_id, approval_rows.DONE, consent.approver_id, consent.reason)
-        event = SecurityEvent("approval_granted", intent.actor_id, details={"ApprovalId": consent.approval_id})
-        security_log.record_decision(tx, (), [event], consent.approver_id, intent.find_origin)
-
     async def _carry_out(self, tx: Writing, intent: Intent, decision: Decision[R]) -> list[ledger.LedgerEntry]:
         if intent.gift_limits is not None or decision.undoes is not None:
-            await gifts.count_gifts(tx, intent.gift_limits, decision.changes, decision.undoes)
+            await self._count_gifts(tx, intent.gift_limits, decision.changes, decision.undoes)
         if decision.undoes is not None:
             bulk_jobs.mark_undone(tx, decision.undoes, find_job_id(intent.request_id))
         entries: list[ledger.LedgerEntry] = []
@@ -252,11 +269,11 @@ class ChangeApplier:
                 await change.effect(tx)
             else:
                 change.carry_out(tx, self.codec)
-                if is_command(change):
+                if isinstance(change, Command):
                     commands.append((len(entries), change))
                 # only the first change of an undo request is the undo; the others are side effects, such as notices
                 entries.append(make_entry(self.codec, intent, change, None if entries else decision.undoes))
-        security_log.record_decision(tx, decision.changes, decision.events, intent.actor_id, intent.find_origin)
+        self._record_events(tx, decision.changes, decision.events, intent.actor_id, intent.find_origin)
         if commands or intent.step:
             numbers = await ledger.append_numbered(tx, entries)
             if commands:
@@ -273,6 +290,15 @@ class ChangeApplier:
         else:
             await ledger.append(tx, entries)
         return entries
+
+
+@dataclass(frozen=True, slots=True)
+class CoreKeeper:
+    """The objects that the rules of all rooms need. `game/keeper.py` has those of all rooms together."""
+
+    settings: Settings
+    store: Store
+    changes: ChangeApplier
 
 
 def make_entry(codec: Codec, intent: Intent, change: Change, undoes: int | None = None) -> ledger.LedgerEntry:
@@ -308,44 +334,21 @@ async def _decide_once(tx: Writing, intent: Intent, decide: Decide[R]) -> Decisi
         await tx.flush()  # looks for the key now if the rule has not used the database
 
 
-async def _decide_with_consent(tx: Writing, intent: Intent, decide: Decide[R]) -> Decision[R]:
-    """Run the rule of an approved change: its approval must still wait, and the requester must still be allowed."""
-    if intent.consent:
-        own = intent.consent.approver_key
-        state = await approval_rows.lock(tx, intent.consent.approval_id)
-        if own and await idempotency_keys.find(tx, own.scope_id, own.key):
-            raise IdempotencyInProgress  # a parallel request has used the approver's key
-        approvals.require_waiting(intent.consent.approval_id, state)
-        await intent.consent.check_requester(tx)
-    return await decide(tx)
-
-
-async def _find_held(tx: Reading, approval_id: str) -> ApplyResult:
-    """Answer the repetition of a held request. One that was carried out has its real answer stored instead."""
-    found = await approval_rows.find(tx, approval_id)
-    if found is None or found.state == approval_rows.EXPIRED:
-        raise ApprovalExpired
-    if found.state == approval_rows.DENIED:
-        raise ApprovalDenied
-    return ApplyResult(b"", replayed=True, held=approval_id)
-
-
 def fingerprint_state(entries: Sequence[ledger.LedgerEntry], shown: str = "") -> str:
     """Make a fingerprint of the state before a request: two requests that start from the same state have the same one.
 
     The id of a new account is left out, because every attempt makes another id.
     """
     from_here = [
-        (each.kind, each.player_id, None if each.kind == UserRegistered.kind else each.user_id, each.before)
-        for each in entries
+        (each.kind, each.player_id, None if each.kind == REGISTERED else each.user_id, each.before) for each in entries
     ]
     return hashlib.sha256((repr(from_here) + shown).encode()).hexdigest()
 
 
 def erase_names(reason: str | None, names: Iterable[str]) -> str | None:
     """Replace names of erased accounts and players in a reason: whole words in any case, the longest names first."""
-    for name in sorted(filter(None, names), key=len, reverse=True) if reason else ():
-        reason = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", ERASED_NAME, reason or "", flags=re.IGNORECASE)
+    for name in sorted(filter(None, names), key=len, reverse=True):
+        reason = reason and re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", ERASED_NAME, reason, flags=re.IGNORECASE)
     return reason
 
 

@@ -13,9 +13,14 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
-from gamekeeper.game.insight.calendar import (
+from gamekeeper.game.audit.retention import AuditKeeper
+from gamekeeper.game.core.background_jobs import Job
+from gamekeeper.game.core.change import unlogged
+from gamekeeper.game.insight.standings import BOARDS, PlayedTime, add_play_time
+from gamekeeper.ground.instants import (
     DAY_MINUTES,
     DAY_MS,
     HOUR_MINUTES,
@@ -23,13 +28,18 @@ from gamekeeper.game.insight.calendar import (
     MINUTE_MS,
     PERIODS,
     find_first_day,
+    format_day,
 )
-from gamekeeper.game.insight.standings import BOARDS, PlayedTime, add_play_time
 from gamekeeper.store.audit.history import NEVER
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
-from gamekeeper.store.insight import activity, boards, rollups
+from gamekeeper.store.insight import activity, boards
 from gamekeeper.store.insight.activity import (
+    ONLINE,
+    SESSIONS,
+    SIGN_INS,
+    Checkpoint,
     Cohort,
     CountedSession,
     Hour,
@@ -38,8 +48,8 @@ from gamekeeper.store.insight.activity import (
     PlayerActivity,
     WaitingSession,
 )
-from gamekeeper.store.insight.rollups import Checkpoint
 from gamekeeper.store.players import presence
+from gamekeeper.store.players.presence import SessionOfPlayer
 
 # a player returns on a day if it was not online in the 7 days before; in a week or month: not in the one before
 ABSENCE_DAYS = 7
@@ -89,6 +99,12 @@ class SessionCounts:
             CountedSession(session.player_id, session.started_at, end, is_counted=session.ended_at is not None)
         )
 
+    def count_newcomer(self, day: int) -> None:
+        """Count a new player on its first day."""
+        self.cohorts[day]["players"] += 1
+        for step in PERIODS:
+            self._add(step, day, "new_players")
+
     def list_minutes(self) -> list[Minute]:
         return [Minute(each, self.started[each], self.ended[each]) for each in sorted({*self.started, *self.ended})]
 
@@ -107,9 +123,8 @@ class SessionCounts:
             self.players[session.player_id] = PlayerActivity(session.player_id, day, day, is_new, 0)
             for step in PERIODS:
                 self._add(step, day, "active")
-                self._add(step, day, "new_players", int(is_new))
             if is_new:
-                self.cohorts[day]["players"] += 1
+                self.count_newcomer(day)
             return
         if day <= known.last_day:
             return
@@ -131,21 +146,6 @@ def _has_returned(step: str, last_day: int, day: int) -> bool:
     if step == "day":
         return day - last_day > ABSENCE_DAYS
     return last_day < find_first_day(step, find_first_day(step, day) - 1)
-
-
-def count_batch(
-    sessions: Iterable[WaitingSession],
-    players: Mapping[str, PlayerActivity],
-    *,
-    boundary: int,
-    since: int,
-    first_minute: int,
-) -> SessionCounts:
-    """Count a batch of sessions; those of one player are in the order of their starts."""
-    counts = SessionCounts(since, first_minute, dict(players))
-    for session in sessions:
-        counts.count(session, boundary)
-    return counts
 
 
 ROLLUP_SECONDS = 10.0
@@ -180,13 +180,12 @@ async def run_rollup_step(store: Store, rollup: Rollup, proven: int | None) -> b
     """Run one step of a rollup. Return False if its batch was not full, or another instance is at work."""
 
     async def work(tx: Writing) -> bool:
-        checkpoint = await rollups.lock(tx, rollup.name)
+        checkpoint = await activity.lock_checkpoint(tx, rollup.name)
         return checkpoint is not None and await rollup.step(tx, checkpoint, proven)
 
     return await store.write(work)
 
 
-SESSIONS, ONLINE, SIGN_INS = "activity", "online", "sign_ins"  # names of the checkpoints
 BATCH_SESSIONS = 200  # sessions counted per transaction: some milliseconds, so that requests do not wait long
 BATCH_HOURS = 48  # hours made from minutes per transaction
 BATCH_SIGN_IN_HOURS = 24  # hours whose sign-ins are counted per transaction
@@ -207,8 +206,10 @@ async def _count_sessions(tx: Writing, checkpoint: Checkpoint, _: int | None) ->
     if len(waiting) < BATCH_SESSIONS:
         waiting += await activity.lock_continuing(tx, boundary, BATCH_SESSIONS - len(waiting))
     players = await _read_players(tx, {each.player_id for each in waiting})
-    first_minute = (await rollups.find(tx, ONLINE)).position
-    counts = count_batch(waiting, players, boundary=boundary, since=checkpoint.position, first_minute=first_minute)
+    first_minute = (await activity.find_checkpoint(tx, ONLINE)).position
+    counts = SessionCounts(checkpoint.position, first_minute, players)
+    for each in waiting:  # those of one player are in the order of their starts
+        counts.count(each, boundary)
     await _add_to_boards(tx, waiting, counts.sessions)
     activity.save_sessions(tx, counts.sessions)
     activity.save_players(tx, counts.players.values())
@@ -222,8 +223,8 @@ async def _add_to_boards(tx: Writing, sessions: Sequence[WaitingSession], counte
     """Add what is new of these sessions to the seasons of boards that rank by play time."""
     if not any(each.ranks == boards.PLAY_TIME for each in await boards.read_open(tx)):
         return
-    await rollups.begin(tx, BOARDS)
-    await rollups.wait(tx, BOARDS)  # then the seasons are read again: the sweep of one may have moved
+    await activity.begin_rollup(tx, BOARDS)
+    await activity.wait_for_checkpoint(tx, BOARDS)  # then the seasons are read again: the sweep of one may have moved
     seasons = [each for each in await boards.read_open(tx) if each.ranks == boards.PLAY_TIME]
     played = [
         PlayedTime(each.player_id, each.started_at if each.counted_to is None else each.counted_to, done.counted_to)
@@ -251,7 +252,7 @@ async def _find_boundary(tx: Reading) -> int:
 
 
 async def _has_old_minutes(tx: Reading, proven: int | None) -> bool:
-    checkpoint = await rollups.find(tx, ONLINE)
+    checkpoint = await activity.find_checkpoint(tx, ONLINE)
     if proven is None or checkpoint.position + MINUTES_KEPT + HOUR_MINUTES > proven // MINUTE_MS:
         return False
     # a session of an expired lease may have ended days ago: it is counted first
@@ -270,13 +271,13 @@ async def _make_hours(tx: Writing, checkpoint: Checkpoint, proven: int | None) -
     activity.save_hours(tx, hours)  # those without players too: an hour without a row is not known
     activity.delete_minutes(tx, end)
     activity.delete_hours(tx, now // HOUR_MINUTES - HOURS_KEPT)
-    rollups.move(tx, ONLINE, Checkpoint(end, online))
+    activity.move_checkpoint(tx, ONLINE, Checkpoint(end, online))
     _add_periods(tx, {step: sum_periods(step, hours) for step in PERIODS})
     return end < last * HOUR_MINUTES
 
 
 async def _has_hours(tx: Reading, proven: int | None) -> bool:
-    checkpoint = await rollups.find(tx, SIGN_INS)
+    checkpoint = await activity.find_checkpoint(tx, SIGN_INS)
     return proven is not None and (checkpoint.position + 1) * HOUR_MS + SETTLE_MS <= proven
 
 
@@ -290,7 +291,7 @@ async def _count_sign_ins(tx: Writing, checkpoint: Checkpoint, proven: int | Non
         hour: await activity.count_sign_ins(tx, hour * HOUR_MS, (hour + 1) * HOUR_MS) for hour in range(first, end)
     }
     hours = [Hour(hour, sign_ins=number) for hour, number in counts.items() if number]
-    rollups.move(tx, SIGN_INS, Checkpoint(end, 0))
+    activity.move_checkpoint(tx, SIGN_INS, Checkpoint(end, 0))
     activity.save_sign_ins(tx, {each.hour: each.sign_ins for each in hours})
     _add_periods(tx, {step: sum_periods(step, hours) for step in PERIODS})
     return end < last
@@ -313,7 +314,7 @@ async def save_requests(store: Store, requests: int, errors: int, refused: int =
 async def backdate(tx: Writing, at: int) -> None:
     """Record sessions since an earlier time, in a database whose sessions are not counted yet."""
     for name, unit in ((SESSIONS, 1), (ONLINE, MINUTE_MS), (SIGN_INS, HOUR_MS)):
-        rollups.move(tx, name, Checkpoint(at // unit, 0))
+        activity.move_checkpoint(tx, name, Checkpoint(at // unit, 0))
 
 
 def record_newcomers(tx: Writing, first_days: Mapping[str, int]) -> None:
@@ -362,3 +363,27 @@ def sum_periods(step: str, hours: Iterable[Hour]) -> list[Period]:
         added.update(online_sum=hour.online_sum, requests=hour.requests, errors=hour.errors, sign_ins=hour.sign_ins)
         added["online_max"] = max(added["online_max"], hour.online_max)
     return [Period(day, **counts) for day, counts in sums.items() if any(counts.values())]
+
+
+@unlogged
+async def load_sessions(tx: Writing, sessions: Sequence[SessionOfPlayer], since: int) -> None:
+    """Store earlier play sessions, recorded since `since`, if none is counted yet."""
+    presence.load_sessions(tx, sessions)
+    await backdate(tx, since)
+
+
+async def _roll_up(keeper: AuditKeeper) -> None:
+    await run_rollups(keeper.store, ROLLUPS, await keeper.clock.find_time())
+
+
+JOBS = (Job[AuditKeeper]("rollups", ROLLUP_SECONDS, lambda keeper: partial(_roll_up, keeper)),)
+
+
+PERSON = (
+    PersonRows(
+        *(350, "play_time", activity.SQL.of_person),
+        of_players=True,
+        booleans=("is_new",),
+        amend=lambda row: {name: format_day(row[name]) for name in ("first_day", "last_day")},
+    ),
+)

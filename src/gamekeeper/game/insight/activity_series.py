@@ -4,13 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.game.core.values import require_order
-from gamekeeper.game.insight.activity import HOURS_KEPT, ONLINE, SESSIONS, SIGN_INS, sum_hours, sum_periods
-from gamekeeper.game.insight.calendar import DAY_MS, HOUR_MS, MINUTE_MS, PERIODS, find_next_start, find_start
+from gamekeeper.game.insight.activity import HOURS_KEPT, sum_hours, sum_periods
+from gamekeeper.ground.instants import DAY_MS, HOUR_MS, MINUTE_MS, PERIODS, find_next_start, find_start
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.insight import activity, rollups
-from gamekeeper.store.insight.activity import Hour, Minute, Period
-from gamekeeper.store.insight.rollups import Checkpoint
+from gamekeeper.store.insight import activity
+from gamekeeper.store.insight.activity import ONLINE, SESSIONS, SIGN_INS, Checkpoint, Hour, Minute, Period
 
 MAX_POINTS = 3_000  # points of a series: two days of minutes, or 90 days of hours
 DEFAULT_POINTS: Mapping[str, int] = {"minute": 180, "hour": 48, "day": 30, "week": 26, "month": 12}
@@ -70,12 +69,12 @@ async def load(tx: Reading, step: str, span: Span) -> ActivitySeries:
     start = _find_default_start(step, end) if span.start is None else find_start(step, span.start)
     require_order("from", start, end)
     starts = _list_starts(step, start, end)
-    online = await rollups.find(tx, ONLINE)
+    online = await activity.find_checkpoint(tx, ONLINE)
     recent = _Recent(
         now,
-        (await rollups.find(tx, SESSIONS)).position,
+        (await activity.find_checkpoint(tx, SESSIONS)).position,
         online,
-        await rollups.find(tx, SIGN_INS),
+        await activity.find_checkpoint(tx, SIGN_INS),
         await activity.read_minutes(tx, online.position, now // MINUTE_MS + 1),
     )
     make = await _LOADERS.get(step, _load_periods)(tx, step, start, end, recent)

@@ -18,7 +18,6 @@ from typing import Any
 from gamekeeper.game.core.change import Codec
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.insight import board_seasons, standings
-from gamekeeper.game.insight.activity import SESSIONS
 from gamekeeper.game.insight.board_seasons import (
     FOREVER,
     ReadChange,
@@ -35,10 +34,10 @@ from gamekeeper.ground import crash, log
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Store, Writing
-from gamekeeper.store.insight import boards, holdings, rollups
+from gamekeeper.store.insight import activity, boards, holdings
 from gamekeeper.store.insight import standings as rows
+from gamekeeper.store.insight.activity import SESSIONS, Checkpoint
 from gamekeeper.store.insight.boards import ITEM, LEVEL, NOT_STARTED, PLAY_TIME, BoardChange, OpenSeason, Season
-from gamekeeper.store.insight.rollups import Checkpoint
 from gamekeeper.store.insight.standings import StandingKey
 from gamekeeper.store.lists.ranked_buckets import HIGHEST
 
@@ -101,7 +100,7 @@ class BoardFollower:
 
     async def _find_counting(self, tx: Reading, upto: int, *, newest: bool) -> list[Step]:
         """Return the steps that follow the audit log and are due."""
-        checkpoint, found = await rollups.find(tx, BOARDS), list[Step]()
+        checkpoint, found = await activity.find_checkpoint(tx, BOARDS), list[Step]()
         if not checkpoint.position:
             return [self._begin]
         if await board_seasons.find_starting(tx):
@@ -135,7 +134,7 @@ class BoardFollower:
         return found
 
     async def _begin(self) -> bool:
-        await self._store.write(lambda tx: rollups.begin(tx, BOARDS))
+        await self._store.write(lambda tx: activity.begin_rollup(tx, BOARDS))
         return True
 
     async def _has_boards(self) -> bool:
@@ -146,7 +145,7 @@ class BoardFollower:
 
     async def _write(self, work: Callable[[Writing], Awaitable[bool]]) -> bool:
         async def work_under_lock(tx: Writing) -> bool:
-            return await rollups.lock(tx, BOARDS) is not None and await work(tx)
+            return await activity.lock_checkpoint(tx, BOARDS) is not None and await work(tx)
 
         return await self._store.write(work_under_lock)
 
@@ -156,14 +155,14 @@ class BoardFollower:
         The checkpoint is a time, and more bans than a batch may end at the same one. So the place within that time is
         only in memory: after a restart some accounts are reviewed again, which changes nothing.
         """
-        checkpoint, now = await rollups.find(tx, BOARDS), await clock.now(tx)
+        checkpoint, now = await activity.find_checkpoint(tx, BOARDS), await clock.now(tx)
         first = boards.NO_BAN._replace(ends_at=checkpoint.position + 1)
         ended = await boards.find_ended_bans(tx, max(first, self._last_ban), now, BATCH_ACCOUNTS)
         await standings.review(tx, [each.user_id for each in ended])
         is_last = len(ended) < BATCH_ACCOUNTS
         reached = now if is_last else ended[-1].ends_at - 1
         self._last_ban = boards.NO_BAN if is_last else ended[-1]
-        rollups.move(tx, BOARDS, Checkpoint(max(reached, checkpoint.position), 0))
+        activity.move_checkpoint(tx, BOARDS, Checkpoint(max(reached, checkpoint.position), 0))
         return True
 
     async def _count(self, tx: Writing, upto: int, *, newest: bool) -> bool:
@@ -258,20 +257,15 @@ class BoardFollower:
             later = await _read_later(tx, season.season, (after, last), now)
             if later is None:
                 continue
-            found: dict[str, int | None] = dict(await read_values(tx, season, after, last))
-            for change in reversed(later):
-                player_id = change.player_id or ""
-                read = ReadChange(change, self._codec, backwards=True)
-                found[player_id] = advance(season, found.get(player_id), read)
-            return season, last, {player_id: value for player_id, value in found.items() if value is not None}
+            return season, last, await read_actual(tx, self._codec, season, (after, last), later)
         return None
 
     async def _sweep_play_time(self) -> bool:
         """Add the sessions that were counted before a season was created. Both locks prevent counting meanwhile."""
 
         async def sweep(tx: Writing) -> bool:
-            counted = await rollups.wait(tx, SESSIONS)
-            if counted is None or await rollups.lock(tx, BOARDS) is None:
+            counted = await activity.wait_for_checkpoint(tx, SESSIONS)
+            if counted is None or await activity.lock_checkpoint(tx, BOARDS) is None:
                 return False
             waiting = [
                 each
@@ -284,6 +278,19 @@ class BoardFollower:
             return True
 
         return await self._store.write(sweep)
+
+
+async def read_actual(
+    tx: Reading, codec: Codec, season: OpenSeason, players: tuple[str, str], later: Sequence[BoardChange]
+) -> dict[str, int]:
+    """Read what the players after the first of these, to the last, had before the later changes."""
+    after, last = players
+    found: dict[str, int | None] = dict(await read_values(tx, season, after, last))
+    for change in reversed(later):
+        if change.player_id and after < change.player_id <= last:
+            read = ReadChange(change, codec, backwards=True)
+            found[change.player_id] = advance(season, found.get(change.player_id), read)
+    return {player_id: value for player_id, value in found.items() if value is not None}
 
 
 async def _apply_hidden(tx: Writing) -> bool:

@@ -7,11 +7,12 @@ gain needs no value from before the season. What one change means for a season i
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gamekeeper.game.audit.undo_items import ITEM_KINDS
 from gamekeeper.game.core.change import ChangeSide, Codec
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.insight.activity import SETTLE_MS
 from gamekeeper.game.insight.flows import count_gains
+from gamekeeper.game.players.changes import ITEM_KINDS
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.insight import boards
@@ -286,3 +287,12 @@ async def finish(tx: Writing, upto: int, read_at: int) -> bool:
     if each is not None:
         await boards.move_season(tx, each.season._replace(final=True))
     return each is not None
+
+
+PERSON = (
+    PersonRows(
+        *(200, "standings", rows.SQL.of_person),
+        booleans=("gain", "listed"),
+        amend=lambda row: describe_value(row["ranks"], gain=row["gain"], value=row["value"]),
+    ),
+)

@@ -27,7 +27,7 @@ from gamekeeper.game.insight.refusals import (
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading
-from gamekeeper.store.insight import boards, rollups
+from gamekeeper.store.insight import activity, boards
 from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, HiddenAccount, Season
 from gamekeeper.store.world import catalogue
 
@@ -283,7 +283,7 @@ async def _require_sessions(tx: Reading, starts_at: int, ends_at: int | None, no
 
     Of the deleted ones only the sum up to the present is known. So a season from before the first one must not be over.
     """
-    checkpoint = await rollups.find(tx, SESSIONS)
+    checkpoint = await activity.find_checkpoint(tx, SESSIONS)
     if checkpoint.position < starts_at < checkpoint.value:
         raise BadField(field="StartsAt", problem="must not be before the oldest play session that is kept")
     if checkpoint.position < checkpoint.value and starts_at <= checkpoint.position and ends_at and ends_at <= now:

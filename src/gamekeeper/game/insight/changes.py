@@ -6,22 +6,18 @@ Changes of signals about a person belong to its account, so that an erasure remo
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gamekeeper.game.core.change import ChangeSide, Codec, SubjectIds
-from gamekeeper.game.insight.signal_rules import BEYOND, SILENT
+from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, SIGNALS, Change, ChangeSide, Codec, Kind, SubjectIds
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.insight import boards, signals, standings
 from gamekeeper.store.insight.boards import Board, Season
-from gamekeeper.store.insight.signals import Signal
+from gamekeeper.store.insight.signals import BEYOND, SILENT, Signal
 
 
 @dataclass(frozen=True, slots=True)
-class BoardSaved:
+class BoardSaved(Change):
     before: Board | None
     after: Board
-    kind = "board_saved"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind("board_saved", "Board saved", GLOBAL, 12, why_not="edit or delete the board instead").name
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         return _make_board_side(self.before) if self.before else None, _make_board_side(self.after)
@@ -34,14 +30,13 @@ class BoardSaved:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardDeleted:
+class BoardDeleted(Change):
     """The deletion of a board. A background job deletes its standings."""
 
     board: Board
-    kind = "board_deleted"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind(
+        "board_deleted", "Board deleted", GLOBAL, 13, why_not="create the board again; its seasons are not stored"
+    ).name
 
     def sides(self) -> tuple[ChangeSide, ChangeSide | None]:
         return _make_board_side(self.board), None
@@ -51,14 +46,11 @@ class BoardDeleted:
 
 
 @dataclass(frozen=True, slots=True)
-class SeasonSaved:
+class SeasonSaved(Change):
     board: Board
     before: Season | None
     after: Season
-    kind = "season_saved"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind("season_saved", "Season saved", GLOBAL, 14, why_not="edit the season instead").name
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         before = _make_season_side(self.board, self.before) if self.before else None
@@ -73,13 +65,15 @@ class SeasonSaved:
 
 
 @dataclass(frozen=True, slots=True)
-class AccountHidden:
+class AccountHidden(Change):
     """An account whose players are hidden from all boards, or shown again. The follower applies it."""
 
     user_id: str
     before: bool
     after: bool
-    kind = "account_hidden"
+    kind = Kind(
+        "account_hidden", "Account hidden from boards, or shown", ACCOUNTS, 24, why_not="show or hide the account again"
+    ).name
 
     def whose(self) -> SubjectIds:
         return None, self.user_id
@@ -122,12 +116,14 @@ def _format(at: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class SignalRaised:
+class SignalRaised(Change):
     """A new signal. `signals.raise_findings` stores it together with its entry in the audit log."""
 
     signal: Signal
     user_id: str | None  # account of the person that the signal is about
-    kind = "signal_raised"
+    kind = Kind(
+        "signal_raised", "Signal raised", SIGNALS, 1, why_not="acknowledge the signal instead", reaction="nothing"
+    ).name
 
     def whose(self) -> SubjectIds:
         return None, self.user_id
@@ -135,15 +131,19 @@ class SignalRaised:
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         return None, _make_side(self.signal)
 
-    def carry_out(self, tx: Writing, _: Codec) -> None:
-        """Do nothing: the rule that found it has stored it."""
-
 
 @dataclass(frozen=True, slots=True)
-class SignalAcknowledged:
+class SignalAcknowledged(Change):
     signal: Signal  # after it
     user_id: str | None
-    kind = "signal_acknowledged"
+    kind = Kind(
+        "signal_acknowledged",
+        "Signal acknowledged",
+        SIGNALS,
+        2,
+        why_not="a signal stays acknowledged; if it happens again there is a new one",
+        reaction="nothing",
+    ).name
 
     def whose(self) -> SubjectIds:
         return None, self.user_id

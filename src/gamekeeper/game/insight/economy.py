@@ -22,7 +22,7 @@ import msgspec
 from gamekeeper.game.core.change import Codec
 from gamekeeper.game.core.lookup import ZERO_GUID, parse_guid
 from gamekeeper.game.insight import flows, signal_watch, signals
-from gamekeeper.game.insight.signal_rules import DEFAULTS, Limits
+from gamekeeper.game.insight.signals import DEFAULTS, Limits
 from gamekeeper.game.lists import ranked_lists
 from gamekeeper.game.world.feed import BATCH_CHANGES, BATCH_PLAYERS, MAX_AHEAD, READ_STEPS, REST_FACTOR, Feed
 from gamekeeper.ground import crash, log
@@ -258,24 +258,31 @@ class Economy:
             return None
         variables = read_variables(state)
         last = await _find_last_player(tx, state.swept, max(BATCH_PLAYERS // (1 + len(variables)), 1))
-        found = await rows.sum_slots_between(tx, state.swept, last)
-        if variables:
-            found |= await rows.read_variables_between(tx, state.swept, last, sorted(variables))
-        for change in reversed(later):
-            if change.player_id and state.swept < change.player_id <= last:
-                self._take_off(found, change, variables)
-        return state, last, {key: quantity for key, quantity in found.items() if quantity or key.kind == VARIABLE}
+        return state, last, await read_actual(tx, self._codec, variables, (state.swept, last), later)
 
-    def _take_off(self, found: dict[Holding, int], change: economy.CountedChange, variables: frozenset[str]) -> None:
-        for item_id, gain in flows.count_gains(change.before, change.after, self._codec).items():
-            key = Holding(change.player_id or "", ITEM, item_id)
-            found[key] = found.get(key, 0) - gain
-        if variables:
-            for key, value in flows.read_values_before(change, self._codec, variables).items():
-                if value is None:
-                    found.pop(key, None)
-                else:
-                    found[key] = value
+
+async def read_actual(
+    tx: Reading,
+    codec: Codec,
+    variables: frozenset[str],
+    players: tuple[str, str],
+    later: Sequence[economy.CountedChange],
+) -> dict[Holding, int]:
+    """Read what the players after the first of these, to the last, had before the later changes."""
+    after, last = players
+    found = await rows.sum_slots_between(tx, after, last)
+    if variables:
+        found |= await rows.read_variables_between(tx, after, last, sorted(variables))
+    for change in reversed(later):
+        if change.player_id and after < change.player_id <= last:
+            for item_id, gain in flows.count_gains(change.before, change.after, codec).items():
+                key = Holding(change.player_id, ITEM, item_id)
+                found[key] = found.get(key, 0) - gain
+            values = flows.read_values_before(change, codec, variables) if variables else {}
+            found |= {key: value for key, value in values.items() if value is not None}
+            for key in (key for key, value in values.items() if value is None):
+                found.pop(key, None)
+    return {key: quantity for key, quantity in found.items() if quantity or key.kind == VARIABLE}
 
 
 async def _start_recount(tx: Writing) -> None:

@@ -17,16 +17,16 @@ from typing import NamedTuple
 from gamekeeper.game.core.change import ChangeSide, Codec, find_job_id
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.players.changes import PlayerDeleted, PlayersLoaded
+from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.insight import economy, holdings, rollups
+from gamekeeper.store.insight import activity, economy, holdings
+from gamekeeper.store.insight.activity import Checkpoint
 from gamekeeper.store.insight.economy import CountedChange, EconomyState, Flow, GiftFlow, ItemDay
 from gamekeeper.store.insight.holdings import ITEM, VARIABLE, Holding
-from gamekeeper.store.insight.rollups import Checkpoint
 
 GAME, KEY, STAFF, UNDO, IMPORT = "game", "key", "staff", "undo", "import"
 SOURCES = (GAME, KEY, STAFF, UNDO, IMPORT)
-DAY_MS = 24 * 60 * 60 * 1000
 
 
 class Move(NamedTuple):
@@ -173,7 +173,7 @@ async def save(tx: Writing, codec: Codec, state: EconomyState, changes: Sequence
     """
     day, newest = find_day(changes[0].at), find_day(state.at)
     if day > newest:
-        await rollups.save(tx, NEWEST_DAY, Checkpoint(day, changes[0].seq))
+        await activity.save_checkpoint(tx, NEWEST_DAY, Checkpoint(day, changes[0].seq))
     items = sorted(tally.list_items())
     if not items:
         return
@@ -198,7 +198,7 @@ async def _count_late(
     Some players may have changes of the newest day that were counted already. None: they are too many to read, or it
     is not known where they begin.
     """
-    newest = await rollups.find(tx, NEWEST_DAY)
+    newest = await activity.find_checkpoint(tx, NEWEST_DAY)
     gains = {key: gain for key, gain in tally.gains.items() if gain}
     players = sorted({key.player_id for key in gains})
     if newest.position != day + 1:

@@ -17,9 +17,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from gamekeeper.game.audit.bulk_jobs import read_details
 from gamekeeper.game.core.change import Codec
-from gamekeeper.game.insight.calendar import DAY_MS
 from gamekeeper.game.insight.flows import GAME, IMPORT, KEY, STAFF, UNDO, Move
-from gamekeeper.game.insight.signal_rules import BAG, CONSERVATION, GAIN, GIFT, REFUSALS, SILENT, SUPPLY, Limits
 from gamekeeper.game.insight.signals import (
     NO_CHANGES,
     QUIET_MS,
@@ -27,19 +25,33 @@ from gamekeeper.game.insight.signals import (
     Evidence,
     EvidenceChange,
     Finding,
+    Limits,
     decode_changes,
     encode_changes,
     join_changes,
     raise_findings,
 )
 from gamekeeper.game.players.changes import PlayerCreated
+from gamekeeper.ground.instants import DAY_MS, MINUTE_MS
 from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
-from gamekeeper.store.insight import economy, rollups, signals
+from gamekeeper.store.insight import activity, economy, signals
+from gamekeeper.store.insight.activity import Checkpoint
 from gamekeeper.store.insight.holdings import Holding
-from gamekeeper.store.insight.rollups import Checkpoint
-from gamekeeper.store.insight.signals import Check, GainKey, Slots, StoredSums
+from gamekeeper.store.insight.signals import (
+    BAG,
+    CONSERVATION,
+    GAIN,
+    GIFT,
+    REFUSALS,
+    SILENT,
+    SUPPLY,
+    Check,
+    GainKey,
+    Slots,
+    StoredSums,
+)
 from gamekeeper.store.players import presence
 
 Key = TypeVar("Key", str, GainKey)
@@ -245,7 +257,6 @@ def _list_items(moves: Iterable[Move]) -> list[str]:
 
 
 RUN_SECONDS = 2.0
-MINUTE_MS = 60_000
 BAG_MINUTES = 5  # time in which the other player's report of a trade may come
 BATCH_CHECKS = 20
 MOST_NOTED = 1_000  # bags that a process remembers until the next run
@@ -318,18 +329,18 @@ class SignalChecks:
 
     async def _check_refusals(self) -> None:
         """Compare the requests that were refused in the last ten minutes with those of a day before."""
-        checkpoint = await rollups.find(self._store, REFUSALS)
+        checkpoint = await activity.find_checkpoint(self._store, REFUSALS)
         if checkpoint.position >= await self._find_last_slot(self._store):
             return
 
         async def step(tx: Writing) -> None:
-            locked = await rollups.lock(tx, REFUSALS)
+            locked = await activity.lock_checkpoint(tx, REFUSALS)
             last = await self._find_last_slot(tx)
             if locked is None or locked.position >= last:
                 return
             # after a pause of serving only the newest ten minutes are examined: before, nobody was refused
             since = _find_recorded_since(locked, last)
-            rollups.move(tx, REFUSALS, Checkpoint(last, since))
+            activity.move_checkpoint(tx, REFUSALS, Checkpoint(last, since))
             if last - 1 - DAY_SLOTS >= since and (found := await self._judge_slot(tx, last - 1)):
                 await raise_findings(tx, self._codec, [found])
 
@@ -352,16 +363,16 @@ class SignalChecks:
     async def _check_days(self) -> None:
         """Compare the totals of a day that is over with those of the day before, and what came and went between."""
         state = await economy.read_state(self._store)
-        day = (await rollups.find(self._store, CONSERVATION)).position
+        day = (await activity.find_checkpoint(self._store, CONSERVATION)).position
         if state is None or state.swept is not None or state.at // DAY_MS <= day:
             return
         unbalanced = await self._store.read(lambda tx: signals.find_unbalanced(tx, day, MOST_UNBALANCED))
 
         async def step(tx: Writing) -> None:
-            locked = await rollups.lock(tx, CONSERVATION)
+            locked = await activity.lock_checkpoint(tx, CONSERVATION)
             if locked is None or locked.position != day:
                 return
-            rollups.move(tx, CONSERVATION, Checkpoint(day + 1, 0))
+            activity.move_checkpoint(tx, CONSERVATION, Checkpoint(day + 1, 0))
             if self._limits.conservation:
                 await raise_findings(tx, self._codec, [_make_unbalanced(each, day) for each in unbalanced])
 

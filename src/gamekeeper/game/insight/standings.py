@@ -6,9 +6,11 @@ Only one transaction at a time changes them, under the lock of the rollup `board
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.background_jobs import Erasure
 from gamekeeper.game.lists import ranked_lists
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.insight import boards, economy, rollups, standings
+from gamekeeper.store.insight import activity, boards, economy, standings
 from gamekeeper.store.insight.boards import PLAY_TIME, OpenSeason
 from gamekeeper.store.insight.standings import BUCKETS, KIND, Standing, StandingKey, Visibility
 from gamekeeper.store.lists import ranked_buckets as bucket_rows
@@ -156,8 +158,9 @@ async def add_play_time(tx: Writing, played: Iterable[PlayedTime], seasons: Sequ
     await apply(tx, values, held, seasons)
 
 
-async def forget(tx: Writing, player_id: str, random_id: str) -> int:
+async def forget(tx: Writing, player_id: str, _: int) -> int:
     """Remove an erased player from open seasons, and give its places in final ones to a random id."""
+    await activity.wait_for_checkpoint(tx, BOARDS)
     held = await standings.read_of_players(tx, [player_id])
     if not held:
         return 0
@@ -166,6 +169,7 @@ async def forget(tx: Writing, player_id: str, random_id: str) -> int:
         for each, season in (await boards.read_rules(tx, {key.season_id for key in held})).items()
         if season.season.final
     }
+    random_id = lookup.new_guid()
     changed: dict[StandingKey, Standing | None] = dict.fromkeys(held)
     for key, each in held.items():
         if key.season_id in final:
@@ -180,7 +184,7 @@ async def fix_blocks(tx: Writing) -> bool:
     The locks come first: a server may count meanwhile.
     """
     await economy.wait_for_lock(tx)
-    await rollups.wait(tx, BOARDS)
+    await activity.wait_for_checkpoint(tx, BOARDS)
     if not await bucket_rows.count_wrong_blocks(tx):
         return False
     await bucket_rows.rebuild_blocks(tx)
@@ -205,3 +209,6 @@ async def find_place(tx: Reading, season_id: str, player_id: str) -> int | None:
 def choose_offset(place: int, limit: int) -> int:
     """Return the offset of the page that has a place in its middle."""
     return max(place - 1 - limit // 2, 0)
+
+
+ERASURES = (Erasure(30, forget),)

@@ -22,7 +22,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from gamekeeper.game.audit.retention import AuditKeeper
 from gamekeeper.game.core import lookup
+from gamekeeper.game.core.background_jobs import Job
 from gamekeeper.game.lists.list_index import (
     BUCKET_ROWS,
     LISTS,
@@ -94,7 +96,7 @@ class Ranking:
 
 class Lists:
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self.store = store
         self._view: ListsView | None = None
         self._refreshing = asyncio.Lock()
         # whether the server's log already has the message that the ordered lists have no counts
@@ -108,7 +110,7 @@ class Lists:
         found = None if view is None else await self._try_load_page(view, definition, request)
         if found is None:
             await self._refresh_view(view)
-            found = await self._store.read(lambda tx: self._load_page_in_snapshot(tx, definition, request))
+            found = await self.store.read(lambda tx: self._load_page_in_snapshot(tx, definition, request))
         total, rows = found
         return total, rows[::-1] if descending else rows
 
@@ -127,14 +129,14 @@ class Lists:
         found = None if view is None else await self._try_find_rank(view, key, around)
         if found is None:
             await self._refresh_view(view)
-            found = await self._store.read(load)
+            found = await self.store.read(load)
         return found
 
     async def prepare(self) -> None:
         """Load the ordered lists' counts before the first request; recount after a bulk load, restore or upgrade."""
         # retry: another process that starts now may save its counts of the ordered lists first
         for _ in range(MAX_ATTEMPTS):
-            if await self._store.read(self._load_current_view) is not None or await self._try_rebuild():
+            if await self.store.read(self._load_current_view) is not None or await self._try_rebuild():
                 return
         log.problem("lists", NOT_BUILT)
 
@@ -148,7 +150,7 @@ class Lists:
     async def maintain(self) -> None:
         """Bring the ordered lists' counts up to date, split crowded buckets, and save a checkpoint when one is due."""
         # a request replaces only the view that it started from, so it cannot overwrite the view that is published here
-        self._view, loads = await self._store.read(_make_maintenance_read(self._view))
+        self._view, loads = await self.store.read(_make_maintenance_read(self._view))
         if self._view is not None and (self._view.has_deletions or self._view.log_entries >= CHECKPOINT_ENTRIES):
             self._view = merged = await asyncio.to_thread(_merge_small_buckets, self._view)
             # processes reload views that are two checkpoints behind. So after a number two higher none needs the list
@@ -166,7 +168,7 @@ class Lists:
         return False
 
     async def _try_rebuild(self) -> bool:
-        view, loads = await self._store.read(_count_lists)
+        view, loads = await self.store.read(_count_lists)
         # a checkpoint number two higher makes all processes load the recounted blocks. One checkpoint by another
         # process since the count is harmless: it trimmed only log entries that the count includes
         return await self._save(view, loads, further=2, number=view.checkpoint + 1)
@@ -176,7 +178,7 @@ class Lists:
         if view is not None and self._view is view:
             async with self._refreshing:
                 if self._view is view:
-                    await self._store.read(self._load_current_view)
+                    await self.store.read(self._load_current_view)
 
     async def _load_current_view(self, tx: Reading) -> ListsView | None:
         """Return the ordered lists' counts as of this snapshot. Call it first: a view published later may be newer."""
@@ -193,7 +195,7 @@ class Lists:
     ) -> tuple[int, list[R]] | None:
         """Read a page of an ordered list in one round trip, by counts in memory. None: outdated for this page."""
         position = _find_position(view.indexes[definition.name], definition, request)
-        delta, rows = await definition.seek(self._store, view.mark, *position)
+        delta, rows = await definition.seek(self.store, view.mark, *position)
         newer = self._advance_view(view, delta)
         if newer is None:
             return None
@@ -203,10 +205,10 @@ class Lists:
 
     async def _try_find_rank(self, view: ListsView, key: str, around: int) -> Ranking | None:
         """Find a player's rank in two round trips. None: the view is too old, or the player or its bucket changed."""
-        mine = await lookup.find_rank_key(self._store, key)
+        mine = await lookup.find_rank_key(self.store, key)
         sought = view.indexes[RANK.name].find_by_key(mine)
         delta, found = await players.read_records_around_rank(
-            self._store, view.mark, mine, around, sought.start, sought.size
+            self.store, view.mark, mine, around, sought.start, sought.size
         )
         newer = self._advance_view(view, delta)
         if newer is None or mine not in [each for each, _ in found.rows]:
@@ -253,7 +255,7 @@ class Lists:
             ordered_lists.trim(tx, before.mark if further == 1 else view.mark)
             return True
 
-        return await self._store.write(save)
+        return await self.store.write(save)
 
 
 async def load_view(tx: Reading) -> ListsView | None:
@@ -382,3 +384,11 @@ def _encode_blocks(view: ListsView) -> list[tuple[str, int, str]]:
         for name, index in view.indexes.items()
         for place, block in enumerate(index.blocks)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class ListsKeeper(AuditKeeper):
+    lists: Lists
+
+
+JOBS = (Job[ListsKeeper]("ordered lists", MAINTAIN_SECONDS, lambda keeper: keeper.lists.maintain_and_report),)

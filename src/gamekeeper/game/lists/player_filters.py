@@ -9,10 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.change import Codec
 from gamekeeper.game.core.refusals import BadField, SearchNotReady
 from gamekeeper.game.lists import player_walks, search
 from gamekeeper.game.lists.list_index import NAMES, RANK
+from gamekeeper.game.lists.ordered_lists import Lists
 from gamekeeper.game.lists.player_walks import (
     ACCOUNT,
     HIGHEST_LEVEL,
@@ -82,18 +83,18 @@ class PlayersPage(NamedTuple):
     next: Cursor | None
 
 
-async def load_page(keeper: Keeper, wanted: PlayerFilter, page: PageWanted) -> PlayersPage:
+async def load_page(lists: Lists, codec: Codec, wanted: PlayerFilter, page: PageWanted) -> PlayersPage:
     """Load a page of the players that match a filter."""
     order = choose_order(wanted, page, is_small=False)
     if wanted == PlayerFilter() and not page.cursor and order.by in {NAME, LEVEL}:
-        return await _load_numbered(keeper, page, order)
+        return await _load_numbered(lists, codec, page, order)
 
     async def read(tx: Reading) -> PlayersPage:
         found = await find(tx, wanted, page)
         records = await players.read_records_of_ids(tx, found.ids)
         return PlayersPage([records[each] for each in found.ids], *found[1:])
 
-    return await keeper.store.read(read)
+    return await lists.store.read(read)
 
 
 async def find(tx: Reading, wanted: PlayerFilter, page: PageWanted) -> FoundPage:
@@ -139,14 +140,14 @@ def make_key(match: Match, by: str) -> Key:
     return (player.user_id, player.id) if by == ACCOUNT else (player.fold,)
 
 
-async def _load_numbered(keeper: Keeper, page: PageWanted, order: Order) -> PlayersPage:
+async def _load_numbered(lists: Lists, codec: Codec, page: PageWanted, order: Order) -> PlayersPage:
     """Load a page of all players from the ordered lists."""
     listing, offset = (RANK if order.by == LEVEL else NAMES), page.page * page.size
-    total, records = await keeper.lists.load_page(listing, offset, page.size, descending=order.descending)
+    total, records = await lists.load_page(listing, offset, page.size, descending=order.descending)
     following = None
     if records and offset + len(records) < total:
-        last = keeper.changes.codec.decode_player(records[-1][0], records[-1][4])
-        for each in await rows.read_of_ids(keeper.store, [last.id]):
+        last = codec.decode_player(records[-1][0], records[-1][4])
+        for each in await rows.read_of_ids(lists.store, [last.id]):
             following = Cursor(order, make_key(Match(each, online=False, quantity=0), order.by))
     return PlayersPage(records, total, len(records), order, following)
 

@@ -3,14 +3,15 @@
 All staff read the name of a shared view, so sharing one needs the permission for notes.
 """
 
-from gamekeeper.game.access.permissions import STAFF, Actor
+from gamekeeper.game.access.permissions import STAFF
 from gamekeeper.game.core import lookup
+from gamekeeper.game.core.change import Actor
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.store.accounts import users
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Store, Writing
-from gamekeeper.store.lists import saved_views
-from gamekeeper.store.lists.saved_views import NewView, SavedView
+from gamekeeper.store.lists import search
+from gamekeeper.store.lists.search import NewView, SavedView
 
 LISTS = {"players": frozenset({"players.read"}), "accounts": frozenset({"users.query"})}  # list → what it needs
 SHARE = frozenset({"notes.write"})
@@ -19,7 +20,7 @@ LONGEST_NAME, LONGEST_QUERY = 60, 2000  # characters
 
 
 async def load(store: Store, user_id: str, listed: str) -> list[SavedView]:
-    return await saved_views.read_of_viewer(store, user_id, listed, MAX_VIEWS)
+    return await search.read_views(store, user_id, listed, MAX_VIEWS)
 
 
 async def save(store: Store, actor: Actor, listed: str, name: str, query: str, *, shared: bool) -> None:
@@ -31,10 +32,10 @@ async def save(store: Store, actor: Actor, listed: str, name: str, query: str, *
 
     async def write(tx: Writing) -> None:
         await users.lock(tx, actor.id)  # so that no other view is saved while they are counted
-        if await saved_views.count_others(tx, actor.id, listed, name) >= MAX_VIEWS:
+        if await search.count_other_views(tx, actor.id, listed, name) >= MAX_VIEWS:
             raise BadField(field="name", problem=f"cannot be saved: an account has at most {MAX_VIEWS} views")
         new = NewView(lookup.new_guid(), actor.id, listed, name, query, shared, await clock.now(tx))
-        saved_views.save(tx, new)
+        search.save_view(tx, new)
 
     await store.write(write)
 
@@ -43,11 +44,11 @@ async def rename(store: Store, view_id: str, actor: Actor, name: str) -> None:
     name = require_name(name)
 
     async def write(tx: Writing) -> None:
-        if await saved_views.is_shared(tx, view_id, actor.id):
+        if await search.is_shared_view(tx, view_id, actor.id):
             actor.require(SHARE)
-        if await saved_views.has_name(tx, view_id, actor.id, name):
+        if await search.has_view_name(tx, view_id, actor.id, name):
             raise BadField(field="name", problem="is the name of another view")
-        saved_views.rename(tx, view_id, actor.id, name)
+        search.rename_view(tx, view_id, actor.id, name)
 
     await store.write(write)
 
@@ -56,7 +57,7 @@ async def delete(store: Store, view_id: str, actor: Actor) -> None:
     """Delete an own view. Those who manage staff also delete shared ones: their owners may have left."""
 
     async def write(tx: Writing) -> None:
-        saved_views.delete(tx, view_id, actor.id, of_others=STAFF in actor.permissions)
+        search.delete_view(tx, view_id, actor.id, of_others=STAFF in actor.permissions)
 
     await store.write(write)
 

@@ -7,19 +7,18 @@ from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator,
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from gamekeeper.game.audit.undo_context import read_side
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Codec
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.refusals import SearchNotReady
+from gamekeeper.game.core.undo import read_side
 from gamekeeper.game.lists.list_index import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS, ListDefinition
-from gamekeeper.game.lists.ordered_lists import PageRequest
+from gamekeeper.game.lists.ordered_lists import Lists, PageRequest
 from gamekeeper.game.world import catalogue
 from gamekeeper.store.accounts import users
 from gamekeeper.store.audit import history
 from gamekeeper.store.engine import statements
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.lists import finder, search
+from gamekeeper.store.lists import search
 from gamekeeper.store.lists.search import PART_LETTERS, PlayerMatch, UserMatch
 from gamekeeper.store.players import players
 from gamekeeper.store.players.players import RankKey, RecordRow
@@ -51,16 +50,16 @@ class Sort(Generic[R]):
     records: Callable[[Reading, Sequence[str]], Coroutine[Any, Any, Mapping[str, R]]]  # reads records by their ids
 
 
-async def load_page(keeper: Keeper, sort: Sort[R], text: str, wanted: PageRequest) -> tuple[int, Sequence[R], bool]:
+async def load_page(lists: Lists, sort: Sort[R], text: str, wanted: PageRequest) -> tuple[int, Sequence[R], bool]:
     """Return the total, a page of rows, and whether there may be more. A text too short to search is ignored."""
     folded = lookup.fold(text)
     sought = folded if len(folded) >= PART_LETTERS else ""
     if sort.listing and not sought:
         offset, limit, descending = wanted
-        return *await keeper.lists.load_page(sort.listing, offset, limit, descending=descending), False
+        return *await lists.load_page(sort.listing, offset, limit, descending=descending), False
     if sought and not lookup.is_nameable(sought):
         return 0, [], False
-    return await keeper.store.read(lambda tx: _search(tx, sort, sought, wanted))
+    return await lists.store.read(lambda tx: _search(tx, sort, sought, wanted))
 
 
 async def _search(tx: Reading, sort: Sort[R], sought: str, wanted: PageRequest) -> tuple[int, Sequence[R], bool]:
@@ -213,7 +212,7 @@ async def _find_by_id(tx: Reading, sought: str, codec: Codec, sight: Sight) -> l
 
 
 async def _find_existing(tx: Reading, wanted: str) -> list[SearchHit]:
-    return [SearchHit(each.kind, each.id, each.name, wanted, ID) for each in await finder.find_by_id(tx, wanted)]
+    return [SearchHit(each.kind, each.id, each.name, wanted, ID) for each in await search.find_by_id(tx, wanted)]
 
 
 async def _find_deleted(tx: Reading, wanted: str, codec: Codec) -> list[SearchHit]:
@@ -230,21 +229,23 @@ async def _find_deleted(tx: Reading, wanted: str, codec: Codec) -> list[SearchHi
             ID,
             deleted=True,
         )
-        for each in await finder.find_deleted(tx, wanted)
+        for each in await search.find_deleted(tx, wanted)
     ]
 
 
 async def _find_by_prefix(tx: Reading, sought: str, *, accounts: bool) -> list[SearchHit]:
     found = [
-        _make_player_hit(each, sought) for each in await finder.find_players(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
+        _make_player_hit(each, sought)
+        for each in await search.find_players_by_start(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
     ]
     if accounts:
         found += [
-            _make_user_hit(each, sought) for each in await finder.find_users(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
+            _make_user_hit(each, sought)
+            for each in await search.find_users_by_start(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
         ]
         found += [
             _make_user_hit(each, sought)
-            for each in await finder.find_users_by_email(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
+            for each in await search.find_users_by_email(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
         ]
     return found
 
@@ -284,11 +285,11 @@ async def _find_in_catalogue(tx: Reading, typed: str, sought: str) -> list[Searc
         found = [
             (one, each) for one, kind in kinds for each in await catalogue.find_by_name(tx, kind, typed, MAX_PER_MATCH)
         ]
-        return [_make_entry_hit(finder.FoundEntry(one, each.id, each.name), sought) for one, each in found]
-    part = await finder.find_catalogue_entries(tx, statements.build_substring_pattern(typed), MAX_PER_MATCH)
+        return [_make_entry_hit(search.FoundEntry(one, each.id, each.name), sought) for one, each in found]
+    part = await search.find_catalogue_entries(tx, statements.build_substring_pattern(typed), MAX_PER_MATCH)
     # fewer hits than the limit are all names that contain the search text, also those that start with it
     beginning = (
-        await finder.find_catalogue_entries(tx, statements.build_prefix_pattern(typed), MAX_PER_MATCH)
+        await search.find_catalogue_entries(tx, statements.build_prefix_pattern(typed), MAX_PER_MATCH)
         if len(part) == MAX_PER_MATCH
         else []
     )
@@ -299,20 +300,20 @@ async def _find_similar(tx: Reading, sought: str, *, accounts: bool) -> list[Sea
     beginnings = _list_similar_prefixes(sought)
     found = [
         _make_player_hit(each, sought)
-        for each in await finder.find_players(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
+        for each in await search.find_players_by_start(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
     ]
     if accounts:
         found += [
             _make_user_hit(each, sought)
-            for each in await finder.find_users(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
+            for each in await search.find_users_by_start(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
         ]
         found += [
             _make_user_hit(each, sought)
-            for each in await finder.find_users_by_email(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
+            for each in await search.find_users_by_email(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
         ]
     named = [
         _make_entry_hit(each, sought)
-        for each in await finder.find_catalogue_entries(tx, statements.build_substring_pattern(""), MAX_ENTRIES)
+        for each in await search.find_catalogue_entries(tx, statements.build_substring_pattern(""), MAX_ENTRIES)
     ]
     meant = set(beginnings)
     found += [each for each in named if _has_prefix(each.fold, meant)]
@@ -360,17 +361,17 @@ def _classify_match(fold: str, sought: str) -> str:
     return EXACT if lookup.strip_clash(fold) == sought else PREFIX if fold.startswith(sought) else PART
 
 
-def _make_player_hit(each: finder.FoundPlayer, sought: str) -> SearchHit:
+def _make_player_hit(each: search.FoundPlayer, sought: str) -> SearchHit:
     return SearchHit(
         "player", each.id, each.name, _describe_level(each.level), _classify_match(each.fold, sought), each.fold
     )
 
 
-def _make_user_hit(each: finder.FoundUser, sought: str) -> SearchHit:
+def _make_user_hit(each: search.FoundUser, sought: str) -> SearchHit:
     return SearchHit("user", each.id, each.name, each.email, _classify_match(each.fold, sought), each.fold)
 
 
-def _make_entry_hit(each: finder.FoundEntry, sought: str) -> SearchHit:
+def _make_entry_hit(each: search.FoundEntry, sought: str) -> SearchHit:
     fold = lookup.fold(each.name)
     return SearchHit(each.kind, each.id, each.name, each.id, _classify_match(fold, sought), fold)
 

@@ -1,7 +1,4 @@
-"""Changes of players (their records, items, spells and variables), and the database rows made from them.
-
-No other module makes rows from the values of the rules.
-"""
+"""Changes of players (their records, items, spells and variables), and the database rows made from them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,14 +6,14 @@ from functools import lru_cache
 
 import msgspec
 
-from gamekeeper.game.core.change import Attachments, ChangeSide, Codec, SubjectIds
+from gamekeeper.game.core.change import GLOBAL, PLAYERS, Attachments, Change, ChangeSide, Codec, Kind, SubjectIds
 from gamekeeper.game.core.lookup import fold, make_clashing_fold
+from gamekeeper.game.core.player import FIELDS, Player
 from gamekeeper.game.core.values import BOOLEAN, INTEGER
 from gamekeeper.game.players.inventory import InventoryChange, SlotChanges, Slots
-from gamekeeper.game.players.players import FIELDS, Player
-from gamekeeper.store.accounts import users
+from gamekeeper.store.audit.history import HistoryChange
 from gamekeeper.store.engine.interface import Row, Writing
-from gamekeeper.store.players import items, player_texts, presence, spells, variables
+from gamekeeper.store.players import items, presence, variables
 from gamekeeper.store.players import players as stored_players
 from gamekeeper.store.world import guilds, imports
 
@@ -39,13 +36,6 @@ def make_player_columns(player: Player, codec: Codec, *, clashes: bool = False) 
     )
 
 
-def make_user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.UserColumns:
-    """Make an account's row. `unaddressed`: the email is invalid or taken, so the account is not found by it."""
-    by_name = make_clashing_fold(user.name, user.id) if clashes else fold(user.name)
-    by_email = make_clashing_fold("", user.id) if unaddressed else fold(user.email)
-    return users.UserColumns(user.id, user.name, by_name, user.email, by_email, user.password, *user.powers)
-
-
 def make_bag_rows(player_id: str, bags: Mapping[str, int]) -> list[items.PlayerBag]:
     return [items.PlayerBag(bag_id, player_id, count) for bag_id, count in bags.items()]
 
@@ -59,8 +49,8 @@ def make_slot_rows(player_id: str, slots: Slots) -> list[items.PlayerSlot]:
     ]
 
 
-def make_spell_rows(player_id: str, known: Mapping[int, str]) -> list[spells.KnownSpell]:
-    return [spells.KnownSpell(player_id, slot, spell) for slot, spell in known.items()]
+def make_spell_rows(player_id: str, known: Mapping[int, str]) -> list[stored_players.KnownSpell]:
+    return [stored_players.KnownSpell(player_id, slot, spell) for slot, spell in known.items()]
 
 
 def make_variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list[variables.AssignedVariable]:
@@ -103,8 +93,26 @@ def _encode_buffs(buffs: tuple[int, ...]) -> str:
     return msgspec.json.encode(buffs).decode()
 
 
-class ItemsChanged(msgspec.Struct, frozen=True):
-    kind: str  # kind of the change in the audit log: items_given, items_taken, items_set
+ITEMS_GIVEN = Kind(
+    "items_given", "Items given", PLAYERS, 1, needs={"items.give"}, reaction="sets the slots to those of `After`"
+).name
+ITEMS_TAKEN = Kind(
+    "items_taken", "Items taken", PLAYERS, 2, needs={"items.take"}, reaction="sets the slots to those of `After`"
+).name
+ITEMS_SET = Kind(
+    "items_set",
+    "Items changed",
+    PLAYERS,
+    3,
+    needs={"items.give", "items.take"},
+    reaction="sets the slots to those of `After`",
+    by_undo=True,
+).name
+ITEM_KINDS = (ITEMS_GIVEN, ITEMS_TAKEN, ITEMS_SET)
+
+
+class ItemsChanged(Change, msgspec.Struct, frozen=True):
+    kind: str  # one of ITEM_KINDS
     player_id: str
     slots: Slots  # the player's slots before the change
     outcome: InventoryChange
@@ -138,12 +146,36 @@ class ItemsChanged(msgspec.Struct, frozen=True):
             items.resize_bags(tx, make_bag_rows(self.player_id, resized))
 
 
+SPELL_TAUGHT = Kind(
+    "spell_taught", "Spell taught", PLAYERS, 4, needs={"spells.write"}, reaction="sets the spells to those of `After`"
+).name
+SPELL_FORGOTTEN = Kind(
+    "spell_forgotten",
+    "Spell removed",
+    PLAYERS,
+    5,
+    needs={"spells.write"},
+    reaction="sets the spells to those of `After`",
+).name
+SPELLS_SET = Kind(
+    "spells_set",
+    "Spells changed",
+    PLAYERS,
+    6,
+    needs={"spells.write"},
+    reaction="sets the spells to those of `After`",
+    by_undo=True,
+).name
+SPELL_KINDS = (SPELL_TAUGHT, SPELL_FORGOTTEN, SPELLS_SET)
+
+
 @dataclass(frozen=True, slots=True)
-class SpellsChanged:
-    kind: str  # kind of the change in the audit log: spell_taught, spell_forgotten, spells_set
+class SpellsChanged(Change):
+    kind: str  # one of SPELL_KINDS
     player_id: str
     before: Mapping[int, str | None]
     after: Mapping[int, str | None]
+    held_by = "spells.write"
 
     def whose(self) -> SubjectIds:
         return self.player_id, None
@@ -155,15 +187,24 @@ class SpellsChanged:
         _save_spells(tx, self.player_id, {slot: spell for slot, spell in self.after.items() if spell})
         emptied = [slot for slot, spell in self.after.items() if not spell]
         if emptied:
-            spells.clear(tx, self.player_id, emptied)
+            stored_players.clear_spells(tx, self.player_id, emptied)
 
 
 @dataclass(frozen=True, slots=True)
-class VariablesSet:
+class VariablesSet(Change):
     player_id: str
     before: Mapping[str, int | bool | None]
     after: Mapping[str, int | bool | None]  # variable id → its value after the change; None: the variable has no value
-    kind = "variables_set"
+    kind = Kind(
+        "variables_set",
+        "Variables set",
+        PLAYERS,
+        7,
+        needs={"variables.write"},
+        reaction="sets the variables to those of `After`",
+        by_undo=True,
+    ).name
+    held_by = "variables.write"
 
     def whose(self) -> SubjectIds:
         return self.player_id, None
@@ -200,10 +241,18 @@ class PlayerState(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerCreated:
+class PlayerCreated(Change):
     player: Player
     state: PlayerState
-    kind = "player_created"
+    kind = Kind(
+        "player_created",
+        "Player created",
+        PLAYERS,
+        8,
+        needs={"players.delete"},
+        reaction="loads the player when it logs in",
+        by_undo=True,
+    ).name
 
     def whose(self) -> SubjectIds:
         return self.player.id, self.player.user_id
@@ -220,8 +269,18 @@ class PlayerCreated:
         _save_attached(tx, self.player.id, self.state.attached)
 
 
+def find_record_permissions(told: HistoryChange) -> frozenset[str]:
+    """Return the permission for a change of a player's record: that of a rename if it set the name.
+
+    The stored JSON has the field then, which is cheaper to find than to decode.
+    """
+    after = told.after or ""
+    text = after if isinstance(after, str) else after.decode()
+    return frozenset({"players.rename" if '"Name":' in text else "players.progress"})
+
+
 @dataclass(frozen=True, slots=True)
-class PlayerChanged:
+class PlayerChanged(Change):
     """A change of the player's record: progress, position, appearance, name, owner or equipment."""
 
     before: Player
@@ -229,7 +288,15 @@ class PlayerChanged:
     # store the name even if it is unchanged: a player whose name was taken by another can then be found by it;
     # a report of a game server never does this
     claims_name: bool = False
-    kind = "player_changed"
+    kind = Kind(
+        "player_changed",
+        "Player changed",
+        PLAYERS,
+        9,
+        needs=find_record_permissions,
+        reaction="sets these fields of the record",
+        by_undo=True,
+    ).name
 
     def whose(self) -> SubjectIds:
         return self.after.id, self.after.user_id if self._sets("user_id") else None
@@ -253,10 +320,19 @@ class PlayerChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerDeleted:
+class PlayerDeleted(Change):
     player: Player
     state: PlayerState
-    kind = "player_deleted"
+    kind = Kind(
+        "player_deleted",
+        "Player deleted",
+        PLAYERS,
+        10,
+        needs={"players.delete"},
+        reaction="removes the player",
+        by_undo=True,
+    ).name
+    held_by = "players.delete"
 
     def whose(self) -> SubjectIds:
         return self.player.id, self.player.user_id
@@ -269,15 +345,12 @@ class PlayerDeleted:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayersLoaded:
+class PlayersLoaded(Change):
     """A bulk load of players. The batch is one entry of the audit log, with the totals of their items."""
 
     players: Sequence[tuple[Player, PlayerState]]
     taken_name_ids: Collection[str] = ()  # players whose name another player already has
-    kind = "players_loaded"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind("players_loaded", "Players imported", GLOBAL, 6).name
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         sums: dict[str, int] = {}
@@ -293,7 +366,7 @@ class PlayersLoaded:
         )
         items.load_bags(tx, list_bag_values((player.id, state.bags) for player, state in self.players))
         items.load_slots(tx, list_slot_values((player.id, state.slots) for player, state in self.players))
-        spells.load(tx, list_spell_values((player.id, state.spells) for player, state in self.players))
+        stored_players.load_spells(tx, list_spell_values((player.id, state.spells) for player, state in self.players))
         variables.load(tx, list_variable_values((player.id, state.variables) for player, state in self.players))
 
 
@@ -309,7 +382,7 @@ def _save_slots(tx: Writing, player_id: str, slots: Slots) -> None:
 
 def _save_spells(tx: Writing, player_id: str, known: Mapping[int, str]) -> None:
     if known:
-        spells.save(tx, make_spell_rows(player_id, known))
+        stored_players.save_spells(tx, make_spell_rows(player_id, known))
 
 
 def _save_variables(tx: Writing, player_id: str, values: Mapping[str, int | bool]) -> None:
@@ -319,7 +392,7 @@ def _save_variables(tx: Writing, player_id: str, values: Mapping[str, int | bool
 
 def _save_attached(tx: Writing, player_id: str, attached: Attachments) -> None:
     if attached.texts:
-        player_texts.insert(tx, player_id, attached.texts)
+        variables.insert_texts(tx, player_id, attached.texts)
     if attached.membership:
         guilds.restore_member(tx, attached.membership._replace(player_id=player_id))
     if attached.leftovers:

@@ -5,36 +5,13 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from gamekeeper.game.core.refusals import BagNotEmpty, InventoryFull, NotEnoughItems
+from gamekeeper.game.core.player import BANK, INVENTORY, Capacity, SlotAddress, Stack
+from gamekeeper.game.core.refusals import BadField, BagNotEmpty, InventoryFull, NotEnoughItems
 from gamekeeper.ground.settings import Settings
 from gamekeeper.store.world.catalogue import CatalogueItem
 
-INVENTORY = "inventory"
-BANK = "bank"
-NO_BUFFS = (0, 0, 0, 0, 0)
-
-
-class Stack(NamedTuple):
-    """The content of an occupied slot: an item and its quantity."""
-
-    item_id: str
-    quantity: int
-    bag_id: str | None = None
-    buffs: tuple[int, ...] = NO_BUFFS
-
-
-SlotAddress = tuple[str, int]  # place and slot number; a place is INVENTORY, BANK or a bag's id
 Slots = Mapping[SlotAddress, Stack]  # occupied slot → its content; empty slots are left out
 SlotChanges = dict[SlotAddress, Stack | None]  # slot → its new content; None: the slot is empty
-
-
-class Capacity(Struct, frozen=True):
-    inventory: int
-    bank: int
-    stack: int
-
-    def count_slots(self, place: str) -> int:
-        return self.bank if place == BANK else self.inventory
 
 
 class InventoryChange(Struct, frozen=True):
@@ -132,3 +109,20 @@ def _fill(touched: SlotChanges, slots: Slots, item: CatalogueItem, left: int, pl
             touched[place, slot] = Stack(item.id, added)
             left -= added
     return left
+
+
+def find_reachable_bags(slots: Slots, bags: Mapping[str, int]) -> set[str]:
+    """Return the bags that can be reached from a player's inventory and bank. Refuse a bag that is in two slots."""
+    inside: dict[str, list[str]] = {}
+    for (place, _), stack in slots.items():
+        if stack.bag_id and stack.bag_id in bags:
+            inside.setdefault(place, []).append(stack.bag_id)
+    held: set[str] = set()
+    waiting = inside.get(INVENTORY, []) + inside.get(BANK, [])
+    while waiting:
+        bag_id = waiting.pop()
+        if bag_id in held:
+            raise BadField(field="BagId", problem=f"names bag '{bag_id}' in more than one slot")
+        held.add(bag_id)
+        waiting += inside.get(bag_id, [])
+    return held

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Attachments, Codec
+from gamekeeper.game.core.player import INVENTORY, Player
 from gamekeeper.game.core.refusals import (
     BadField,
     NameTaken,
@@ -25,13 +26,11 @@ from gamekeeper.game.core.refusals import (
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.players import items, variables
 from gamekeeper.game.players.changes import PlayerChanged, PlayerDeleted, PlayerState, SpellsChanged
-from gamekeeper.game.players.inventory import INVENTORY
-from gamekeeper.game.players.players import Player
 from gamekeeper.game.players.refusals import SlotChanged
 from gamekeeper.ground.settings import Settings
 from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.players import items as item_rows
-from gamekeeper.store.players import player_texts, players, presence, spells
+from gamekeeper.store.players import players, presence
 from gamekeeper.store.players import variables as variable_rows
 from gamekeeper.store.players.players import StoredPlayer
 from gamekeeper.store.world import catalogue, guilds, imports
@@ -93,7 +92,7 @@ async def plan_deletion(tx: Locking, key: str, codec: Codec) -> tuple[StoredPlay
 
 
 async def _load_attached(tx: Reading, player_id: str) -> Attachments:
-    texts = await player_texts.read_of_player(tx, player_id)
+    texts = await variable_rows.read_texts_of_player(tx, player_id)
     memberships = await guilds.read_memberships(tx, [player_id])
     return Attachments(texts, memberships.get(player_id), await imports.read_leftovers_of_player(tx, player_id))
 
@@ -102,7 +101,7 @@ async def load_state(tx: Reading, player_id: str) -> PlayerState:
     return PlayerState(
         slots=items.read_stacks(await item_rows.read_slots_of_player(tx, player_id)),
         bags=await item_rows.read_bags_of_player(tx, player_id),
-        spells=await spells.read_known(tx, player_id),
+        spells=await players.read_known_spells(tx, player_id),
         variables={
             row.variable_id: variables.read_value(row) for row in await variable_rows.read_of_player(tx, player_id)
         },
@@ -209,14 +208,14 @@ def find_spell_slot(known: Mapping[int, str], spell_id: str) -> int:
 async def teach_spell(tx: Locking, player: str, spell_id: str, size: int) -> Decision[str]:
     locked = await lookup.lock_player(tx, player)
     await require_spell(tx, spell_id)
-    slot = find_free_spell_slot(await spells.read_known(tx, locked.id), spell_id, size)
+    slot = find_free_spell_slot(await players.read_known_spells(tx, locked.id), spell_id, size)
     return Decision([SpellsChanged("spell_taught", locked.id, {slot: None}, {slot: spell_id})], spell_id)
 
 
 async def forget_spell(tx: Locking, player: str, spell_id: str) -> Decision[str]:
     locked = await lookup.lock_player(tx, player)
     await require_spell(tx, spell_id)
-    slot = find_spell_slot(await spells.read_known(tx, locked.id), spell_id)
+    slot = find_spell_slot(await players.read_known_spells(tx, locked.id), spell_id)
     return Decision([SpellsChanged("spell_forgotten", locked.id, {slot: spell_id}, {slot: None})], spell_id)
 
 

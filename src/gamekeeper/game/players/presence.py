@@ -5,14 +5,16 @@ from functools import partial
 from typing import NamedTuple
 
 from gamekeeper.game.access.refusals import PlayerOnOtherServer
+from gamekeeper.game.core import lookup
+from gamekeeper.game.core.background_jobs import Erasure, Job, OldRows
 from gamekeeper.game.core.change import Unlogged
 from gamekeeper.game.core.refusals import CursorAhead, NoSuchPlayer, NoSuchServer
-from gamekeeper.game.core.writes import Decision
-from gamekeeper.game.insight.signal_rules import SILENT
+from gamekeeper.game.core.writes import CoreKeeper, Decision
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
 from gamekeeper.store.insight import signals
+from gamekeeper.store.insight.signals import SILENT
 from gamekeeper.store.players import presence
 
 EXPIRE_SECONDS = 0.5
@@ -106,3 +108,12 @@ async def _lock_server_and_players(tx: Reading, server: str, ids: Sequence[str])
     for each in ids:
         if each not in known:
             raise NoSuchPlayer(by="id", key=each)
+
+
+async def _forget_sessions(tx: Writing, player_id: str, _: int) -> int:
+    return await presence.forget_sessions(tx, player_id, lookup.new_guid())
+
+
+ERASURES = (Erasure(40, _forget_sessions),)
+JOBS = (Job[CoreKeeper]("leases", EXPIRE_SECONDS, lambda keeper: partial(expire_leases, keeper.store)),)
+OLD_ROWS = (OldRows(40, lambda settings: settings.session_days, presence.delete_old_sessions),)

@@ -25,3 +25,10 @@ class BagInItself(Conflict):
 
 class ReadOnlyVariable(Malformed):
     """The variable '{variable}' is of type {type}, which can only be read; set one of type Integer or Boolean."""
+
+
+class ItemMovedOn(Conflict):
+    """
+    A game took the item of change {seq}, and {trade} within {minutes} minutes of it. An undo may duplicate the item:
+    add `force=true` to undo the change anyway. Nothing was changed.
+    """

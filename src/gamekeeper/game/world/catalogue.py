@@ -1,6 +1,7 @@
 """The game's catalogue of items, spells, variables, classes, maps and other objects, which the game servers send.
 
-Pictures of items are checked, scaled down, and written anew as PNG without metadata.
+Pictures of items are checked, scaled down, and written anew as PNG without metadata. The variables of the server, which
+the catalogue declares, have values here.
 """
 
 import base64
@@ -10,13 +11,16 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from gamekeeper.game.core import lookup
-from gamekeeper.game.core.refusals import BadField, NoSuchItem, NoSuchKind
+from gamekeeper.game.core import lookup, values
+from gamekeeper.game.core.change import Change
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.core.refusals import BadField, Malformed, NoSuchItem, NoSuchKind, NotFound
+from gamekeeper.game.core.undo import UndoContext, undoes
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.game.world.changes import CataloguePut, ItemPicturePut
-from gamekeeper.store.engine.interface import Reading, Store
+from gamekeeper.game.world.changes import CataloguePut, ItemPicturePut, ServerVariablesSet
+from gamekeeper.store.engine.interface import Locking, Reading, Store
 from gamekeeper.store.world import catalogue
-from gamekeeper.store.world.catalogue import Picture
+from gamekeeper.store.world.catalogue import Picture, ServerVariable
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -226,3 +230,57 @@ def scale_picture(image: "PillowImage") -> "PillowImage":
 
 def _resize(image: "PillowImage", size: tuple[int, int], method: "Resampling") -> "PillowImage":
     return image.resize(size, method)  # pyright: ignore[reportUnknownMemberType] - Pillow names a type of numpy
+
+
+class IdRefusals(NamedTuple):
+    """The refusals of an id, which differ between the versions of the engine."""
+
+    zero: type[Malformed]
+    unknown: type[NotFound]
+
+
+async def load_server_variables(store: Store, limit: int, offset: int) -> tuple[int, list[ServerVariable]]:
+    """Return the number of variables and one page of them, by id, from the same snapshot."""
+
+    async def look(tx: Reading) -> tuple[int, list[ServerVariable]]:
+        return await catalogue.count_server_variables(tx), await catalogue.read_server_variables(tx, limit, offset)
+
+    return await store.read(look)
+
+
+async def require_server_variable(tx: Reading, variable_id: str, refusals: IdRefusals) -> ServerVariable:
+    found = None if variable_id == ZERO_GUID else await catalogue.find_server_variable(tx, variable_id)
+    return _require_server_variable(found, variable_id, refusals)
+
+
+async def set_server_variable(
+    tx: Locking, variable_id: str, sent: object, refusals: IdRefusals, *, from_form: bool
+) -> Decision[ServerVariable]:
+    """Set a variable to a value of its declared type, and return it as it is then."""
+    found = None if variable_id == ZERO_GUID else await catalogue.lock_server_variable(tx, variable_id)
+    variable = _require_server_variable(found, variable_id, refusals)
+    new = values.read_value(sent, variable.type, from_form=from_form)
+    change = ServerVariablesSet({variable_id: values.decode_value(variable.value)}, {variable_id: new})
+    return Decision([change], variable._replace(value=values.encode_value(new)))
+
+
+@undoes(ServerVariablesSet.kind)
+async def undo_server_variables(tx: Locking, context: UndoContext) -> list[Change]:
+    """Undo a change of variables, if they still have the values that it set."""
+    now: dict[str, values.Value | None] = {}
+    for each, became in sorted(context.after.server_variables.items()):
+        variable = await catalogue.lock_server_variable(tx, each)
+        if variable is None:
+            raise context.make_conflict("the variable does not exist any more")
+        now[each] = values.decode_value(variable.value)
+        if not values.is_same_value(now[each], became):
+            raise context.make_conflict("the variable has another value now")
+    return [ServerVariablesSet(now, context.before.server_variables)]
+
+
+def _require_server_variable(found: ServerVariable | None, variable_id: str, refusals: IdRefusals) -> ServerVariable:
+    if variable_id == ZERO_GUID:
+        raise refusals.zero(id=variable_id)
+    if found is None:
+        raise refusals.unknown(id=variable_id)
+    return found

@@ -6,42 +6,64 @@ Commands to the game change no data: the game reads them in the change feed.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gamekeeper.game.core.change import ChangeSide, Codec, GuildState, SubjectIds, command
+from gamekeeper.game.core.change import (
+    COMMANDS,
+    GLOBAL,
+    WORLD,
+    Change,
+    ChangeSide,
+    Codec,
+    Command,
+    GuildState,
+    Kind,
+    SubjectIds,
+)
 from gamekeeper.game.core.lookup import fold
 from gamekeeper.game.core.values import Value, encode_value, find_type
 from gamekeeper.store.engine.interface import Writing
-from gamekeeper.store.world import catalogue, guild_variables, guilds, server_variables
+from gamekeeper.store.world import catalogue, guilds
 from gamekeeper.store.world.catalogue import Picture
-from gamekeeper.store.world.guild_variables import GuildValue
-from gamekeeper.store.world.guilds import GuildColumns
+from gamekeeper.store.world.guilds import GuildColumns, GuildValue
 
 
 @dataclass(frozen=True, slots=True)
-class ServerVariablesSet:
+class ServerVariablesSet(Change):
     before: Mapping[str, Value | None]
     after: Mapping[str, Value | None]  # variable id → its value after the change; None: as if never set
-    kind = "server_variables_set"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind(
+        "server_variables_set",
+        "Server variables set",
+        WORLD,
+        1,
+        needs={"world.write"},
+        reaction="sets the variables of the server",
+        by_undo=True,
+    ).name
+    held_by = "world.write"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(server_variables=self.before), ChangeSide(server_variables=self.after)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         for variable_id, value in self.after.items():
-            server_variables.set_value(tx, variable_id, encode_value(value))
+            catalogue.set_server_variable(tx, variable_id, encode_value(value))
 
 
 @dataclass(frozen=True, slots=True)
-class GuildVariablesSet:
+class GuildVariablesSet(Change):
     guild_id: str
     before: Mapping[str, Value | None]
     after: Mapping[str, Value | None]  # variable id → its value after the change; None: as if never set
-    kind = "guild_variables_set"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind(
+        "guild_variables_set",
+        "Guild variables set",
+        WORLD,
+        2,
+        needs={"world.write"},
+        reaction="sets the variables of the guilds",
+        by_undo=True,
+    ).name
+    held_by = "world.write"
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         before, after = (
@@ -56,21 +78,18 @@ class GuildVariablesSet:
             if value is not None
         ]
         if rows:
-            guild_variables.save_values(tx, rows)
+            guilds.save_values(tx, rows)
         unset = [each for each, value in self.after.items() if value is None]
         if unset:
-            guild_variables.clear_values(tx, self.guild_id, unset)
+            guilds.clear_values(tx, self.guild_id, unset)
 
 
 @dataclass(frozen=True, slots=True)
-class CataloguePut:
+class CataloguePut(Change):
     entry_kind: str
     before: Sequence[catalogue.CatalogueEntry]
     after: Sequence[catalogue.CatalogueEntry]
-    kind = "catalogue_put"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind("catalogue_put", "Catalogue published", GLOBAL, 1, why_not="let the game send the catalogue again").name
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return ChangeSide(catalogue={self.entry_kind: self.before}), ChangeSide(catalogue={self.entry_kind: self.after})
@@ -92,15 +111,12 @@ async def recount_members(tx: Writing) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class GuildSaved:
+class GuildSaved(Change):
     """A guild that was created or changed. Both sides have only the members who joined, left or got another rank."""
 
     before: GuildState | None
     after: GuildState
-    kind = "guild_saved"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind("guild_saved", "Guild changed", GLOBAL, 9, why_not="change the guild in the game").name
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         return self.before and ChangeSide(guild=self.before), ChangeSide(guild=self.after)
@@ -121,12 +137,9 @@ class GuildSaved:
 
 
 @dataclass(frozen=True, slots=True)
-class GuildDeleted:
+class GuildDeleted(Change):
     guild: GuildState
-    kind = "guild_deleted"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind("guild_deleted", "Guild deleted", GLOBAL, 10, why_not="found the guild again in the game").name
 
     def sides(self) -> tuple[ChangeSide, ChangeSide | None]:
         return ChangeSide(guild=self.guild), None
@@ -135,9 +148,36 @@ class GuildDeleted:
         guilds.delete(tx, self.guild.id)
 
 
-@command
+# commands that the game carries out at most once
+Kind(
+    "player_killed",
+    "Player killed",
+    COMMANDS,
+    1,
+    why_not="the game has carried it out",
+    reaction="kills the player, at most once",
+    is_sanction=True,
+)
+Kind(
+    "player_warped",
+    "Player warped",
+    COMMANDS,
+    2,
+    why_not="the game has carried it out",
+    reaction="moves the player, at most once",
+)
+Kind(
+    "chat_sent",
+    "Chat message sent",
+    COMMANDS,
+    3,
+    why_not="the message may have been read",
+    reaction="shows the message, at most once",
+)
+
+
 @dataclass(frozen=True, slots=True)
-class GameCommanded:
+class GameCommanded(Command):
     kind: str  # player_killed, player_warped, chat_sent
     player_id: str | None  # None: a chat message to more than one player
     details: Mapping[str, object]  # field of the API → value
@@ -150,21 +190,17 @@ class GameCommanded:
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         return None, ChangeSide(command=self.details)
 
-    def carry_out(self, tx: Writing, _: Codec) -> None:
-        pass
-
 
 @dataclass(frozen=True, slots=True)
-class ItemPicturePut:
+class ItemPicturePut(Change):
     """A picture that the game published or removed. The audit log has its hash, never its content."""
 
     item_id: str
     before: str | None  # hash
     after: Picture | None
-    kind = "item_picture_put"
-
-    def whose(self) -> SubjectIds:
-        return None, None
+    kind = Kind(
+        "item_picture_put", "Item picture published", GLOBAL, 15, why_not="let the game send the picture again"
+    ).name
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         return self._make_side(self.before), self._make_side(self.after.hash if self.after else None)

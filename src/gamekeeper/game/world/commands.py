@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from gamekeeper.game.access.permissions import NO_PERMISSION, Actor, read_permissions
-from gamekeeper.game.accounts import moderation
+from gamekeeper.game.access import permissions
+from gamekeeper.game.access.permissions import NO_PERMISSION, read_permissions
 from gamekeeper.game.core import lookup, values
-from gamekeeper.game.core.change import Codec, SubjectIds, Unlogged
+from gamekeeper.game.core.change import Actor, Codec, SubjectIds, Unlogged
 from gamekeeper.game.core.refusals import NoSuchPlayer, NoSuchUser, Outranked, UserNotOnline
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world.changes import GameCommanded
@@ -23,7 +23,7 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.audit.history import HistoryChange
 from gamekeeper.store.engine.interface import Reading, Store, Writing
-from gamekeeper.store.engine.kinds import COMMANDS, SIGNALS, STATE_COMMANDS, TOLD_ONCE, WITHOUT_PLAYER
+from gamekeeper.store.engine.statements import COMMANDS, SIGNALS, STATE_COMMANDS, TOLD_ONCE, WITHOUT_PLAYER
 from gamekeeper.store.players import players, presence
 from gamekeeper.store.world import catalogue, feed
 from gamekeeper.store.world.feed import (
@@ -144,7 +144,7 @@ async def _lock_online(tx: Reading, order: CommandRequest, *, compare: bool) -> 
     """Find the player and lock its account; of an account with several players online, the first is meant."""
     owner = await lookup.find_owner(tx, order.key) if order.key_is_player else None
     user = await lookup.lock_user(tx, owner.user_id if owner else order.key)
-    if compare and not moderation.can_act_on(await read_permissions(tx, order.actor), user):
+    if compare and not permissions.can_act_on(await read_permissions(tx, order.actor), user):
         raise Outranked(problem=NO_PERMISSION)
     for player_id, server in await moderation_rows.find_online_of_user(tx, user.id):
         if owner is None or player_id == owner.player_id:

@@ -8,8 +8,10 @@ import contextlib
 import time
 from dataclasses import dataclass
 
+from gamekeeper.game.access.credentials import AccessKeeper
+from gamekeeper.game.core.background_jobs import Job
 from gamekeeper.game.core.refusals import ChangesTrimmed, CursorAhead, EpochChanged
-from gamekeeper.game.world.commands import Cursors, select_for_server
+from gamekeeper.game.world.commands import SAVE_SECONDS, Cursors, select_for_server
 from gamekeeper.ground import log
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Store
@@ -188,3 +190,11 @@ BATCH_CHANGES = 500  # changes counted per transaction: a few milliseconds
 BATCH_PLAYERS = 400  # players swept per transaction, at most
 MAX_AHEAD = 1_000  # a sweep waits while more changes than these are not counted yet
 READ_STEPS = 8  # steps that a read takes before it answers, and a trim before it deletes
+
+
+@dataclass(frozen=True, slots=True)
+class WorldKeeper(AccessKeeper):
+    feed: Feed
+
+
+JOBS = (Job[WorldKeeper]("cursors", SAVE_SECONDS, lambda keeper: keeper.feed.cursors.save),)

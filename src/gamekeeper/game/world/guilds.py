@@ -6,11 +6,11 @@ A report of a game has the whole guild as it is, or its end. Variables have the 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from gamekeeper.game.audit.undo_context import UndoContext
 from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core.change import Change, GuildState
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.refusals import BadField
+from gamekeeper.game.core.undo import UndoContext, undoes
 from gamekeeper.game.core.values import Value
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world.changes import GuildDeleted, GuildSaved, GuildVariablesSet
@@ -19,9 +19,8 @@ from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.lists.search import PART_LETTERS
 from gamekeeper.store.players import players
 from gamekeeper.store.players.players import StoredPlayer
-from gamekeeper.store.world import guild_variables, guilds
-from gamekeeper.store.world.guild_variables import GuildValueRow
-from gamekeeper.store.world.guilds import Guild, GuildMember, RosterEntry
+from gamekeeper.store.world import guilds
+from gamekeeper.store.world.guilds import Guild, GuildMember, GuildValueRow, RosterEntry
 
 R = TypeVar("R")
 MAX_GUILDS = 10_000  # guilds that a list counts, or that a search reads
@@ -106,7 +105,7 @@ async def load_variables(tx: Reading, guild_id: str) -> list[GuildVariable]:
     """Load the variables that were ever set for a guild."""
     if await guilds.find(tx, guild_id) is None:
         raise GuildMissing
-    return [_read_row(row) for row in await guild_variables.read_of_guild(tx, guild_id)]
+    return [_read_row(row) for row in await guilds.read_values_of_guild(tx, guild_id)]
 
 
 async def load_variable(tx: Reading, guild_id: str, variable_id: str) -> GuildVariable:
@@ -131,7 +130,7 @@ async def plan_reported_variables(tx: Reading, guild_id: str, reported: Sequence
     """Plan the change to the values that a game reports, if any differs."""
     before, after = dict[str, Value | None](), dict[str, Value | None]()
     for number, (variable_id, sent) in enumerate(reported):
-        if not await guild_variables.find(tx, variable_id):
+        if not await guilds.find_declaration(tx, variable_id):
             raise BadField(field=f"Variables[{number}].VariableId", problem="is not the id of a variable of guilds")
         variable = await _require_variable(tx, guild_id, variable_id)
         new = values.read_value(sent, variable.type, field=f"Variables[{number}].Value")
@@ -140,12 +139,13 @@ async def plan_reported_variables(tx: Reading, guild_id: str, reported: Sequence
     return [GuildVariablesSet(guild_id, before, after)] if after else []
 
 
+@undoes(GuildVariablesSet.kind)
 async def undo_variables(tx: Locking, context: UndoContext) -> list[Change]:
     """Undo a change of a guild's variables, if they still have the values that it set."""
     (guild_id,) = {guild for guild, _ in context.after.guild_variables}
     if not await guilds.lock_all(tx, [guild_id]):
         raise context.make_conflict("the guild does not exist any more")
-    stored = {row.variable_id: row.value for row in await guild_variables.read_of_guild(tx, guild_id)}
+    stored = {row.variable_id: row.value for row in await guilds.read_values_of_guild(tx, guild_id)}
     now = {each: values.decode_value(stored.get(each)) for _, each in context.after.guild_variables}
     if not all(values.is_same_value(now[each], value) for (_, each), value in context.after.guild_variables.items()):
         raise context.make_conflict("the variable has another value now")
@@ -156,8 +156,8 @@ async def undo_variables(tx: Locking, context: UndoContext) -> list[Change]:
 async def _require_variable(tx: Reading, guild_id: str, variable_id: str) -> GuildVariable:
     if variable_id == ZERO_GUID:
         raise InvalidGuildVariable(id=variable_id)
-    declared = await guild_variables.find(tx, variable_id)
-    row = await guild_variables.find_of_guild(tx, guild_id, variable_id)
+    declared = await guilds.find_declaration(tx, variable_id)
+    row = await guilds.find_value(tx, guild_id, variable_id)
     if declared:
         return GuildVariable(declared.id, declared.name, declared.type, values.decode_value(row.value) if row else None)
     if row is None:

@@ -6,9 +6,9 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from gamekeeper.game.accounts import accounts
-from gamekeeper.game.core import lookup
+from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core.change import Change, Codec, Unlogged
+from gamekeeper.game.core.player import BANK, INVENTORY, Capacity, Player, SlotAddress, Stack, unequip_slots
 from gamekeeper.game.core.refusals import (
     BadField,
     ChangesTrimmed,
@@ -35,19 +35,14 @@ from gamekeeper.game.players.changes import (
     VariablesSet,
 )
 from gamekeeper.game.players.inventory import (
-    BANK,
-    INVENTORY,
-    Capacity,
     InventoryChange,
-    SlotAddress,
     SlotChanges,
     Slots,
-    Stack,
     apply_slot_changes,
+    find_reachable_bags,
     find_stack_limit,
     read_capacity,
 )
-from gamekeeper.game.players.players import Player, unequip_slots
 from gamekeeper.ground.settings import Settings
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
@@ -150,7 +145,7 @@ async def _merge_player(
     if old is None and user_id is None:
         raise MissingField(field="UserId")
     if name is not None and (old is None or name != old.name):
-        accounts.require_name(name, "Name", settings)
+        values.require_name(name, "Name", settings)
         await player_edits.require_free_name(tx, name, player_id)
     if user_id is not None and (old is None or user_id != old.user_id):
         await lookup.find_user(tx, user_id)
@@ -261,23 +256,6 @@ def _check_shrunk(occupied: Slots, sizes: Mapping[str, int]) -> None:
     for place, slot in occupied:
         if slot >= sizes.get(place, slot + 1):
             raise SlotOutOfRange(slot=slot, place=place, size=sizes[place])
-
-
-def find_reachable_bags(slots: Slots, bags: Mapping[str, int]) -> set[str]:
-    """Return the bags that can be reached from a player's inventory and bank. Refuse a bag that is in two slots."""
-    inside: dict[str, list[str]] = {}
-    for (place, _), stack in slots.items():
-        if stack.bag_id and stack.bag_id in bags:
-            inside.setdefault(place, []).append(stack.bag_id)
-    held: set[str] = set()
-    waiting = inside.get(INVENTORY, []) + inside.get(BANK, [])
-    while waiting:
-        bag_id = waiting.pop()
-        if bag_id in held:
-            raise BadField(field="BagId", problem=f"names bag '{bag_id}' in more than one slot")
-        held.add(bag_id)
-        waiting += inside.get(bag_id, [])
-    return held
 
 
 async def _check_spells(tx: Reading, known: Mapping[int, str], report: PlayerReport, size: int) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
+from gamekeeper.game.core.background_jobs import Erasure, OldRows
 from gamekeeper.game.core.change import Unlogged
 from gamekeeper.game.core.lookup import fold
 from gamekeeper.game.core.refusals import BadField
@@ -180,3 +181,8 @@ def attach_name(entry: ActivityEntry, named: Mapping[str, str]) -> ActivityEntry
     if named_id is None:
         return entry._replace(player_id=None, address=None, meta=None)
     return entry._replace(player_id=None, named_id=named_id)
+
+
+ERASURES = (Erasure(20, logs.delete_of_user),)
+# each entry also changes counts
+OLD_ROWS = (OldRows(10, lambda settings: settings.log_days, logs.delete_old, batch=1_000, batches=100),)

@@ -19,10 +19,6 @@ class GuildMissing(Malformed):
     """Guild does not exist."""
 
 
-class WrongValueType(Malformed):
-    """Invalid value for variable of type {type}. Received: {received}"""
-
-
 class NoSuchGlobalVariable(NotFound):
     """No global variable with id '{id}'."""
 

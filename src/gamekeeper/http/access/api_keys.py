@@ -3,6 +3,7 @@
 from functools import partial
 from typing import TypeVar
 
+import msgspec
 from msgspec import UNSET, UnsetType, structs
 
 from gamekeeper.game.access import api_keys
@@ -10,11 +11,11 @@ from gamekeeper.game.access import refusals as key_no
 from gamekeeper.game.access.api_keys import IssuedKey, KeyDraft, KeyEdit
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
+from gamekeeper.ground.instants import format_instant, parse_instant
 from gamekeeper.http.access import credential_shapes
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import KEYS, MANY, NO_STORE, READ, WRITE, Group
-from gamekeeper.http.contract.path_parameters import read_server
-from gamekeeper.http.server.instants import format_instant, parse_instant
+from gamekeeper.http.contract.operation import KEYS, MANY, READ, Group
+from gamekeeper.http.contract.path_parameters import declare_id, read_server
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import api_keys as rows
@@ -24,24 +25,52 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.engine.interface import Reading
 
 T = TypeVar("T")
-GROUP = Group("API keys", "Keys for programs such as shops, bots and game servers.")
+# Examples for the documents, made of the demo data.
+KEY_RECORD = credential_shapes.KeyRecord(
+    Id=samples.KEY_ID,
+    Name="web shop",
+    OwnerId=samples.USER_ID,
+    Owner=samples.USER,
+    Role="shop",
+    Permissions=[],
+    Effective=["items.give", "players.read"],
+    ExpiresAt=None,
+    Addresses=["192.0.2.0/24"],
+    PerMinute=None,
+    Items=[samples.COIN],
+    MostPerRequest=500,
+    MostPerDay=10_000,
+    Servers=None,
+    CreatedAt=samples.TIME,
+    CreatedBy=samples.USER_ID,
+    RotatedBy=None,
+    LastUsedAt=samples.LATER_TIME,
+    LastUsedFrom="192.0.2.7",
+    OldTextEndsAt=None,
+    SuspendedAt=None,
+    RevokedAt=None,
+    Active=True,
+)
+ISSUED_KEY = credential_shapes.IssuedKey(**msgspec.structs.asdict(KEY_RECORD), Key=samples.KEY_TEXT, Note=None)
+FOUND_KEY = credential_shapes.FoundKey(**msgspec.structs.asdict(KEY_RECORD), TextActive=True)
+GROUP = Group("API keys", "Keys for programs such as shops, bots and game servers.", place=210)
+GROUPS = (GROUP,)
 SHOWN_ONCE = "The secret of a key is shown once, in the first answer. If it was lost, rotate the key."
 NOT_CREATED = "A dry run creates no key."
 EDIT_REFUSALS = (key_no.KeyManagesNoKeys, key_no.KeyOutOfReach, key_no.KeyBeyondQuota, no.Outranked)
 
 
+declare_id("keyId", "The API key's id.", samples.KEY_ID, "key_id")
+
+
 @GROUP.operation(
     "GET /api/keeper/v1/keys",
-    name="list_keys",
     permissions=KEYS,
-    access=READ,
-    cache=NO_STORE,
-    query=credential_shapes.KeysQuery,
     answer=credential_shapes.KeyList,
     rows=MANY,
     gated=True,
     refusals=(no.NoSuchUser, no.TooManyLongReads),
-    example_answer=credential_shapes.KeyList([samples.KEY_RECORD]),
+    example_answer=credential_shapes.KeyList([KEY_RECORD]),
 )
 async def list_keys(request: Request, query: credential_shapes.KeysQuery) -> bytes:
     """List API keys, of all accounts or of `owner`, newest first, also revoked ones."""
@@ -55,10 +84,7 @@ async def list_keys(request: Request, query: credential_shapes.KeysQuery) -> byt
 
 @GROUP.operation(
     "POST /api/keeper/v1/keys",
-    name="create_key",
     permissions=KEYS,
-    access=WRITE,
-    body=credential_shapes.CreateKey,
     answer=credential_shapes.IssuedKey,
     refusals=(
         *(no.BadField, key_no.UnknownPermission, key_no.UnknownRole, key_no.BadAddressRange, no.NoSuchUser),
@@ -67,7 +93,7 @@ async def list_keys(request: Request, query: credential_shapes.KeysQuery) -> byt
     example_body=credential_shapes.CreateKey(
         "web shop", Role="shop", Addresses=["192.0.2.0/24"], Items=[samples.COIN], MostPerRequest=500, MostPerDay=10_000
     ),
-    example_answer=samples.ISSUED_KEY,
+    example_answer=ISSUED_KEY,
 )
 async def create_key(request: Request, body: credential_shapes.CreateKey) -> Response:
     """Create an API key with permissions that the caller has. The answer shows its secret, once."""
@@ -87,14 +113,11 @@ async def create_key(request: Request, body: credential_shapes.CreateKey) -> Res
 
 @GROUP.operation(
     "PUT /api/keeper/v1/keys/[keyId]",
-    name="change_key",
     permissions=KEYS,
-    access=WRITE,
-    body=credential_shapes.ChangeKey,
     answer=credential_shapes.KeyRecord,
     refusals=(no.BadField, key_no.NoSuchKey, no.NoSuchUser, key_no.KeyRevoked, *EDIT_REFUSALS),
     example_body=credential_shapes.ChangeKey(Suspended=False),
-    example_answer=samples.KEY_RECORD,
+    example_answer=KEY_RECORD,
 )
 async def change_key(request: Request, body: credential_shapes.ChangeKey, key_id: str) -> Response:
     """Rename an API key, give it another owner, suspend it, or let a suspended one work again."""
@@ -108,14 +131,11 @@ async def change_key(request: Request, body: credential_shapes.ChangeKey, key_id
 
 @GROUP.operation(
     "POST /api/keeper/v1/keys/[keyId]/rotate",
-    name="rotate_key",
     permissions=KEYS,
-    access=WRITE,
-    body=credential_shapes.RotateKey,
     answer=credential_shapes.IssuedKey,
     refusals=(key_no.NoSuchKey, key_no.KeyRevoked, *EDIT_REFUSALS),
     example_body=credential_shapes.RotateKey(60),
-    example_answer=samples.ISSUED_KEY,
+    example_answer=ISSUED_KEY,
 )
 async def rotate_key(request: Request, body: credential_shapes.RotateKey, key_id: str) -> Response:
     """Give an API key a new secret. The old one works for `GraceMinutes` more; id and limits stay."""
@@ -129,12 +149,10 @@ async def rotate_key(request: Request, body: credential_shapes.RotateKey, key_id
 
 @GROUP.operation(
     "DELETE /api/keeper/v1/keys/[keyId]",
-    name="revoke_key",
     permissions=KEYS,
-    access=WRITE,
     answer=credential_shapes.KeyRecord,
     refusals=(key_no.NoSuchKey,),
-    example_answer=samples.KEY_RECORD,
+    example_answer=KEY_RECORD,
 )
 async def revoke_key(request: Request, key_id: str) -> Response:
     """Revoke an API key: at once in this process, within 5 seconds in others."""
@@ -145,14 +163,12 @@ async def revoke_key(request: Request, key_id: str) -> Response:
 
 @GROUP.operation(
     "POST /api/keeper/v1/keys/lookup",
-    name="look_up_key",
     permissions=KEYS,
     access=READ,
-    body=credential_shapes.LookUpKey,
     answer=credential_shapes.FoundKey,
     refusals=(key_no.NoSuchKey,),
     example_body=credential_shapes.LookUpKey(samples.KEY_TEXT),
-    example_answer=samples.FOUND_KEY,
+    example_answer=FOUND_KEY,
 )
 async def look_up_key(request: Request, body: credential_shapes.LookUpKey) -> bytes:
     """Find the API key that a secret belongs to, such as a leaked one."""

@@ -1,39 +1,33 @@
 """JSON shapes of log-in and tokens, API keys, second factors without their secrets, and the security log."""
 
-from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.game.access.security_log import KINDS
-from gamekeeper.http.accounts.account_shapes import CURSOR_SCHEMA
-from gamekeeper.http.audit.history_shapes import END_DESCRIPTION, LIMITS, TIME, Phrase
 from gamekeeper.http.contract.shapes import (
+    CURSOR_SCHEMA,
+    END_DESCRIPTION,
     HIDDEN_SCHEMA,
+    LIMITS,
     PRINTABLE,
+    TIME,
     Guid,
     Instant,
     PasswordHash,
+    Phrase,
     PlainInt32,
     Positive,
     Secret,
     Text,
+    describe,
     encode,
 )
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.query_values import read_mail_cursor
 from gamekeeper.store.audit.history import NEVER
-
-
-class LogIn(Struct):
-    grant_type: str = ""
-    username: str = ""
-    password: Secret = ""
-    refresh_token: Secret = ""
-    scope: str = ""
-    otp: Secret = ""
 
 
 class PasswordGrant(Struct):
@@ -53,12 +47,19 @@ class RefreshGrant(Struct):
     refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE | HIDDEN_SCHEMA)]
 
 
-GRANT_TYPE = "grant_type"
-# grant_type → shape of the log-in body
-GRANTS: Mapping[str, type[Struct]] = {"password": PasswordGrant, "refresh_token": RefreshGrant}
+class LogIn(Struct):
+    CHOICE: ClassVar = ("grant_type", {"password": PasswordGrant, "refresh_token": RefreshGrant})
+    grant_type: str = ""
+    username: str = ""
+    password: Secret = ""
+    refresh_token: Secret = ""
+    scope: str = ""
+    otp: Secret = ""
 
 
 class Token(Struct, rename={"issued": ".issued", "expires": ".expires"}):
+    """An access token, with a refresh token if it can be renewed."""
+
     access_token: str
     token_type: str
     expires_in: PlainInt32
@@ -109,7 +110,7 @@ ItemIds = Annotated[list[Guid], Meta(max_length=1000, description="Ids of the it
 ServerNames = Annotated[
     list[Text], Meta(max_length=MAX_LISTED, description="Names of the game servers that the key may speak for.")
 ]
-KeyText = Annotated[str, Meta(description="The secret of the key; null in every answer after the first.")]
+KeyText = Annotated[str, describe("The secret of the key; null in every answer after the first.")]
 Minutes = Annotated[int, Meta(ge=0, le=MAX_GRACE_MINUTES, description="Minutes for which the old secret still works.")]
 
 
@@ -130,26 +131,30 @@ class KeysQuery(Struct, frozen=True):
 class CreateKey(Struct):
     """A new API key, with a role or permissions. What is left out is not limited."""
 
-    Name: Text
+    Name: Annotated[Text, describe("What the key is for.")]
     Permissions: KeyPermissions | UnsetType = UNSET
-    Role: Text | UnsetType = UNSET
-    ExpiresAt: Instant | UnsetType | None = UNSET
+    Role: Annotated[Text, describe("Name of its role, instead of permissions.")] | UnsetType = UNSET
+    ExpiresAt: Annotated[Instant, describe("Time at which it stops working.")] | UnsetType | None = UNSET
     Addresses: Networks | UnsetType | None = UNSET
-    PerMinute: Positive | UnsetType | None = UNSET
+    PerMinute: Annotated[Positive, describe("Requests per minute for each server process.")] | UnsetType | None = UNSET
     Items: ItemIds | UnsetType | None = UNSET
-    MostPerRequest: Positive | UnsetType | None = UNSET
-    MostPerDay: Positive | UnsetType | None = UNSET
+    MostPerRequest: Annotated[Positive, describe("Most of an item in one gift.")] | UnsetType | None = UNSET
+    MostPerDay: Annotated[Positive, describe("Most of an item on one UTC day.")] | UnsetType | None = UNSET
     Servers: ServerNames | UnsetType | None = UNSET
-    Replaces: Text | UnsetType | None = UNSET
-    Owner: Text | UnsetType | None = UNSET
+    Replaces: (
+        Annotated[Text, describe("Id of a key, or name or id of an account, whose idempotency keys it takes over.")]
+        | UnsetType
+        | None
+    ) = UNSET
+    Owner: Annotated[Text, describe("Name or id of its owner; default your account.")] | UnsetType | None = UNSET
 
 
 class ChangeKey(Struct):
     """What to change about an API key. What a request body leaves out stays as it is."""
 
-    Name: Text | UnsetType = UNSET
-    Owner: Text | UnsetType = UNSET
-    Suspended: bool | UnsetType = UNSET
+    Name: Annotated[Text, describe("What the key is for.")] | UnsetType = UNSET
+    Owner: Annotated[Text, describe("Name or id of its new owner.")] | UnsetType = UNSET
+    Suspended: Annotated[bool, describe("True: it stops working; false: it works again.")] | UnsetType = UNSET
 
 
 class RotateKey(Struct):
@@ -157,7 +162,7 @@ class RotateKey(Struct):
 
 
 class LookUpKey(Struct):
-    Key: Secret
+    Key: Annotated[Secret, describe("Secret of the key.")]
 
 
 class KeyRecord(Struct):
@@ -240,7 +245,7 @@ EventsBefore = Annotated[
         extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
     ),
 ]
-EventUser = Annotated[Phrase, Meta(description="Events about this account, by name or id.")]
+EventUser = Annotated[Phrase, describe("Events about this account, by name or id.")]
 EventKind = Annotated[
     str,
     Meta(
@@ -263,10 +268,7 @@ EventsTo = Annotated[
         extra={"read": query_values.read_end, "schema": TIME},
     ),
 ]
-EventFormat = Annotated[
-    Literal["json", "csv"],
-    Meta(description="`csv`: a table in UTF-8; the header `X-Next` is its `Next`."),
-]
+EventFormat = Annotated[Literal["json", "csv"], describe("`csv`: a table in UTF-8; the header `X-Next` is its `Next`.")]
 
 
 EventLimit = Annotated[

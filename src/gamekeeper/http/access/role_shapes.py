@@ -1,14 +1,14 @@
 """JSON shapes of roles, permissions, staff and invitations, with the API keys that a change weakens."""
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.access.api_keys import KeyLoss
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.http.access.credential_shapes import WeakenedKey
-from gamekeeper.http.contract.shapes import Email, Guid, Instant, Limit, Natural, PlainInt32, Text
+from gamekeeper.http.contract.shapes import Email, Guid, Instant, Limit, Natural, PlainInt32, Text, describe
 
 RoleNames = Annotated[list[Text], Meta(max_length=100, description="Names of roles.")]
 PermissionNames = Annotated[
@@ -27,6 +27,8 @@ RoleQuotas = Annotated[list[RoleQuota], Meta(max_length=1000, description="Most 
 
 
 class RoleRecord(Struct):
+    """A role. `ReadOnly`: accounts with only such roles cannot write."""
+
     Name: str
     About: str
     Permissions: list[str]
@@ -42,19 +44,21 @@ class RoleList(Struct):
 class CreateRole(Struct):
     """A new role. `readonly`: accounts with only such roles cannot write."""
 
-    name: Text
-    about: Text = ""
+    name: Annotated[Text, describe("Name of the new role, in lower case.")]
+    about: Annotated[Text, describe("What the role is for.")] = ""
     permissions: PermissionNames | UnsetType = UNSET
-    readonly: bool = False
+    readonly: Annotated[bool, describe("Accounts with only such roles cannot write.")] = False
     quotas: RoleQuotas | UnsetType = UNSET
 
 
 class SaveRole(Struct):
     """A role to edit. What a request body leaves out stays as it is."""
 
-    about: Text | UnsetType = UNSET
+    READ_ONLY: ClassVar = ("Name", "BuiltIn")
+
+    about: Annotated[Text, describe("What the role is for.")] | UnsetType = UNSET
     permissions: PermissionNames | UnsetType = UNSET
-    readonly: bool | UnsetType = UNSET
+    readonly: Annotated[bool, describe("Accounts with only such roles cannot write.")] | UnsetType = UNSET
     quotas: RoleQuotas | UnsetType = UNSET
 
 
@@ -81,19 +85,21 @@ class HeldRoles(Struct):
     WeakenedKeys: list[WeakenedKey] = []
 
 
-_QUERY = Meta(extra={"or": "users.query"}, description="Also accepted as `users.query`.")
-_MANAGE = Meta(extra={"or": "users.manage"}, description="Also accepted as `users.manage`.")
-_LINK = Meta(extra={"or": "game.link"}, description="Also accepted as `game.link`.")
+_QUERY = Meta(extra={"or": "users.query"}, description="Permission users.query. Also accepted as `users.query`.")
+_MANAGE = Meta(extra={"or": "users.manage"}, description="Permission users.manage. Also accepted as `users.manage`.")
+_LINK = Meta(extra={"or": "game.link"}, description="Permission game.link. Also accepted as `game.link`.")
 
 
 class ChangePowers(Struct):
     """Permissions of an account to change. Those that a request body leaves out stay as they are."""
 
-    editor: bool | UnsetType = UNSET
-    ban: bool | UnsetType = UNSET
-    kick: bool | UnsetType = UNSET
-    mute: bool | UnsetType = UNSET
-    api: bool | UnsetType = UNSET
+    READ_ONLY: ClassVar = ("Id", "Name", "WeakenedKeys")
+
+    editor: Annotated[bool, describe("May use the game's editor.")] | UnsetType = UNSET
+    ban: Annotated[bool, describe("May ban accounts.")] | UnsetType = UNSET
+    kick: Annotated[bool, describe("May kick players.")] | UnsetType = UNSET
+    mute: Annotated[bool, describe("May mute accounts.")] | UnsetType = UNSET
+    api: Annotated[bool, describe("May log in to the API.")] | UnsetType = UNSET
     usersquery: Annotated[bool | UnsetType, _QUERY] = UNSET
     usersmanage: Annotated[bool | UnsetType, _MANAGE] = UNSET
     gamelink: Annotated[bool | UnsetType, _LINK] = UNSET
@@ -125,7 +131,7 @@ RIGHTS = {  # field of the request body → name of the permission, where the tw
 }
 
 
-Offset = Annotated[Natural, Meta(description="Number of accounts to skip: `Next` of the previous page.")]
+Offset = Annotated[Natural, describe("Number of accounts to skip: `Next` of the previous page.")]
 
 
 class StaffQuery(Struct, frozen=True):
@@ -177,7 +183,7 @@ class EndedSessions(Struct):
 class Invite(Struct):
     """A person to invite, and the roles that the new account gets."""
 
-    email: Email
+    email: Annotated[Email, describe("Address of the person, which no account has.")]
     roles: RoleNames
 
 

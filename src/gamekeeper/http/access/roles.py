@@ -7,22 +7,23 @@ too.
 from collections.abc import Iterable
 from functools import partial
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from gamekeeper.game.access import api_keys, permissions, roles
 from gamekeeper.game.access import refusals as role_no
 from gamekeeper.game.access.api_keys import ChangedOwner, KeyLoss
 from gamekeeper.game.access.permissions import StaffMember
-from gamekeeper.game.access.refusals import HeldByRole, LastManager, RoleBeyondQuota
+from gamekeeper.game.access.refusals import HeldByRole, LastManager, NoSuchRole, RoleBeyondQuota
 from gamekeeper.game.access.roles import RoleDraft, RoleRequest
-from gamekeeper.game.accounts import suspensions
+from gamekeeper.game.accounts import moderation
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.access import role_shapes
-from gamekeeper.http.audit import codec
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import MANAGE, MANY, NO_STORE, OF_ONE_OWNER, QUERY, READ, STAFF, WRITE, Group
-from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.contract.operation import MANAGE, MANY, OF_ONE_OWNER, QUERY, STAFF, Group
+from gamekeeper.http.contract.path_parameters import PathParameter
 from gamekeeper.http.server.paging import join_pieces
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -30,21 +31,38 @@ from gamekeeper.store.access import roles as rows
 from gamekeeper.store.access.roles import Role
 from gamekeeper.store.accounts.users import User
 
-GROUP = Group("Roles", "Roles, and the roles and permissions of accounts.")
+# Examples for the documents, made of the demo data.
+ROLE_RECORD = role_shapes.RoleRecord(
+    samples.ROLE, "Keeps the chat quiet at night.", ["moderation.mute", "players.read"], ReadOnly=False, BuiltIn=False
+)
+HELD_ROLES = role_shapes.HeldRoles(
+    *samples.NAMED_USER, [samples.ROLE], ["users.query"], ["moderation.mute", "players.read", "users.query"]
+)
+STAFF_MEMBER = role_shapes.StaffMember(
+    *samples.NAMED_USER,
+    "marlow@example.test",
+    [samples.ROLE],
+    ["users.query"],
+    Suspended=False,
+    LastSignIn=samples.TIME,
+    Sessions=1,
+    SecondFactor=True,
+)
+GROUP = Group("Roles", "Roles, and the roles and permissions of accounts.", place=170)
 EDIT_REFUSALS = (no.BadField, role_no.UnknownPermission, role_no.RoleOutOfReach, role_no.RoleBeyondQuota)
+
+
+PathParameter("role", "The role's name.", samples.ROLE, NoSuchRole)
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/roles",
-    name="list_roles",
     permissions=QUERY,
-    access=READ,
-    cache=NO_STORE,
     answer=role_shapes.RoleList,
     rows=MANY,
     gated=True,
     refusals=(no.TooManyLongReads,),
-    example_answer=role_shapes.RoleList([samples.ROLE_RECORD]),
+    example_answer=role_shapes.RoleList([ROLE_RECORD]),
 )
 async def list_roles(request: Request) -> bytes:
     """List all roles with their permissions."""
@@ -58,10 +76,7 @@ async def list_roles(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/keeper/v1/roles",
-    name="create_role",
     permissions=STAFF,
-    access=WRITE,
-    body=role_shapes.CreateRole,
     answer=role_shapes.RoleRecord,
     refusals=(*EDIT_REFUSALS, role_no.RoleExists),
     example_body=role_shapes.CreateRole("quartermaster", "Hands out items.", ["players.read", "items.give"]),
@@ -78,14 +93,11 @@ async def create_role(request: Request, body: role_shapes.CreateRole) -> Respons
 
 @GROUP.operation(
     "PUT /api/keeper/v1/roles/[role]",
-    name="save_role",
     permissions=STAFF,
-    access=WRITE,
-    body=role_shapes.SaveRole,
     answer=role_shapes.RoleRecord,
     refusals=(*EDIT_REFUSALS, role_no.OwnRole, role_no.LastManager, role_no.BuiltinRole),
     example_body=role_shapes.SaveRole(permissions=["players.read", "moderation.mute"]),
-    example_answer=samples.ROLE_RECORD,
+    example_answer=ROLE_RECORD,
 )
 async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:
     """Edit a role. Callers need its permissions, before and after, and must not have the role."""
@@ -103,12 +115,10 @@ async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:
 
 @GROUP.operation(
     "DELETE /api/keeper/v1/roles/[role]",
-    name="delete_role",
     permissions=STAFF,
-    access=WRITE,
     answer=role_shapes.RoleRecord,
     refusals=(role_no.RoleOutOfReach, role_no.OwnRole, role_no.BuiltinRole, role_no.RoleInUse),
-    example_answer=samples.ROLE_RECORD,
+    example_answer=ROLE_RECORD,
 )
 async def delete_role(request: Request) -> Response:
     """Delete a role that no account has."""
@@ -118,14 +128,11 @@ async def delete_role(request: Request) -> Response:
 
 @GROUP.operation(
     "GET /api/keeper/v1/users/[lookupKey]/roles",
-    name="get_user_roles",
     permissions=QUERY,
-    access=READ,
-    cache=NO_STORE,
     answer=role_shapes.HeldRoles,
     rows=OF_ONE_OWNER,
     refusals=(no.TooManyLongReads,),
-    example_answer=samples.HELD_ROLES,
+    example_answer=HELD_ROLES,
 )
 async def get_user_roles(request: Request) -> bytes:
     """Get the roles and the permissions of an account."""
@@ -135,10 +142,7 @@ async def get_user_roles(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/keeper/v1/users/[lookupKey]/roles",
-    name="change_user_roles",
     permissions=QUERY | STAFF,
-    access=WRITE,
-    body=role_shapes.ChangeRoles,
     answer=role_shapes.HeldRoles,
     refusals=(
         *(no.Outranked, no.OwnPowers, role_no.UnknownRole, role_no.UnknownPermission),
@@ -146,7 +150,7 @@ async def get_user_roles(request: Request) -> bytes:
         role_no.LastManager,
     ),
     example_body=role_shapes.ChangeRoles(give=["moderator"]),
-    example_answer=samples.HELD_ROLES,
+    example_answer=HELD_ROLES,
 )
 async def change_user_roles(request: Request, body: role_shapes.ChangeRoles) -> Response:
     """Give and take roles and permissions of an account. The caller must have each of them."""
@@ -190,23 +194,21 @@ def _encode_held(user: User, losses: Iterable[KeyLoss] = ()) -> bytes:
     return shapes.encode(role_shapes.HeldRoles(user.id, user.name, names, sorted(direct), sorted(held), weakened))
 
 
-POWERS_GROUP = Group("Powers", "Permissions of accounts.")
+POWERS_GROUP = Group("Powers", "Permissions of accounts.", place=160)
 
 
 @POWERS_GROUP.operation(
     "POST /api/keeper/v1/users/[lookupKey]/powers",
-    name="change_powers",
     permissions=MANAGE,
-    access=WRITE,
-    body=role_shapes.ChangePowers,
     answer=role_shapes.HeldPowers,
     refusals=(no.Outranked, no.OwnPowers, RoleBeyondQuota, HeldByRole, LastManager),
     example_body=role_shapes.ChangePowers(mute=True),
-    example_answer=role_shapes.HeldPowers(samples.USER_ID, samples.USER, *samples.PERMISSIONS),
+    example_answer=role_shapes.HeldPowers(*samples.NAMED_USER, False, False, False, True, False, False, False, False),
 )
 async def change_powers(request: Request, body: role_shapes.ChangePowers) -> Response:
     """Grant or revoke an account's permissions. The caller must have each of them."""
-    given = codec.read_permissions(body)
+    sent = msgspec.structs.asdict(body)
+    given = {role_shapes.RIGHTS.get(name, name): flag for name, flag in sent.items() if flag is not UNSET}
     rule = partial(roles.change_powers, key=request.params[0], given=given, actor=request.caller.actor)
     answer = await request.change(partial(api_keys.decide_with_losses, rule=rule), _encode)
     request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
@@ -220,20 +222,16 @@ def _encode(changed: ChangedOwner) -> bytes:
     )
 
 
-STAFF_GROUP = Group("Staff", "Accounts of staff.")
+STAFF_GROUP = Group("Staff", "Accounts of staff.", place=180)
+GROUPS = (GROUP, POWERS_GROUP, STAFF_GROUP)
 
 
 @STAFF_GROUP.operation(
     "GET /api/keeper/v1/staff",
-    name="list_staff",
     permissions=QUERY | STAFF,
-    access=READ,
-    cache=NO_STORE,
-    query=role_shapes.StaffQuery,
     answer=role_shapes.StaffList,
     rows=200,
-    refusals=(),
-    example_answer=role_shapes.StaffList([samples.STAFF_MEMBER], None),
+    example_answer=role_shapes.StaffList([STAFF_MEMBER], None),
 )
 async def list_staff(request: Request, query: role_shapes.StaffQuery) -> bytes:
     """List accounts with roles or directly granted permissions, by name; the first 4,000."""
@@ -245,16 +243,14 @@ async def list_staff(request: Request, query: role_shapes.StaffQuery) -> bytes:
 
 @STAFF_GROUP.operation(
     "DELETE /api/keeper/v1/users/[lookupKey]/sessions",
-    name="end_sessions",
     permissions=QUERY | STAFF,
-    access=WRITE,
     answer=role_shapes.EndedSessions,
     refusals=(no.Outranked,),
-    example_answer=role_shapes.EndedSessions(samples.USER_ID, samples.USER),
+    example_answer=role_shapes.EndedSessions(*samples.NAMED_USER),
 )
 async def end_sessions(request: Request) -> Response:
     """End all sessions of an account in the console. Tokens of programs stay valid."""
-    decide = partial(suspensions.end_sessions, key=request.params[0], actor=request.caller.actor)
+    decide = partial(moderation.end_sessions, key=request.params[0], actor=request.caller.actor)
     answer = await request.change(decide, lambda user: shapes.encode(role_shapes.EndedSessions(user.id, user.name)))
     request.services.callers.clear_cache()
     return answer
@@ -262,16 +258,14 @@ async def end_sessions(request: Request) -> Response:
 
 @STAFF_GROUP.operation(
     "POST /api/keeper/v1/users/[lookupKey]/suspend",
-    name="suspend_user",
     permissions=QUERY | STAFF,
-    access=WRITE,
     answer=role_shapes.Suspension,
     refusals=(no.Outranked, no.OwnAccount, LastManager),
-    example_answer=role_shapes.Suspension(samples.USER_ID, samples.USER, Suspended=True),
+    example_answer=role_shapes.Suspension(*samples.NAMED_USER, Suspended=True),
 )
 async def suspend_user(request: Request) -> Response:
     """Suspend an account: its tokens are revoked, and it cannot log in. The game is not affected."""
-    rule = partial(suspensions.suspend, key=request.params[0], actor=request.caller.actor)
+    rule = partial(moderation.suspend, key=request.params[0], actor=request.caller.actor)
     answer = await request.change(
         partial(api_keys.decide_with_losses, rule=rule), lambda done: _encode_suspension(*done)
     )
@@ -281,16 +275,14 @@ async def suspend_user(request: Request) -> Response:
 
 @STAFF_GROUP.operation(
     "POST /api/keeper/v1/users/[lookupKey]/resume",
-    name="resume_user",
     permissions=QUERY | STAFF,
-    access=WRITE,
     answer=role_shapes.Suspension,
     refusals=(no.Outranked, no.OwnAccount, RoleBeyondQuota),
-    example_answer=role_shapes.Suspension(samples.USER_ID, samples.USER, Suspended=False),
+    example_answer=role_shapes.Suspension(*samples.NAMED_USER, Suspended=False),
 )
 async def resume_user(request: Request) -> Response:
     """End the suspension of an account; also 200 if it is not suspended."""
-    decide = partial(suspensions.resume, key=request.params[0], actor=request.caller.actor)
+    decide = partial(moderation.resume, key=request.params[0], actor=request.caller.actor)
     return await request.change(decide, _encode_suspension)
 
 

@@ -7,10 +7,10 @@ from gamekeeper.game.access import refusals as factor_no
 from gamekeeper.game.access import second_factors
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.access import credential_shapes
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import NO_STORE, QUERY, READ, STAFF, WRITE, Group
-from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.contract.operation import QUERY, STAFF, Group
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import second_factors as rows
@@ -18,19 +18,20 @@ from gamekeeper.store.access.second_factors import SecondFactor
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
 
-GROUP = Group("Second factors", "Second factors of accounts.")
+# Examples for the documents, made of the demo data.
+SECOND_FACTORS = credential_shapes.SecondFactorList(
+    *samples.NAMED_USER, [credential_shapes.SecondFactor("totp", "Phone", samples.TIME, samples.TIME)], 9
+)
+GROUP = Group("Second factors", "Second factors of accounts.", place=200)
+GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/users/[lookupKey]/second-factors",
-    name="get_second_factors",
     permissions=QUERY | STAFF,
-    access=READ,
-    cache=NO_STORE,
     answer=credential_shapes.SecondFactorList,
     rows=second_factors.MAX_FACTORS,
-    refusals=(),
-    example_answer=samples.SECOND_FACTORS,
+    example_answer=SECOND_FACTORS,
 )
 async def get_second_factors(request: Request) -> bytes:
     """Get the second factors of an account, without their secrets."""
@@ -45,12 +46,10 @@ async def get_second_factors(request: Request) -> bytes:
 
 @GROUP.operation(
     "DELETE /api/keeper/v1/users/[lookupKey]/second-factors",
-    name="reset_second_factors",
     permissions=QUERY | STAFF,
-    access=WRITE,
     answer=credential_shapes.SecondFactorList,
     refusals=(no.Outranked, factor_no.OwnFactors),
-    example_answer=credential_shapes.SecondFactorList(samples.USER_ID, samples.USER, [], 0),
+    example_answer=credential_shapes.SecondFactorList(*samples.NAMED_USER, [], 0),
 )
 async def reset_second_factors(request: Request) -> Response:
     """Remove all second factors of an account that lost them, and revoke its tokens and sessions."""

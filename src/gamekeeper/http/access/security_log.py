@@ -13,13 +13,11 @@ from gamekeeper.game.access import security_log
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.access import credential_shapes
-from gamekeeper.http.audit import history_shapes
-from gamekeeper.http.audit.history import CSV_BATCH, format_cell
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import NO_STORE, READ, Group, needs
-from gamekeeper.http.server.instants import format_instant
-from gamekeeper.http.server.paging import fill_list
+from gamekeeper.http.contract.operation import Group, needs
+from gamekeeper.http.server.paging import CSV_BATCH, fill_list, format_cell
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -28,29 +26,31 @@ from gamekeeper.store.engine.interface import Reading
 
 ReadCsv = Callable[[Reading, Pause], Coroutine[Any, Any, tuple[bytes, tuple[int, str] | None]]]
 
-GROUP = Group("Security", "The security log: sign-ins, failed guesses, credentials and roles.")
+# Examples for the documents, made of the demo data.
+SECURITY_EVENT = credential_shapes.SecurityEvent(
+    *(samples.MAIL_ID, samples.TIME, "sign_in", *samples.NAMED_USER, *samples.NAMED_USER, "192.0.2.7", "Mozilla/5.0"),
+    *(samples.TOKEN_ID, credential_shapes.EventDetails(Session=True, ReadOnly=False, SecondFactor=True)),
+)
+GROUP = Group("Security", "The security log: sign-ins, failed guesses, credentials and roles.", place=330)
+GROUPS = (GROUP,)
 ATTACHMENT = (b"content-disposition", b'attachment; filename="security.csv"')
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/security",
-    name="list_security_events",
     permissions=needs("audit.read", "users.query"),
-    access=READ,
-    cache=NO_STORE,
-    query=credential_shapes.SecurityQuery,
     answer=credential_shapes.SecurityEvents,
-    rows=history_shapes.LIMITS["csv"][1],
+    rows=shapes.LIMITS["csv"][1],
     gated=True,
     refusals=(no.NoSuchUser, no.TooManyLongReads),
-    example_answer=credential_shapes.SecurityEvents([samples.SECURITY_EVENT], samples.MAIL_CURSOR),
+    example_answer=credential_shapes.SecurityEvents([SECURITY_EVENT], samples.MAIL_CURSOR),
 )
-async def list_events(request: Request, query: credential_shapes.SecurityQuery) -> bytes | Response:
+async def list_security_events(request: Request, query: credential_shapes.SecurityQuery) -> bytes | Response:
     """List events of the security log, newest first, with filters; `format=csv` for a table."""
     store = request.services.keeper.store
     user_id = await _find_user_id(store, query.user) if query.user else None
     wanted = SecurityFilter(user_id, query.kind or None, query.since, query.to)
-    usual, most = history_shapes.LIMITS[query.format]
+    usual, most = shapes.LIMITS[query.format]
     limit = min(query.limit or usual, most)
     if query.format == "csv":
         return await _answer_csv(request, partial(_read_csv, wanted=wanted, before=query.before, limit=limit), limit)

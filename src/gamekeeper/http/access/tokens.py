@@ -2,42 +2,47 @@ from functools import partial
 
 from msgspec import structs
 
-from gamekeeper.game.access import tokens
+from gamekeeper.game.access import permissions, tokens
 from gamekeeper.game.access.passwords import require_wire_hash
 from gamekeeper.game.access.refusals import KeyFileUnusable
-from gamekeeper.game.accounts import accounts
+from gamekeeper.game.access.tokens import TokenPair
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
+from gamekeeper.game.core.background_jobs import Job
 from gamekeeper.game.core.refusals import InvalidRequest, RoleMissing, UnsupportedGrantType
+from gamekeeper.ground.instants import format_http_date
 from gamekeeper.http.access import credential_shapes
-from gamekeeper.http.audit import codec
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import ANY_TOKEN, NO_TOKEN, WRITE, Group
-from gamekeeper.http.server.request import Request
+from gamekeeper.http.contract.operation import ANY_TOKEN, NO_TOKEN, Group
+from gamekeeper.http.server.request import Request, Services
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import tokens as token_rows
 from gamekeeper.store.accounts import users
 
-GROUP = Group("Tokens", "Log in, renew tokens, log out.")
+GROUP = Group("Tokens", "Log in, renew tokens, log out.", place=230)
+GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "POST /api/oauth/token",
-    name="issue_token",
     permissions=NO_TOKEN,
-    access=WRITE,
-    body=credential_shapes.LogIn,
     answer=credential_shapes.Token,
     refusals=(*no.LogInRefusal.__subclasses__(), no.BadPassword, no.TooManyGuesses, KeyFileUnusable),
     example_body={"grant_type": "password", "username": samples.KEEPER, "password": samples.HASH},
-    example_answer=credential_shapes.Token(samples.ACCESS, "bearer", 3600, samples.REFRESH, *samples.RFC_1123),
+    example_answer=credential_shapes.Token(
+        samples.ACCESS,
+        "bearer",
+        3600,
+        "0f8fad5b-d9cb-469f-a165-70867728950e",
+        *("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT"),
+    ),
 )
-async def log_in(request: Request, body: credential_shapes.LogIn) -> bytes:
+async def issue_token(request: Request, body: credential_shapes.LogIn) -> bytes:
     """Log in, or renew a token with its refresh token. `otp`: code of the second factor."""
     if body.grant_type == "refresh_token":
         if not body.refresh_token:
             raise InvalidRequest(problem="The field 'refresh_token' is missing.")
-        return codec.encode_token(
+        return _encode_token(
             await tokens.refresh(
                 request.services.keeper, body.refresh_token, request.services.callers.clear_cache, request.find_origin()
             )
@@ -54,19 +59,17 @@ async def log_in(request: Request, body: credential_shapes.LogIn) -> bytes:
     pair = await tokens.log_in(
         request.services.keeper, body.username, sent, request.find_origin(), otp=body.otp, read_only=read_only
     )
-    return codec.encode_token(pair)
+    return _encode_token(pair)
 
 
 @GROUP.operation(
     "DELETE /api/oauth/token/[username]",
-    name="revoke_tokens",
     permissions=ANY_TOKEN,
-    access=WRITE,
     answer=credential_shapes.Revoked,
     refusals=(no.RoleMissing,),
     example_answer=credential_shapes.Revoked(samples.USER),
 )
-async def revoke_all(request: Request) -> Response:
+async def revoke_tokens(request: Request) -> Response:
     """Revoke all tokens of an account: the caller's own, or any account's with `users.manage`."""
     key = await _find_account_key(request)
     answer = await request.change(
@@ -78,20 +81,18 @@ async def revoke_all(request: Request) -> Response:
 
 @GROUP.operation(
     "DELETE /api/oauth/tokens/[username]",
-    name="revoke_tokens_alias",
     permissions=ANY_TOKEN,
-    access=WRITE,
     answer=credential_shapes.RevokedAccount | credential_shapes.RevokedToken,
     refusals=(no.RoleMissing,),
     example_answer=credential_shapes.RevokedAccount(samples.USER),
 )
-async def revoke_by_key(request: Request) -> Response:
+async def revoke_tokens_alias(request: Request) -> Response:
     """Revoke one token by its id, or all tokens of an account."""
     wanted = lookup.parse_guid(request.params[0])
     store = request.services.keeper.store
     owner = await token_rows.find_owner(store, wanted, tokens.hash_token(wanted)) if wanted else None
     if wanted is None or owner is None:
-        return await revoke_all(request)
+        return await revoke_tokens(request)
     if "users.manage" not in request.caller.permissions:
         _require_own(request, owner)
     kept = await request.change(
@@ -107,7 +108,6 @@ async def revoke_by_key(request: Request) -> Response:
     "DELETE /api/oauth/token/[username]/[tokenId]",
     name="revoke_token",
     permissions=ANY_TOKEN,
-    access=WRITE,
     answer=credential_shapes.Revoked,
     refusals=(no.RoleMissing,),
     example_answer=credential_shapes.Revoked(samples.USER, samples.TOKEN_ID),
@@ -116,7 +116,6 @@ async def revoke_by_key(request: Request) -> Response:
     "DELETE /api/oauth/tokens/[username]/[tokenId]",
     name="revoke_token_alias",
     permissions=ANY_TOKEN,
-    access=WRITE,
     answer=credential_shapes.Revoked,
     refusals=(no.RoleMissing,),
     example_answer=credential_shapes.Revoked(samples.USER, samples.TOKEN_ID),
@@ -150,4 +149,14 @@ async def _find_account_key(request: Request) -> str:
 def _require_own(request: Request, account_id: str) -> None:
     """Refuse another account than the caller's, and API keys: one that leaked must not end the owner's sessions."""
     if account_id != request.caller.account_id or request.caller.key is not None:
-        raise RoleMissing(role=accounts.find_role("users.manage"))
+        raise RoleMissing(role=permissions.find_role("users.manage"))
+
+
+def _encode_token(pair: TokenPair) -> bytes:
+    seconds = (pair.expires_at - pair.issued_at) // 1000
+    dates = (format_http_date(pair.issued_at), format_http_date(pair.expires_at))
+    return shapes.encode(credential_shapes.Token(pair.access, "bearer", seconds, pair.refresh, *dates))
+
+
+NOTE_USE_SECONDS = 30.0
+JOBS = (Job[Services]("uses of tokens", NOTE_USE_SECONDS, lambda services: services.callers.note_use, at_stop=True),)

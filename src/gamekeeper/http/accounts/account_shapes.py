@@ -7,33 +7,34 @@ from typing import Annotated, Any, Generic, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.shapes import (
+    CURSOR_SCHEMA,
     NEVER_NULL,
     PRINTABLE,
-    Direction,
     Email,
     Guid,
     Id,
     Instant,
     Limit,
     Name,
-    PageQuery,
     PasswordHash,
     PlainInt32,
     PlainInt64,
     R,
-    Search,
+    SearchQuery,
     Secret,
     Text,
+    describe,
 )
 from gamekeeper.http.server import query_values
-from gamekeeper.http.server.query_values import CHANGE_NUMBER, read_mail_cursor
+from gamekeeper.http.server.query_values import read_mail_cursor
 
 
 class Register(Struct):
-    username: Name
+    username: Annotated[Name, describe("Name of the new account.")]
     password: PasswordHash
-    email: Email
+    email: Annotated[Email, describe("Its email address.")]
 
 
 class ValidatePassword(Struct):
@@ -41,7 +42,7 @@ class ValidatePassword(Struct):
 
 
 class ChangeEmail(Struct):
-    new: Email
+    new: Annotated[Email, describe("The new email address.")]
     authorization: PasswordHash
 
 
@@ -51,7 +52,7 @@ class ChangePassword(Struct):
 
 
 class ManageEmail(Struct):
-    new: Email
+    new: Annotated[Email, describe("The new email address.")]
 
 
 class ManagePassword(Struct):
@@ -59,17 +60,15 @@ class ManagePassword(Struct):
 
 
 class RedeemCode(Struct):
-    code: Secret
+    code: Annotated[Secret, describe("The code from the mail.")]
     new: PasswordHash
 
 
 UserSort = Annotated[Literal["name", "email"], Meta(description="Sort by.", extra={"blank": True})]
 
 
-class UsersQuery(PageQuery, frozen=True):
-    search: Search = ""
+class UsersQuery(SearchQuery, frozen=True):
     sortBy: UserSort = "name"  # noqa: N815 - the wire's spelling
-    sortDirection: Direction = "Ascending"  # noqa: N815 - as above
 
 
 class Power(Struct):
@@ -92,6 +91,8 @@ class ChangedPower(Struct):
 
 
 class UserRecord(Struct, Generic[R]):
+    """An account. Reads answer `Power`, changes answer `ChangedPower`."""
+
     Id: Guid
     Name: str
     Email: str
@@ -102,6 +103,15 @@ class UserRecord(Struct, Generic[R]):
     IsBanned: bool
     RegistrationDate: Instant
     PlayTimeSeconds: PlainInt64  # play time of all players of the account together
+
+
+# Example for the documents, made of the demo data.
+_FLAGS = (False, False, False, False, False)
+_STATE = (None, False, None, False, samples.TIME, 2_057_761)
+SAMPLE_USER = UserRecord(*samples.NAMED_USER, "marlow@example.test", Power(*_FLAGS, False), *_STATE)
+SAMPLE_CHANGED_USER = UserRecord(
+    *samples.NAMED_USER, "marlow@example.org", ChangedPower(*_FLAGS, False, False), *_STATE
+)
 
 
 class Registered(Struct):
@@ -195,20 +205,21 @@ Minutes = Annotated[int, Meta(ge=0, le=999_999 * 24 * 60, description="Minutes, 
 
 
 class Pardon(Struct):
-    reason: Text | None = None
-    moderator: Text | None = None  # name of the moderator to record; default: the caller's
+    reason: Annotated[Text, describe("Reason to record.")] | None = None
+    moderator: Annotated[Text, describe("Name to record; default: the name of the caller's account.")] | None = None
 
 
 class Penalty(Struct):
     duration: Days = 0
-    reason: Text | None = None
-    moderator: Text | None = None
+    reason: Annotated[Text, describe("Reason to record; the player sees it.")] | None = None
+    moderator: Annotated[Text, describe("Name to record; default: the name of the caller's account.")] | None = None
     # left out of the fingerprint if they are not sent: stored Idempotency-Keys are older than these fields
     minutes: Annotated[Minutes | UnsetType, NEVER_NULL] = UNSET
-    until: Annotated[Instant | UnsetType, NEVER_NULL] = UNSET  # time at which it ends, instead of a duration
+    until: Annotated[
+        Annotated[Instant, describe("Time at which it ends, instead of a duration.")] | UnsetType, NEVER_NULL
+    ] = UNSET
 
 
-CURSOR_SCHEMA = {"pattern": f"^{CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$", "type": "string"}
 MailsBefore = Annotated[
     query_values.MailCursor,
     Meta(
@@ -216,7 +227,7 @@ MailsBefore = Annotated[
         extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
     ),
 ]
-MailsToUser = Annotated[Id, Meta(description="Mails to this account, by id.")]
+MailsToUser = Annotated[Id, describe("Mails to this account, by id.")]
 
 
 class MailsQuery(Struct, frozen=True):
@@ -226,6 +237,8 @@ class MailsQuery(Struct, frozen=True):
 
 
 class Mail(Struct):
+    """A mail of the outbox; `Retriable` says whether it can be retried."""
+
     Id: Guid
     UserId: Guid
     User: str
@@ -259,9 +272,9 @@ ShortLimit = Annotated[Limit, Meta(extra={"cut": 1000})]
 
 
 class NotesQuery(Struct, frozen=True):
-    player: Annotated[Text, Meta(description="Only notes about this player.")] | UnsetType = UNSET
-    user: Annotated[Text, Meta(description="Only notes about this account and its players.")] | UnsetType = UNSET
-    text: Annotated[Text, Meta(description="Only notes that contain this text.")] | UnsetType = UNSET
+    player: Annotated[Text, describe("Only notes about this player.")] | UnsetType = UNSET
+    user: Annotated[Text, describe("Only notes about this account and its players.")] | UnsetType = UNSET
+    text: Annotated[Text, describe("Only notes that contain this text.")] | UnsetType = UNSET
     before: NotesBefore = query_values.START
     limit: ShortLimit = 50
 
@@ -271,19 +284,21 @@ class TaggedQuery(Struct, frozen=True):
 
 
 class AddNote(Struct):
-    Text: NoteText
-    Player: NameOrId | UnsetType = UNSET
-    User: NameOrId | UnsetType = UNSET
-    Warning: bool = False
+    Text: Annotated[NoteText, describe("The note, at most 1000 characters.")]
+    Player: Annotated[NameOrId, describe("Name or id of the player that it is about.")] | UnsetType = UNSET
+    User: Annotated[NameOrId, describe("Name or id of the account, if it is about no player.")] | UnsetType = UNSET
+    Warning: Annotated[bool, describe("Show it in the header of the page.")] = False
 
 
 class SetTags(Struct):
-    Tags: list[Text]
-    Player: Text | UnsetType = UNSET
-    User: Text | UnsetType = UNSET
+    Tags: Annotated[list[Text], describe("All tags; each has at most 30 characters, and no comma.")]
+    Player: Annotated[Text, describe("Name or id of the player.")] | UnsetType = UNSET
+    User: Annotated[Text, describe("Name or id of the account, if the tags are of no player.")] | UnsetType = UNSET
 
 
 class NoteRecord(Struct):
+    """A note or a warning about an account, or about one of its players."""
+
     Id: Guid
     UserId: Guid
     User: str

@@ -1,18 +1,24 @@
+"""Accounts and their players, and invitations of staff. The console has the page that accepts an invitation."""
+
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from gamekeeper.game.access import permissions
+from gamekeeper.game.access import refusals as role_no
 from gamekeeper.game.access.refusals import LastManager
-from gamekeeper.game.accounts import accounts, erasures, registration
-from gamekeeper.game.audit import deciders
+from gamekeeper.game.accounts import accounts, erasures
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import NoSuchPlayer
+from gamekeeper.game.core.values import require_email, require_name
 from gamekeeper.game.lists.list_index import USERS
 from gamekeeper.game.lists.search import ACCOUNTS
+from gamekeeper.ground import log
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
+from gamekeeper.http.access import role_shapes
 from gamekeeper.http.accounts import account_shapes
-from gamekeeper.http.audit import codec
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import (
     MANAGE,
@@ -20,16 +26,19 @@ from gamekeeper.http.contract.operation import (
     QUERY,
     READ,
     REVALIDATED,
+    STAFF,
     UNLESS_RESET_CODES_SHOWN,
-    WRITE,
     Group,
     needs,
 )
-from gamekeeper.http.players import player_shapes, players
+from gamekeeper.http.contract.path_parameters import declare_id
+from gamekeeper.http.players import documents, player_shapes, players
 from gamekeeper.http.server import paging
 from gamekeeper.http.server.paging import encode_rows
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
+from gamekeeper.store.accounts import invitations as stored_invitations
+from gamekeeper.store.accounts.invitations import Invitation
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import players as stored_players
@@ -37,21 +46,18 @@ from gamekeeper.store.players.players import StoredPlayer
 
 _INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
 
-GROUP = Group("Users", "Accounts and their players.")
+GROUP = Group("Users", "Accounts and their players.", place=80)
 
 
 @GROUP.operation(
     "GET /api/v1/users",
-    name="list_users",
     number=20,
     permissions=QUERY,
-    access=READ,
     cache=UNLESS_RESET_CODES_SHOWN,
-    query=account_shapes.UsersQuery,
     answer=shapes.Paged[account_shapes.UserRecord[account_shapes.Power]],
     rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads),
-    example_answer=shapes.Paged(25, 0, 5, 1, [samples.USER_RECORD]),
+    example_answer=shapes.Paged(25, 0, 5, 1, [account_shapes.SAMPLE_USER]),
 )
 async def list_users(request: Request, query: account_shapes.UsersQuery) -> bytes:
     """List accounts, sorted by name or email, in pages; with `search`, only matching ones."""
@@ -60,16 +66,13 @@ async def list_users(request: Request, query: account_shapes.UsersQuery) -> byte
 
 @GROUP.operation(
     "POST /api/v1/users",
-    name="list_users_legacy",
     number=31,
     permissions=QUERY,
     access=READ,
-    body=shapes.LegacyPage,
     answer=shapes.Legacy[account_shapes.UserRecord[account_shapes.Power]],
     rows=MOST_PAGE_ROWS,
-    refusals=(),
     example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(25, 0, 1, [samples.USER_RECORD]),
+    example_answer=shapes.Legacy(25, 0, 1, [account_shapes.SAMPLE_USER]),
     successor="/api/v1/users",
 )
 async def list_users_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
@@ -81,14 +84,11 @@ async def list_users_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/users/[lookupKey]",
-    name="get_user",
     number=21,
     permissions=QUERY,
-    access=READ,
     cache=UNLESS_RESET_CODES_SHOWN,
     answer=account_shapes.UserRecord[account_shapes.Power],
-    refusals=(),
-    example_answer=samples.USER_RECORD,
+    example_answer=account_shapes.SAMPLE_USER,
 )
 async def get_user(request: Request) -> bytes:
     """Get an account by name or id."""
@@ -98,42 +98,38 @@ async def get_user(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/v1/users/register",
-    name="register_user",
     number=22,
     permissions=QUERY,
-    access=WRITE,
-    body=account_shapes.Register,
     answer=account_shapes.Registered,
     refusals=(no.ReservedName, no.UsernameTaken, no.EmailTaken, no.TooManyRegistrations),
     example_body=account_shapes.Register("Newcomer", samples.HASH, "newcomer@example.org"),
     example_answer=account_shapes.Registered("Newcomer", "newcomer@example.org"),
 )
-async def register(request: Request, body: account_shapes.Register) -> Response:
+async def register_user(request: Request, body: account_shapes.Register) -> Response:
     """Register an account, without any permissions."""
-    name = accounts.require_name(body.username, "username", request.services.keeper.settings)
-    email = accounts.require_email(body.email, "email")
+    name = require_name(body.username, "username", request.services.keeper.settings)
+    email = require_email(body.email, "email")
     password = await request.services.keeper.passwords.hash_password(body.password)
     caller, settings = request.caller.account_id, request.services.keeper.settings
-    decide = partial(registration.register, caller=caller, settings=settings, name=name, email=email, password=password)
+    decide = partial(
+        accounts.register_counted, caller=caller, settings=settings, name=name, email=email, password=password
+    )
     return await request.change(decide, lambda user: shapes.encode(account_shapes.Registered(user.name, user.email)))
 
 
 @GROUP.operation(
     "POST /api/v1/users/[lookupKey]/name",
-    name="rename_user",
     permissions=MANAGE,
-    access=WRITE,
-    body=player_shapes.Rename,
     answer=account_shapes.UserRecord[account_shapes.ChangedPower],
     refusals=(no.ReservedName, no.UsernameTaken),
     example_body=player_shapes.Rename("Aldwynne"),
-    example_answer=samples.CHANGED_USER_RECORD,
+    example_answer=account_shapes.SAMPLE_CHANGED_USER,
 )
-async def rename(request: Request, body: player_shapes.Rename) -> Response:
+async def rename_user(request: Request, body: player_shapes.Rename) -> Response:
     """Rename an account."""
-    name = accounts.require_name(body.name, "name", request.services.keeper.settings)
+    name = require_name(body.name, "name", request.services.keeper.settings)
     answer = await request.change(
-        partial(accounts.rename, key=request.params[0], name=name), codec.encode_changed_user_record
+        partial(accounts.rename, key=request.params[0], name=name), encode_changed_user_record
     )
     request.services.callers.clear_cache()  # the cached callers still have the account's old name
     return answer
@@ -141,14 +137,12 @@ async def rename(request: Request, body: player_shapes.Rename) -> Response:
 
 @GROUP.operation(
     "DELETE /api/v1/users/[lookupKey]",
-    name="delete_user",
     permissions=needs("users.query", "people.erase"),
-    access=WRITE,
     answer=account_shapes.UserRecord[account_shapes.ChangedPower],
     refusals=(no.PlayerOnline, no.Outranked, no.OwnAccount, LastManager),
-    example_answer=samples.CHANGED_USER_RECORD,
+    example_answer=account_shapes.SAMPLE_CHANGED_USER,
 )
-async def delete(request: Request) -> Response:
+async def delete_user(request: Request) -> Response:
     """Delete an account and its players, and remove the person's data from the audit log."""
     decide = partial(
         erasures.erase,
@@ -156,24 +150,22 @@ async def delete(request: Request) -> Response:
         codec=request.services.keeper.changes.codec,
         actor=request.caller.actor,
     )
-    answer = await request.change(decide, lambda erased: codec.encode_changed_user_record(erased.user))
+    answer = await request.change(decide, lambda erased: encode_changed_user_record(erased.user))
     request.services.callers.clear_cache()
     return answer
 
 
 @GROUP.operation(
     "GET /api/v1/users/[lookupKey]/players",
-    name="list_user_players",
     number=27,
     permissions=QUERY,
-    access=READ,
     cache=REVALIDATED,
     answer=list[player_shapes.PlayerRecord],
     rows=OF_ONE_OWNER,
     refusals=(no.TooManyLongReads,),
-    example_answer=[samples.RECORD],
+    example_answer=[player_shapes.SAMPLE_RECORD],
 )
-async def list_players(request: Request) -> bytes:
+async def list_user_players(request: Request) -> bytes:
     """List all players of an account, oldest first."""
     return await encode_rows(
         request,
@@ -184,37 +176,28 @@ async def list_players(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/users/[lookupKey1]/players/[lookupKey2]",
-    name="get_user_player",
     number=28,
     permissions=QUERY,
-    access=READ,
     cache=REVALIDATED,
     answer=player_shapes.PlayerRecord,
-    refusals=(),
-    example_answer=samples.RECORD,
+    example_answer=player_shapes.SAMPLE_RECORD,
 )
-async def get_player(request: Request) -> bytes:
+async def get_user_player(request: Request) -> bytes:
     """Get a player of an account by name, id or position in the account's list."""
     return players.encode_record(_pick_player(await _load_players(request), request.params[1]))
 
 
-def can_see_reset_codes(request: Request) -> bool:
-    """Reset codes are shown to callers who can set passwords anyway: with users.manage and a token that can write."""
-    return "users.manage" in request.caller.permissions and not request.caller.read_only
-
-
 def _encode_records(request: Request, found: Iterable[User]) -> list[bytes]:
-    codes, rules = can_see_reset_codes(request), request.services.keeper.changes.rules
+    codes, rules = request.caller.sees_reset_codes, request.services.keeper.changes.gate.rules
     return [
-        codec.encode_user_record(user, codes=codes and not (rules and _is_other_decider(request, user)))
-        for user in found
+        encode_user_record(user, codes=codes and not (rules and _is_other_decider(request, user))) for user in found
     ]
 
 
 def _is_other_decider(request: Request, user: User) -> bool:
     """Tell whether an account decides on approvals and is not the caller, who could sign in there with its code."""
     is_own = request.caller.account_id == user.id and request.caller.key is None  # others know the text of a key
-    return not is_own and deciders.is_decider(user)
+    return not is_own and permissions.is_decider(user)
 
 
 async def _load_players(request: Request) -> list[StoredPlayer]:
@@ -227,7 +210,7 @@ async def _load_players(request: Request) -> list[StoredPlayer]:
 def _pick_player(records: Sequence[StoredPlayer], text: str) -> StoredPlayer:
     """Find one of an account's players by id, exact name, name in any letter case, or position in `records`."""
     by, key = lookup.parse_key(text)
-    players = [codec.decode_player(record.document, record.last_online) for record in records]
+    players = [documents.decode_player(record.document, record.last_online) for record in records]
     names = [player.id if by == "id" else player.name for player in players]
     if key in names:
         return records[names.index(key)]
@@ -237,3 +220,107 @@ def _pick_player(records: Sequence[StoredPlayer], text: str) -> StoredPlayer:
     if _INDEX.fullmatch(text) and int(text) < len(records):
         return records[int(text)]
     raise NoSuchPlayer(by=by, key=key)
+
+
+def encode_user_record(user: User, *, codes: bool) -> bytes:
+    powers = permissions.find_powers(user)
+    flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
+    return _encode_user(user, account_shapes.Power(*flags, powers.users_query), codes=codes)
+
+
+def encode_changed_user_record(user: User) -> bytes:
+    """Encode an account after a change, never with its reset code: the answer may be stored for retries."""
+    powers = permissions.find_powers(user)
+    flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
+    return _encode_user(user, account_shapes.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=False)
+
+
+def _encode_user(user: User, power: account_shapes.Power | account_shapes.ChangedPower, *, codes: bool) -> bytes:
+    code = user.reset_code if codes else None
+    muted = user.mute_reason is not None
+    ours = (user.ban_reason is not None, format_instant(user.created_at), user.play_time_seconds)
+    return shapes.encode(
+        account_shapes.UserRecord(user.id, user.name, user.email, power, code, muted, user.mute_reason, *ours)
+    )
+
+
+NO_MAIL = (
+    "Mail is not set up: the invitation is sent once GAMEKEEPER_SMTP_URL is set. Without mail, use: "
+    "gamekeeper users add NAME --email ADDRESS --staff ROLE --generate-password"
+)
+# Examples for the documents, made of the demo data.
+INVITATION = role_shapes.OpenInvitation(
+    *(samples.MAIL_ID, "torhild@example.org", ["moderator"], samples.KEEPER),
+    *(samples.TIME, samples.LATER_TIME, samples.TIME, None),
+)
+INVITATIONS_GROUP = Group("Invitations", "Invitations of staff by mail.", place=190)
+GROUPS = (GROUP, INVITATIONS_GROUP)
+
+
+declare_id("invitationId", "The invitation's id.", samples.MAIL_ID, "invitation_id")
+
+
+@INVITATIONS_GROUP.operation(
+    "POST /api/keeper/v1/invitations",
+    permissions=QUERY | STAFF,
+    answer=role_shapes.Invited,
+    refusals=(
+        *(no.BadField, no.EmailTaken, role_no.UnknownRole, role_no.RoleOutOfReach, role_no.OwnRole),
+        *(role_no.RoleBeyondQuota, role_no.NoPublicUrl, role_no.TooManyInvitations),
+    ),
+    example_body=role_shapes.Invite("torhild@example.org", ["moderator"]),
+    example_answer=role_shapes.Invited(samples.MAIL_ID, ["moderator"], samples.LATER_TIME, None),
+)
+async def invite(request: Request, body: role_shapes.Invite) -> Response:
+    """Invite a person to the staff by mail, with roles that the caller could give."""
+    settings = request.services.keeper.settings
+    warning = None if settings.smtp_url else NO_MAIL
+    decide = partial(accounts.invite, email=body.email, names=body.roles, actor=request.caller.actor, settings=settings)
+
+    def encode(made: Invitation) -> bytes:
+        expires_at = format_instant(made.expires_at)
+        return shapes.encode(role_shapes.Invited(made.id, list(made.roles), expires_at, warning))
+
+    answer = await request.change(decide, encode)
+    if warning and not request.dry_run:
+        log.problem(request.id, warning)
+    return answer
+
+
+@INVITATIONS_GROUP.operation(
+    "GET /api/keeper/v1/invitations",
+    permissions=QUERY | STAFF,
+    answer=role_shapes.InvitationList,
+    rows=accounts.MOST_OPEN,
+    example_answer=role_shapes.InvitationList([INVITATION]),
+)
+async def list_invitations(request: Request) -> bytes:
+    """List the invitations that were not accepted yet, newest first."""
+    found = await stored_invitations.read_open(request.services.keeper.store, accounts.MOST_OPEN)
+    return shapes.encode(role_shapes.InvitationList([_make_record(each) for each in found]))
+
+
+@INVITATIONS_GROUP.operation(
+    "DELETE /api/keeper/v1/invitations/[invitationId]",
+    permissions=QUERY | STAFF,
+    answer=role_shapes.Withdrawn,
+    refusals=(role_no.NoSuchInvitation,),
+    example_answer=role_shapes.Withdrawn(samples.MAIL_ID),
+)
+async def withdraw_invitation(request: Request, invitation_id: str) -> Response:
+    """Withdraw an invitation: its link does not work any more."""
+    decide = partial(accounts.withdraw_invitation, invitation_id=invitation_id)
+    return await request.change(decide, lambda found: shapes.encode(role_shapes.Withdrawn(found.id)))
+
+
+def _make_record(each: Invitation) -> role_shapes.OpenInvitation:
+    return role_shapes.OpenInvitation(
+        each.id,
+        each.email,
+        list(each.roles),
+        each.inviter,
+        format_instant(each.invited_at),
+        format_instant(each.expires_at),
+        None if each.sent_at is None else format_instant(each.sent_at),
+        each.last_error,
+    )

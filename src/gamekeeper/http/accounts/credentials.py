@@ -9,25 +9,25 @@ from gamekeeper.game.accounts import accounts
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import WrongCode, WrongPassword
+from gamekeeper.game.core.values import require_email
 from gamekeeper.http.accounts import account_shapes, mails
-from gamekeeper.http.audit import codec
+from gamekeeper.http.accounts import accounts as http_accounts
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import MANAGE, NO_STORE, QUERY, READ, WRITE, Group
+from gamekeeper.http.contract.operation import MANAGE, QUERY, READ, WRITE, Group
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response, make_change_response
 
 UPDATED, CORRECT, SENT = "Password Updated", "Password Correct", "Password reset email sent."
 
-GROUP = Group("Credentials", "Check, change and reset passwords; change emails.")
+GROUP = Group("Credentials", "Check, change and reset passwords; change emails.", place=220)
+GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "POST /api/v1/users/[lookupKey]/password/validate",
-    name="validate_password",
     number=23,
     permissions=QUERY,
     access=READ,
-    body=account_shapes.ValidatePassword,
     answer=account_shapes.Message,
     refusals=(no.WrongPassword, no.TooManyGuesses),
     example_body=account_shapes.ValidatePassword(samples.HASH),
@@ -41,35 +41,29 @@ async def validate_password(request: Request, body: account_shapes.ValidatePassw
 
 @GROUP.operation(
     "POST /api/v1/users/[lookupKey]/email/change",
-    name="change_email",
     number=24,
     permissions=QUERY,
-    access=WRITE,
-    body=account_shapes.ChangeEmail,
     answer=account_shapes.UserRecord[account_shapes.ChangedPower],
     refusals=(no.WrongPassword, no.TooManyGuesses, no.EmailTaken),
     example_body=account_shapes.ChangeEmail("marlow@example.org", samples.HASH),
-    example_answer=samples.CHANGED_USER_RECORD,
+    example_answer=account_shapes.SAMPLE_CHANGED_USER,
 )
 async def change_email(request: Request, body: account_shapes.ChangeEmail) -> Response:
     """Change an account's email; needs the account's password."""
-    email = accounts.require_email(body.new, "new")
+    email = require_email(body.new, "new")
 
     async def change() -> Response:
         proven = await _check_password(request, body.authorization)
         decide = partial(accounts.change_email, key=request.params[0], email=email, proven=proven)
-        return await request.change(decide, codec.encode_changed_user_record)
+        return await request.change(decide, http_accounts.encode_changed_user_record)
 
     return await _change_or_replay(request, change)
 
 
 @GROUP.operation(
     "POST /api/v1/users/[lookupKey]/password/change",
-    name="change_password",
     number=25,
     permissions=QUERY,
-    access=WRITE,
-    body=account_shapes.ChangePassword,
     answer=account_shapes.Message,
     refusals=(no.WrongPassword, no.TooManyGuesses),
     example_body=account_shapes.ChangePassword(samples.HASH, samples.HASH),
@@ -87,32 +81,25 @@ async def change_password(request: Request, body: account_shapes.ChangePassword)
 
 @GROUP.operation(
     "POST /api/v1/users/[lookupKey]/manage/email/change",
-    name="manage_email",
     number=29,
     permissions=MANAGE,
-    access=WRITE,
-    body=account_shapes.ManageEmail,
     answer=account_shapes.UserRecord[account_shapes.ChangedPower],
     refusals=(no.EmailTaken,),
     example_body=account_shapes.ManageEmail("marlow@example.org"),
-    example_answer=samples.CHANGED_USER_RECORD,
+    example_answer=account_shapes.SAMPLE_CHANGED_USER,
 )
 async def manage_email(request: Request, body: account_shapes.ManageEmail) -> Response:
     """Change an account's email, without its password."""
-    email = accounts.require_email(body.new, "new")
+    email = require_email(body.new, "new")
     decide = partial(accounts.change_email, key=request.params[0], email=email, proven=None)
-    return await request.change(decide, codec.encode_changed_user_record)
+    return await request.change(decide, http_accounts.encode_changed_user_record)
 
 
 @GROUP.operation(
     "POST /api/v1/users/[lookupKey]/manage/password/change",
-    name="manage_password",
     number=30,
     permissions=MANAGE,
-    access=WRITE,
-    body=account_shapes.ManagePassword,
     answer=account_shapes.Message,
-    refusals=(),
     example_body=account_shapes.ManagePassword(samples.HASH),
     example_answer=account_shapes.Message(CORRECT),
 )
@@ -123,16 +110,14 @@ async def manage_password(request: Request, body: account_shapes.ManagePassword)
 
 @GROUP.operation(
     "GET /api/v1/users/[lookupKey]/password/reset",
-    name="request_password_reset",
     number=26,
     permissions=QUERY,
     access=WRITE,
-    cache=NO_STORE,
     answer=account_shapes.Message,
     refusals=(no.TooManyMails,),
     example_answer=account_shapes.Message(SENT),
 )
-async def request_reset(request: Request) -> Response:
+async def request_password_reset(request: Request) -> Response:
     """Send the account a mail with a code to reset its password."""
     caller, settings = request.caller.account_id, request.services.keeper.settings
     decide = partial(credentials.request_reset, key=request.params[0], caller=caller, settings=settings)
@@ -141,16 +126,13 @@ async def request_reset(request: Request) -> Response:
 
 @GROUP.operation(
     "POST /api/v1/users/[lookupKey]/password/reset",
-    name="redeem_reset_code",
     permissions=QUERY,
-    access=WRITE,
-    body=account_shapes.RedeemCode,
     answer=account_shapes.Message,
     refusals=(no.WrongCode,),
     example_body=account_shapes.RedeemCode(samples.CODE, samples.HASH),
     example_answer=account_shapes.Message(UPDATED),
 )
-async def redeem_code(request: Request, body: account_shapes.RedeemCode) -> Response:
+async def redeem_reset_code(request: Request, body: account_shapes.RedeemCode) -> Response:
     """Set a new password with a code from a reset mail."""
 
     async def change() -> Response:

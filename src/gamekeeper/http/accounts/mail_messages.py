@@ -14,6 +14,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from gamekeeper.game.access.credentials import CODE_LIFE_MS
+from gamekeeper.game.core.values import split_email
 from gamekeeper.ground.settings import BadSetting, Settings, variable
 
 DEFAULT_TEMPLATES = Path(__file__).parent / "mail_templates"  # in English; a folder in it has those of another language
@@ -128,13 +129,11 @@ def join_lines(text: str) -> str:
 
 def parse_address(address: str, name: str = "") -> Address:
     """Parse and check a mail address. Imported accounts can have any text, or none, as their address."""
-    from gamekeeper.game.accounts import email_addresses  # noqa: PLC0415 - it loads slowly, and a server without mail needs none
-
     try:
-        found = email_addresses.validate_email(address, check_deliverability=False, globally_deliverable=False)
-    except email_addresses.EmailNotValidError as error:
+        local_part, domain = split_email(address, globally_deliverable=False)
+    except ValueError as error:
         raise BadAddress(f"The mail address is not valid: {error}") from None
-    return Address(name, found.local_part, found.ascii_domain)
+    return Address(name, local_part, domain)
 
 
 def _parse_sender(settings: Settings) -> Address:

@@ -6,7 +6,7 @@
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from gamekeeper.game.access.refusals import LastManager
 from gamekeeper.game.accounts import moderation
@@ -14,13 +14,12 @@ from gamekeeper.game.accounts.moderation import ModerationRequest
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.game.core.writes import Decision
+from gamekeeper.ground.instants import parse_instant
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import BAN, KICK, MUTE, QUERY, WRITE, Group, H
-from gamekeeper.http.server.instants import parse_instant
+from gamekeeper.http.contract.operation import BAN, KICK, MUTE, QUERY, Group, H
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
-from gamekeeper.http.world import link_shapes
 from gamekeeper.store.engine.interface import Reading
 
 
@@ -28,7 +27,7 @@ def declare_act(
     group: Group,
     act: str,
     permissions: frozenset[str],
-    example: account_shapes.Penalty | account_shapes.Pardon | link_shapes.Warp,
+    example: Struct,
     message: str,
     *,
     refusals: Sequence[type[Refusal]],
@@ -46,8 +45,6 @@ def declare_act(
                 f"POST /api/v1/{noun}s/[lookupKey]/admin/{act}",
                 name=f"{act}_{noun}",
                 permissions=needed,
-                access=WRITE,
-                body=type(example),
                 answer=account_shapes.Message,
                 refusals=refusals,
                 example_path={"lookupKey": key},
@@ -69,7 +66,8 @@ PENALTY, PARDON = (
     account_shapes.Penalty(7, "Sold what was not his.", samples.KEEPER),
     account_shapes.Pardon("Said sorry.", samples.KEEPER),
 )
-GROUP = Group("Moderation", "Bans, mutes and kicks.")
+GROUP = Group("Moderation", "Bans, mutes and kicks.", place=110)
+GROUPS = (GROUP,)
 
 
 def _declare(

@@ -6,14 +6,14 @@ from functools import partial
 from msgspec import UNSET
 
 from gamekeeper.game.accounts import notes
-from gamekeeper.game.accounts.refusals import NoSuchNote
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import MOST_AT_ONCE, NO_STORE, READ, WRITE, Group, needs
-from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
+from gamekeeper.http.contract.path_parameters import PathParameter, declare_id
 from gamekeeper.http.server.paging import fill_list
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
@@ -23,7 +23,8 @@ from gamekeeper.store.accounts.notes import Note, Subject
 from gamekeeper.store.engine.interface import Reading
 
 WRITE_NOTES = needs("notes.write")
-GROUP = Group("Notes", "Notes, warnings and tags of staff about accounts and players.")
+GROUP = Group("Notes", "Notes, warnings and tags of staff about accounts and players.", place=120)
+GROUPS = (GROUP,)
 _SAMPLE = account_shapes.NoteRecord(
     Id=samples.MAIL_ID,
     UserId=samples.USER_ID,
@@ -38,13 +39,15 @@ _SAMPLE = account_shapes.NoteRecord(
 )
 
 
+declare_id("noteId", "The note's id.", samples.MAIL_ID, "note_id")
+
+
+PathParameter("tag", "The tag, in any letter case.", "refunds", no.BadField)
+
+
 @GROUP.operation(
     "GET /api/keeper/v1/notes",
-    name="list_notes",
     permissions=WRITE_NOTES,
-    access=READ,
-    cache=NO_STORE,
-    query=account_shapes.NotesQuery,
     answer=account_shapes.NoteList,
     rows=MOST_AT_ONCE,
     gated=True,
@@ -74,10 +77,7 @@ def _encode_records(some: Sequence[Note]) -> bytes:
 
 @GROUP.operation(
     "POST /api/keeper/v1/notes",
-    name="add_note",
     permissions=WRITE_NOTES,
-    access=WRITE,
-    body=account_shapes.AddNote,
     answer=account_shapes.NoteRecord,
     refusals=(no.NoSuchPlayer, no.NoSuchUser),
     example_body=account_shapes.AddNote("Asked for the same refund twice.", samples.PLAYER, Warning=True),
@@ -98,11 +98,9 @@ async def add_note(request: Request, body: account_shapes.AddNote) -> Response:
 
 @GROUP.operation(
     "DELETE /api/keeper/v1/notes/[noteId]",
-    name="delete_note",
     permissions=WRITE_NOTES,
-    access=WRITE,
     answer=account_shapes.NoteRecord,
-    refusals=(NoSuchNote,),
+    refusals=(notes.NoSuchNote,),
     example_answer=_SAMPLE,
 )
 async def delete_note(request: Request, note_id: str) -> Response:
@@ -112,10 +110,7 @@ async def delete_note(request: Request, note_id: str) -> Response:
 
 @GROUP.operation(
     "POST /api/keeper/v1/tags",
-    name="set_tags",
     permissions=WRITE_NOTES,
-    access=WRITE,
-    body=account_shapes.SetTags,
     answer=account_shapes.TagsOf,
     refusals=(no.NoSuchPlayer, no.NoSuchUser),
     example_body=account_shapes.SetTags(["refunds", "streamer"], samples.PLAYER),
@@ -134,17 +129,10 @@ async def set_tags(request: Request, body: account_shapes.SetTags) -> Response:
 
 @GROUP.operation(
     "GET /api/keeper/v1/tags/[tag]",
-    name="list_tagged",
     permissions=WRITE_NOTES,
-    access=READ,
-    cache=NO_STORE,
-    query=account_shapes.TaggedQuery,
     answer=account_shapes.TaggedList,
     rows=MOST_AT_ONCE,
-    refusals=(),
-    example_answer=account_shapes.TaggedList(
-        [account_shapes.TaggedRecord(samples.USER_ID, samples.USER, samples.PLAYER_ID, samples.PLAYER)]
-    ),
+    example_answer=account_shapes.TaggedList([account_shapes.TaggedRecord(*samples.NAMED_USER, *samples.NAMED_PLAYER)]),
 )
 async def list_tagged(request: Request, query: account_shapes.TaggedQuery) -> bytes:
     """List the accounts and players that have a tag."""

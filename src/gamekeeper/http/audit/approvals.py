@@ -1,15 +1,16 @@
 """Approvals: list changes that wait for a second person, approve or deny them."""
 
 import base64
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import chain
+from typing import cast
+from urllib.parse import unquote
 
 import msgspec
 
 from gamekeeper.game.access.refusals import PermissionMissing
-from gamekeeper.game.audit import approval_decisions, approvals, bulk_jobs
-from gamekeeper.game.audit.approvals import ApproverKey, Consent
+from gamekeeper.game.audit import approval_gate, approvals, bulk_jobs
 from gamekeeper.game.audit.refusals import (
     ApprovalDecided,
     ApprovalExpired,
@@ -20,39 +21,54 @@ from gamekeeper.game.audit.refusals import (
     RequesterLostAccess,
 )
 from gamekeeper.game.core.change import Step
-from gamekeeper.game.core.refusals import ChangedMeanwhile, PowerMissing, RoleMissing, TooManyLongReads
+from gamekeeper.game.core.refusals import ChangedMeanwhile, PowerMissing, Refusal, RoleMissing, TooManyLongReads
+from gamekeeper.game.core.request import ApproverKey, Consent
 from gamekeeper.game.core.writes import Intent
+from gamekeeper.ground.instants import format_instant
+from gamekeeper.http.access.role_shapes import Invite
 from gamekeeper.http.audit import history_shapes
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import MOST_AT_ONCE, NO_STORE, OF_ONE_OWNER, READ, WRITE, Group, Route, needs
-from gamekeeper.http.server import dispatcher, queries, stored_bodies
+from gamekeeper.http.contract.operation import MOST_AT_ONCE, OF_ONE_OWNER, Group, Route, needs
+from gamekeeper.http.contract.path_parameters import declare_id
+from gamekeeper.http.server import bodies, dispatcher, queries
 from gamekeeper.http.server.caller import load_requester
-from gamekeeper.http.server.instants import format_instant
 from gamekeeper.http.server.paging import encode_pieces, join_pieces
 from gamekeeper.http.server.query_values import MailCursor
-from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.request import Request, unseal
 from gamekeeper.http.server.response import Response, make_change_response
 from gamekeeper.store.audit import bulk_jobs as bulk_rows
 from gamekeeper.store.audit.approvals import DONE, WAITING, Approval
+from gamekeeper.store.core.ledger import LedgerEntry
 from gamekeeper.store.engine.interface import Reading
 
-GROUP = Group("Approvals", "Changes that wait for a second person.")
+# Examples for the documents, made of the demo data.
+APPROVAL = history_shapes.Approval(
+    *(samples.MAIL_ID, "waiting", "items.give>10000", samples.TIME, samples.LATER_TIME, *samples.NAMED_USER),
+    *("POST", f"/api/v1/players/{samples.PLAYER}/items/give", "shop order 4711", None, None, None, None),
+    *(samples.KEY_ID, "web shop", [history_shapes.KeyMaker(*samples.NAMED_USER)], None),
+)
+APPROVAL_DETAILS = history_shapes.ApprovalDetails(
+    *msgspec.structs.astuple(APPROVAL), Preview=[history_shapes.SAMPLE_PREVIEW]
+)
+SEES_EMAILS = "users.query"  # permission
+INVITATIONS = "/api/keeper/v1/invitations"
+GROUP = Group("Approvals", "Changes that wait for a second person.", place=340)
+GROUPS = (GROUP,)
 DECIDE = needs("approvals.decide")
 DECISIONS = (NoSuchApproval, OwnApproval, MadeKeyOfRequest, KeyCannotDecide, ApprovalDecided, ApprovalExpired)
 
 
+declare_id("approvalId", "The approval's id.", samples.MAIL_ID, "approval_id")
+
+
 @GROUP.operation(
     "GET /api/keeper/v1/approvals",
-    name="list_approvals",
     permissions=DECIDE,
-    access=READ,
-    cache=NO_STORE,
-    query=history_shapes.ApprovalsQuery,
     answer=history_shapes.Approvals,
     rows=MOST_AT_ONCE,
     gated=True,
     refusals=(TooManyLongReads,),
-    example_answer=history_shapes.Approvals([samples.APPROVAL], samples.MAIL_CURSOR),
+    example_answer=history_shapes.Approvals([APPROVAL], samples.MAIL_CURSOR),
 )
 async def list_approvals(request: Request, query: history_shapes.ApprovalsQuery) -> bytes:
     """List changes that need an approval, newest first."""
@@ -69,20 +85,17 @@ async def list_approvals(request: Request, query: history_shapes.ApprovalsQuery)
 
 @GROUP.operation(
     "GET /api/keeper/v1/approvals/[approvalId]",
-    name="get_approval",
     permissions=DECIDE,
-    access=READ,
-    cache=NO_STORE,
     answer=history_shapes.ApprovalDetails,
     rows=OF_ONE_OWNER,
     refusals=(NoSuchApproval, TooManyLongReads),
-    example_answer=samples.APPROVAL_DETAILS,
+    example_answer=APPROVAL_DETAILS,
 )
 async def get_approval(request: Request, approval_id: str) -> bytes:
     """Get a change that needs an approval, with what it would change."""
     found = await approvals.find(request.services.keeper.store, approval_id)
     shown = msgspec.structs.asdict(make_approval(found, request.caller.permissions))
-    told = stored_bodies.hide_emails(found.preview, request.caller.permissions)
+    told = hide_emails(found.preview, request.caller.permissions)
     preview = msgspec.json.decode(told, type=list[history_shapes.PreviewedChange])
     start = shapes.encode(history_shapes.ApprovalDetails(**shown, Preview=[])).removesuffix(b"[]}")
     pieces = chain((start,), encode_pieces(preview, shapes.encode), (b"}",))
@@ -91,9 +104,7 @@ async def get_approval(request: Request, approval_id: str) -> bytes:
 
 @GROUP.operation(
     "POST /api/keeper/v1/approvals/[approvalId]/approve",
-    name="approve",
     permissions=DECIDE,
-    access=WRITE,
     answer=history_shapes.Approved,
     refusals=(*DECISIONS, RequesterLostAccess, ChangedMeanwhile),
     example_answer=history_shapes.Approved(samples.MAIL_ID, DONE, "{}"),
@@ -113,27 +124,78 @@ async def approve(request: Request, approval_id: str) -> Response:
     request.services.callers.clear_cache()  # the change may have changed permissions
     seen = request.caller.permissions
     content = _encode_approved(done.content, seen, found.id, found.state if request.dry_run else DONE)
-    entries = stored_bodies.hide_entry_emails(done.entries, seen)
+    entries = hide_entry_emails(done.entries, seen)
     return Response(content, entries=entries, state_fingerprint=done.state_fingerprint)
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/approvals/[approvalId]/deny",
-    name="deny",
     permissions=DECIDE,
-    access=WRITE,
     answer=history_shapes.Approval,
     refusals=DECISIONS,
-    example_answer=samples.APPROVAL,
+    example_answer=APPROVAL,
 )
 async def deny(request: Request, approval_id: str) -> Response:
     """Deny a change of another account. Its `X-Reason` is shown to those who see the approval."""
     _require_person(request)
     me, reason = request.caller, request.make_intent().reason
     return await request.change(
-        partial(approval_decisions.deny, approval_id=approval_id, account_id=me.account_id, reason=reason),
+        partial(approval_gate.deny, approval_id=approval_id, account_id=me.account_id, reason=reason),
         lambda denied: shapes.encode(make_approval(denied._replace(decider=me.name), me.permissions)),
     )
+
+
+def find_invited(approval: Approval, permissions: Collection[str]) -> str | None:
+    """Find the address to which the mail of a waiting invitation would go. It is masked without `users.query`.
+
+    The preview does not have it, because the audit log of an invitation does not.
+    """
+    # the router takes a path in any letter case, with percent-encoded letters and with a slash at its end
+    path = unquote(approval.path).partition("?")[0].rstrip("/").lower()
+    if approval.state != WAITING or (approval.method, path) != ("POST", INVITATIONS):
+        return None
+    try:
+        email = bodies.decode(base64.b64decode(approval.body), approval.content_type, Invite).email
+    except Refusal:  # stored by another version, which reads bodies in another way
+        return None
+    return email if SEES_EMAILS in permissions else mask_email(email)
+
+
+def hide_emails(given: bytes | str, permissions: Collection[str]) -> str:
+    """Mask the addresses in the JSON text of a held change, or of its answer, without `users.query`."""
+    text = given if isinstance(given, str) else given.decode()
+    if SEES_EMAILS in permissions or 'email"' not in text.lower():
+        return text
+    return msgspec.json.encode(_mask_fields(msgspec.json.decode(text))).decode()
+
+
+def hide_entry_emails(entries: Sequence[LedgerEntry], permissions: Collection[str]) -> list[LedgerEntry]:
+    """Mask the addresses in the changes of an approved request, without `users.query`."""
+    return [
+        each._replace(
+            before=each.before and hide_emails(each.before, permissions),
+            after=each.after and hide_emails(each.after, permissions),
+        )
+        for each in entries
+    ]
+
+
+def _mask_fields(value: object, name: str = "") -> object:
+    match value:
+        case dict():
+            return {field: _mask_fields(each, field) for field, each in cast("dict[str, object]", value).items()}
+        case list():
+            return [_mask_fields(each) for each in cast("list[object]", value)]
+        case str() if name.lower() == "email" and "@" in value:
+            return mask_email(value)
+        case _:
+            return value
+
+
+def mask_email(email: str) -> str:
+    """Mask an email address: keep its first letter and its domain."""
+    local, _, domain = email.rpartition("@")
+    return f"{local[:1]}…@{domain}"
 
 
 def make_approval(row: Approval, permissions: Collection[str]) -> history_shapes.Approval:
@@ -156,7 +218,7 @@ def make_approval(row: Approval, permissions: Collection[str]) -> history_shapes
         None if row.key_name is None else row.token_id,
         row.key_name,
         [history_shapes.KeyMaker(each.id, each.name) for each in row.key_makers],
-        stored_bodies.find_invited(row, permissions),
+        find_invited(row, permissions),
     )
 
 
@@ -196,14 +258,14 @@ async def _carry_out(request: Request, found: Approval, intent: Intent) -> Respo
 
 
 def _encode_approved(answer: bytes, permissions: Collection[str], approval_id: str, state: str) -> bytes:
-    told = stored_bodies.hide_emails(answer, permissions)
+    told = hide_emails(answer, permissions)
     return shapes.encode(history_shapes.Approved(approval_id, state, told))
 
 
 def _make_request(request: Request, found: Approval, consent: Consent, step: Step | None, *, dry_run: bool) -> Request:
     """Make the held request again, with the consent of the approver. `step`: of the bulk job that asked for it."""
     path = found.path.encode("latin-1")
-    body = stored_bodies.unseal(request.services.keeper.key_file, path, base64.b64decode(found.body))
+    body = unseal(request.services.keeper.key_file, path, base64.b64decode(found.body))
     headers = {b"content-type": found.content_type.encode(), b"idempotency-key": (found.key or "").encode()}
     headers[b"x-reason"] = (found.reason or "").encode()
     headers[b"user-agent"] = request.headers.get(b"user-agent", b"")

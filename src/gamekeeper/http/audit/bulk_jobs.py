@@ -29,13 +29,15 @@ from gamekeeper.game.audit.refusals import (
     TooManyPreviewedJobs,
 )
 from gamekeeper.game.core import refusals as no
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.audit import bulk_runner, bulk_shapes, history_shapes
 from gamekeeper.http.audit.bulk_runner import ACTS, make_request_id
-from gamekeeper.http.audit.history import CSV, CSV_BATCH, format_cell
+from gamekeeper.http.audit.history import CSV
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import MOST_AT_ONCE, NO_STORE, READ, WRITE, Group, needs
+from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
+from gamekeeper.http.contract.path_parameters import declare_id
 from gamekeeper.http.server import dispatcher
-from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.server.paging import CSV_BATCH, format_cell
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import APPROVAL_HEADER, Response
@@ -44,7 +46,28 @@ from gamekeeper.store.audit.bulk_jobs import BulkJob, BulkTarget
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading
 
 LoadTargets = Callable[[Reading], AsyncGenerator[TargetPage]]
-GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.")
+# Examples for the documents, made of the demo data.
+NEW_BULK_JOB = bulk_shapes.NewBulkJob(
+    "give_item", [samples.PLAYER, samples.PLAYER_ID], ItemId=samples.DRAUGHT, Quantity=2
+)
+_BULK_ORIGIN = ("event prize", *samples.NAMED_USER)
+BULK_JOB = bulk_shapes.BulkJob(
+    *(samples.BULK_JOB_ID, "running", "give_item", samples.DRAUGHT, 2, False, None, None, None, *_BULK_ORIGIN, None),
+    *(f"bulk-{samples.BULK_JOB_ID}", None, 500, 120, 2, 0, 378, 1, 3, samples.TIME, samples.TIME, None, None, None),
+)
+BULK_UNDO = bulk_shapes.BulkJob(
+    *(samples.MAIL_ID, "previewed", "undo_change", None, None, False, None, None, None, *_BULK_ORIGIN),
+    *(samples.BULK_JOB_ID, f"bulk-{samples.MAIL_ID}", None, 498, 0, 0, 0, 498, 0, 0, samples.TIME, *(None,) * 4),
+)
+BULK_TARGET = bulk_shapes.BulkTarget(1, "done", *samples.NAMED_PLAYER, None, 4711, None, None, None, None, None)
+BULK_CHECK = bulk_shapes.BulkCheck(
+    48, 48, 0, [bulk_shapes.ExpectedRefusal("inventory_full", "The inventory is full.", 3, samples.PLAYER)]
+)
+PREVIEWED_TARGET = bulk_shapes.PreviewedTarget(
+    1, *samples.NAMED_PLAYER, None, None, NeedsApproval=False, Changes=[history_shapes.SAMPLE_PREVIEW]
+)
+GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.", place=360)
+GROUPS = (GROUP,)
 RUN = needs("bulk.run", "players.read")
 ATTACHMENT = (b"content-disposition", b'attachment; filename="bulk-job.csv"')
 LARGE_BODY = 1_048_576  # bytes: the ids of MOST_PLAYERS need less than half of it
@@ -52,12 +75,12 @@ CHECK_SECONDS = 2.0  # of trying players for expected refusals; the answer says 
 MISSING = (no.PowerMissing, PermissionMissing)
 
 
+declare_id("jobId", "The bulk job's id.", samples.BULK_JOB_ID, "job_id")
+
+
 @GROUP.operation(
     "POST /api/keeper/v1/bulk",
-    name="create_bulk_job",
     permissions=RUN,
-    access=WRITE,
-    body=bulk_shapes.NewBulkJob,
     body_limit=LARGE_BODY,
     answer=bulk_shapes.BulkJob,
     refusals=(
@@ -70,10 +93,10 @@ MISSING = (no.PowerMissing, PermissionMissing)
         no.RoleMissing,
         *MISSING,
     ),
-    example_body=samples.NEW_BULK_JOB,
-    example_answer=samples.BULK_JOB,
+    example_body=NEW_BULK_JOB,
+    example_answer=BULK_JOB,
 )
-async def create(request: Request, body: bulk_shapes.NewBulkJob) -> Response:
+async def create_bulk_job(request: Request, body: bulk_shapes.NewBulkJob) -> Response:
     """Create a job for many players. Nothing is changed before it is started."""
     act = ACTS[body.Act]
     request.caller.require(frozenset({act.permission} if act.permission else ()))
@@ -92,17 +115,12 @@ async def create(request: Request, body: bulk_shapes.NewBulkJob) -> Response:
 
 @GROUP.operation(
     "GET /api/keeper/v1/bulk",
-    name="list_bulk_jobs",
     permissions=RUN,
-    access=READ,
-    cache=NO_STORE,
-    query=bulk_shapes.JobsQuery,
     answer=bulk_shapes.BulkJobs,
     rows=MOST_AT_ONCE,
-    refusals=(),
-    example_answer=bulk_shapes.BulkJobs([samples.BULK_JOB], samples.MAIL_CURSOR),
+    example_answer=bulk_shapes.BulkJobs([BULK_JOB], samples.MAIL_CURSOR),
 )
-async def list_jobs(request: Request, query: bulk_shapes.JobsQuery) -> bytes:
+async def list_bulk_jobs(request: Request, query: bulk_shapes.JobsQuery) -> bytes:
     """List jobs, newest first."""
     page = await bulk_jobs.load_page(request.services.keeper.store, query.before, query.limit)
     following = str(MailCursor(*page.next)) if page.next else None
@@ -111,33 +129,26 @@ async def list_jobs(request: Request, query: bulk_shapes.JobsQuery) -> bytes:
 
 @GROUP.operation(
     "GET /api/keeper/v1/bulk/[jobId]",
-    name="get_bulk_job",
     permissions=RUN,
-    access=READ,
-    cache=NO_STORE,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob,),
-    example_answer=samples.BULK_JOB,
+    example_answer=BULK_JOB,
 )
-async def get_job(request: Request, job_id: str) -> bytes:
+async def get_bulk_job(request: Request, job_id: str) -> bytes:
     """Get a job with its progress."""
     return encode_job(await bulk_jobs.find(request.services.keeper.store, job_id))
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/bulk/[jobId]/targets",
-    name="list_bulk_targets",
     permissions=RUN,
-    access=READ,
-    cache=NO_STORE,
-    query=bulk_shapes.TargetsQuery,
     answer=bulk_shapes.BulkTargets,
     rows=bulk_jobs.MOST_PLAYERS,
     gated=True,
     refusals=(NoSuchBulkJob, no.TooManyLongReads),
-    example_answer=bulk_shapes.BulkTargets([samples.BULK_TARGET], 1),
+    example_answer=bulk_shapes.BulkTargets([BULK_TARGET], 1),
 )
-async def list_targets(request: Request, query: bulk_shapes.TargetsQuery, job_id: str) -> bytes | Response:
+async def list_bulk_targets(request: Request, query: bulk_shapes.TargetsQuery, job_id: str) -> bytes | Response:
     """List the players of a job with their results; `format=csv` for a table."""
     load = partial(
         bulk_jobs.load_target_pages, job_id=job_id, after=query.after, limit=query.limit, state=query.state or None
@@ -171,9 +182,9 @@ async def _read_csv(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes,
     writer.writerow(bulk_shapes.BulkTarget.__struct_fields__)
     async for page in load(tx):
         targets = _make_targets(page)
-        for start in range(0, len(targets), CSV_BATCH):
+        for start_bulk_job in range(0, len(targets), CSV_BATCH):
             await rest()
-            some = targets[start : start + CSV_BATCH]
+            some = targets[start_bulk_job : start_bulk_job + CSV_BATCH]
             writer.writerows([format_cell(value) for value in msgspec.structs.astuple(each)] for each in some)
         following = page.next
     return out.getvalue().encode(), following
@@ -181,17 +192,13 @@ async def _read_csv(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes,
 
 @GROUP.operation(
     "GET /api/keeper/v1/bulk/[jobId]/preview",
-    name="preview_bulk_job",
     permissions=RUN,
-    access=READ,
-    cache=NO_STORE,
-    query=bulk_shapes.PreviewQuery,
     answer=bulk_shapes.BulkPreview,
     rows=50,
     refusals=(NoSuchBulkJob, no.TooManyLongReads, *MISSING),
-    example_answer=bulk_shapes.BulkPreview([samples.PREVIEWED_TARGET], samples.BULK_CHECK),
+    example_answer=bulk_shapes.BulkPreview([PREVIEWED_TARGET], BULK_CHECK),
 )
-async def preview(request: Request, query: bulk_shapes.PreviewQuery, job_id: str) -> bytes:
+async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, job_id: str) -> bytes:
     """Try the job on its next players, and change nothing."""
     store = request.services.keeper.store
     job = await bulk_jobs.find(store, job_id)
@@ -207,14 +214,12 @@ async def preview(request: Request, query: bulk_shapes.PreviewQuery, job_id: str
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk/[jobId]/start",
-    name="start_bulk_job",
     permissions=RUN,
-    access=WRITE,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, NotYourJob, JobOfAnotherKey, JobEnded, *MISSING),
-    example_answer=samples.BULK_JOB,
+    example_answer=BULK_JOB,
 )
-async def start(request: Request, job_id: str) -> Response:
+async def start_bulk_job(request: Request, job_id: str) -> Response:
     """Start a job, or resume a paused one."""
     job = await rows.find(request.services.keeper.store, job_id)
     act = ACTS[job.act] if job else None
@@ -232,14 +237,12 @@ async def start(request: Request, job_id: str) -> Response:
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk/[jobId]/pause",
-    name="pause_bulk_job",
     permissions=RUN,
-    access=WRITE,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, JobEnded, JobNotStarted),
-    example_answer=samples.BULK_JOB,
+    example_answer=BULK_JOB,
 )
-async def pause(request: Request, job_id: str) -> Response:
+async def pause_bulk_job(request: Request, job_id: str) -> Response:
     """Pause a job after the player that it works on; also 200 if it is paused already."""
     job = await rows.find(request.services.keeper.store, job_id)
     decide = partial(bulk_jobs.pause, job_id=job_id, details=_describe(job) if job else {})
@@ -248,14 +251,12 @@ async def pause(request: Request, job_id: str) -> Response:
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk/[jobId]/cancel",
-    name="cancel_bulk_job",
     permissions=RUN,
-    access=WRITE,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, JobEnded),
-    example_answer=samples.BULK_JOB,
+    example_answer=BULK_JOB,
 )
-async def cancel(request: Request, job_id: str) -> Response:
+async def cancel_bulk_job(request: Request, job_id: str) -> Response:
     """Cancel a job. What it has changed stays."""
     job = await rows.find(request.services.keeper.store, job_id)
     decide = partial(bulk_jobs.cancel, job_id=job_id, details=_describe(job) if job else {})
@@ -264,14 +265,12 @@ async def cancel(request: Request, job_id: str) -> Response:
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk/[jobId]/undo",
-    name="undo_bulk_job",
     permissions=RUN | needs("audit.undo"),
-    access=WRITE,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, JobRunning, NothingToUndo, JobUndone, TooManyPreviewedJobs),
-    example_answer=samples.BULK_UNDO,
+    example_answer=BULK_UNDO,
 )
-async def undo(request: Request, job_id: str) -> Response:
+async def undo_bulk_job(request: Request, job_id: str) -> Response:
     """Create a job that undoes what is not undone yet of another job. Start it like any job."""
     decide = partial(bulk_jobs.undo, job_id=job_id, reason=request.make_intent().reason, creator=_make_creator(request))
     return await request.change(decide, encode_job)

@@ -24,6 +24,7 @@ from gamekeeper.game.audit.refusals import (
     TooManyPlayers,
 )
 from gamekeeper.game.core import lookup
+from gamekeeper.game.core.background_jobs import Job
 from gamekeeper.game.core.change import REQUEST_PREFIX, Step
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.refusals import BadField, Overloaded, PowerMissing, Refusal, RoleMissing, TooManyRequests
@@ -32,15 +33,14 @@ from gamekeeper.game.lists import player_filters
 from gamekeeper.game.lists.player_filters import PageWanted
 from gamekeeper.game.lists.player_walks import PlayerFilter
 from gamekeeper.ground import log
+from gamekeeper.ground.instants import format_instant, parse_instant
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.audit.bulk_shapes import JobFilter, NewBulkJob
 from gamekeeper.http.contract import shapes
-from gamekeeper.http.contract.operation import Route, needs
-from gamekeeper.http.lists.filters import ACCOUNTS
+from gamekeeper.http.contract.operation import QUERY, Route, needs
 from gamekeeper.http.players import player_shapes, variable_shapes
 from gamekeeper.http.server import dispatcher, queries
 from gamekeeper.http.server.caller import load_requester
-from gamekeeper.http.server.instants import format_instant, parse_instant
 from gamekeeper.http.server.request import Request, Services
 from gamekeeper.http.server.response import JSON
 from gamekeeper.store.audit import bulk_jobs as rows
@@ -74,7 +74,7 @@ async def collect(request: Request, body: JobFilter) -> list[str]:
 
 def _read_filter(request: Request, body: JobFilter) -> PlayerFilter:
     if body.Banned is not UNSET:
-        request.caller.require(ACCOUNTS)
+        request.caller.require(QUERY)
     seen_from, seen_to = (parse_instant(each) if each else None for each in (body.SeenFrom, body.SeenTo))
     require_order("SeenFrom", seen_from, seen_to)
     require_order("LevelFrom", body.LevelFrom or None, body.LevelTo or None)
@@ -289,3 +289,6 @@ async def _check_creator(tx: Reading, job: BulkJob, route: Route) -> None:
         dispatcher.require_permissions(caller, route)
     except (RequesterLostAccess, PermissionMissing, PowerMissing, RoleMissing):
         raise CreatorLostAccess from None
+
+
+JOBS = (Job[Services]("bulk jobs", POLL_SECONDS, lambda services: BulkRunner(services).run),)

@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.http.accounts.account_shapes import CURSOR_SCHEMA
 from gamekeeper.http.accounts.account_shapes import Days as DayCount
 from gamekeeper.http.accounts.account_shapes import Minutes as MinuteCount
 from gamekeeper.http.audit.history_shapes import Format, PreviewedChange
 from gamekeeper.http.contract.shapes import (
+    CURSOR_SCHEMA,
     NEVER_NULL,
     PRINTABLE,
     Guid,
@@ -18,6 +18,7 @@ from gamekeeper.http.contract.shapes import (
     PlainInt32,
     PlainInt64,
     Positive,
+    describe,
 )
 from gamekeeper.http.players.variable_shapes import VariableValue
 from gamekeeper.http.server import query_values
@@ -37,7 +38,7 @@ TargetsAfter = Annotated[
     int, Meta(ge=0, le=MAX_NUMBER, description="Players after this number: `Next` of the previous page.")
 ]
 TargetState = Annotated[
-    Literal["waiting", "done", "refused", "held", "not_found"], Meta(description="Only players in this state.")
+    Literal["waiting", "done", "refused", "held", "not_found"], describe("Only players in this state.")
 ]
 
 
@@ -59,18 +60,23 @@ class JobFilter(Struct):
 class NewBulkJob(Struct):
     """A job. `Act` is the operation that is called for each player; the other fields are those of its body."""
 
-    Act: ActName
-    Players: Annotated[list[PlayerKey], Meta(description="Names and ids of players.")] | UnsetType = UNSET
-    Online: bool = False  # all players that are online now
-    ItemId: Guid | UnsetType = UNSET
-    Quantity: Positive | UnsetType = UNSET
-    BankOverflow: bool | UnsetType = UNSET
-    VariableId: Guid | UnsetType = UNSET
-    Value: VariableValue | UnsetType = UNSET
+    Act: Annotated[ActName, describe("What to do with each player.")]
+    Players: Annotated[list[PlayerKey], describe("Names and ids of players.")] | UnsetType = UNSET
+    Online: Annotated[bool, describe("All players that are online too.")] = False
+    ItemId: Annotated[Guid, describe("Id of the item, for `give_item` and `take_item`.")] | UnsetType = UNSET
+    Quantity: Annotated[Positive, describe("How many each player gets or loses.")] | UnsetType = UNSET
+    BankOverflow: Annotated[bool, describe("Put into the bank what does not fit into the inventory.")] | UnsetType = (
+        UNSET
+    )
+    VariableId: Annotated[Guid, describe("Id of the variable, for `set_variable`.")] | UnsetType = UNSET
+    Value: Annotated[VariableValue, describe("Its new value.")] | UnsetType = UNSET
     Days: DayCount | UnsetType = UNSET
     Filter: JobFilter | UnsetType = UNSET  # all players that match it when the job is created
     Minutes: Annotated[MinuteCount | UnsetType, NEVER_NULL] = UNSET
-    Until: Annotated[Instant | UnsetType, NEVER_NULL] = UNSET  # end of the ban or mute, instead of a duration
+    Until: Annotated[
+        Annotated[Instant, describe("Time at which a ban or mute ends, instead of a duration.")] | UnsetType,
+        NEVER_NULL,
+    ] = UNSET
 
 
 class JobsQuery(Struct, frozen=True):
@@ -100,8 +106,10 @@ class PreviewQuery(Struct, frozen=True):
 
 
 class BulkJob(Struct):
+    """A job; `State` is previewed, running, paused, finished or cancelled. Its changes have its `RequestId`."""
+
     Id: Guid
-    State: str  # previewed, running, paused, finished or cancelled
+    State: str
     Act: str
     ItemId: Guid | None
     Quantity: PlainInt32 | None
@@ -135,8 +143,10 @@ class BulkJobs(Struct):
 
 
 class BulkTarget(Struct):
+    """A player of a job; `State` is waiting, done, refused, held or not_found."""
+
     Number: PlainInt32
-    State: str  # waiting, done, refused, held or not_found
+    State: str
     PlayerId: Guid | None
     Player: str | None
     Given: str | None  # the text that is not a player

@@ -5,15 +5,15 @@ erasing an account removes personal fields.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from gamekeeper.game.audit.history import COMMAND_KINDS, KINDS, PLAYER_KINDS, SIGNAL_KINDS, WORLD_KINDS
+from gamekeeper.game.audit.history import KINDS
 from gamekeeper.http.access.role_shapes import RoleQuota
 from gamekeeper.http.audit.history_shapes import AttachedRows, DoneChange, PreviewedChange, ToldChange
-from gamekeeper.http.contract.shapes import Guid, Instant, PlainInt32, PlainInt64
+from gamekeeper.http.contract.shapes import SIDES, Guid, Instant, PlainInt32, PlainInt64, Sides
 from gamekeeper.http.players.player_shapes import ChangedBag, ItemSlot, KnownSpell, PlayerDocument, PlayerRecord, Sum
 from gamekeeper.http.players.variable_shapes import AnyVariable, ChangedVariable, GuildValue
 from gamekeeper.http.world.catalogue_shapes import (
@@ -307,92 +307,76 @@ class TrimmedSide(Struct):
     Sums: list[Sum] | UnsetType = UNSET
 
 
-class Sides(NamedTuple):
-    """The types of `Before` and `After` of one kind of change.
-
-    A side that is always null is declared as nullable: client generators fail on null as the only type.
-    """
-
-    before: object
-    after: object
-
-
-SIDES: Mapping[str, Sides] = {
-    "items_given": Sides(ItemsSide, ItemsSide),
-    "items_taken": Sides(ItemsSide, ItemsSide),
-    "items_set": Sides(ItemsSide, ItemsSide),
-    "spell_taught": Sides(SpellsSide, SpellsSide),
-    "spell_forgotten": Sides(SpellsSide, SpellsSide),
-    "spells_set": Sides(SpellsSide, SpellsSide),
-    "variables_set": Sides(VariablesSide, VariablesSide),
-    "player_created": Sides(PlayerSide | None, PlayerSide),
-    "player_changed": Sides(RecordSide, RecordSide),
-    "player_deleted": Sides(PlayerSide, PlayerSide | None),
-    "user_registered": Sides(AccountSide | None, AccountSide),
-    "user_renamed": Sides(NameSide, NameSide),
-    "user_deleted": Sides(AccountSide | None, AccountSide | None),
-    "email_changed": Sides(EmailSide, EmailSide),
-    "password_changed": Sides(PasswordSide | None, PasswordSide),
-    "reset_requested": Sides(ResetSide | None, ResetSide),
-    "mail_retried": Sides(MailSide, MailSide),
-    "powers_changed": Sides(PowersSide, PowersSide),
-    "roles_changed": Sides(RolesSide, RolesSide),
-    "second_factors_changed": Sides(SecondFactorsSide, SecondFactorsSide),
-    "second_factors_reset": Sides(SecondFactorsSide, SecondFactorsSide),
-    "identities_changed": Sides(IdentitiesSide, IdentitiesSide),
-    "user_banned": Sides(BanSide | None, BanSide),
-    "user_unbanned": Sides(BanSide, BanSide),
-    "user_muted": Sides(MuteSide | None, MuteSide),
-    "user_unmuted": Sides(MuteSide | None, MuteSide),
-    "user_kicked": Sides(KickSide | None, KickSide),
-    "player_killed": Sides(KickSide | None, KickSide),
-    "player_warped": Sides(WarpSide | None, WarpSide),
-    "chat_sent": Sides(ChatSide | None, ChatSide),
-    "server_variables_set": Sides(ServerVariablesSide, ServerVariablesSide),
-    "guild_variables_set": Sides(GuildVariablesSide, GuildVariablesSide),
-    "user_suspended": Sides(SuspensionSide, SuspensionSide),
-    "user_resumed": Sides(SuspensionSide, SuspensionSide),
-    "bulk_job_changed": Sides(BulkJobSide, BulkJobSide),
-    "change_approved": Sides(ApprovalSide | None, ApprovalSide),
-    "note_added": Sides(NoteSide | None, NoteSide),
-    "note_deleted": Sides(NoteSide, NoteSide | None),
-    "tags_set": Sides(TagsSide, TagsSide),
-    "board_saved": Sides(BoardSide | None, BoardSide),
-    "board_deleted": Sides(BoardSide, BoardSide | None),
-    "season_saved": Sides(SeasonSide | None, SeasonSide),
-    "account_hidden": Sides(HiddenSide, HiddenSide),
-    "signal_raised": Sides(SignalSide | None, SignalSide),
-    "signal_acknowledged": Sides(SignalSide | None, SignalSide),
-    "catalogue_put": Sides(CatalogueSide, CatalogueSide),
-    "item_picture_put": Sides(ItemPicture, ItemPicture),
-    "guild_saved": Sides(GuildSide | None, GuildSide),
-    "guild_deleted": Sides(GuildSide, GuildSide | None),
-    "role_saved": Sides(RoleSide | None, RoleSide),
-    "role_deleted": Sides(RoleSide, RoleSide | None),
-    "invitation_sent": Sides(InvitationSide | None, InvitationSide),
-    "invitation_withdrawn": Sides(InvitationSide, InvitationSide | None),
-    "players_loaded": Sides(PlayersLoadedSide | None, PlayersLoadedSide),
-    "users_loaded": Sides(UsersLoadedSide | None, UsersLoadedSide),
-    "ledger_trimmed": Sides(TrimmedSide | None, TrimmedSide),
-}
-# kinds of moderation changes in the change feed, which game servers must apply
-MODERATION_IN_FEED = ("user_banned", "user_muted", "user_unmuted", "user_kicked")
-# the kinds of changes in the change feed
-IN_FEED = (*PLAYER_KINDS, *MODERATION_IN_FEED, *COMMAND_KINDS, *WORLD_KINDS, *SIGNAL_KINDS)
-BY_UNDO = (  # kinds of changes that an undo can write
-    *("items_set", "spells_set", "variables_set", "player_created", "player_changed", "player_deleted"),
-    *("user_renamed", "email_changed", "powers_changed", "roles_changed", *WORLD_KINDS),
-    *("user_banned", "user_unbanned", "user_muted", "user_unmuted", "user_suspended", "user_resumed"),
+SIDES.update(
+    {
+        "items_given": Sides(ItemsSide, ItemsSide),
+        "items_taken": Sides(ItemsSide, ItemsSide),
+        "items_set": Sides(ItemsSide, ItemsSide),
+        "spell_taught": Sides(SpellsSide, SpellsSide),
+        "spell_forgotten": Sides(SpellsSide, SpellsSide),
+        "spells_set": Sides(SpellsSide, SpellsSide),
+        "variables_set": Sides(VariablesSide, VariablesSide),
+        "player_created": Sides(PlayerSide | None, PlayerSide),
+        "player_changed": Sides(RecordSide, RecordSide),
+        "player_deleted": Sides(PlayerSide, PlayerSide | None),
+        "user_registered": Sides(AccountSide | None, AccountSide),
+        "user_renamed": Sides(NameSide, NameSide),
+        "user_deleted": Sides(AccountSide | None, AccountSide | None),
+        "email_changed": Sides(EmailSide, EmailSide),
+        "password_changed": Sides(PasswordSide | None, PasswordSide),
+        "reset_requested": Sides(ResetSide | None, ResetSide),
+        "mail_retried": Sides(MailSide, MailSide),
+        "powers_changed": Sides(PowersSide, PowersSide),
+        "roles_changed": Sides(RolesSide, RolesSide),
+        "second_factors_changed": Sides(SecondFactorsSide, SecondFactorsSide),
+        "second_factors_reset": Sides(SecondFactorsSide, SecondFactorsSide),
+        "identities_changed": Sides(IdentitiesSide, IdentitiesSide),
+        "user_banned": Sides(BanSide | None, BanSide),
+        "user_unbanned": Sides(BanSide, BanSide),
+        "user_muted": Sides(MuteSide | None, MuteSide),
+        "user_unmuted": Sides(MuteSide | None, MuteSide),
+        "user_kicked": Sides(KickSide | None, KickSide),
+        "player_killed": Sides(KickSide | None, KickSide),
+        "player_warped": Sides(WarpSide | None, WarpSide),
+        "chat_sent": Sides(ChatSide | None, ChatSide),
+        "server_variables_set": Sides(ServerVariablesSide, ServerVariablesSide),
+        "guild_variables_set": Sides(GuildVariablesSide, GuildVariablesSide),
+        "user_suspended": Sides(SuspensionSide, SuspensionSide),
+        "user_resumed": Sides(SuspensionSide, SuspensionSide),
+        "bulk_job_changed": Sides(BulkJobSide, BulkJobSide),
+        "change_approved": Sides(ApprovalSide | None, ApprovalSide),
+        "note_added": Sides(NoteSide | None, NoteSide),
+        "note_deleted": Sides(NoteSide, NoteSide | None),
+        "tags_set": Sides(TagsSide, TagsSide),
+        "board_saved": Sides(BoardSide | None, BoardSide),
+        "board_deleted": Sides(BoardSide, BoardSide | None),
+        "season_saved": Sides(SeasonSide | None, SeasonSide),
+        "account_hidden": Sides(HiddenSide, HiddenSide),
+        "signal_raised": Sides(SignalSide | None, SignalSide),
+        "signal_acknowledged": Sides(SignalSide | None, SignalSide),
+        "catalogue_put": Sides(CatalogueSide, CatalogueSide),
+        "item_picture_put": Sides(ItemPicture, ItemPicture),
+        "guild_saved": Sides(GuildSide | None, GuildSide),
+        "guild_deleted": Sides(GuildSide, GuildSide | None),
+        "role_saved": Sides(RoleSide | None, RoleSide),
+        "role_deleted": Sides(RoleSide, RoleSide | None),
+        "invitation_sent": Sides(InvitationSide | None, InvitationSide),
+        "invitation_withdrawn": Sides(InvitationSide, InvitationSide | None),
+        "players_loaded": Sides(PlayersLoadedSide | None, PlayersLoadedSide),
+        "users_loaded": Sides(UsersLoadedSide | None, UsersLoadedSide),
+        "ledger_trimmed": Sides(TrimmedSide | None, TrimmedSide),
+    }
 )
+IN_FEED = [each.name for each in KINDS.values() if each.reaction]
+BY_UNDO = [each.name for each in sorted(KINDS.values(), key=lambda kind: kind.is_sanction) if each.by_undo]
 KINDS_OF: Mapping[str, Sequence[str]] = {  # name of a change's shape → the kinds of changes that it can have
     FeedChange.__name__: IN_FEED,
-    ToldChange.__name__: KINDS,
+    ToldChange.__name__: [*KINDS],
     DoneChange.__name__: BY_UNDO,
-    PreviewedChange.__name__: KINDS,
+    PreviewedChange.__name__: [*KINDS],
 }
-KIND = "Kind"
 
 
-def describe_fields(kind: str, before: object, after: object) -> dict[str, object]:
-    """Return the JSON Schemas of those fields of a change that depend on its kind."""
-    return {KIND: {"type": "string", "enum": [kind]}, "Before": before, "After": after}
+def list_sides() -> dict[str, dict[str, Sides]]:
+    """Return the name of each change's shape, with the sides of each kind that it can have."""
+    return {name: {kind: SIDES[kind] for kind in kinds} for name, kinds in KINDS_OF.items()}

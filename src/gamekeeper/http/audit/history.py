@@ -3,7 +3,6 @@
 import csv
 import io
 import itertools
-import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from functools import partial
 
@@ -19,30 +18,34 @@ from gamekeeper.game.access.refusals import (
 )
 from gamekeeper.game.audit import history, undo
 from gamekeeper.game.audit.history import HistoryPage, Pause, PointInTime
-from gamekeeper.game.audit.refusals import AlreadyUndone, ItemMovedOn, NotUndoable, UndoConflict
-from gamekeeper.game.audit.undo_items import MINUTE_MS
+from gamekeeper.game.audit.refusals import AlreadyUndone, NotUndoable
 from gamekeeper.game.core import refusals as no
-from gamekeeper.game.players.inventory import BANK, INVENTORY, Slots, read_capacity
+from gamekeeper.game.core.change import Change
+from gamekeeper.game.core.player import BANK, INVENTORY
+from gamekeeper.game.core.undo import UndoConflict
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.players.inventory import Slots, read_capacity
+from gamekeeper.game.players.refusals import ItemMovedOn
+from gamekeeper.game.players.undo_items import MINUTE_MS
+from gamekeeper.game.world.commands import DeliveryState
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.audit import codec, history_shapes
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import GIFT_REFUSALS, NO_STORE, OF_ONE_OWNER, READ, WRITE, Group, needs
-from gamekeeper.http.players import player_shapes, variable_shapes
+from gamekeeper.http.contract.operation import GIFT_REFUSALS, OF_ONE_OWNER, Group, needs
+from gamekeeper.http.players import documents, player_shapes, variable_shapes
 from gamekeeper.http.server.caller import Caller
-from gamekeeper.http.server.paging import encode_pieces, encode_rows, join_pieces
+from gamekeeper.http.server.metrics import GAUGE, MetricFamily, RoomMetrics, Sample, format_sample
+from gamekeeper.http.server.paging import CSV_BATCH, encode_pieces, encode_rows, format_cell, join_pieces
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
-from gamekeeper.store.audit.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, HistoryFilter, find_change
+from gamekeeper.http.world.link_shapes import SAMPLE_CHANGE as CHANGE
+from gamekeeper.store.audit.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, HistoryChange, HistoryFilter, find_change
+from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading
 
 JSON, CSV = "json", "csv"
 ATTACHMENT = (b"content-disposition", b'attachment; filename="changes.csv"')
 COLUMNS = history_shapes.ToldChange.__struct_fields__
-CSV_BATCH = 50  # CSV rows that are formatted between two pauses: about 3 ms of work
-# characters that start a formula in spreadsheets, also the full-width ones
-FORMULA_STARTS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
-# A formula can start at a CSV cell's start, or after a separator or quote: some spreadsheets split at semicolons.
-FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{FORMULA_STARTS}])|^(?=[\t\r\n])")
-FORMULA_IN_JSON = re.compile(rf"(?<=[;\"'])[{FORMULA_STARTS}]")  # start of a formula inside a JSON string of a CSV cell
 ACCOUNTS_ROLE = "users.query"
 NOTES = "notes.write"  # without this permission, the contents of notes are blank
 
@@ -50,26 +53,30 @@ LoadPages = Callable[[Reading], AsyncGenerator[HistoryPage]]
 
 PAST = needs("players.read", "audit.read")
 PAST_REFUSALS = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
-GROUP = Group("History", "The audit log: changes, earlier states of players, and undo.")
+# Examples for the documents, made of the demo data.
+HISTORY_CHANGE = history_shapes.ToldChange(
+    *(CHANGE.Seq, CHANGE.At, CHANGE.Kind, *samples.NAMED_PLAYER, None, None, samples.USER_ID, samples.KEEPER, False),
+    *(CHANGE.Before, CHANGE.After, samples.REQUEST_ID, "shop order 4711", None, None, True, samples.KEY_ID),
+    *("web shop", [history_shapes.ChangeDelivery("realm-2", "applied", None, None)]),
+)
+UNDO_CHANGE = history_shapes.DoneChange("items_set", samples.PLAYER_ID, None, CHANGE.After, CHANGE.Before)
+GROUP = Group("History", "The audit log: changes, earlier states of players, and undo.", place=310)
+GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/changes",
-    name="list_history",
     permissions=needs("audit.read"),
-    access=READ,
-    cache=NO_STORE,
-    query=history_shapes.HistoryQuery,
     answer=history_shapes.History,
-    rows=history_shapes.LIMITS[CSV][1],
+    rows=shapes.LIMITS[CSV][1],
     gated=True,
     refusals=(no.TooManyLongReads,),
-    example_answer=history_shapes.History([samples.HISTORY_CHANGE], 4711),
+    example_answer=history_shapes.History([HISTORY_CHANGE], 4711),
 )
-async def list_changes(request: Request, query: history_shapes.HistoryQuery) -> bytes | Response:
+async def list_history(request: Request, query: history_shapes.HistoryQuery) -> bytes | Response:
     """List changes of the audit log, newest first, with filters; `format=csv` for a table."""
     form, wanted, cursor = query.format, make_filter(query, request.caller), history_shapes.find_start(query.before)
-    usual, most = history_shapes.LIMITS[form]
+    usual, most = shapes.LIMITS[form]
     limit = min(query.limit or usual, most)
     find_cursor = request.services.keeper.feed.cursors.find
     load = partial(history.load_pages, wanted=wanted, before=cursor, limit=limit, find_cursor=find_cursor)
@@ -109,34 +116,33 @@ async def _read_csv(tx: Reading, rest: Pause, load: LoadPages, caller: Caller) -
 
 @GROUP.operation(
     "GET /api/keeper/v1/players/[lookupKey]/items",
-    name="get_past_items",
     permissions=PAST,
-    access=READ,
-    cache=NO_STORE,
-    query=history_shapes.ThenQuery,
     answer=player_shapes.ItemsThen,
     rows=OF_ONE_OWNER,
     refusals=PAST_REFUSALS,
     example_answer=player_shapes.ItemsThen(
-        [samples.COINS, samples.IN_PACK],
+        [
+            player_shapes.ItemSlot(5, None, samples.COIN, 1185),
+            player_shapes.ItemSlot(34, samples.PACK_ID, samples.PACK, 1),
+        ],
         [player_shapes.ItemSlot(0)],
         [player_shapes.Bag(samples.PACK_ID, 12, [player_shapes.ItemSlot(0)])],
     ),
 )
-async def get_items(request: Request, query: history_shapes.ThenQuery) -> bytes:
+async def get_past_items(request: Request, query: history_shapes.ThenQuery) -> bytes:
     """Get a player's inventory, bank and bags: now, or at an earlier time."""
     _, world = await _load_state(request, query.at)
     room, places = request.services.keeper.settings, dict[str, Slots]()
     for place, held in itertools.groupby(sorted(world.slots.items()), lambda each: each[0][0]):
         places[place] = dict(held)
     sizes = {INVENTORY: room.inventory_slots, BANK: room.bank_slots, **world.bags}
-    numbers = {place: codec.number_slots(places.get(place, ()), place, size) for place, size in sizes.items()}
+    numbers = {place: documents.number_slots(places.get(place, ()), place, size) for place, size in sizes.items()}
 
     def encode(place: str) -> Iterator[bytes]:
         held: Slots = places.get(place, {})
         return encode_pieces(
             numbers[place],
-            lambda some: shapes.encode([codec.make_item_slot(slot, held.get((place, slot))) for slot in some]),
+            lambda some: shapes.encode([documents.make_item_slot(slot, held.get((place, slot))) for slot in some]),
         )
 
     def encode_all() -> Iterator[bytes]:
@@ -156,17 +162,13 @@ async def get_items(request: Request, query: history_shapes.ThenQuery) -> bytes:
 
 @GROUP.operation(
     "GET /api/keeper/v1/players/[lookupKey]/spells",
-    name="get_past_spells",
     permissions=PAST,
-    access=READ,
-    cache=NO_STORE,
-    query=history_shapes.ThenQuery,
     answer=list[player_shapes.KnownSpell],
     rows=OF_ONE_OWNER,
     refusals=PAST_REFUSALS,
     example_answer=[player_shapes.KnownSpell(1, samples.STONE_SKIN)],
 )
-async def get_spells(request: Request, query: history_shapes.ThenQuery) -> bytes:
+async def get_past_spells(request: Request, query: history_shapes.ThenQuery) -> bytes:
     """List the spells a player knows: now, or at an earlier time."""
     _, world = await _load_state(request, query.at)
     return await encode_rows(
@@ -178,17 +180,13 @@ async def get_spells(request: Request, query: history_shapes.ThenQuery) -> bytes
 
 @GROUP.operation(
     "GET /api/keeper/v1/players/[lookupKey]/variables",
-    name="get_past_variables",
     permissions=PAST,
-    access=READ,
-    cache=NO_STORE,
-    query=history_shapes.ThenQuery,
     answer=list[variable_shapes.Variable],
     rows=OF_ONE_OWNER,
     refusals=PAST_REFUSALS,
     example_answer=[variable_shapes.Variable(samples.DRAGONS, 6)],
 )
-async def get_variables(request: Request, query: history_shapes.ThenQuery) -> bytes:
+async def get_past_variables(request: Request, query: history_shapes.ThenQuery) -> bytes:
     """List a player's variables: now, or at an earlier time."""
     _, world = await _load_state(request, query.at)
     return await encode_rows(
@@ -200,10 +198,7 @@ async def get_variables(request: Request, query: history_shapes.ThenQuery) -> by
 
 @GROUP.operation(
     "POST /api/keeper/v1/changes/[seq]/undo",
-    name="undo_change",
     permissions=needs("audit.undo"),
-    access=WRITE,
-    query=history_shapes.UndoQuery,
     answer=history_shapes.Undone,
     refusals=(
         *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.OwnPowers, no.NoSuchUser),
@@ -212,7 +207,7 @@ async def get_variables(request: Request, query: history_shapes.ThenQuery) -> by
         *(no.AlreadyBanned, no.AlreadyMuted, no.OwnAccount, PermissionMissing),
         *(RoleOutOfReach, RoleBeyondQuota, OwnRole, HeldByRole, LastManager, *GIFT_REFUSALS),
     ),
-    example_answer=history_shapes.Undone(4711, samples.CHANGE.Kind, [samples.UNDO_CHANGE]),
+    example_answer=history_shapes.Undone(4711, CHANGE.Kind, [UNDO_CHANGE]),
 )
 async def undo_change(request: Request, query: history_shapes.UndoQuery, seq: int) -> Response:
     """Undo a change, if the changed data has not been changed again since."""
@@ -225,7 +220,7 @@ async def undo_change(request: Request, query: history_shapes.UndoQuery, seq: in
     trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
     room, words = read_capacity(keeper.settings), keeper.changes.codec
     decide = partial(undo.undo, seq=seq, actor=by, codec=words, room=room, trade_ms=trade_ms)
-    answer = await request.change(decide, codec.encode_undo)
+    answer = await request.change(decide, _encode_undo)
     request.services.callers.clear_cache()  # clear the cached callers: the undo may have changed permissions
     return answer
 
@@ -272,7 +267,7 @@ def make_history(page: HistoryPage, caller: Caller) -> history_shapes.History:
 
 def _make_changes(page: HistoryPage, caller: Caller) -> Iterator[history_shapes.ToldChange]:
     return (
-        codec.make_log_change(each, page.undone.get(each.seq), page.deliveries.get(each.seq, ()), caller)
+        _make_log_change(each, page.undone.get(each.seq), page.deliveries.get(each.seq, ()), caller)
         for each in page.changes
     )
 
@@ -294,9 +289,53 @@ def _make_cells(change: history_shapes.ToldChange) -> Sequence[str]:
     return [format_cell(value) for value in msgspec.structs.astuple(change)]
 
 
-def format_cell(value: object) -> str:
-    if isinstance(value, str):
-        return FORMULA.sub("'", value)
-    told = shapes.encode(value).decode().removeprefix("null")
-    # escape the sign that starts a formula; the JSON value stays the same
-    return FORMULA_IN_JSON.sub(lambda sign: f"\\u{ord(sign[0]):04x}", told)
+def _make_log_change(
+    change: HistoryChange, undone_by: int | None, delivered: Sequence[DeliveryState], caller: Caller
+) -> history_shapes.ToldChange:
+    """Convert a change of the audit log to its wire shape. `Undoable` depends on the caller's permissions."""
+    allowed = undo.is_undoable(change) and undo.list_permissions(change) <= caller.permissions
+    return history_shapes.ToldChange(
+        change.seq,
+        format_instant(change.at),
+        change.kind,
+        change.player_id,
+        change.player,
+        change.user_id,
+        change.user,
+        change.actor_id,
+        change.actor or None,
+        change.over_link,
+        shapes.to_raw(change.before),
+        shapes.to_raw(change.after),
+        change.request_id,
+        change.reason,
+        change.undoes,
+        undone_by,
+        allowed and undone_by is None and not caller.read_only,
+        None if change.key is None else change.token_id,
+        change.key or None,
+        [_make_change_delivery(each) for each in delivered],
+    )
+
+
+def _make_change_delivery(each: DeliveryState) -> history_shapes.ChangeDelivery:
+    at = None if each.at is None else format_instant(each.at)
+    return history_shapes.ChangeDelivery(each.server, each.state, each.reason, at)
+
+
+def _encode_undo(result: undo.UndoResult) -> bytes:
+    changes = [_make_done_change(each) for each in result.changes]
+    return shapes.encode(history_shapes.Undone(result.change.seq, result.change.kind, changes))
+
+
+def _make_done_change(change: Change) -> history_shapes.DoneChange:
+    before, after = (side and codec.encode_side(side) for side in change.sides())
+    return history_shapes.DoneChange(change.kind, *change.whose(), shapes.to_raw(before), shapes.to_raw(after))
+
+
+async def _find_position(keeper: Keeper) -> Sequence[Sample]:
+    return [format_sample("gamekeeper_ledger_position", {}, await ledger.read_last(keeper.store))]
+
+
+POSITION = MetricFamily(GAUGE, "Number of the newest change in the audit log.")
+METRICS = (RoomMetrics({"gamekeeper_ledger_position": POSITION}, _find_position),)

@@ -6,15 +6,29 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.audit.history import KINDS, PointInTime
-from gamekeeper.http.accounts.account_shapes import CURSOR_SCHEMA, USER_FIELDS
-from gamekeeper.http.contract.shapes import PRINTABLE, Guid, Id, Instant, Limit, PlainInt32, PlainInt64, Positive
+from gamekeeper.http.accounts.account_shapes import USER_FIELDS
+from gamekeeper.http.contract.shapes import (
+    CURSOR_SCHEMA,
+    END_DESCRIPTION,
+    LIMITS,
+    TIME,
+    Guid,
+    Id,
+    Instant,
+    Limit,
+    Phrase,
+    PlainInt32,
+    PlainInt64,
+    Positive,
+    describe,
+)
 from gamekeeper.http.players.player_shapes import PLAYER_FIELDS, ChangedBag, ItemSlot, KnownSpell, Sum
 from gamekeeper.http.players.variable_shapes import AnyVariable, ChangedVariable, GuildValue
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.query_values import read_mail_cursor
+from gamekeeper.http.world.link_shapes import SAMPLE_CHANGE
 from gamekeeper.store.audit.history import NEVER
 
-TIME = {"format": "date-time", "type": "string"}
 Cursor = Annotated[int, Meta(ge=1, le=NEVER, description="Changes before this number: `Next` of the previous page.")]
 StartTime = Annotated[
     int,
@@ -23,7 +37,6 @@ StartTime = Annotated[
         extra={"read": query_values.read_start, "schema": TIME},
     ),
 ]
-END_DESCRIPTION = "A time without a fraction includes its whole second."
 EndTime = Annotated[
     int,
     Meta(
@@ -31,13 +44,12 @@ EndTime = Annotated[
         extra={"read": query_values.read_end, "schema": TIME},
     ),
 ]
-PlayerFilter = Annotated[Id, Meta(description="Changes of this player, by id; also of a deleted player.")]
-UserFilter = Annotated[Id, Meta(description="Changes of this account, and the creation and deletion of its players.")]
-ActorFilter = Annotated[Id, Meta(description="Changes made by this account, without those it reported over the link.")]
-ItemFilter = Annotated[Id, Meta(description="Changes with this item, by id, before or after the change.")]
-Phrase = Annotated[str, Meta(extra={"strip": True}, extra_json_schema=PRINTABLE)]
-RequestFilter = Annotated[Phrase, Meta(description="Changes that the request with this `X-Request-Id` made.")]
-ReasonFilter = Annotated[Phrase, Meta(description="Changes whose reason contains this text, in any letter case.")]
+PlayerFilter = Annotated[Id, describe("Changes of this player, by id; also of a deleted player.")]
+UserFilter = Annotated[Id, describe("Changes of this account, and the creation and deletion of its players.")]
+ActorFilter = Annotated[Id, describe("Changes made by this account, without those it reported over the link.")]
+ItemFilter = Annotated[Id, describe("Changes with this item, by id, before or after the change.")]
+RequestFilter = Annotated[Phrase, describe("Changes that the request with this `X-Request-Id` made.")]
+ReasonFilter = Annotated[Phrase, describe("Changes whose reason contains this text, in any letter case.")]
 KindFilter = Annotated[
     str,
     Meta(
@@ -46,10 +58,7 @@ KindFilter = Annotated[
         extra_json_schema={"enum": list(KINDS)},
     ),
 ]
-Format = Annotated[
-    Literal["json", "csv"],
-    Meta(description="`csv`: a table in UTF-8; the header `X-Next` is its `Next`."),
-]
+Format = Annotated[Literal["json", "csv"], describe("`csv`: a table in UTF-8; the header `X-Next` is its `Next`.")]
 MOMENT = {"anyOf": [{"pattern": f"^{query_values.CHANGE_NUMBER}$"}, {"format": "date-time"}], "type": "string"}
 PastMoment = Annotated[
     PointInTime,
@@ -58,8 +67,6 @@ PastMoment = Annotated[
         extra={"read": query_values.read_moment, "schema": MOMENT},
     ),
 ]
-# format of the audit log page → default limit and largest limit; larger values count as the largest
-LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
 LIMIT_DESCRIPTION = (
     "Largest number of changes: default {:,}, at most {:,}; with `format=csv` default {:,}, at most {:,}."
 )
@@ -81,10 +88,7 @@ class HistoryQuery(Struct, frozen=True, rename={"since": "from"}):
     format: Format = "json"
 
 
-Force = Annotated[
-    bool,
-    Meta(description="Undo even if another player may have the item now; otherwise 409 `item_moved_on`."),
-]
+Force = Annotated[bool, describe("Undo even if another player may have the item now; otherwise 409 `item_moved_on`.")]
 
 
 def find_start(before: int | UnsetType) -> int | None:
@@ -146,6 +150,8 @@ class DoneChange(Struct):
 
 
 class Undone(Struct):
+    """The result of an undo: number and kind of the undone change, and the changes that undid it."""
+
     Undoes: PlainInt64
     Kind: str
     Changes: list[DoneChange]
@@ -212,7 +218,6 @@ class OnlyItems(Struct, forbid_unknown_fields=True):
     Bank: list[CountedStack] = []
 
 
-TIMES = frozenset({"CreationDate", "LastOnline", "EndsAt", "NextTryAt"})
 PERSONAL = (
     PLAYER_FIELDS["name"],
     *(USER_FIELDS[each] for each in ("email", "mute_reason", "ban_reason", "reason")),
@@ -229,9 +234,7 @@ ApprovalsBefore = Annotated[
         extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
     ),
 ]
-ApprovalState = Annotated[
-    Literal["waiting", "done", "denied", "expired"], Meta(description="Only approvals in this state.")
-]
+ApprovalState = Annotated[Literal["waiting", "done", "denied", "expired"], describe("Only approvals in this state.")]
 
 
 class ApprovalsQuery(Struct, frozen=True):
@@ -283,6 +286,12 @@ class PreviewedChange(Struct):
     After: msgspec.Raw
 
 
+# Example for the documents, made of the demo data.
+SAMPLE_PREVIEW = PreviewedChange(
+    SAMPLE_CHANGE.Kind, SAMPLE_CHANGE.PlayerId, None, SAMPLE_CHANGE.Before, SAMPLE_CHANGE.After
+)
+
+
 class ApprovalDetails(Approval):
     """An approval with what it would change."""
 
@@ -295,11 +304,3 @@ class Approved(Struct):
     Id: Guid
     State: str
     Answer: str
-
-
-class Held(Struct):
-    """The answer instead of that of an operation whose change waits for approval."""
-
-    Message: str
-    Code: str
-    ApprovalId: Guid

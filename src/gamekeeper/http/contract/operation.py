@@ -1,8 +1,10 @@
 """Declare operations beside their handlers. Routing, documents and checks derive from the declarations.
 
-A handler takes the request, then what its operation declares, in this order: `body`, `query`, and the path parameters
-that have a reader in path_parameters.py. The dispatcher decodes and checks them all. A handler with other arguments is
-rejected when its module is imported. The declaration also says how many rows of a list may be read and encoded at once.
+The handler's signature is part of the declaration. After the request it takes, in this order: `body` and `query`, if
+the operation has them, with their shapes as types; then the path parameters that have a reader in path_parameters.py.
+The dispatcher decodes and checks them all. Other arguments are rejected when the module is imported. The name of the
+operation is the handler's, and GET reads while other methods write, unless the declaration says otherwise. The
+declaration also says how many rows of a list may be read and encoded at once.
 """
 
 import inspect
@@ -10,7 +12,19 @@ import types
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, Any, NotRequired, Required, TypedDict, TypeVar, Union, Unpack, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    NotRequired,
+    Required,
+    TypedDict,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+)
 
 import msgspec
 from msgspec import Struct
@@ -167,6 +181,16 @@ class Route:
         return list_names(self.path)
 
 
+class Records(NamedTuple):
+    """The records of a body that is a JSON array: their name in the documents, and their shapes."""
+
+    name: str
+    shapes: tuple[type[Struct], ...]
+
+
+NO_RECORDS = Records("", ())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation(Route):
     """A route that the API's documents describe."""
@@ -174,6 +198,7 @@ class Operation(Route):
     name: str  # method of the Python client, and operationId in OpenAPI
     number: int | None  # number of the operation in the API's specification; None: not part of it
     group: "Group"
+    records: Records  # of a body that the handler decodes itself
     answer: object  # shape of the answer; a str is a media type other than JSON
     refusals: tuple[type[Refusal], ...]  # refusals that are specific to this operation
     rows: int | None  # most rows of an answer that is a list; None: no list, or OF_ONE_OWNER
@@ -190,16 +215,15 @@ class Operation(Route):
 class OperationParts(TypedDict):
     """The parts of an operation's declaration, besides method, path, group and handler."""
 
-    name: Required[str]
     permissions: Required[frozenset[str] | None]
-    access: Required[Access]
     answer: Required[object]
-    refusals: Required[Sequence[type[Refusal]]]
+    name: NotRequired[str]  # if it is not the handler's name
+    access: NotRequired[Access]  # if a GET writes, or another method reads
     number: NotRequired[int]
-    cache: NotRequired[Cache]  # whether clients may cache the answer; required for GET, other methods are never cached
-    body: NotRequired[type[Struct] | type[bytes]]
+    refusals: NotRequired[Sequence[type[Refusal]]]  # what its own rules refuse
+    cache: NotRequired[Cache]  # for GET, whether clients may cache the answer; without it they may not
     body_limit: NotRequired[int]
-    query: NotRequired[type[Struct]]
+    records: NotRequired[Records]
     example_path: NotRequired[Mapping[str, str]]
     example_body: NotRequired[object]  # example of the request body; required if there is a body
     example_answer: NotRequired[object]  # example of the answer; required for JSON
@@ -215,6 +239,7 @@ class Group:
 
     title: str
     about: str
+    place: int  # its place among the groups in the documents; modules of rooms list their groups in a tuple `GROUPS`
     operations: list[Operation] = field(default_factory=list[Operation])
 
     def operation(self, address: str, **parts: Unpack[OperationParts]) -> Callable[[H], H]:
@@ -222,25 +247,29 @@ class Group:
         method, _, path = address.partition(" ")
 
         def declare(handler: H) -> H:
-            _require_parts(address, parts, handler)
-            _require_arguments(address, parts, list_values(path), handler)
+            values = list_values(path)
+            taken = _list_arguments(address, handler, values)
+            body, query = taken.get("body"), taken.get("query")
+            access = parts.get("access", READ if method == "GET" else WRITE)
+            _require_parts(address, parts, handler, access, body)
             self.operations.append(
                 Operation(
                     method=method,
                     path=path,
                     group=self,
                     handler=handler,
-                    name=parts["name"],
+                    name=parts.get("name", handler.__name__),
                     number=parts.get("number"),
                     permissions=parts["permissions"],
-                    access=parts["access"],
+                    access=access,
                     cache=parts.get("cache", NO_STORE),
-                    body=parts.get("body"),
+                    body=body,
                     body_limit=parts.get("body_limit", 0),
-                    query=parts.get("query"),
-                    path_values=list_values(path),
+                    query=query,
+                    records=parts.get("records", NO_RECORDS),
+                    path_values=values,
                     answer=parts["answer"],
-                    refusals=tuple(parts["refusals"]),
+                    refusals=tuple(parts.get("refusals", ())),
                     rows=parts.get("rows"),
                     gated=parts.get("gated", False),
                     example_path=parts.get("example_path", {}),
@@ -264,15 +293,14 @@ def _contains_list(kind: object) -> bool:
     return get_origin(kind) is list or any(_contains_list(each) for each in get_args(kind))
 
 
-def _require_parts(address: str, parts: OperationParts, handler: Handler) -> None:
+def _require_parts(address: str, parts: OperationParts, handler: Handler, access: Access, body: type | None) -> None:
     """Check that an operation's declaration has all required parts; the error names the missing ones."""
     missing = sorted(OperationParts.__required_keys__ - parts.keys())
-    missing += ["cache"] if address.startswith("GET ") and "cache" not in parts else []
-    missing += ["example_body"] if "body" in parts and "example_body" not in parts else []
+    missing += ["example_body"] if body and "example_body" not in parts else []
     missing += (
         ["example_answer"] if not isinstance(parts.get("answer", ""), str) and "example_answer" not in parts else []
     )
-    missing += ["rows"] if parts.get("access") is READ and is_list(parts.get("answer")) and "rows" not in parts else []
+    missing += ["rows"] if access is READ and is_list(parts.get("answer")) and "rows" not in parts else []
     missing += ["gated"] if (parts.get("rows") or 0) > MOST_AT_ONCE and not parts.get("gated") else []
     missing += ["a docstring, which is its summary"] if not handler.__doc__ else []
     if missing:
@@ -282,16 +310,23 @@ def _require_parts(address: str, parts: OperationParts, handler: Handler) -> Non
         raise DeclarationError(f"The operation {address} declares {', '.join(unknown)}, which no operation has.")
 
 
-def _require_arguments(address: str, parts: OperationParts, values: Sequence[PathValue], handler: Handler) -> None:
-    """Check a handler's arguments. A query type must be frozen: requests without parameters share one instance."""
-    if "query" in parts and not parts["query"].__struct_config__.frozen:
-        raise DeclarationError(f"The operation {address} declares {parts['query'].__name__}, which is not frozen.")
-    kinds = {"body": parts.get("body"), "query": parts.get("query")}
-    kinds |= {each.argument: inspect.signature(each.read).return_annotation for each in values}
-    declared = ["request", *(f"{name}: {kind.__name__}" for name, kind in kinds.items() if kind)]
-    _, *others = inspect.signature(handler).parameters.values()
-    taken = ["request", *(f"{each.name}: {getattr(each.annotation, '__name__', '')}" for each in others)]
-    if taken != declared:
+def _list_arguments(address: str, handler: Handler, values: Sequence[PathValue]) -> dict[str, type]:
+    """List a handler's arguments after the request, with their types; raise DeclarationError for one it cannot get.
+
+    A query type must be frozen: requests without parameters share one instance.
+    """
+    _, *parameters = inspect.signature(handler).parameters.values()
+    taken = {each.name: each.annotation for each in parameters}
+    read = {each.argument: inspect.signature(each.read).return_annotation for each in values}
+    expected = {name: taken[name] for name in ("body", "query") if name in taken} | read
+    if list(taken.items()) != list(expected.items()):
         raise DeclarationError(
-            f"The handler of {address} takes ({', '.join(taken)}). The operation declares ({', '.join(declared)})."
+            f"The handler of {address} takes {_show(taken)}. The dispatcher passes {_show(expected)}."
         )
+    if "query" in taken and not taken["query"].__struct_config__.frozen:
+        raise DeclarationError(f"The operation {address} declares {taken['query'].__name__}, which is not frozen.")
+    return taken
+
+
+def _show(arguments: Mapping[str, type]) -> str:
+    return ", ".join(("request", *(f"{name}: {getattr(kind, '__name__', kind)}" for name, kind in arguments.items())))

@@ -14,7 +14,6 @@ from gamekeeper.game.access.refusals import (
     MfaRequired,
     OwnRole,
     PermissionMissing,
-    QuotaReached,
     TooManyKeyRequests,
 )
 from gamekeeper.game.access.roles import GIVE, describe_own_role
@@ -33,9 +32,9 @@ from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import WRITE, Operation
 from gamekeeper.http.contract.path_parameters import find_parameter
 from gamekeeper.http.contract.schemas import Schema
-from gamekeeper.http.server import errors, stored_bodies
+from gamekeeper.http.server import errors
 from gamekeeper.http.server.caller import CANNOT_WRITE, POWERS, ROLES, name_power
-from gamekeeper.http.world import link_shapes
+from gamekeeper.http.server.request import is_encoded_whole
 
 RefusalType = type[Refusal]
 EXAMPLE_VALUES = {
@@ -136,13 +135,9 @@ def describe_response(kinds: Sequence[RefusalType], schema: Schema, examples: Sc
 
 
 def find_shape(kind: RefusalType, operation: Operation) -> type[shapes.Error]:
-    if kind is ApprovalRequired:
-        return shapes.HeldError
     if operation.path == errors.LOG_IN and issubclass(kind, no.Malformed | no.LogInRefusal):
         return shapes.LogInError
-    if kind is QuotaReached:
-        return shapes.QuotaError
-    return link_shapes.UnappliedError if kind is no.UnappliedChanges else shapes.Error
+    return errors.FURTHER_FIELDS[kind].shape if kind in errors.FURTHER_FIELDS else shapes.Error
 
 
 def get_code(kind: RefusalType) -> str:
@@ -199,7 +194,7 @@ def _list_key_refusals(operation: Operation) -> Iterator[RefusalType]:
             yield ApprovalRequired
     if can_be_guarded(operation):
         yield NobodyCanDecide
-        if operation.body is not None and not stored_bodies.is_encoded_whole(operation.body):
+        if operation.body is not None and not is_encoded_whole(operation.body):
             yield KeyFileUnusable  # the body is stored encrypted while the change waits
 
 
@@ -243,12 +238,8 @@ def _make_example(kind: RefusalType, operation: Operation) -> Any:  # noqa: ANN4
     message = kind.template().format_map(details)
     plain = shapes.Error(Message=message, Code=get_code(kind), RequestId=samples.REQUEST_ID)
     shape = find_shape(kind, operation)
-    if shape is shapes.HeldError:
-        return msgspec.json.decode(shapes.encode_held_error(samples.MAIL_ID, plain))
-    if shape is link_shapes.UnappliedError:
-        return msgspec.json.decode(link_shapes.encode_unapplied_error([samples.CHANGE], plain))
-    if shape is shapes.QuotaError:
-        return msgspec.json.decode(shapes.encode_quota_error(samples.END_OF_DAY, plain))
+    if further := errors.FURTHER_FIELDS.get(kind):
+        return msgspec.to_builtins(plain) | msgspec.json.decode(shapes.encode(further.example))
     if shape is shapes.LogInError:
         known = (kind.error or get_code(kind)) if issubclass(kind, no.LogInRefusal) else get_code(no.InvalidRequest)
         return msgspec.json.decode(shapes.encode_log_in_error(known, plain))

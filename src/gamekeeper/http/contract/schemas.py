@@ -1,16 +1,16 @@
 """JSON Schemas of the wire's shapes: the parts that both OpenAPI documents share."""
 
 import re
+import types
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, cast
+from typing import Any, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, Struct
 
-from gamekeeper.http.players import player_shapes, variable_shapes
+from gamekeeper.http.contract.shapes import Held, is_sent_too
 from gamekeeper.http.server import queries
-from gamekeeper.http.world import catalogue_shapes
 
 Schema = dict[str, Any]
 # function that changes a JSON Schema; arguments: name of the shape, its schema
@@ -19,16 +19,6 @@ Rename = Callable[[str], str]
 REF = "#/components/schemas/{name}"
 NULL: Schema = {"type": "null"}
 _MODULE = re.compile(r"gamekeeper\.http\.\w+\.\w+\.")
-_BODY_AND_ANSWER = frozenset(
-    shape.__name__
-    for shape in (
-        player_shapes.ItemSlot,
-        player_shapes.Bag,
-        player_shapes.KnownSpell,
-        variable_shapes.Variable,
-        *catalogue_shapes.ENTRIES.values(),
-    )
-)
 
 
 @cache
@@ -76,7 +66,7 @@ def keep_name(name: str) -> str:
 
 def name_in_body(name: str) -> str:
     """Name a shape's schema in request bodies. Add `Sent` if answers have it too: bodies require fewer fields."""
-    return f"{name}Sent" if name in _BODY_AND_ANSWER else name
+    return f"{name}Sent" if is_sent_too(list_shapes()[name]) else name
 
 
 def require_all(name: str, schema: Schema) -> Schema:
@@ -107,3 +97,51 @@ def _transform_part(key: str, value: Any, change: Callable[[Schema], Schema]) ->
 
 def _drop_default(schema: Schema) -> Schema:
     return {key: value for key, value in schema.items() if key != "default"}
+
+
+class Schemas:
+    """Makes the schemas of an OpenAPI document, and collects the components that they refer to."""
+
+    about: str
+
+    def __init__(self) -> None:
+        self.components: dict[str, Schema] = {}
+        self.responses: dict[str, Schema] = {}
+        self.examples: dict[str, Schema] = {}
+
+    def describe_query(self, shape: type[Struct]) -> dict[str, Schema]:
+        """Describe each parameter of a query in OpenAPI."""
+        return self._clean(read_query(shape), keep_name)["properties"]
+
+    def describe_held(self) -> Schema:
+        """Describe the answer to a change that waits for approval."""
+        return self._collect_answer(Held)
+
+    def _collect_answer(self, kind: Any) -> Schema:  # noqa: ANN401 - a type annotation of any form
+        return self._collect(kind, require_all, keep_name)
+
+    def _collect(self, kind: Any, change: ChangeSchema, rename: Rename) -> Schema:  # noqa: ANN401 - as above
+        if get_origin(kind) in (Union, types.UnionType):
+            return {"anyOf": [self._collect(each, change, rename) for each in get_args(kind)]}
+        schema, components = read_components(kind)
+        for each, component in components.items():
+            self._add(simplify_name(each), component, change, rename)
+        return self._clean(schema, rename)
+
+    def _add(self, name: str, component: Schema, change: ChangeSchema, rename: Rename) -> None:
+        self.components[rename(name)] = self._clean(change(name, component), rename)
+
+    def _clean(self, schema: Schema, rename: Rename) -> Schema:
+        def change(each: Schema) -> Schema:
+            """Clean one OpenAPI schema. Docstrings of shapes are left out: they are for readers of the code."""
+            plain = self._simplify(each)
+            dropped = {"title", "description"} if "properties" in plain else {"title"}
+            shown = {key: value for key, value in plain.items() if key not in dropped}
+            return shown | (
+                make_reference(rename(simplify_name(get_component_name(plain["$ref"])))) if "$ref" in plain else {}
+            )
+
+        return transform(schema, change)
+
+    def _simplify(self, schema: Schema) -> Schema:
+        return schema

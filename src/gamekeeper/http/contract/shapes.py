@@ -3,13 +3,19 @@
 Of the types of values, `extra` is read by bodies.py and queries.py, and `extra_json_schema` by openapi.py.
 """
 
-from collections.abc import Sequence
-from typing import Annotated, Generic, Literal, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.http.server.query_values import make_lenient_reader, read_lenient_direction
+from gamekeeper.http.server.query_values import CHANGE_NUMBER, make_lenient_reader, read_lenient_direction
+
+
+def describe(text: str) -> Meta:
+    """Describe a field or parameter for the API's documents and its clients."""
+    return Meta(description=text)
+
 
 ZERO = "00000000-0000-0000-0000-000000000000"
 STORABLE = {"pattern": "^[^\\x00-\\x1f\\x7f]*$"}
@@ -51,9 +57,52 @@ PlainInt64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]
 PlainDouble = Annotated[float, Meta(extra_json_schema={"format": "double"})]
 VitalPair = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]
 FiveNumbers = Annotated[list[Int32], Meta(min_length=5, max_length=5)]
-Stats = Annotated[FiveNumbers, Meta(description="Attack, ability power, defense, magic resist, speed.")]
+Stats = Annotated[FiveNumbers, describe("Attack, ability power, defense, magic resist, speed.")]
 encode = msgspec.json.Encoder().encode
 Printable = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]
+Phrase = Annotated[str, Meta(extra={"strip": True}, extra_json_schema=PRINTABLE)]
+TIME = {"format": "date-time", "type": "string"}
+END_DESCRIPTION = "A time without a fraction includes its whole second."
+CURSOR_SCHEMA = {"pattern": f"^{CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$", "type": "string"}
+# format of a page of the audit log or security log → default limit and largest limit; larger values count as the latter
+LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
+
+
+# Attributes of a shape say what its types cannot express. They are class variables of the shape:
+# * TOGETHER: fields of which a body has all or none.
+# * READ_ONLY: fields of our answers that strict bodies ignore, so that callers can send back a record they have read.
+# * FURTHER: a body may have further fields, which are kept. Names nearly like those of the shape are still rejected,
+#   except these.
+# * SENT_TOO: bodies and answers have the shape.
+# * CHOICE: the shapes of which a body has one, for the documents: name of a field, and its value → shape.
+
+
+def list_together(shape: type[Struct]) -> Sequence[str]:
+    return getattr(shape, "TOGETHER", ())
+
+
+def list_read_only(shape: type[Struct]) -> Sequence[str]:
+    return getattr(shape, "READ_ONLY", ())
+
+
+def find_further(shape: type[Struct]) -> frozenset[str] | None:
+    return getattr(shape, "FURTHER", None)
+
+
+def is_sent_too(shape: type[Struct]) -> bool:
+    return getattr(shape, "SENT_TOO", False)
+
+
+def find_choice(shape: type[Struct]) -> tuple[str, Mapping[str, type[Struct]]] | None:
+    return getattr(shape, "CHOICE", None)
+
+
+def describe_together(shape: type[Struct]) -> dict[str, object]:
+    """Return JSON Schema's `dependentRequired` for fields that a body has together; empty if the shape has none."""
+    together = list_together(shape)
+    optional = [each.name for each in msgspec.structs.fields(shape) if not each.required]
+    needing = {field: [each for each in together if each != field] for field in optional}
+    return {"dependentRequired": needing} if together else {}
 
 
 class Error(Struct):
@@ -69,15 +118,23 @@ class LogInError(Error):
 
 
 class QuotaError(Error):
-    """The refusal of a gift beyond a quota, with the end of the day. `encode_quota_error` encodes it."""
+    """The refusal of a gift beyond a quota, with the end of the day."""
 
     EndsAt: Instant
 
 
 class HeldError(Error):
-    """The refusal of a change that waits for approval. `encode_held_error` encodes it."""
+    """The refusal of a change that waits for approval."""
 
     ApprovalId: str
+
+
+class Held(Struct):
+    """The answer instead of that of an operation whose change waits for approval."""
+
+    Message: str
+    Code: str
+    ApprovalId: Guid
 
 
 def describe_code(codes: Sequence[str]) -> dict[str, object]:
@@ -89,21 +146,13 @@ def encode_log_in_error(code: str, error: Error) -> bytes:
     return encode({"error": code, **msgspec.structs.asdict(error)})
 
 
-def encode_quota_error(ends_at: str, error: Error) -> bytes:
-    return encode({**msgspec.structs.asdict(error), "EndsAt": ends_at})
-
-
-def encode_held_error(approval_id: str, error: Error) -> bytes:
-    return encode({**msgspec.structs.asdict(error), "ApprovalId": approval_id})
-
-
 R = TypeVar("R")
 DEFAULT_SIZE = 5
 
 
 class LegacyPage(Struct):
-    page: Natural = 0
-    count: Annotated[Int32, Meta(description=f"Records per page; 0 or less: {DEFAULT_SIZE}.")] = DEFAULT_SIZE
+    page: Annotated[Natural, describe("Number of the page, from 0.")] = 0
+    count: Annotated[Int32, describe(f"Records per page; 0 or less: {DEFAULT_SIZE}.")] = DEFAULT_SIZE
 
 
 class SentPage(Struct):
@@ -113,10 +162,10 @@ class SentPage(Struct):
     count: Int32 | UnsetType = UNSET
 
 
-PageNumber = Annotated[Natural, Meta(description="Number of the page, from 0. A page after the last one is empty.")]
-PageSize = Annotated[Positive, Meta(description="Records per page; larger values count as the server's maximum.")]
-Limit = Annotated[Positive, Meta(description="Largest number of records in the answer.")]
-Direction = Annotated[Literal["Ascending", "Descending"], Meta(description="Sort direction.")]
+PageNumber = Annotated[Natural, describe("Number of the page, from 0. A page after the last one is empty.")]
+PageSize = Annotated[Positive, describe("Records per page; larger values count as the server's maximum.")]
+Limit = Annotated[Positive, describe("Largest number of records in the answer.")]
+Direction = Annotated[Literal["Ascending", "Descending"], describe("Sort direction.")]
 Search = Annotated[
     str,
     Meta(
@@ -189,6 +238,12 @@ class PageQuery(Struct, frozen=True):
     limit: Limit | UnsetType = UNSET
 
 
+class SearchQuery(PageQuery, frozen=True):
+    search: Search = ""
+    sortBy: str = "name"  # noqa: N815 - the wire's spelling
+    sortDirection: Direction = "Ascending"  # noqa: N815 - as above
+
+
 class Paged(Struct, Generic[R]):
     """A page of records. `encode_paged` encodes it."""
 
@@ -254,5 +309,22 @@ def encode_legacy(total: int, page: int, records: Sequence[bytes]) -> bytes:
     return b"".join((head, b",".join(records), b"]}"))
 
 
+def to_raw(stored: str | bytes | None) -> msgspec.Raw:
+    return msgspec.Raw("null" if stored is None else stored)
+
+
 def encode_array(records: Sequence[bytes]) -> bytes:
     return b"[" + b",".join(records) + b"]"
+
+
+class Sides(NamedTuple):
+    """The types of `Before` and `After` of one kind of change.
+
+    A side that is always null is declared as nullable: client generators fail on null as the only type.
+    """
+
+    before: object
+    after: object
+
+
+SIDES: dict[str, Sides] = {}  # kind of change → its sides; each room adds those of its kinds

@@ -4,15 +4,13 @@ Schemas are simplified to the forms that all client generators understand.
 """
 
 import re
-import types
-from typing import Any, Union, get_args, get_origin
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from gamekeeper.http.access import credential_shapes
-from gamekeeper.http.audit import change_shapes, history_shapes
-from gamekeeper.http.contract import body_rules, operation_refusals, schemas
+from gamekeeper.http.contract import operation_refusals, schemas
 from gamekeeper.http.contract import shapes as http_shapes
 from gamekeeper.http.contract.operation import Operation
 from gamekeeper.http.contract.path_parameters import PathParameter
@@ -21,18 +19,15 @@ from gamekeeper.http.contract.schemas import (
     ChangeSchema,
     Rename,
     Schema,
-    get_component_name,
+    Schemas,
     keep_name,
     make_reference,
     name_in_body,
     read_components,
-    read_query,
-    require_all,
-    simplify_name,
-    transform,
 )
-from gamekeeper.http.world import catalogue_shapes
 
+# name of a shape of changes → kind → types of `Before` and `After`
+Sides = Mapping[str, Mapping[str, tuple[object, object]]]
 TYPES = {bool: "boolean", int: "integer", str: "string"}
 RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
@@ -84,7 +79,7 @@ def _find_width(bounds: list[int]) -> str | None:
 
 JSON = "application/json"
 ERROR = "ApiError"
-ENTRY = "CatalogueEntry"
+KIND = "Kind"
 UNKNOWN_KINDS = "Later versions may have more kinds of changes: skip unknown ones."
 ABOUT = """\
 * **This is the strict contract**, for client generators. The server accepts more, such as numbers as text, forms, and
@@ -96,28 +91,24 @@ ABOUT = """\
 """
 
 
-class Contract:
+class Contract(Schemas):
     """Makes the schemas of the strict OpenAPI document. Every JSON object becomes a named component."""
 
     about = ABOUT
 
-    def __init__(self, name_pattern: str, max_level: int) -> None:
+    def __init__(self, name_pattern: str, max_level: int, sides: Sides) -> None:
+        super().__init__()
+        self._sides = sides
         self._formats: dict[str, Schema] = {
             "name": {"type": "string", "pattern": f"^(?:{name_pattern})$"},
             "level": {"type": "integer", "minimum": 1, "maximum": max_level},
         }
-        self.components: dict[str, Schema] = {}
-        self.responses: dict[str, Schema] = {}
-        self.examples: dict[str, Schema] = {}
         self.components[ERROR] = self._describe_shape(http_shapes.Error)
 
     def describe_path(self, parameter: PathParameter) -> Schema:
         schema = parameter.strict_schema or parameter.schema
         example = int(parameter.example) if schema["type"] == "integer" else parameter.example
         return {"schema": schema, "description": parameter.about, "example": example}
-
-    def describe_query(self, shape: type[Struct]) -> dict[str, Schema]:
-        return self._simplify(read_query(shape), keep_name)["properties"]
 
     def describe_body(self, operation: Operation) -> Schema:
         schema, required = self._describe_body_schema(operation)
@@ -126,16 +117,12 @@ class Contract:
 
     def describe_answer(self, operation: Operation) -> Schema:
         """Describe an operation's answer in OpenAPI. An answer with several shapes becomes a component of its own."""
-        described = self._collect(operation.answer, require_all, keep_name)
+        described = self._collect_answer(operation.answer)
         if "anyOf" not in described:
             return described
         name = f"{_to_pascal_case(operation.name)}Answer"
         self.components[name] = described
         return make_reference(name)
-
-    def describe_held(self) -> Schema:
-        """Describe the answer to a change that waits for approval."""
-        return self._collect(history_shapes.Held, require_all, keep_name)
 
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
         """Describe an operation's errors by status in OpenAPI. All of them use one error component per operation."""
@@ -165,75 +152,57 @@ class Contract:
         fields: Schema = {}
         shapes = dict.fromkeys(operation_refusals.find_shape(kind, operation) for kind in kinds)
         for shape in [each for each in shapes if each is not http_shapes.Error]:
-            self._collect(shape, require_all, keep_name)
+            self._collect_answer(shape)
             fields |= self.components.pop(shape.__name__)["properties"]
         return {**base, "properties": {**base["properties"], **fields, **http_shapes.describe_code(codes)}}
 
     def _describe_body_schema(self, operation: Operation) -> tuple[Schema, bool]:
         if operation.body is None or not issubclass(operation.body, Struct):
-            kinds = dict.fromkeys(catalogue_shapes.ENTRIES.values())
-            self.components[ENTRY] = {
+            name, kinds = operation.records
+            self.components[name] = {
                 "anyOf": [self._collect(kind, self._forbid_unknown, name_in_body) for kind in kinds]
             }
-            return {"type": "array", "items": make_reference(ENTRY)}, True
-        if operation.body is credential_shapes.LogIn:
-            grants = {
-                name: self._collect(kind, self._forbid_unknown, name_in_body)
-                for name, kind in credential_shapes.GRANTS.items()
+            return {"type": "array", "items": make_reference(name)}, True
+        if choice := http_shapes.find_choice(operation.body):
+            options = {
+                value: self._collect(kind, self._forbid_unknown, name_in_body) for value, kind in choice[1].items()
             }
-            self.components[operation.body.__name__] = _make_choice(credential_shapes.GRANT_TYPE, grants)
+            self.components[operation.body.__name__] = _make_choice(choice[0], options)
             return make_reference(operation.body.__name__), True
         required = any(each.required for each in msgspec.structs.fields(operation.body))
         return self._collect(operation.body, self._forbid_unknown, name_in_body), required
 
-    def _collect(self, kind: Any, change: ChangeSchema, rename: Rename) -> Schema:  # noqa: ANN401 - a type annotation of any form
-        if get_origin(kind) in (Union, types.UnionType):
-            return {"anyOf": [self._collect(each, change, rename) for each in get_args(kind)]}
-        schema, components = read_components(kind)
-        for each, component in components.items():
-            name = simplify_name(each)
-            if rename(name) in self.components:
-                continue
-            described = self._simplify(change(name, component), rename)
-            self.components[rename(name)] = described
-            if name in change_shapes.KINDS_OF:
-                self.components[rename(name)] = self._split_by_kind(name, described)
-        return self._simplify(schema, rename)
+    def _add(self, name: str, component: Schema, change: ChangeSchema, rename: Rename) -> None:
+        if rename(name) in self.components:
+            return
+        super()._add(name, component, change, rename)
+        if name in self._sides:
+            self.components[rename(name)] = self._split_by_kind(name, self.components[rename(name)])
 
     def _split_by_kind(self, name: str, change: Schema) -> Schema:
         """Make one OpenAPI component per kind of change, with the schemas of its `Before` and `After`."""
         variants: dict[str, Schema] = {}
-        for kind in change_shapes.KINDS_OF[name]:
-            sides = (self._describe_side(each) for each in change_shapes.SIDES[kind])
+        for kind, sides in self._sides[name].items():
+            before, after = (self._collect_answer(each) for each in sides)
             variant = f"{_to_pascal_case(kind)}{name}"
             self.components[variant] = {
                 **change,
-                "properties": change["properties"] | change_shapes.describe_fields(kind, *sides),
+                "properties": change["properties"]
+                | {KIND: {"type": "string", "enum": [kind]}, "Before": before, "After": after},
             }
             variants[kind] = make_reference(variant)
-        return {"description": UNKNOWN_KINDS, **_make_choice(change_shapes.KIND, variants)}
-
-    def _describe_side(self, kind: object) -> Schema:
-        return self._collect(kind, require_all, keep_name)
+        return {"description": UNKNOWN_KINDS, **_make_choice(KIND, variants)}
 
     def _forbid_unknown(self, name: str, schema: Schema) -> Schema:
-        is_open = schemas.list_shapes()[name] in body_rules.OPEN
-        return {**schema, "additionalProperties": is_open, **body_rules.describe_together(schemas.list_shapes()[name])}
+        shape = schemas.list_shapes()[name]
+        is_open = http_shapes.find_further(shape) is not None
+        return {**schema, "additionalProperties": is_open, **http_shapes.describe_together(shape)}
 
     def _describe_shape(self, shape: type[Struct]) -> Schema:
-        return self._simplify(read_components(shape)[1][shape.__name__], keep_name)
+        return self._clean(read_components(shape)[1][shape.__name__], keep_name)
 
-    def _simplify(self, schema: Schema, rename: Rename) -> Schema:
-        def change(each: Schema) -> Schema:
-            """Simplify one OpenAPI schema. Docstrings of shapes are left out: they are for readers of the code."""
-            plain = simplify(self._formats.get(each.get("format", ""), each))
-            dropped = {"title", "description"} if "properties" in plain else {"title"}
-            shown = {key: value for key, value in plain.items() if key not in dropped}
-            return shown | (
-                make_reference(rename(simplify_name(get_component_name(plain["$ref"])))) if "$ref" in plain else {}
-            )
-
-        return transform(schema, change)
+    def _simplify(self, schema: Schema) -> Schema:
+        return simplify(self._formats.get(schema.get("format", ""), schema))
 
 
 def _make_choice(field: str, options: dict[str, Schema]) -> Schema:

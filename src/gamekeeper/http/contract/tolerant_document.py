@@ -1,39 +1,27 @@
 """Schemas of the tolerant OpenAPI document: everything that bodies.py accepts. The fuzz tests use it."""
 
-import types
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union
 
 import msgspec
 from msgspec import Struct
 
-from gamekeeper.http.access import credential_shapes
-from gamekeeper.http.audit import history_shapes
-from gamekeeper.http.contract import body_rules, operation_refusals, schemas
+from gamekeeper.http.contract import operation_refusals, schemas
 from gamekeeper.http.contract import shapes as http_shapes
 from gamekeeper.http.contract.operation import Operation
 from gamekeeper.http.contract.path_parameters import PathParameter
 from gamekeeper.http.contract.schemas import (
     NULL,
-    ChangeSchema,
-    Rename,
     Schema,
+    Schemas,
     get_component_name,
-    keep_name,
-    make_reference,
     name_in_body,
-    read_components,
-    read_query,
-    require_all,
-    simplify_name,
     transform,
 )
 from gamekeeper.http.server import bodies
-from gamekeeper.http.world import catalogue_shapes
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 TRUTH = [True, False, "true", "false"]
 BLANK: Schema = {"const": ""}  # schema of an empty text, which stands for null in a form
-GRANTS = credential_shapes.PasswordGrant | credential_shapes.RefreshGrant
 MAX_SHARED_REFUSALS = 3
 ABOUT = """\
 * Names in paths, queries and bodies match in any letter case. Integers and booleans of a body may also be text. In a
@@ -41,37 +29,30 @@ ABOUT = """\
 """
 
 
-class TolerantContract:
-    """Makes the schemas of the tolerant OpenAPI document, and collects the components that they refer to."""
+class TolerantContract(Schemas):
+    """Makes the schemas of the tolerant OpenAPI document."""
 
     about = ABOUT
 
     def __init__(self, name_pattern: str, max_level: int) -> None:
+        super().__init__()
         self._names = f"^(?:{name_pattern})$"
         self._max_level = max_level
-        self.components: dict[str, Schema] = {}
-        self.responses: dict[str, Schema] = {}
-        self.examples: dict[str, Schema] = {}
 
     def describe_path(self, parameter: PathParameter) -> Schema:
         return {"schema": parameter.schema, "description": parameter.about, "example": parameter.example}
-
-    def describe_query(self, shape: type[Struct]) -> dict[str, Schema]:
-        """Describe each parameter of a query in OpenAPI."""
-        return _clean(read_query(shape), keep_name)["properties"]
 
     def describe_body(self, operation: Operation) -> Schema:
         """Describe a request body in OpenAPI. Without required fields it may be empty, or `[]`: PHP's empty object."""
         example = msgspec.to_builtins(operation.example_body)
         if operation.body is None or not issubclass(operation.body, Struct):
-            entries = [
-                self._describe_sent(kind, strict=True) for kind in dict.fromkeys(catalogue_shapes.ENTRIES.values())
-            ]
+            entries = [self._describe_sent(kind, strict=True) for kind in operation.records.shapes]
             schema: Schema = {"type": "array", "items": {"anyOf": entries}}
             return {"required": True, "content": {JSON: {"schema": schema, "example": example}}}
-        is_log_in = operation.body is credential_shapes.LogIn
-        schema = self._describe_sent(GRANTS if is_log_in else operation.body, strict=operation.is_own_api)
-        required = is_log_in or any(each.required for each in msgspec.structs.fields(operation.body))
+        choice = http_shapes.find_choice(operation.body)
+        body = Union[tuple(choice[1].values())] if choice else operation.body  # noqa: UP007 - made at run time
+        schema = self._describe_sent(body, strict=operation.is_own_api)
+        required = choice is not None or any(each.required for each in msgspec.structs.fields(operation.body))
         forgiving = schema if required else {"anyOf": [schema, {"type": "array", "maxItems": 0}]}
         content: Schema = {JSON: {"schema": forgiving, "example": example}}
         if operation.takes_forms:
@@ -79,11 +60,7 @@ class TolerantContract:
         return {"required": required, "content": content}
 
     def describe_answer(self, operation: Operation) -> Schema:
-        return self._describe_shape(operation.answer)
-
-    def describe_held(self) -> Schema:
-        """Describe the answer to a change that waits for approval."""
-        return self._describe_shape(history_shapes.Held)
+        return self._collect_answer(operation.answer)
 
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
         """Describe an operation's errors by status in OpenAPI. Responses that operations share become components."""
@@ -105,15 +82,12 @@ class TolerantContract:
                 operation_refusals.get_code(kind)
             )
         described = [
-            {"allOf": [self._describe_shape(shape), {"properties": http_shapes.describe_code(codes)}]}
+            {"allOf": [self._collect_answer(shape), {"properties": http_shapes.describe_code(codes)}]}
             for shape, codes in shapes.items()
         ]
         return described[0] if len(described) == 1 else {"anyOf": described}
 
-    def _describe_shape(self, kind: Any) -> Schema:  # noqa: ANN401 - a type annotation of any form
-        return self._collect(kind, require_all, keep_name)
-
-    def _describe_sent(self, kind: Any, *, strict: bool) -> Schema:  # noqa: ANN401 - as above
+    def _describe_sent(self, kind: Any, *, strict: bool) -> Schema:  # noqa: ANN401 - a type annotation of any form
         """Describe a request body as bodies.py reads it: strictly or not."""
         return self._collect(kind, self._forbid_unknown if strict else self._tolerate, name_in_body)
 
@@ -123,14 +97,6 @@ class TolerantContract:
             return {"anyOf": [self._describe_form(each) for each in schema["anyOf"]]}
         known = transform(self.components[get_component_name(schema["$ref"])], _adapt_to_form)
         return {"additionalProperties": {"type": ["string", "number", "boolean"]}, **known}
-
-    def _collect(self, kind: Any, change: ChangeSchema, rename: Rename) -> Schema:  # noqa: ANN401 - as above
-        if get_origin(kind) in (Union, types.UnionType):
-            return {"anyOf": [self._collect(each, change, rename) for each in get_args(kind)]}
-        schema, components = read_components(kind)
-        for each, component in components.items():
-            self.components[rename(simplify_name(each))] = _clean(change(simplify_name(each), component), rename)
-        return _clean(schema, rename)
 
     def _tolerate(self, name: str, schema: Schema) -> Schema:
         forgiven = transform(schema, self._tolerate_value)
@@ -145,10 +111,10 @@ class TolerantContract:
         forgiven = self._tolerate(name, schema)
         about = {"readOnly": True, "description": "Accepted and ignored."}
         shape = schemas.list_shapes()[name]
-        more = dict.fromkeys(body_rules.READ_ONLY.get(shape, ()), about)
-        is_open = shape in body_rules.OPEN
+        more = dict.fromkeys(http_shapes.list_read_only(shape), about)
+        is_open = http_shapes.find_further(shape) is not None
         closed = {**forgiven, "properties": {**forgiven["properties"], **more}, "additionalProperties": is_open}
-        return closed | body_rules.describe_together(shape)
+        return closed | http_shapes.describe_together(shape)
 
     def _tolerate_value(self, schema: Schema) -> Schema:
         if schema.get("format") == "level":
@@ -183,15 +149,3 @@ def _make_number_pattern(least: int, most: int) -> str:
     sign = "-?" if least < 0 else ""
     more = f"[1-9][0-9]{{0,{len(str(most)) - 2}}}" if most > 9 else f"[{max(least, 0)}-{most}]"  # noqa: PLR2004 - one digit
     return f"^{sign}{more}$" if least > 0 or most <= 9 else f"^(0|{sign}{more})$"  # noqa: PLR2004 - as above
-
-
-def _clean(schema: Schema, rename: Rename) -> Schema:
-    def change(each: Schema) -> Schema:
-        """Clean one OpenAPI schema. Docstrings of shapes are left out: they are for readers of the code."""
-        dropped = {"title", "description"} if "properties" in each else {"title"}
-        shown = {key: value for key, value in each.items() if key not in dropped}
-        return shown | (
-            make_reference(rename(simplify_name(get_component_name(each["$ref"])))) if "$ref" in each else {}
-        )
-
-    return transform(schema, change)

@@ -1,25 +1,51 @@
 """Activity over time: a player's play sessions, series of numbers, and the retention of new players."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from msgspec import UNSET, UnsetType
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
+from gamekeeper.game.core.background_jobs import Job, Run
 from gamekeeper.game.core.refusals import BadField
-from gamekeeper.game.insight import activity_series
+from gamekeeper.game.insight import activity, activity_series
 from gamekeeper.game.insight.activity_series import MAX_POINTS, ActivitySeries, CohortPoint, Point, Span, TooManyPoints
-from gamekeeper.game.insight.calendar import format_day
+from gamekeeper.ground.instants import format_day, format_instant
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import MOST_AT_ONCE, NO_STORE, READ, READ_PLAYERS, Group
+from gamekeeper.http.contract.operation import MOST_AT_ONCE, READ_PLAYERS, Group
 from gamekeeper.http.insight import economy_shapes
-from gamekeeper.http.server.instants import format_instant
-from gamekeeper.http.server.request import Request
-from gamekeeper.store.engine.interface import Reading
+from gamekeeper.http.server.request import Request, Services
+from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading
 from gamekeeper.store.players import presence
 from gamekeeper.store.players.presence import PlaySession
 
-GROUP = Group("Activity", "Players online over time, active and new players, retention, and play sessions.")
+# Examples for the documents, made of the demo data.
+PLAY_SESSION = economy_shapes.PlaySession(samples.REALM, "2026-01-31T10:30:00.000Z", samples.TIME, 5400)
+ACTIVITY_SERIES = economy_shapes.ActivitySeries(
+    "2026-01-31T00:00:00.000Z",
+    samples.TIME,
+    "day",
+    [
+        economy_shapes.ActivityPoint(
+            "2026-01-31T00:00:00.000Z",
+            Online=11.25,
+            OnlineMax=19,
+            Active=31,
+            New=2,
+            Returning=3,
+            PlaySeconds=486000,
+            SignIns=12,
+            Requests=51840,
+            Errors=0,
+        )
+    ],
+)
+RETENTION = economy_shapes.Retention(
+    "2025-12-03", "2026-01-31", [economy_shapes.RetentionCohort("2026-01-20", Players=4, Day1=3, Day7=2, Day30=None)]
+)
+GROUP = Group("Activity", "Players online over time, active and new players, retention, and play sessions.", place=380)
+GROUPS = (GROUP,)
 TOO_MANY_POINTS = f"is too early: the range has more than {MAX_POINTS:,} points"
 
 TOO_EARLY = "must not be before 1970"
@@ -27,16 +53,12 @@ TOO_EARLY = "must not be before 1970"
 
 @GROUP.operation(
     "GET /api/keeper/v1/activity",
-    name="get_activity",
     permissions=READ_PLAYERS,
-    access=READ,
-    cache=NO_STORE,
-    query=economy_shapes.ActivityQuery,
     answer=economy_shapes.ActivitySeries,
     rows=MAX_POINTS,
     gated=True,
     refusals=(no.TooManyLongReads,),
-    example_answer=samples.ACTIVITY_SERIES,
+    example_answer=ACTIVITY_SERIES,
 )
 async def get_activity(request: Request, query: economy_shapes.ActivityQuery) -> bytes:
     """Get numbers over time, such as players online, active and new players, and play time."""
@@ -54,16 +76,12 @@ async def get_activity(request: Request, query: economy_shapes.ActivityQuery) ->
 
 @GROUP.operation(
     "GET /api/keeper/v1/activity/retention",
-    name="get_retention",
     permissions=READ_PLAYERS,
-    access=READ,
-    cache=NO_STORE,
-    query=economy_shapes.RetentionQuery,
     answer=economy_shapes.Retention,
     rows=MAX_POINTS,
     gated=True,
     refusals=(no.TooManyLongReads,),
-    example_answer=samples.RETENTION,
+    example_answer=RETENTION,
 )
 async def get_retention(request: Request, query: economy_shapes.RetentionQuery) -> bytes:
     """Get the new players of each day, and how many of them were online 1, 7 and 30 days later."""
@@ -83,15 +101,10 @@ async def get_retention(request: Request, query: economy_shapes.RetentionQuery) 
 
 @GROUP.operation(
     "GET /api/keeper/v1/players/[lookupKey]/sessions",
-    name="list_play_sessions",
     permissions=READ_PLAYERS,
-    access=READ,
-    cache=NO_STORE,
-    query=economy_shapes.SessionsQuery,
     answer=economy_shapes.PlaySessions,
     rows=MOST_AT_ONCE,
-    refusals=(),
-    example_answer=economy_shapes.PlaySessions([samples.PLAY_SESSION], None),
+    example_answer=economy_shapes.PlaySessions([PLAY_SESSION], None),
 )
 async def list_play_sessions(request: Request, query: economy_shapes.SessionsQuery) -> bytes:
     """List when a player was online, and on which game server, newest first."""
@@ -141,3 +154,22 @@ def _make_point(point: Point) -> economy_shapes.ActivityPoint:
 
 def _make_cohort(cohort: CohortPoint) -> economy_shapes.RetentionCohort:
     return economy_shapes.RetentionCohort(format_day(cohort.day), *cohort[1:])
+
+
+async def _save_requests(services: Services) -> None:
+    rates = services.metrics.request_rates
+    counts = rates.take_unsaved()
+    if not counts.requests:
+        return
+    try:
+        await activity.save_requests(services.keeper.store, *counts)
+    except DatabaseUnavailable:
+        rates.put_back(counts)
+        raise
+
+
+def _start_saving(services: Services) -> Run:
+    return partial(_save_requests, services)
+
+
+JOBS = (Job("requests", activity.SAVE_REQUESTS_SECONDS, _start_saving, at_stop=True),)

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from gamekeeper.http.accounts.account_shapes import CURSOR_SCHEMA, NoteText
+from gamekeeper.http.accounts.account_shapes import NoteText
 from gamekeeper.http.contract.shapes import (
+    CURSOR_SCHEMA,
     Guid,
     Instant,
     Limit,
@@ -19,14 +20,15 @@ from gamekeeper.http.contract.shapes import (
     PlainInt64,
     Positive,
     Text,
+    describe,
 )
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.query_values import read_mail_cursor
 
 Ranks = Literal["level", "item", "variable", "play_time"]
 BoardName = Annotated[str, Meta(max_length=40, pattern="^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")]
-SeasonNumber = Annotated[Positive, Meta(description="Number of the season; default the running or last one.")]
-Around = Annotated[Text, Meta(description="Name or id of a player: the page has it in the middle. `page` is ignored.")]
+SeasonNumber = Annotated[Positive, describe("Number of the season; default the running or last one.")]
+Around = Annotated[Text, describe("Name or id of a player: the page has it in the middle. `page` is ignored.")]
 
 
 class CreateBoard(Struct):
@@ -35,44 +37,44 @@ class CreateBoard(Struct):
     `Gain`: rank by what players gain in the season, not by what they have.
     """
 
-    Name: BoardName
-    Title: Text
-    Ranks: Ranks
-    Thing: Text | UnsetType = UNSET
-    Gain: bool = False
-    HideStaff: bool = True
-    Public: bool = False
-    SeasonTitle: Text = ""
-    StartsAt: Instant | UnsetType = UNSET
-    EndsAt: Instant | UnsetType = UNSET
+    Name: Annotated[BoardName, describe("Name in addresses: a to z, 0 to 9 and -.")]
+    Title: Annotated[Text, describe("Title for people.")]
+    Ranks: Annotated[Ranks, describe("What players are ranked by.")]
+    Thing: Annotated[Text, describe("Name or id of the item or variable.")] | UnsetType = UNSET
+    Gain: Annotated[bool, describe("Rank by what players gain in the season, not by what they have.")] = False
+    HideStaff: Annotated[bool, describe("Leave accounts with permissions out.")] = True
+    Public: Annotated[bool, describe("Show it without a token, if the server's public side is on.")] = False
+    SeasonTitle: Annotated[Text, describe("Title of the first season.")] = ""
+    StartsAt: Annotated[Instant, describe("When the first season starts; default now.")] | UnsetType = UNSET
+    EndsAt: Annotated[Instant, describe("When it ends; default never.")] | UnsetType = UNSET
 
 
 class SaveBoard(Struct):
     """What to change about a board. What is left out stays as it is."""
 
-    Title: Text | UnsetType = UNSET
-    HideStaff: bool | UnsetType = UNSET
-    Public: bool | UnsetType = UNSET
+    Title: Annotated[Text, describe("The new title.")] | UnsetType = UNSET
+    HideStaff: Annotated[bool, describe("Leave accounts with permissions out.")] | UnsetType = UNSET
+    Public: Annotated[bool, describe("Show it without a token, if the server's public side is on.")] | UnsetType = UNSET
 
 
 class StartSeason(Struct):
     """A season after the last one. Without `StartsAt` it starts now; without `EndsAt` it stays open."""
 
-    Title: Text = ""
-    StartsAt: Instant | UnsetType = UNSET
-    EndsAt: Instant | UnsetType = UNSET
+    Title: Annotated[Text, describe("Title of the season.")] = ""
+    StartsAt: Annotated[Instant, describe("When it starts; default now.")] | UnsetType = UNSET
+    EndsAt: Annotated[Instant, describe("When it ends; default never.")] | UnsetType = UNSET
 
 
 class SaveSeason(Struct):
     """What to change about a season. `EndsAt` null: it stays open. `EndNow`: it ends at the time of the request."""
 
-    Title: Text | UnsetType = UNSET
-    EndsAt: Instant | UnsetType | None = UNSET
-    EndNow: bool = False
+    Title: Annotated[Text, describe("The new title.")] | UnsetType = UNSET
+    EndsAt: Annotated[Instant, describe("The new end.")] | UnsetType | None = UNSET
+    EndNow: Annotated[bool, describe("End it at the time of the request.")] = False
 
 
 class HideAccount(Struct):
-    Hidden: bool
+    Hidden: Annotated[bool, describe("True hides the players of the account, false shows them again.")]
 
 
 class StandingsQuery(PageQuery, frozen=True):
@@ -81,27 +83,31 @@ class StandingsQuery(PageQuery, frozen=True):
 
 
 class SeasonRecord(Struct):
+    """A season."""
+
     Number: PlainInt32
     Title: str
     StartsAt: Instant
     EndsAt: Instant | None  # null: open
     State: Annotated[
         Literal["planned", "running", "ended", "final"],
-        Meta(description="ended: its last changes are still being counted; final: the standings stay as they are."),
+        describe("ended: its last changes are still being counted; final: the standings stay as they are."),
     ]
-    Complete: Annotated[bool, Meta(description="False: some players are not counted yet.")]
+    Complete: Annotated[bool, describe("False: some players are not counted yet.")]
 
 
 class BoardRecord(Struct):
+    """A board with its seasons."""
+
     Name: str
     Title: str
     Ranks: Ranks
     ThingId: Guid | None
-    Thing: Annotated[str | None, Meta(description="Name of the item or variable in the catalogue.")]
+    Thing: Annotated[str | None, describe("Name of the item or variable in the catalogue.")]
     Gain: bool
     HideStaff: bool
     Public: bool
-    Seasons: Annotated[list[SeasonRecord], Meta(description="Newest first, at most 20.")]
+    Seasons: Annotated[list[SeasonRecord], describe("Newest first, at most 20.")]
 
 
 class HiddenAccount(Struct):
@@ -113,7 +119,7 @@ class BoardList(Struct):
     Boards: list[BoardRecord]
     Hidden: Annotated[
         list[HiddenAccount],
-        Meta(description="Accounts whose players are on no board; empty without the permission users.query."),
+        describe("Accounts whose players are on no board; empty without the permission users.query."),
     ]
 
 
@@ -125,9 +131,9 @@ class HiddenState(Struct):
 
 class StandingRecord(Struct):
     Rank: PlainInt32
-    PlayerId: Annotated[Guid | None, Meta(description="Null: the player was deleted.")]
+    PlayerId: Annotated[Guid | None, describe("Null: the player was deleted.")]
     Name: str | None
-    Value: Annotated[PlainInt64, Meta(description="Level, quantity, value, or play time in seconds.")]
+    Value: Annotated[PlainInt64, describe("Level, quantity, value, or play time in seconds.")]
 
 
 class StandingsPage(Struct):
@@ -193,10 +199,10 @@ SignalsBefore = Annotated[
         extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
     ),
 ]
-SignalState = Annotated[Literal["open", "acknowledged"], Meta(description="Only signals in this state.")]
+SignalState = Annotated[Literal["open", "acknowledged"], describe("Only signals in this state.")]
 SignalRule = Annotated[
     Literal["supply", "gain", "gift", "bag", "conservation", "refusals", "silent"],
-    Meta(description="Only signals of this rule."),
+    describe("Only signals of this rule."),
 ]
 
 
@@ -208,7 +214,7 @@ class SignalsQuery(Struct, frozen=True):
 
 
 class AcknowledgeSignal(Struct):
-    Note: NoteText = ""
+    Note: Annotated[NoteText, describe("What was found, at most 1000 characters.")] = ""
 
 
 class EvidenceChange(Struct):
@@ -234,6 +240,8 @@ class SignalEvidence(Struct):
 
 
 class Signal(Struct):
+    """What a rule has found."""
+
     Id: Guid
     Rule: str
     State: str  # open or acknowledged

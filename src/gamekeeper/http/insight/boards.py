@@ -16,13 +16,15 @@ from gamekeeper.game.insight.boards import (
     find_state,
     is_complete,
 )
+from gamekeeper.game.insight.refusals import NoSuchBoard, NoSuchSeason
+from gamekeeper.ground.instants import format_instant, parse_instant
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.audit.history import ACCOUNTS_ROLE
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import MANY, NO_STORE, READ, READ_PLAYERS, WRITE, Group, needs
+from gamekeeper.http.contract.operation import MANY, READ_PLAYERS, Group, needs
+from gamekeeper.http.contract.path_parameters import PathParameter
 from gamekeeper.http.insight import board_shapes
 from gamekeeper.http.server import paging
-from gamekeeper.http.server.instants import format_instant, parse_instant
 from gamekeeper.http.server.paging import PageRange
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -30,23 +32,38 @@ from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight.boards import HiddenAccount, Season
 
 WRITE_BOARDS = needs("boards.write")
-GROUP = Group("Boards", "Rankings of players in seasons, for leaderboards.")
+# Examples for the documents, made of the demo data.
+SEASON_RECORD = board_shapes.SeasonRecord(1, "Spring", samples.TIME, samples.END_OF_DAY, "final", Complete=True)
+BOARD_RECORD = board_shapes.BoardRecord(
+    Name=samples.BOARD,
+    Title="Most silver",
+    Ranks="item",
+    ThingId=samples.COIN,
+    Thing="Silver Mark",
+    Gain=False,
+    HideStaff=True,
+    Public=False,
+    Seasons=[SEASON_RECORD],
+)
+GROUP = Group("Boards", "Rankings of players in seasons, for leaderboards.", place=350)
+GROUPS = (GROUP,)
 LONGEST_NUMBER = 9  # digits of a season's number
+
+
+PathParameter("board", "The board's name.", samples.BOARD, NoSuchBoard)
+
+
+PathParameter("season", "The season's number.", "1", NoSuchSeason)
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/boards",
-    name="list_boards",
     permissions=READ_PLAYERS,
-    access=READ,
-    cache=NO_STORE,
     answer=board_shapes.BoardList,
     rows=MANY,
     gated=True,
     refusals=(no.TooManyLongReads,),
-    example_answer=board_shapes.BoardList(
-        [samples.BOARD_RECORD], [board_shapes.HiddenAccount(samples.USER_ID, samples.USER)]
-    ),
+    example_answer=board_shapes.BoardList([BOARD_RECORD], [board_shapes.HiddenAccount(*samples.NAMED_USER)]),
 )
 async def list_boards(request: Request) -> bytes:
     """List all boards with their newest seasons, and the accounts that are hidden from them."""
@@ -62,14 +79,11 @@ async def list_boards(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/keeper/v1/boards",
-    name="create_board",
     permissions=WRITE_BOARDS,
-    access=WRITE,
-    body=board_shapes.CreateBoard,
     answer=board_shapes.BoardRecord,
     refusals=(refusals.BoardExists, refusals.TooManyBoards),
     example_body=board_shapes.CreateBoard("richest", "Richest players", "item", samples.COIN),
-    example_answer=samples.BOARD_RECORD,
+    example_answer=BOARD_RECORD,
 )
 async def create_board(request: Request, body: board_shapes.CreateBoard) -> Response:
     """Create a board with its first season."""
@@ -81,14 +95,10 @@ async def create_board(request: Request, body: board_shapes.CreateBoard) -> Resp
 
 @GROUP.operation(
     "PUT /api/keeper/v1/boards/[board]",
-    name="save_board",
     permissions=WRITE_BOARDS,
-    access=WRITE,
-    body=board_shapes.SaveBoard,
     answer=board_shapes.BoardRecord,
-    refusals=(),
     example_body=board_shapes.SaveBoard(Title="Richest players", Public=True),
-    example_answer=samples.BOARD_RECORD,
+    example_answer=BOARD_RECORD,
 )
 async def save_board(request: Request, body: board_shapes.SaveBoard) -> Response:
     """Change the title of a board, whether it hides staff, and whether it is public."""
@@ -102,12 +112,9 @@ async def save_board(request: Request, body: board_shapes.SaveBoard) -> Response
 
 @GROUP.operation(
     "DELETE /api/keeper/v1/boards/[board]",
-    name="delete_board",
     permissions=WRITE_BOARDS,
-    access=WRITE,
     answer=board_shapes.BoardRecord,
-    refusals=(),
-    example_answer=samples.BOARD_RECORD,
+    example_answer=BOARD_RECORD,
 )
 async def delete_board(request: Request) -> Response:
     """Delete a board with all its seasons and their final standings."""
@@ -116,14 +123,11 @@ async def delete_board(request: Request) -> Response:
 
 @GROUP.operation(
     "POST /api/keeper/v1/boards/[board]/seasons",
-    name="start_season",
     permissions=WRITE_BOARDS,
-    access=WRITE,
-    body=board_shapes.StartSeason,
     answer=board_shapes.BoardRecord,
     refusals=(refusals.SeasonRunning, refusals.TooManyBoards),
     example_body=board_shapes.StartSeason(Title="Summer"),
-    example_answer=samples.BOARD_RECORD,
+    example_answer=BOARD_RECORD,
 )
 async def start_season(request: Request, body: board_shapes.StartSeason) -> Response:
     """Start or plan a season. One that is open ends when the new one starts."""
@@ -133,14 +137,11 @@ async def start_season(request: Request, body: board_shapes.StartSeason) -> Resp
 
 @GROUP.operation(
     "PUT /api/keeper/v1/boards/[board]/seasons/[season]",
-    name="save_season",
     permissions=WRITE_BOARDS,
-    access=WRITE,
-    body=board_shapes.SaveSeason,
     answer=board_shapes.BoardRecord,
     refusals=(refusals.SeasonRunning, refusals.SeasonEnded),
     example_body=board_shapes.SaveSeason(Title="First summer"),
-    example_answer=samples.BOARD_RECORD,
+    example_answer=BOARD_RECORD,
 )
 async def save_season(request: Request, body: board_shapes.SaveSeason) -> Response:
     """Change the title or the end of a season that is not over, or end it now."""
@@ -156,11 +157,7 @@ async def save_season(request: Request, body: board_shapes.SaveSeason) -> Respon
 
 @GROUP.operation(
     "GET /api/keeper/v1/boards/[board]/standings",
-    name="list_standings",
     permissions=READ_PLAYERS,
-    access=READ,
-    cache=NO_STORE,
-    query=board_shapes.StandingsQuery,
     answer=board_shapes.StandingsPage,
     rows=MOST_PAGE_ROWS,
     refusals=(refusals.NoSuchSeason, no.NoSuchPlayer, refusals.NotOnBoard),
@@ -169,9 +166,9 @@ async def save_season(request: Request, body: board_shapes.SaveSeason) -> Respon
         0,
         5,
         1,
-        samples.BOARD_RECORD,
-        samples.SEASON_RECORD,
-        [board_shapes.StandingRecord(1, samples.PLAYER_ID, samples.PLAYER, 1185)],
+        BOARD_RECORD,
+        SEASON_RECORD,
+        [board_shapes.StandingRecord(1, *samples.NAMED_PLAYER, 1185)],
     ),
 )
 async def list_standings(request: Request, query: board_shapes.StandingsQuery) -> bytes:
@@ -190,14 +187,11 @@ async def list_standings(request: Request, query: board_shapes.StandingsQuery) -
 
 @GROUP.operation(
     "POST /api/keeper/v1/users/[lookupKey]/boards",
-    name="hide_user",
     permissions=needs("boards.write", "users.query"),
-    access=WRITE,
-    body=board_shapes.HideAccount,
     answer=board_shapes.HiddenState,
     refusals=(refusals.TooManyHidden,),
     example_body=board_shapes.HideAccount(Hidden=True),
-    example_answer=board_shapes.HiddenState(samples.USER_ID, samples.USER, Hidden=True),
+    example_answer=board_shapes.HiddenState(*samples.NAMED_USER, Hidden=True),
 )
 async def hide_user(request: Request, body: board_shapes.HideAccount) -> Response:
     """Hide all players of an account from all boards, or show them again."""

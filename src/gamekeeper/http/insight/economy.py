@@ -15,12 +15,12 @@ from gamekeeper.game.insight.economy_reports import (
     Sums,
     is_command_line,
 )
+from gamekeeper.ground.instants import encode_date, format_instant
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import NO_STORE, READ, READ_PLAYERS, Group, needs
+from gamekeeper.http.contract.operation import READ_PLAYERS, Group, needs
 from gamekeeper.http.insight import economy_shapes
 from gamekeeper.http.server import paging
-from gamekeeper.http.server.instants import encode_date, format_instant
 from gamekeeper.http.server.paging import PageRange
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.insight.economy import EconomyState, GiftFilter
@@ -105,20 +105,33 @@ def _make_sources(sums: Sums) -> tuple[economy_shapes.Sources, economy_shapes.So
     return created, destroyed
 
 
-GROUP = Group("Economy", "Items in circulation, where they come from, and who has the most.")
+# Examples for the documents, made of the demo data.
+UP_TO = economy_shapes.UpTo(4711, samples.TIME, "2025-01-01T09:00:00.000Z", Complete=True)
+_COIN_FLOWS = (economy_shapes.Sources(Game=1200, Staff=40), economy_shapes.Sources(Game=300))
+ECONOMY_PAGE = economy_shapes.EconomyPage(
+    *(1, 0, 5, 1, "2026-01-25", "2026-01-31", UP_TO),
+    [economy_shapes.EconomyItem(samples.COIN, "Silver Mark", 93120, 61, *_COIN_FLOWS)],
+)
+ITEM_ECONOMY = economy_shapes.ItemEconomy(
+    samples.COIN, "Silver Mark", 93120, 61, UP_TO, [economy_shapes.ItemDay("2026-01-31", 93120, 61, *_COIN_FLOWS)]
+)
+HOLDERS_PAGE = economy_shapes.HoldersPage(
+    *(61, 0, 5, 1), Ranked=True, Holders=61, UpTo=UP_TO, Values=[economy_shapes.Holder(1, *samples.NAMED_PLAYER, 4200)]
+)
+GIFTS_PAGE = economy_shapes.GiftsPage(
+    *(1, 0, 5, 1, "2026-01-25", "2026-01-31", UP_TO),
+    [economy_shapes.GiftSum("staff", *samples.NAMED_USER, None, samples.COIN, "Silver Mark", 40, 0)],
+)
+GROUP = Group("Economy", "Items in circulation, where they come from, and who has the most.", place=320)
+GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/economy",
-    name="list_economy",
     permissions=READ_PLAYERS,
-    access=READ,
-    cache=NO_STORE,
-    query=economy_shapes.EconomyQuery,
     answer=economy_shapes.EconomyPage,
     rows=MOST_PAGE_ROWS,
-    refusals=(),
-    example_answer=samples.ECONOMY_PAGE,
+    example_answer=ECONOMY_PAGE,
 )
 async def list_economy(request: Request, query: economy_shapes.EconomyQuery) -> bytes:
     """List items with quantity, holders, and what was created and destroyed in a range."""
@@ -131,15 +144,11 @@ async def list_economy(request: Request, query: economy_shapes.EconomyQuery) -> 
 
 @GROUP.operation(
     "GET /api/keeper/v1/economy/items/[itemId]",
-    name="get_item_economy",
     permissions=READ_PLAYERS,
-    access=READ,
-    cache=NO_STORE,
-    query=economy_shapes.DaysQuery,
     answer=economy_shapes.ItemEconomy,
     rows=reports.MAX_ITEM_DAYS,
     refusals=(no.NoSuchItem,),
-    example_answer=samples.ITEM_ECONOMY,
+    example_answer=ITEM_ECONOMY,
 )
 async def get_item_economy(request: Request, query: economy_shapes.DaysQuery, item_id: str) -> bytes:
     """Get what was created and destroyed of an item on each UTC day, by source; at most 400 days."""
@@ -150,15 +159,11 @@ async def get_item_economy(request: Request, query: economy_shapes.DaysQuery, it
 
 @GROUP.operation(
     "GET /api/keeper/v1/economy/items/[itemId]/holders",
-    name="list_item_holders",
     permissions=READ_PLAYERS,
-    access=READ,
-    cache=NO_STORE,
-    query=shapes.PageQuery,
     answer=economy_shapes.HoldersPage,
     rows=MOST_PAGE_ROWS,
     refusals=(no.NoSuchItem,),
-    example_answer=samples.HOLDERS_PAGE,
+    example_answer=HOLDERS_PAGE,
 )
 async def list_item_holders(request: Request, query: shapes.PageQuery, item_id: str) -> bytes:
     """List who has the most of an item: all if the setting `ranked` names it, else 100."""
@@ -167,15 +172,11 @@ async def list_item_holders(request: Request, query: shapes.PageQuery, item_id: 
 
 @GROUP.operation(
     "GET /api/keeper/v1/economy/variables/[variableId]/holders",
-    name="list_variable_holders",
     permissions=READ_PLAYERS,
-    access=READ,
-    cache=NO_STORE,
-    query=shapes.PageQuery,
     answer=economy_shapes.HoldersPage,
     rows=MOST_PAGE_ROWS,
     refusals=(no.NoSuchVariable,),
-    example_answer=samples.HOLDERS_PAGE,
+    example_answer=HOLDERS_PAGE,
 )
 async def list_variable_holders(request: Request, query: shapes.PageQuery, variable_id: str) -> bytes:
     """List players by the value of a variable that the setting `ranked` names, highest first."""
@@ -184,15 +185,10 @@ async def list_variable_holders(request: Request, query: shapes.PageQuery, varia
 
 @GROUP.operation(
     "GET /api/keeper/v1/economy/staff",
-    name="list_gifts",
     permissions=needs("audit.read"),
-    access=READ,
-    cache=NO_STORE,
-    query=economy_shapes.GiftsQuery,
     answer=economy_shapes.GiftsPage,
     rows=MOST_PAGE_ROWS,
-    refusals=(),
-    example_answer=samples.GIFTS_PAGE,
+    example_answer=GIFTS_PAGE,
 )
 async def list_gifts(request: Request, query: economy_shapes.GiftsQuery) -> bytes:
     """List how much accounts and API keys gave and took of each item, most first."""

@@ -4,8 +4,19 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.http.audit.history_shapes import END_DESCRIPTION, TIME
-from gamekeeper.http.contract.shapes import Guid, Id, Instant, Limit, PageQuery, PlainDouble, PlainInt32, PlainInt64
+from gamekeeper.http.contract.shapes import (
+    END_DESCRIPTION,
+    TIME,
+    Guid,
+    Id,
+    Instant,
+    Limit,
+    PageQuery,
+    PlainDouble,
+    PlainInt32,
+    PlainInt64,
+    describe,
+)
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.query_values import read_end, read_start
 from gamekeeper.store.audit.history import NEVER
@@ -25,9 +36,9 @@ LastDay = Annotated[
         extra={"read": read_end, "schema": TIME},
     ),
 ]
-GivenItem = Annotated[Id, Meta(description="Gifts of this item.")]
+GivenItem = Annotated[Id, describe("Gifts of this item.")]
 
-GiverId = Annotated[Id, Meta(description="Gifts of this account or API key; all zeros: the command line.")]
+GiverId = Annotated[Id, describe("Gifts of this account or API key; all zeros: the command line.")]
 
 
 class DaysQuery(Struct, frozen=True, rename={"since": "from"}):
@@ -53,7 +64,7 @@ class UpTo(Struct):
     Seq: PlainInt64
     At: Instant | None
     Since: Instant
-    Complete: Annotated[bool, Meta(description="False: totals and holders are still being counted for some players.")]
+    Complete: Annotated[bool, describe("False: totals and holders are still being counted for some players.")]
 
 
 class Sources(Struct):
@@ -68,8 +79,8 @@ class Sources(Struct):
 
 class EconomyItem(Struct):
     ItemId: Guid
-    Name: Annotated[str | None, Meta(description="Null: the item is not in the catalogue.")]
-    Quantity: Annotated[PlainInt64, Meta(description="In circulation: in all slots of all players.")]
+    Name: Annotated[str | None, describe("Null: the item is not in the catalogue.")]
+    Quantity: Annotated[PlainInt64, describe("In circulation: in all slots of all players.")]
     Holders: PlainInt64
     Created: Sources
     Destroyed: Sources
@@ -88,13 +99,15 @@ class EconomyPage(Struct):
 
 class ItemDay(Struct):
     Day: Date
-    Quantity: Annotated[PlainInt64 | None, Meta(description="At the end of the day; null: not known.")]
+    Quantity: Annotated[PlainInt64 | None, describe("At the end of the day; null: not known.")]
     Holders: PlainInt64 | None
     Created: Sources
     Destroyed: Sources
 
 
 class ItemEconomy(Struct):
+    """An item with its days."""
+
     ItemId: Guid
     Name: str | None
     Quantity: PlainInt64
@@ -106,29 +119,26 @@ class ItemEconomy(Struct):
 class Holder(Struct):
     Rank: PlainInt32
     PlayerId: Guid
-    Name: Annotated[str | None, Meta(description="Null: the player has just been deleted.")]
-    Quantity: Annotated[PlainInt64, Meta(description="How many of the item, or the value of the variable.")]
+    Name: Annotated[str | None, describe("Null: the player has just been deleted.")]
+    Quantity: Annotated[PlainInt64, describe("How many of the item, or the value of the variable.")]
 
 
 class HoldersPage(Struct):
-    Total: Annotated[PlainInt32, Meta(description="Holders that can be listed.")]
+    Total: Annotated[PlainInt32, describe("Holders that can be listed.")]
     Page: PlainInt32
     PageSize: PlainInt32
     Count: PlainInt32
-    Ranked: Annotated[
-        bool,
-        Meta(description="False: the setting `ranked` does not name it; an item then has its first 100."),
-    ]
-    Holders: Annotated[PlainInt64 | None, Meta(description="All players who have it; null: not known.")]
+    Ranked: Annotated[bool, describe("False: the setting `ranked` does not name it; an item then has its first 100.")]
+    Holders: Annotated[PlainInt64 | None, describe("All players who have it; null: not known.")]
     UpTo: UpTo
     Values: list[Holder]
 
 
 class GiftSum(Struct):
     Source: Literal["staff", "key"]
-    GiverId: Annotated[Guid | None, Meta(description="An account or an API key; null: the command line.")]
-    Name: Annotated[str | None, Meta(description="Null: the command line, or a deleted account.")]
-    Owner: Annotated[str | None, Meta(description="The account of an API key.")]
+    GiverId: Annotated[Guid | None, describe("An account or an API key; null: the command line.")]
+    Name: Annotated[str | None, describe("Null: the command line, or a deleted account.")]
+    Owner: Annotated[str | None, describe("The account of an API key.")]
     ItemId: Guid
     ItemName: str | None
     Given: PlainInt64
@@ -156,7 +166,7 @@ SessionsBefore = Annotated[
 ]
 ActivityStep = Annotated[
     Literal["minute", "hour", "day", "week", "month"],
-    Meta(description="Length of a point. Weeks begin on Monday; all steps are in UTC."),
+    describe("Length of a point. Weeks begin on Monday; all steps are in UTC."),
 ]
 ActivityFrom = Annotated[
     int,

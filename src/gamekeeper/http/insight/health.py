@@ -11,13 +11,15 @@ import socket
 import threading
 
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.keeper import Keeper
+from gamekeeper.game.core.background_jobs import Job, Run
 from gamekeeper.game.core.refusals import Denied
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.contract import shapes
-from gamekeeper.http.contract.operation import NO_STORE, NO_TOKEN, READ, Group
+from gamekeeper.http.contract.operation import NO_TOKEN, READ, Group, Route
 from gamekeeper.http.server import errors
 from gamekeeper.http.server.admission import TIMEOUT_SECONDS, SharedQuery
-from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.metrics import PUBLISH_SECONDS
+from gamekeeper.http.server.request import Request, Services
 from gamekeeper.http.server.response import Response
 from gamekeeper.http.world import info_shapes
 from gamekeeper.store.access import credentials
@@ -33,17 +35,14 @@ def make_readiness_query(keeper: Keeper) -> SharedQuery[None]:
     return SharedQuery(lambda: keeper.store.write(_write_probe, reserved=True), FRESH_SECONDS)
 
 
-GROUP = Group("Health", "Health checks for load balancers.")
+GROUP = Group("Health", "Health checks for load balancers.", place=410)
+GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /health/live",
-    name="get_liveness",
     permissions=NO_TOKEN,
-    access=READ,
-    cache=NO_STORE,
     answer=info_shapes.Health,
-    refusals=(),
     example_answer=info_shapes.Health("live"),
 )
 async def get_liveness(request: Request) -> bytes:
@@ -54,12 +53,8 @@ async def get_liveness(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /health/ready",
-    name="get_readiness",
     permissions=NO_TOKEN,
-    access=READ,
-    cache=NO_STORE,
     answer=info_shapes.Health,
-    refusals=(),
     example_answer=info_shapes.Health("ready"),
 )
 async def get_readiness(request: Request) -> bytes:
@@ -163,3 +158,23 @@ async def show_metrics(request: Request) -> Response:
     if scheme.lower() != b"bearer" or not hmac.compare_digest(sent.strip(), token.encode()):
         raise Denied(WRONG if authorization else "")
     return Response((await request.services.metrics.render()).encode(), content_type=TEXT)
+
+
+# the metrics page for Prometheus, which is not part of the API
+METRICS_ROUTE = Route(method="GET", path="/metrics", permissions=NO_TOKEN, access=READ, handler=show_metrics)
+
+
+def _watch_standbys(services: Services) -> Run | None:
+    expected = services.keeper.settings.synchronous_standbys
+    return database_checks.StandbyMonitor(services.keeper.store, expected).check if expected else None
+
+
+def _publish_metrics(services: Services) -> Run | None:
+    settings = services.keeper.settings
+    return services.metrics.publish if settings.metrics_token and settings.workers > 1 else None
+
+
+JOBS = (
+    Job("standbys", database_checks.STANDBY_SECONDS, _watch_standbys),
+    Job("metrics", PUBLISH_SECONDS, _publish_metrics),
+)

@@ -1,5 +1,6 @@
 """Signals: list them, see their evidence, acknowledge them."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import msgspec
@@ -7,35 +8,64 @@ import msgspec
 from gamekeeper.game.core.lookup import parse_guid
 from gamekeeper.game.insight import signals
 from gamekeeper.game.insight.refusals import NoSuchSignal
-from gamekeeper.game.insight.signal_rules import BAG, BEYOND, SILENT
 from gamekeeper.game.insight.signals import MOST_CHANGES, Evidence, EvidenceChange
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.audit.history import ACCOUNTS_ROLE
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import MOST_AT_ONCE, NO_STORE, READ, WRITE, Group, needs
+from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
+from gamekeeper.http.contract.path_parameters import declare_id
 from gamekeeper.http.insight import board_shapes
 from gamekeeper.http.server.caller import Caller
-from gamekeeper.http.server.instants import format_instant
+from gamekeeper.http.server.metrics import COUNTER, GAUGE, MetricFamily, RoomMetrics, Sample, format_sample
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.insight.signals import ChangeOfPlayer
+from gamekeeper.store.insight import signals as rows
+from gamekeeper.store.insight.signals import BAG, BEYOND, SILENT, ChangeOfPlayer
 
 READ_SIGNALS = needs("audit.read")
-GROUP = Group("Signals", "What rules over changes, requests and game servers have found.")
+# Examples for the documents, made of the demo data.
+SIGNAL = board_shapes.Signal(
+    Id=samples.MAIL_ID,
+    Rule="gain",
+    State="open",
+    FirstAt=samples.TIME,
+    LastAt=samples.LATER_TIME,
+    Times=3,
+    ItemId=samples.COIN,
+    Item="Silver Mark",
+    PlayerId=samples.PLAYER_ID,
+    Player=samples.PLAYER,
+    GiverId=None,
+    Giver=None,
+    Server=None,
+    BagId=None,
+    Evidence=board_shapes.SignalEvidence(10_000, 48_000, None, 131_072, None, None, None),
+    AcknowledgedAt=None,
+    AcknowledgedById=None,
+    AcknowledgedBy=None,
+    Note=None,
+)
+SIGNAL_DETAILS = board_shapes.SignalDetails(
+    *msgspec.structs.astuple(SIGNAL),
+    Changes=[board_shapes.EvidenceChange(4711, 48_000, samples.TIME, *samples.NAMED_PLAYER)],
+    MoreChanges=0,
+)
+GROUP = Group("Signals", "What rules over changes, requests and game servers have found.", place=130)
+GROUPS = (GROUP,)
+
+
+declare_id("signalId", "The signal's id.", samples.MAIL_ID, "signal_id")
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/signals",
-    name="list_signals",
     permissions=READ_SIGNALS,
-    access=READ,
-    cache=NO_STORE,
-    query=board_shapes.SignalsQuery,
     answer=board_shapes.Signals,
     rows=MOST_AT_ONCE,
-    refusals=(),
-    example_answer=board_shapes.Signals([samples.SIGNAL], samples.MAIL_CURSOR),
+    example_answer=board_shapes.Signals([SIGNAL], samples.MAIL_CURSOR),
 )
 async def list_signals(request: Request, query: board_shapes.SignalsQuery) -> bytes:
     """List signals, newest first."""
@@ -50,14 +80,11 @@ async def list_signals(request: Request, query: board_shapes.SignalsQuery) -> by
 
 @GROUP.operation(
     "GET /api/keeper/v1/signals/[signalId]",
-    name="get_signal",
     permissions=READ_SIGNALS,
-    access=READ,
-    cache=NO_STORE,
     answer=board_shapes.SignalDetails,
     rows=MOST_CHANGES,
     refusals=(NoSuchSignal,),
-    example_answer=samples.SIGNAL_DETAILS,
+    example_answer=SIGNAL_DETAILS,
 )
 async def get_signal(request: Request, signal_id: str) -> bytes:
     """Get a signal with the changes of its evidence."""
@@ -74,14 +101,11 @@ async def get_signal(request: Request, signal_id: str) -> bytes:
 
 @GROUP.operation(
     "POST /api/keeper/v1/signals/[signalId]/acknowledge",
-    name="acknowledge_signal",
     permissions=needs("signals.write"),
-    access=WRITE,
-    body=board_shapes.AcknowledgeSignal,
     example_body=board_shapes.AcknowledgeSignal("The event of this weekend."),
     answer=board_shapes.Signal,
     refusals=(NoSuchSignal,),
-    example_answer=samples.SIGNAL,
+    example_answer=SIGNAL,
 )
 async def acknowledge_signal(request: Request, body: board_shapes.AcknowledgeSignal, signal_id: str) -> Response:
     """Acknowledge a signal. One that is acknowledged already stays as it is."""
@@ -139,3 +163,21 @@ def _make_change(change: EvidenceChange, found: ChangeOfPlayer | None) -> board_
         PlayerId=found.player_id if found else None,
         Player=found.player if found else None,
     )
+
+
+async def _count_signals(keeper: Keeper) -> Sequence[Sample]:
+    """Count the signals of each rule, zeros included: an increase from nothing would not be noticed."""
+    counts = {each.rule: each for each in await rows.read_counts(keeper.store)}
+    samples: list[Sample] = []
+    for rule in signals.RULES:
+        count = counts.get(rule)
+        samples.append(format_sample("gamekeeper_signals_open", {"rule": rule}, count.opened if count else 0))
+        samples.append(format_sample("gamekeeper_signals_raised_total", {"rule": rule}, count.raised if count else 0))
+    return samples
+
+
+FAMILIES = {
+    "gamekeeper_signals_open": MetricFamily(GAUGE, "Signals that nobody has acknowledged, by rule."),
+    "gamekeeper_signals_raised_total": MetricFamily(COUNTER, "Signals raised, by rule."),
+}
+METRICS = (RoomMetrics(FAMILIES, _count_signals),)

@@ -16,9 +16,10 @@ from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.lists.player_filters import Cursor
 from gamekeeper.game.lists.player_walks import ACCOUNT, LEVEL, NAME, QUANTITY, SEEN, Order
 from gamekeeper.http.access.role_shapes import AccountWithRoles
-from gamekeeper.http.audit.history_shapes import END_DESCRIPTION, TIME
 from gamekeeper.http.contract.shapes import (
+    END_DESCRIPTION,
     PRINTABLE,
+    TIME,
     Direction,
     Id,
     Instant,
@@ -29,6 +30,7 @@ from gamekeeper.http.contract.shapes import (
     Positive,
     Printable,
     Search,
+    describe,
     encode,
     encode_array,
 )
@@ -93,10 +95,10 @@ class Finds(Struct):
     Found: list[Found]
 
 
-ClassFilter = Annotated[Id, Meta(description="Players of this class, by id.")]
-MapFilter = Annotated[Id, Meta(description="Players on this map, by id.")]
-LowestLevel = Annotated[Positive, Meta(description="Players of this level or a higher one.")]
-HighestLevel = Annotated[Positive, Meta(description="Players of this level or a lower one.")]
+ClassFilter = Annotated[Id, describe("Players of this class, by id.")]
+MapFilter = Annotated[Id, describe("Players on this map, by id.")]
+LowestLevel = Annotated[Positive, describe("Players of this level or a higher one.")]
+HighestLevel = Annotated[Positive, describe("Players of this level or a lower one.")]
 SeenFrom = Annotated[
     int,
     Meta(
@@ -111,9 +113,9 @@ SeenTo = Annotated[
         extra={"read": read_end, "schema": TIME},
     ),
 ]
-Banned = Annotated[bool, Meta(description="Players whose account is banned, or is not. Needs `users.query`.")]
-Online = Annotated[bool, Meta(description="Players who are online, or are not.")]
-HeldItem = Annotated[Id, Meta(description="Players who have this item, as of the last counted change.")]
+Banned = Annotated[bool, describe("Players whose account is banned, or is not. Needs `users.query`.")]
+Online = Annotated[bool, describe("Players who are online, or are not.")]
+HeldItem = Annotated[Id, describe("Players who have this item, as of the last counted change.")]
 NamePart = Annotated[
     str,
     Meta(
@@ -128,7 +130,7 @@ FilterSort = Annotated[
         "banned accounts are sorted by account.",
     ),
 ]
-FilterDirection = Annotated[Direction, Meta(description="Default: Descending for seen and quantity.")]
+FilterDirection = Annotated[Direction, describe("Default: Descending for seen and quantity.")]
 FilterCursor = Annotated[
     Cursor,
     Meta(
@@ -137,7 +139,7 @@ FilterCursor = Annotated[
     ),
 ]
 FilterPage = Annotated[
-    PageNumber, Meta(description="Number of the page, from 0. Only where `Total` is known; ignored with a cursor.")
+    PageNumber, describe("Number of the page, from 0. Only where `Total` is known; ignored with a cursor.")
 ]
 
 
@@ -165,11 +167,11 @@ class FilteredPlayersQuery(PlayerConditions, frozen=True):
 class FilteredPlayers(Struct):
     """A page of players. `encode_filtered` encodes it."""
 
-    Total: Annotated[PlainInt32 | None, Meta(description="Number of matches; null: not known, there may be more.")]
-    Searched: Annotated[PlainInt32, Meta(description="Players that were compared with the filter for this page.")]
+    Total: Annotated[PlainInt32 | None, describe("Number of matches; null: not known, there may be more.")]
+    Searched: Annotated[PlainInt32, describe("Players that were compared with the filter for this page.")]
     SortBy: str
     SortDirection: str
-    Next: Annotated[str | None, Meta(description="Cursor of the next page; also after a page with few or no matches.")]
+    Next: Annotated[str | None, describe("Cursor of the next page; also after a page with few or no matches.")]
     Values: list[PlayerRecord]
 
 
@@ -181,7 +183,7 @@ def encode_filtered(page: FilteredPlayers, records: Sequence[bytes]) -> bytes:
 NEEDS = "Needs `audit.read`."
 AccountState = Annotated[
     Literal["banned", "muted", "powers"],
-    Meta(description="Accounts that are banned, are muted, or have any permission."),
+    describe("Accounts that are banned, are muted, or have any permission."),
 ]
 RoleFilter = Annotated[str, Meta(description="Accounts with this role.", extra_json_schema=PRINTABLE)]
 SignedInFrom = Annotated[
@@ -232,6 +234,8 @@ class FilteredUser(AccountWithRoles):
 
 
 class FilteredUsers(Struct):
-    Total: Annotated[PlainInt32, Meta(description="Number of matches that were found.")]
-    Complete: Annotated[bool, Meta(description="Whether these are all matches; false: there may be more.")]
+    """A page of accounts that match a filter. If not `Complete`, there may be more matches than `Total`."""
+
+    Total: Annotated[PlainInt32, describe("Number of matches that were found.")]
+    Complete: Annotated[bool, describe("Whether these are all matches; false: there may be more.")]
     Values: list[FilteredUser]

@@ -6,30 +6,32 @@ from msgspec import UNSET
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
-from gamekeeper.game.players import inventory, items, player_edits, slots
-from gamekeeper.game.players.inventory import BANK, INVENTORY, Slots
+from gamekeeper.game.core.player import BANK, INVENTORY
+from gamekeeper.game.players import inventory, items, player_edits
+from gamekeeper.game.players.inventory import ItemCounts, SlotChanges, Slots
 from gamekeeper.game.players.refusals import BagInItself, NoSuchContainer, SlotChanged, SlotHoldsLess, SlotOccupied
-from gamekeeper.http.audit import codec
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import (
     GIFT_REFUSALS,
     MOST_AT_ONCE,
     OF_ONE_OWNER,
-    READ,
     READ_PLAYERS,
     REVALIDATED,
-    WRITE,
     Group,
     needs,
 )
-from gamekeeper.http.players import player_shapes, players
+from gamekeeper.http.players import documents, player_shapes, players
 from gamekeeper.http.server.paging import encode_pieces, join_pieces
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import items as item_rows
 
-GROUP = Group("Items", "Inventory, bank and bags; give and take items.")
+# Examples for the documents, made of the demo data.
+NAMED_COINS = player_shapes.NamedSlot(5, None, samples.COIN, 1185, samples.BUFFS, "Silver Mark")
+NAMED_PACK = player_shapes.NamedSlot(34, samples.PACK_ID, samples.PACK, 1, samples.BUFFS, "Traveller's Pack")
+GROUP = Group("Items", "Inventory, bank and bags; give and take items.", place=60)
+GROUPS = (GROUP,)
 
 
 def _make_slot(container: str, slot: int, quantity: int) -> player_shapes.ChangedSlot:
@@ -38,20 +40,18 @@ def _make_slot(container: str, slot: int, quantity: int) -> player_shapes.Change
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/items",
-    name="get_items",
     number=10,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=player_shapes.Items,
     rows=OF_ONE_OWNER,
     refusals=(no.TooManyLongReads,),
-    example_answer=player_shapes.Items([samples.NAMED_COINS, samples.NAMED_PACK], [player_shapes.NamedSlot(0)]),
+    example_answer=player_shapes.Items([NAMED_COINS, NAMED_PACK], [player_shapes.NamedSlot(0)]),
 )
 async def get_items(request: Request) -> bytes:
     """Get all slots of a player's inventory and bank."""
     (held, names), room = await _load_items(request), inventory.read_capacity(request.services.keeper.settings)
-    carried, banked = (codec.number_slots(held, place, room.count_slots(place)) for place in (INVENTORY, BANK))
+    carried, banked = (documents.number_slots(held, place, room.count_slots(place)) for place in (INVENTORY, BANK))
     pieces = (
         *((b'{"inventory":',), _encode_slots(held, names, INVENTORY, carried)),
         *((b',"bank":',), _encode_slots(held, names, BANK, banked), (b"}",)),
@@ -61,15 +61,13 @@ async def get_items(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/items/inventory",
-    name="get_inventory",
     number=11,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=list[player_shapes.NamedSlot],
     rows=OF_ONE_OWNER,
     refusals=(no.TooManyLongReads,),
-    example_answer=[player_shapes.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
+    example_answer=[player_shapes.NamedSlot(4), NAMED_COINS, NAMED_PACK],
 )
 async def get_inventory(request: Request) -> bytes:
     """Get all slots of a player's inventory."""
@@ -78,15 +76,13 @@ async def get_inventory(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/items/bank",
-    name="get_bank",
     number=12,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=list[player_shapes.NamedSlot],
     rows=OF_ONE_OWNER,
     refusals=(no.TooManyLongReads,),
-    example_answer=[player_shapes.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
+    example_answer=[player_shapes.NamedSlot(4), NAMED_COINS, NAMED_PACK],
 )
 async def get_bank(request: Request) -> bytes:
     """Get all slots of a player's bank."""
@@ -95,10 +91,8 @@ async def get_bank(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/bag/[bagId]",
-    name="get_bag",
     number=13,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=player_shapes.NamedBag,
     rows=MOST_AT_ONCE,
@@ -115,22 +109,19 @@ async def get_bank(request: Request) -> bytes:
 async def get_bag(request: Request, bag_id: str) -> bytes:
     """Get all slots of a bag."""
     size, held, names = await request.services.keeper.store.read(partial(items.load_bag, bag_id=bag_id))
-    return shapes.encode(player_shapes.NamedBag(bag_id, size, codec.list_named_slots(held, names, bag_id, size)))
+    return shapes.encode(player_shapes.NamedBag(bag_id, size, documents.list_named_slots(held, names, bag_id, size)))
 
 
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/items/give",
-    name="give_item",
     number=14,
     permissions=needs("items.give"),
-    access=WRITE,
-    body=player_shapes.GiveItem,
     answer=player_shapes.Given,
     refusals=(no.NoSuchItem, no.InventoryFull, *GIFT_REFUSALS),
     example_body=player_shapes.GiveItem(samples.DRAUGHT, 2, bankoverflow=True),
     example_answer=player_shapes.Given(samples.DRAUGHT, player_shapes.Quantity(total=2, bank=0, inventory=2)),
 )
-async def give(request: Request, body: player_shapes.GiveItem) -> Response:
+async def give_item(request: Request, body: player_shapes.GiveItem) -> Response:
     """Give items to a player: all of them or none."""
     decide = partial(
         items.give,
@@ -140,22 +131,19 @@ async def give(request: Request, body: player_shapes.GiveItem) -> Response:
         room=inventory.read_capacity(request.services.keeper.settings),
         overflow=body.bankoverflow,
     )
-    return await request.change(decide, partial(codec.encode_given, body.itemid))
+    return await request.change(decide, partial(_encode_given, body.itemid))
 
 
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/items/take",
-    name="take_item",
     number=15,
     permissions=needs("items.take"),
-    access=WRITE,
-    body=player_shapes.TakeItem,
     answer=player_shapes.Taken,
     refusals=(no.NoSuchItem, no.NotEnoughItems, no.BagNotEmpty),
     example_body=player_shapes.TakeItem(samples.COIN, 100),
     example_answer=player_shapes.Taken(samples.COIN, 100),
 )
-async def take(request: Request, body: player_shapes.TakeItem) -> Response:
+async def take_item(request: Request, body: player_shapes.TakeItem) -> Response:
     """Take items from a player's inventory: all of them or none."""
     decide = partial(
         items.take,
@@ -169,10 +157,7 @@ async def take(request: Request, body: player_shapes.TakeItem) -> Response:
 
 @GROUP.operation(
     "POST /api/keeper/v1/players/[lookupKey]/items/slots/take",
-    name="take_from_slot",
     permissions=needs("items.take"),
-    access=WRITE,
-    body=player_shapes.TakeFromSlot,
     answer=player_shapes.ChangedSlots,
     refusals=(NoSuchContainer, SlotChanged, SlotHoldsLess, no.BagNotEmpty),
     example_body=player_shapes.TakeFromSlot(INVENTORY, 5, samples.COIN, 100),
@@ -181,7 +166,7 @@ async def take(request: Request, body: player_shapes.TakeItem) -> Response:
 async def take_from_slot(request: Request, body: player_shapes.TakeFromSlot) -> Response:
     """Take items from one slot of a player's inventory, bank or bag: all of them or none."""
     decide = partial(
-        slots.take,
+        items.take_from_slot,
         key=request.params[0],
         source=(body.Container, body.Slot),
         item_id=body.ItemId,
@@ -189,15 +174,12 @@ async def take_from_slot(request: Request, body: player_shapes.TakeFromSlot) -> 
         room=inventory.read_capacity(request.services.keeper.settings),
         codec=request.services.keeper.changes.codec,
     )
-    return await request.change(decide, codec.encode_changed_slots)
+    return await request.change(decide, _encode_changed_slots)
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/players/[lookupKey]/items/slots/set",
-    name="set_slot",
     permissions=needs("items.give", "items.take"),
-    access=WRITE,
-    body=player_shapes.SetSlot,
     answer=player_shapes.ChangedSlots,
     refusals=(
         *(NoSuchContainer, no.NoSuchItem, SlotChanged, no.SlotOutOfRange, no.StackTooLarge, no.BagNotEmpty),
@@ -209,7 +191,7 @@ async def take_from_slot(request: Request, body: player_shapes.TakeFromSlot) -> 
 async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
     """Set how many of an item one slot holds; 0 empties it. More counts as a gift."""
     decide = partial(
-        slots.set_quantity,
+        items.set_slot_quantity,
         key=request.params[0],
         target=(body.Container, body.Slot),
         item_id=body.ItemId,
@@ -218,15 +200,12 @@ async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
         room=inventory.read_capacity(request.services.keeper.settings),
         codec=request.services.keeper.changes.codec,
     )
-    return await request.change(decide, codec.encode_changed_slots)
+    return await request.change(decide, _encode_changed_slots)
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/players/[lookupKey]/items/slots/move",
-    name="move_slot",
     permissions=needs("items.give", "items.take"),
-    access=WRITE,
-    body=player_shapes.MoveSlot,
     answer=player_shapes.ChangedSlots,
     refusals=(
         *(NoSuchContainer, no.NoSuchItem, SlotChanged, SlotHoldsLess, SlotOccupied, BagInItself),
@@ -240,7 +219,7 @@ async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
 async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
     """Move items to an empty slot, onto a stack of the same item, or swap two stacks."""
     decide = partial(
-        slots.move,
+        items.move_between_slots,
         key=request.params[0],
         source=(body.Container, body.Slot),
         target=(body.ToContainer, body.ToSlot),
@@ -249,19 +228,16 @@ async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
         room=inventory.read_capacity(request.services.keeper.settings),
         codec=request.services.keeper.changes.codec,
     )
-    return await request.change(decide, codec.encode_changed_slots)
+    return await request.change(decide, _encode_changed_slots)
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/players/[lookupKey]/items/slots/equip",
-    name="equip_slot",
     permissions=needs("players.progress"),
-    access=WRITE,
-    body=player_shapes.EquipSlot,
     answer=player_shapes.PlayerRecord,
     refusals=(SlotChanged,),
     example_body=player_shapes.EquipSlot(5, samples.COIN, "weapon"),
-    example_answer=samples.RECORD,
+    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def equip_slot(request: Request, body: player_shapes.EquipSlot) -> Response:
     """Equip the item of an inventory slot, instead of what is equipped there."""
@@ -278,14 +254,11 @@ async def equip_slot(request: Request, body: player_shapes.EquipSlot) -> Respons
 
 @GROUP.operation(
     "POST /api/keeper/v1/players/[lookupKey]/items/slots/unequip",
-    name="unequip_slot",
     permissions=needs("players.progress"),
-    access=WRITE,
-    body=player_shapes.UnequipSlot,
     answer=player_shapes.PlayerRecord,
     refusals=(SlotChanged,),
     example_body=player_shapes.UnequipSlot(5, samples.COIN),
-    example_answer=samples.RECORD,
+    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def unequip_slot(request: Request, body: player_shapes.UnequipSlot) -> Response:
     """Unequip the item of an inventory slot. It stays in the slot."""
@@ -301,13 +274,13 @@ async def unequip_slot(request: Request, body: player_shapes.UnequipSlot) -> Res
 
 async def _encode_place(request: Request, place: str, size: int) -> bytes:
     held, names = await _load_items(request)
-    numbers = codec.number_slots(held, place, size)
+    numbers = documents.number_slots(held, place, size)
     return await join_pieces(request, len(numbers), _encode_slots(held, names, place, numbers))
 
 
 def _encode_slots(held: Slots, names: Mapping[str, str], place: str, numbers: range) -> Iterator[bytes]:
     def encode(some: Sequence[int]) -> bytes:
-        return shapes.encode([codec.make_named_slot(slot, held.get((place, slot)), names) for slot in some])
+        return shapes.encode([documents.make_named_slot(slot, held.get((place, slot)), names) for slot in some])
 
     return encode_pieces(numbers, encode)
 
@@ -320,3 +293,22 @@ async def _load_items(request: Request) -> tuple[Slots, Mapping[str, str]]:
         return items.read_stacks(rows), names
 
     return await request.services.keeper.store.read(look)
+
+
+def _encode_given(item_id: str, held: ItemCounts) -> bytes:
+    return shapes.encode(
+        player_shapes.Given(item_id, player_shapes.Quantity(held.inventory + held.bank, held.bank, held.inventory))
+    )
+
+
+def _encode_changed_slots(touched: SlotChanges) -> bytes:
+    return shapes.encode(
+        player_shapes.ChangedSlots(
+            [
+                player_shapes.ChangedSlot(slot, stack.bag_id, stack.item_id, stack.quantity, list(stack.buffs), place)
+                if stack
+                else player_shapes.ChangedSlot(slot, Container=place)
+                for (place, slot), stack in touched.items()
+            ]
+        )
+    )

@@ -2,15 +2,15 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.shapes import (
     NEVER_NULL,
     ZERO,
-    Direction,
     Guid,
     Instant,
     Name,
@@ -19,10 +19,11 @@ from gamekeeper.http.contract.shapes import (
     PlainInt32,
     PlainInt64,
     Positive,
-    Search,
+    SearchQuery,
     Stats,
     Text,
     VitalPair,
+    describe,
     encode,
     encode_array,
 )
@@ -36,11 +37,11 @@ EquipmentSlots = Annotated[
 
 
 class Rename(Struct):
-    name: Name
+    name: Annotated[Name, describe("The new name.")]
 
 
 class SetLevel(Struct):
-    level: Level
+    level: Annotated[Level, describe("The new level; the experience within it starts at 0.")]
 
 
 class SetClass(Struct):
@@ -49,18 +50,14 @@ class SetClass(Struct):
 
 
 Around = Annotated[int, Meta(ge=0, le=50, description="Number of players above, and below.")]
-Order = Annotated[
-    Literal["Ascending", "Descending"], Meta(description="Sort direction; Descending: highest rank first.")
-]
+Order = Annotated[Literal["Ascending", "Descending"], describe("Sort direction; Descending: highest rank first.")]
 PlayerSort = Annotated[
     Literal["name", "level"], Meta(description="Sort by; level: as in the ranking.", extra={"blank": True})
 ]
 
 
-class PlayersQuery(PageQuery, frozen=True):
-    search: Search = ""
+class PlayersQuery(SearchQuery, frozen=True):
     sortBy: PlayerSort = "name"  # noqa: N815 - the wire's spelling
-    sortDirection: Direction = "Ascending"  # noqa: N815 - as above
 
 
 class RankQuery(PageQuery, frozen=True):
@@ -102,8 +99,9 @@ class PlayerDocument(Struct):
 
 
 class PlayerRecord(PlayerDocument):
-    """A player record: the stored document with four appended fields, which `encode_player_tail` encodes."""
+    """A player's record."""
 
+    # appended to the stored document by `encode_player_tail`
     ClassName: str
     MapName: str
     Online: bool
@@ -111,9 +109,43 @@ class PlayerRecord(PlayerDocument):
 
 
 class RankedPlayer(PlayerRecord):
-    """A player with its rank, which is encoded first. `encode_ranked_player` encodes it."""
+    """A player with its rank. `encode_ranked_player` encodes it."""
 
     Rank: PlainInt32
+
+
+# Example for the documents, made of the demo data.
+SAMPLE_RECORD = PlayerRecord(
+    Name=samples.PLAYER,
+    InBank=False,
+    UserId=samples.USER_ID,
+    MaxVitals=[792, 116],
+    Id=samples.PLAYER_ID,
+    Level=48,
+    Exp=73582,
+    ExperienceToNextLevel=115200,
+    ClassId=samples.WARDEN,
+    Gender=1,
+    Vitals=[707, 103],
+    BaseStats=[14, 4, 16, 8, 8],
+    StatPointAllocations=[18, 33, 13, 20, 8],
+    StatPoints=5,
+    Equipment=[0, 1, 2, 3, 4],
+    MapId=samples.DOCKS,
+    X=35,
+    Y=37,
+    Z=0,
+    Dir=0,
+    Sprite="broadsword-1.png",
+    Face="face-5.png",
+    Dead=False,
+    CreationDate="2025-01-01T09:00:00.000Z",
+    PlayTimeSeconds=922123,
+    ClassName="Warden",
+    MapName="Gullhaven Docks",
+    Online=True,
+    LastOnline="2025-12-31T19:00:00.000Z",
+)
 
 
 class Rank(Struct):
@@ -181,62 +213,67 @@ def encode_rank(rank: int, of: int, player: bytes, around: Sequence[bytes]) -> b
 
 
 class GiveItem(Struct):
-    itemid: Guid
-    quantity: Positive
-    bankoverflow: bool = False
+    itemid: Annotated[Guid, describe("Id of the item in the catalogue.")]
+    quantity: Annotated[Positive, describe("How many to give.")]
+    bankoverflow: Annotated[bool, describe("Put into the bank what does not fit into the inventory.")] = False
 
 
 class TakeItem(Struct):
-    itemid: Guid
-    quantity: Positive
+    itemid: Annotated[Guid, describe("Id of the item in the catalogue.")]
+    quantity: Annotated[Positive, describe("How many to take.")]
 
 
 CONTAINER = "`inventory`, `bank`, or the id of one of the player's bags."
+SlotNumber = Annotated[Natural, describe("Number of the slot, from 0.")]
+ExpectedItem = Annotated[Guid, describe("Id of the item that the slot is expected to hold.")]
 ContainerName = Annotated[Text, Meta(description=CONTAINER)]
 
 
 class TakeFromSlot(Struct):
     Container: ContainerName
-    Slot: Natural
-    ItemId: Guid  # the item that the slot is expected to hold
-    Quantity: Positive
+    Slot: SlotNumber
+    ItemId: ExpectedItem
+    Quantity: Annotated[Positive, describe("How many to take.")]
 
 
 class SetSlot(Struct):
     Container: ContainerName
-    Slot: Natural
-    ItemId: Guid  # the item that the slot is expected to hold, or gets if it is empty
-    Quantity: Natural
-    Held: Natural | UnsetType = UNSET  # the quantity that the slot is expected to hold
+    Slot: SlotNumber
+    ItemId: Annotated[Guid, describe("Id of the item that the slot is expected to hold, or gets if it is empty.")]
+    Quantity: Annotated[Natural, describe("How many the slot holds after the change.")]
+    Held: Annotated[Natural, describe("How many the slot is expected to hold now.")] | UnsetType = UNSET
 
 
 class MoveSlot(Struct):
     Container: ContainerName
-    Slot: Natural
-    ItemId: Guid  # the item that the slot is expected to hold
+    Slot: SlotNumber
+    ItemId: ExpectedItem
     ToContainer: ContainerName
-    ToSlot: Natural
-    Quantity: Positive | UnsetType = UNSET
+    ToSlot: Annotated[Natural, describe("Number of the slot that they go to.")]
+    Quantity: Annotated[Positive, describe("How many, all or none; default as many as fit.")] | UnsetType = UNSET
 
 
 EquipmentPlace = Annotated[
     Literal["helmet", "armor", "weapon", "shield", "boots"],
-    Meta(description="Default: the further field `EquipmentSlot` of the item in the catalogue, 0 to 4 in this order."),
+    describe("Default: the further field `EquipmentSlot` of the item in the catalogue, 0 to 4 in this order."),
 ]
 
 
 class EquipSlot(Struct):
-    Slot: Natural  # slot of the inventory
-    ItemId: Guid  # the item that the slot is expected to hold
+    Slot: Annotated[Natural, describe("Number of the slot of the inventory, from 0.")]
+    ItemId: ExpectedItem
     Place: EquipmentPlace | UnsetType = UNSET
 
 
 class UnequipSlot(Struct):
-    Slot: Natural  # slot of the inventory
-    ItemId: Guid  # the item that the slot is expected to hold
+    Slot: Annotated[Natural, describe("Number of the slot of the inventory, from 0.")]
+    ItemId: ExpectedItem
 
 
 class ItemSlot(Struct):
+    TOGETHER: ClassVar = ("ItemId", "Quantity")  # a slot with only one of them would be emptied by mistake
+    READ_ONLY: ClassVar = ("ItemName",)
+    SENT_TOO: ClassVar = True
     Slot: Natural
     BagId: Guid | None = None
     ItemId: Annotated[Guid, NEVER_NULL] = ZERO
@@ -245,6 +282,7 @@ class ItemSlot(Struct):
 
 
 class Bag(Struct):
+    SENT_TOO: ClassVar = True
     Id: Guid
     SlotCount: Annotated[int, Meta(ge=1, le=1000)]
     Slots: list[ItemSlot]
@@ -314,10 +352,11 @@ class Sum(Struct):
 
 
 class Spell(Struct):
-    spellid: Guid
+    spellid: Annotated[Guid, describe("Id of the spell in the catalogue.")]
 
 
 class KnownSpell(Struct):
+    SENT_TOO: ClassVar = True
     Slot: Natural
     SpellId: Guid
 

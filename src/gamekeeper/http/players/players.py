@@ -9,22 +9,20 @@ from typing import Any
 
 import msgspec
 
-from gamekeeper.game.accounts import accounts
-from gamekeeper.game.core import lookup
+from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.lists.list_index import NAMES, ONLINE, RANK, ListDefinition
 from gamekeeper.game.lists.ordered_lists import Ranking
 from gamekeeper.game.lists.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.game.players import player_edits
+from gamekeeper.ground.instants import DAY_MS, MILLISECONDS, MINUTES, SECONDS, encode_date
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.http.audit import codec
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
-from gamekeeper.http.players import player_shapes
+from gamekeeper.http.contract.operation import READ, READ_PLAYERS, REVALIDATED, Group, needs
+from gamekeeper.http.players import documents, player_shapes
 from gamekeeper.http.players.player_shapes import encode_player_tail
 from gamekeeper.http.server import paging
-from gamekeeper.http.server.instants import DAY_MS, MILLISECONDS, MINUTES, SECONDS, encode_date
 from gamekeeper.http.server.paging import PageRange
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -45,7 +43,7 @@ def encode_records(records: Iterable[RecordRow]) -> list[bytes]:
     A page has up to 100 records. So the loop calls no Python function, not even to format a time.
     """
     if _HAS_GROWN:
-        records = [(codec.fill_in_defaults(each[0]), *each[1:]) for each in records]
+        records = [(documents.fill_in_defaults(each[0]), *each[1:]) for each in records]
     found: list[bytes] = []
     for document, class_name, map_name, online, last_online in records:
         tail = encode_player_tail(class_name, map_name, online)
@@ -73,21 +71,33 @@ def encode_rank(found: Ranking) -> bytes:
     return player_shapes.encode_rank(found.rank, found.total, encode_record(found.player), ranked)
 
 
-GROUP = Group("Players", "Players: lists, rankings, who is online, and changes.")
+# Examples for the documents, made of the demo data.
+NEXT_RECORD = msgspec.structs.replace(
+    player_shapes.SAMPLE_RECORD,
+    Name=samples.OTHER_PLAYER,
+    InBank=True,
+    Id=samples.OTHER_PLAYER_ID,
+    Level=47,
+    Exp=84535,
+    ExperienceToNextLevel=110450,
+)
+RANK_ANSWER = player_shapes.encode_rank(
+    *(11, 48, shapes.encode(player_shapes.SAMPLE_RECORD)),
+    [player_shapes.encode_ranked_player(12, shapes.encode(NEXT_RECORD))],
+)
+GROUP = Group("Players", "Players: lists, rankings, who is online, and changes.", place=10)
+GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/v1/players",
-    name="list_players",
     number=1,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
-    query=player_shapes.PlayersQuery,
     answer=shapes.Paged[player_shapes.PlayerRecord],
     rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads),
-    example_answer=shapes.Paged(48, 0, 5, 1, [samples.RECORD]),
+    example_answer=shapes.Paged(48, 0, 5, 1, [player_shapes.SAMPLE_RECORD]),
 )
 async def list_players(request: Request, query: player_shapes.PlayersQuery) -> bytes:
     """List players, sorted by name or level, in pages; with `search`, only matching ones."""
@@ -96,16 +106,12 @@ async def list_players(request: Request, query: player_shapes.PlayersQuery) -> b
 
 @GROUP.operation(
     "GET /api/v1/players/rank",
-    name="list_ranking",
     number=2,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
-    query=player_shapes.RankQuery,
     answer=shapes.Paged[player_shapes.PlayerRecord],
     rows=MOST_PAGE_ROWS,
-    refusals=(),
-    example_answer=shapes.Paged(48, 0, 5, 1, [samples.RECORD]),
+    example_answer=shapes.Paged(48, 0, 5, 1, [player_shapes.SAMPLE_RECORD]),
 )
 async def list_ranking(request: Request, query: player_shapes.RankQuery) -> bytes:
     """List players by level and experience, highest first, in pages."""
@@ -117,35 +123,29 @@ async def list_ranking(request: Request, query: player_shapes.RankQuery) -> byte
 
 @GROUP.operation(
     "GET /api/v1/players/online",
-    name="list_online_players",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
-    query=player_shapes.PlayersQuery,
     answer=shapes.Paged[player_shapes.PlayerRecord],
     rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads),
-    example_answer=shapes.Paged(48, 0, 5, 1, [samples.RECORD]),
+    example_answer=shapes.Paged(48, 0, 5, 1, [player_shapes.SAMPLE_RECORD]),
 )
-async def list_online(request: Request, query: player_shapes.PlayersQuery) -> bytes:
+async def list_online_players(request: Request, query: player_shapes.PlayersQuery) -> bytes:
     """List players who are online, in pages; with `search`, only matching ones."""
     return await paging.encode_page(request, query, ONLINE_PLAYERS, encode_records)
 
 
 @GROUP.operation(
     "POST /api/v1/players/online",
-    name="list_online_players_legacy",
     number=3,
     permissions=READ_PLAYERS,
     access=READ,
-    body=shapes.LegacyPage,
     answer=shapes.Legacy[player_shapes.PlayerRecord],
     rows=MOST_PAGE_ROWS,
-    refusals=(),
     example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(48, 0, 1, [samples.RECORD]),
+    example_answer=shapes.Legacy(48, 0, 1, [player_shapes.SAMPLE_RECORD]),
 )
-async def list_online_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
+async def list_online_players_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List players who are online, in the legacy format."""
     page = paging.read_legacy(request, body)
     return await _encode_legacy(request, ONLINE, page)
@@ -153,16 +153,13 @@ async def list_online_legacy(request: Request, body: shapes.LegacyPage) -> bytes
 
 @GROUP.operation(
     "POST /api/v1/players",
-    name="list_players_legacy",
     number=19,
     permissions=READ_PLAYERS,
     access=READ,
-    body=shapes.LegacyPage,
     answer=shapes.Legacy[player_shapes.PlayerRecord],
     rows=MOST_PAGE_ROWS,
-    refusals=(),
     example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(48, 0, 1, [samples.RECORD]),
+    example_answer=shapes.Legacy(48, 0, 1, [player_shapes.SAMPLE_RECORD]),
     successor="/api/v1/players",
 )
 async def list_players_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
@@ -173,30 +170,24 @@ async def list_players_legacy(request: Request, body: shapes.LegacyPage) -> byte
 
 @GROUP.operation(
     "GET /api/v1/players/online/count",
-    name="count_online_players",
     number=4,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=player_shapes.OnlineCount,
-    refusals=(),
     example_answer=player_shapes.OnlineCount(12),
 )
-async def count_online(request: Request) -> bytes:
+async def count_online_players(request: Request) -> bytes:
     """Count the players who are online."""
     return shapes.encode(player_shapes.OnlineCount(await request.services.keeper.lists.count(ONLINE)))
 
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]",
-    name="get_player",
     number=5,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=player_shapes.PlayerRecord,
-    refusals=(),
-    example_answer=samples.RECORD,
+    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def get_player(request: Request) -> bytes:
     """Get a player by name or id."""
@@ -206,15 +197,11 @@ async def get_player(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/rank",
-    name="get_rank",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
-    query=player_shapes.AroundQuery,
     answer=player_shapes.Rank,
     rows=101,
-    refusals=(),
-    example_answer=msgspec.Raw(samples.RANK),
+    example_answer=msgspec.Raw(RANK_ANSWER),
 )
 async def get_rank(request: Request, query: player_shapes.AroundQuery) -> bytes:
     """Get a player's rank, with the players just above and below."""
@@ -223,31 +210,24 @@ async def get_rank(request: Request, query: player_shapes.AroundQuery) -> bytes:
 
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/name",
-    name="rename_player",
     permissions=needs("players.rename"),
-    access=WRITE,
-    body=player_shapes.Rename,
     answer=player_shapes.PlayerRecord,
     refusals=(no.ReservedName, no.NameTaken),
     example_body=player_shapes.Rename("Aldwynne"),
-    example_answer=samples.RECORD,
+    example_answer=player_shapes.SAMPLE_RECORD,
 )
-async def rename(request: Request, body: player_shapes.Rename) -> Response:
+async def rename_player(request: Request, body: player_shapes.Rename) -> Response:
     """Rename a player."""
-    name = accounts.require_name(body.name, "name", request.services.keeper.settings)
+    name = values.require_name(body.name, "name", request.services.keeper.settings)
     return await _change(request, partial(player_edits.rename, name=name))
 
 
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/level",
-    name="set_level",
     permissions=needs("players.progress"),
-    access=WRITE,
-    body=player_shapes.SetLevel,
     answer=player_shapes.PlayerRecord,
-    refusals=(),
     example_body=player_shapes.SetLevel(49),
-    example_answer=samples.RECORD,
+    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def set_level(request: Request, body: player_shapes.SetLevel) -> Response:
     """Set a player's level; the experience is set to 0."""
@@ -257,14 +237,11 @@ async def set_level(request: Request, body: player_shapes.SetLevel) -> Response:
 
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/class",
-    name="set_class",
     permissions=needs("players.progress"),
-    access=WRITE,
-    body=player_shapes.SetClass,
     answer=player_shapes.PlayerRecord,
     refusals=(no.NoSuchClass,),
     example_body=player_shapes.SetClass(samples.WARDEN),
-    example_answer=samples.RECORD,
+    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def set_class(request: Request, body: player_shapes.SetClass) -> Response:
     """Set a player's class."""
@@ -273,14 +250,12 @@ async def set_class(request: Request, body: player_shapes.SetClass) -> Response:
 
 @GROUP.operation(
     "DELETE /api/v1/players/[lookupKey]",
-    name="delete_player",
     permissions=needs("players.delete"),
-    access=WRITE,
     answer=player_shapes.PlayerRecord,
     refusals=(no.PlayerOnline,),
-    example_answer=samples.RECORD,
+    example_answer=player_shapes.SAMPLE_RECORD,
 )
-async def delete(request: Request) -> Response:
+async def delete_player(request: Request) -> Response:
     """Delete a player who is not online, with all items, spells and variables."""
     return await _change(request, player_edits.delete)
 

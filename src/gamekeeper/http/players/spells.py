@@ -4,23 +4,22 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.players import player_edits
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
+from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ_PLAYERS, REVALIDATED, Group, needs
 from gamekeeper.http.players import player_shapes
 from gamekeeper.http.server.paging import encode_rows
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.players import spells as spell_rows
+from gamekeeper.store.players import players as spell_rows
 
-GROUP = Group("Spells", "Known spells; teach and remove spells.")
+GROUP = Group("Spells", "Known spells; teach and remove spells.", place=70)
+GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/spells",
-    name="list_spells",
     number=16,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=list[player_shapes.KnownSpell],
     rows=OF_ONE_OWNER,
@@ -31,7 +30,7 @@ async def list_spells(request: Request) -> bytes:
     """List the spells a player knows."""
 
     async def look(tx: Reading) -> dict[int, str]:
-        return await spell_rows.read_known(tx, await lookup.find_player_id(tx, request.params[0]))
+        return await spell_rows.read_known_spells(tx, await lookup.find_player_id(tx, request.params[0]))
 
     slots = await request.services.keeper.store.read(look)
     return await encode_rows(
@@ -43,17 +42,14 @@ async def list_spells(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/spells/teach",
-    name="teach_spell",
     number=17,
     permissions=needs("spells.write"),
-    access=WRITE,
-    body=player_shapes.Spell,
     answer=player_shapes.SpellId,
     refusals=(no.NoSuchSpell, no.SpellAlreadyKnown, no.NoFreeSpellSlot),
     example_body=player_shapes.Spell(samples.EMBER_LANCE),
     example_answer=player_shapes.SpellId(samples.EMBER_LANCE),
 )
-async def teach(request: Request, body: player_shapes.Spell) -> Response:
+async def teach_spell(request: Request, body: player_shapes.Spell) -> Response:
     """Teach a player a spell."""
     size = request.services.keeper.settings.spell_slots
     decide = partial(player_edits.teach_spell, player=request.params[0], spell_id=body.spellid, size=size)
@@ -62,17 +58,14 @@ async def teach(request: Request, body: player_shapes.Spell) -> Response:
 
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/spells/forget",
-    name="forget_spell",
     number=18,
     permissions=needs("spells.write"),
-    access=WRITE,
-    body=player_shapes.Spell,
     answer=player_shapes.SpellId,
     refusals=(no.NoSuchSpell, no.SpellNotKnown),
     example_body=player_shapes.Spell(samples.STONE_SKIN),
     example_answer=player_shapes.SpellId(samples.EMBER_LANCE),
 )
-async def forget(request: Request, body: player_shapes.Spell) -> Response:
+async def forget_spell(request: Request, body: player_shapes.Spell) -> Response:
     """Remove a spell from a player's known spells."""
     decide = partial(player_edits.forget_spell, player=request.params[0], spell_id=body.spellid)
     return await request.change(decide, lambda spell: shapes.encode(player_shapes.SpellId(spell)))

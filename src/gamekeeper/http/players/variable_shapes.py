@@ -1,11 +1,11 @@
 """JSON shapes of variables: of players, of the server and of guilds."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
-from gamekeeper.http.contract.shapes import Guid, Long, PlainDouble, PlainInt64
+from gamekeeper.http.contract.shapes import Guid, Long, PlainDouble, PlainInt64, describe
 
 VariableValue = Annotated[Long | bool, Meta(extra={"is": "value"})]
 
@@ -14,10 +14,11 @@ ReadValue = Long | bool | PlainDouble | str
 
 
 class SetVariable(Struct):
-    value: VariableValue
+    value: Annotated[VariableValue, describe("The new value, of the variable's type.")]
 
 
 class Variable(Struct):
+    SENT_TOO: ClassVar = True
     VariableId: Guid
     Value: VariableValue
 
@@ -50,7 +51,7 @@ TYPE_NUMBERS: Mapping[str, TypeNumber] = {"Boolean": 1, "Integer": 2, "String": 
 
 
 class SetAnyVariable(Struct):
-    value: AnyValue
+    value: Annotated[AnyValue, describe("The new value, of the variable's type.")]
 
 
 class AnyVariable(Struct):

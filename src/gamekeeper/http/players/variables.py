@@ -5,7 +5,7 @@ from gamekeeper.game.core import refusals as no
 from gamekeeper.game.players import variables
 from gamekeeper.game.players.refusals import ReadOnlyVariable
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
+from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ_PLAYERS, REVALIDATED, Group, needs
 from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.server import bodies
 from gamekeeper.http.server.paging import encode_rows
@@ -14,15 +14,14 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import variables as variable_rows
 
-GROUP = Group("Variables", "Variables: values that a game stores for a player.")
+GROUP = Group("Variables", "Variables: values that a game stores for a player.", place=30)
+GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/variables",
-    name="list_variables",
     number=6,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=list[variable_shapes.PlayerVariable],
     rows=OF_ONE_OWNER,
@@ -47,10 +46,8 @@ async def list_variables(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/variables/[variableId]",
-    name="get_variable",
     number=7,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=variable_shapes.PlayerVariable,
     refusals=(no.NoSuchVariable,),
@@ -63,27 +60,22 @@ async def get_variable(request: Request, variable_id: str) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/variables/[variableId]/value",
-    name="get_variable_value",
     number=8,
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=variable_shapes.Value,
     refusals=(no.NoSuchVariable,),
     example_answer=variable_shapes.Value(6),
 )
-async def get_value(request: Request, variable_id: str) -> bytes:
+async def get_variable_value(request: Request, variable_id: str) -> bytes:
     """Get only the value of a variable."""
     return shapes.encode(variable_shapes.Value(await _load_value(request, variable_id)))
 
 
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/variables/[variableId]",
-    name="set_variable",
     number=9,
     permissions=needs("variables.write"),
-    access=WRITE,
-    body=variable_shapes.SetVariable,
     answer=variable_shapes.Variable,
     refusals=(no.NoSuchVariable, no.WrongVariableType, ReadOnlyVariable),
     example_body=variable_shapes.SetVariable(7),

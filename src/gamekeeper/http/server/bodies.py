@@ -19,7 +19,7 @@ from msgspec.structs import FieldInfo
 from gamekeeper.game.access import passwords
 from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core.refusals import BadField, MissingField, RepeatedField
-from gamekeeper.http.contract import body_rules
+from gamekeeper.http.contract.shapes import list_read_only, list_together
 from gamekeeper.http.server import field_names, queries
 from gamekeeper.http.server.admission import pauses
 from gamekeeper.http.server.errors import MalformedBody, UnsupportedMediaType
@@ -188,7 +188,7 @@ def _make_struct_reader(shape: type[Struct], *, strict: bool) -> ReadValue:
     ]
     accepted = _list_accepted_names(shape)
     needed = [each.name for each in known if each.required]
-    together = body_rules.TOGETHER.get(shape, ())
+    together = list_together(shape)
 
     def read(value: object, path: str) -> object:
         pauses.pause_if_due()
@@ -230,7 +230,7 @@ def _require_together(
 @cache
 def _list_accepted_names(shape: type[Struct]) -> frozenset[str]:
     """List all names that a body's fields may have, in lower case."""
-    ignored = frozenset(name.lower() for name in body_rules.READ_ONLY.get(shape, ()))
+    ignored = frozenset(name.lower() for name in list_read_only(shape))
     return ignored.union(*map(_list_spellings, msgspec.structs.fields(shape)))
 
 
@@ -280,9 +280,7 @@ def _make_annotated_reader(base: Any, meta: Meta, *, strict: bool) -> ReadValue:
         return _make_integer_reader(cast("int", meta.ge), cast("int", meta.le))
     if get_origin(base) is list:
         return _make_list_reader(_make_reader(get_args(base)[0], strict=strict), meta)
-    if get_origin(base) in (Union, types.UnionType):
-        return _make_reader(base, strict=strict)
-    return _make_text_reader(meta)
+    return _make_text_reader(meta) if base is str else _make_reader(base, strict=strict)
 
 
 def _make_union_reader(kinds: list[Any], *, strict: bool) -> ReadValue:

@@ -11,16 +11,19 @@ from hashlib import sha256
 from typing import Protocol
 
 from gamekeeper.game.access import api_keys, permissions
-from gamekeeper.game.access.permissions import API, Actor
+from gamekeeper.game.access import tokens as token_rules
+from gamekeeper.game.access.permissions import API
 from gamekeeper.game.access.refusals import PermissionMissing
+from gamekeeper.game.access.roles import ITEMS_GIVE, find_daily_limit
 from gamekeeper.game.access.second_factors import DEFAULT_POLICY, Policy
 from gamekeeper.game.access.security_log import MAX_ADDRESSES, CredentialUse
 from gamekeeper.game.access.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.game.audit.refusals import RequesterLostAccess
 from gamekeeper.game.core import lookup
+from gamekeeper.game.core.change import Actor
 from gamekeeper.game.core.refusals import Denied, PowerMissing, RoleMissing
-from gamekeeper.game.players.gifts import EVERY_OTHER_ITEM, GIVE, NO_LIMITS, DailyLimit, GiftLimits, find_daily_limit
-from gamekeeper.http.server.limits import CallingKey, KeyGuard, make_calling_key
+from gamekeeper.game.core.request import EVERY_OTHER_ITEM, NO_LIMITS, DailyLimit, GiftLimits
+from gamekeeper.http.server.rate_limits import CallingKey, KeyGuard, make_calling_key
 from gamekeeper.store.access import api_keys as stored_api_keys
 from gamekeeper.store.access import roles, tokens
 from gamekeeper.store.access.api_keys import ApiKey, KeyCallerRow
@@ -29,7 +32,7 @@ from gamekeeper.store.access.tokens import CallerRow
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading, Store
-from gamekeeper.store.players import gifts
+from gamekeeper.store.players import items as items_rows
 
 MALFORMED = "Malformed: send 'Authorization: Bearer' and the access token or API key as you got it"
 UNKNOWN = "Unknown: the token was changed on its way, or expired long ago"
@@ -102,6 +105,11 @@ class Caller:
         return ROLES_CANNOT_WRITE if self.has_read_only_roles else CANNOT_WRITE
 
     @property
+    def sees_reset_codes(self) -> bool:
+        """Tell whether the caller can set passwords anyway: with users.manage and a token that can write."""
+        return "users.manage" in self.permissions and not self.read_only
+
+    @property
     def actor(self) -> Actor:
         """The caller as the rules of the game know it."""
         is_limited = self.gift_limits is not None and self.gift_limits != NO_LIMITS
@@ -162,6 +170,11 @@ class Callers:
         """Clear the token cache after a revocation. A lookup already under way stores its result in the old cache."""
         self._cache = {}
 
+    async def note_use(self) -> None:
+        """Store when and from where credentials were used. A background job does it: no request waits for it."""
+        await token_rules.note_use(self._store, self.take_uses())
+        await api_keys.note_use(self._store, self._take_used_keys())
+
     def take_uses(self) -> list[CredentialUse]:
         """Return the uses of tokens since the last call. The caller must record them in the database."""
         uses, self._uses = self._uses, {}
@@ -173,7 +186,7 @@ class Callers:
         self._used_keys[key.id] = address
         self._collect(CredentialUse(key.id, key.id, caller.account_id, address))
 
-    def take_used_keys(self) -> dict[str, str]:
+    def _take_used_keys(self) -> dict[str, str]:
         """Return the API keys used since the last call, with the address of their last use."""
         used, self._used_keys = self._used_keys, {}
         return used
@@ -235,7 +248,7 @@ class Callers:
         """Return the limits of an API key's gifts: its own, those of its role, and those of its owner."""
         own = row.limits
         daily = list(await self._load_quotas(row.user_id, row.grants)) if row.has_quotas else []
-        quotas = await gifts.read_quotas_of_role(self._store, row.role) if row.has_quotas and row.role else {}
+        quotas = await items_rows.read_quotas_of_role(self._store, row.role) if row.has_quotas and row.role else {}
         if own.most_per_day is not None:
             daily.append(DailyLimit(row.id, ({EVERY_OTHER_ITEM: own.most_per_day},)))
         if quotas:
@@ -304,10 +317,10 @@ async def load_requester(tx: Reading, account_id: str, token_id: str | None) -> 
 async def _load_gift_limits(tx: Reading, user: User, key: ApiKey | None) -> GiftLimits:
     """Return the limits of the requester's gifts, which neither an approval nor a job lifts."""
     daily, own = list[DailyLimit](), key.limits if key else None
-    quotas = [] if GIVE in user.grants.direct else await gifts.read_quotas_of_user(tx, user.id)
+    quotas = [] if ITEMS_GIVE in user.grants.direct else await items_rows.read_quotas_of_user(tx, user.id)
     if quotas and all(quotas):
         daily.append(DailyLimit(user.id, tuple(quotas)))
-    if key and key.role and (of_role := await gifts.read_quotas_of_role(tx, key.role)):
+    if key and key.role and (of_role := await items_rows.read_quotas_of_role(tx, key.role)):
         daily.append(DailyLimit(key.id, (of_role,)))
     if key and own and own.most_per_day is not None:
         daily.append(DailyLimit(key.id, ({EVERY_OTHER_ITEM: own.most_per_day},)))

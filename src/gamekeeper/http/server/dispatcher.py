@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from gamekeeper.game.core.refusals import Overloaded, ReadOnlyToken, Refusal, RepeatedField
-from gamekeeper.http.accounts import accounts
 from gamekeeper.http.contract.operation import ANY_TOKEN, NO_STORE, REVALIDATED, WRITE, Route
 from gamekeeper.http.server import bodies, errors, queries, static_files
 from gamekeeper.http.server.admission import LARGE_BYTES, UNLIMITED_PATHS
@@ -143,7 +142,7 @@ async def _run_handler(request: Request, route: Route) -> Response:
     answer = made if isinstance(made, Response) else Response(made)
     if request.dry_run or route.successor:
         answer.headers = (*_make_notice_headers(request), *answer.headers)
-    if route.cache is REVALIDATED or (route.cache is not NO_STORE and not accounts.can_see_reset_codes(request)):
+    if route.cache is REVALIDATED or (route.cache is not NO_STORE and not request.caller.sees_reset_codes):
         answer.tag = answer.tag or static_files.make_etag(answer.content)
         held = request.headers.get(b"if-none-match")
         if held is not None and static_files.is_listed(answer.tag, held):  # the client has cached this response

@@ -1,21 +1,23 @@
 """Map refusals to HTTP statuses, headers and bodies. No other module has 4xx and 5xx numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from msgspec.structs import asdict
 
 from gamekeeper.game.access.refusals import AddressNotAllowed, PermissionMissing, QuotaReached
 from gamekeeper.game.audit.refusals import ApprovalRequired
 from gamekeeper.game.core import refusals
 from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.ground import log
-from gamekeeper.http.audit import codec
-from gamekeeper.http.contract import shapes
-from gamekeeper.http.server.instants import format_instant
-from gamekeeper.http.world import link_shapes
+from gamekeeper.ground.instants import format_instant
+from gamekeeper.http.contract import samples, shapes
 from gamekeeper.store.engine.interface import CommitUnknown, DatabaseUnavailable
 
 LOG_IN = "/api/oauth/token"  # path of the log-in, whose errors also have OAuth's fields
 
 Headers = list[tuple[bytes, bytes]]
+F = TypeVar("F", bound=Refusal)
 
 
 class NoSuchRoute(refusals.NotFound):
@@ -142,16 +144,36 @@ def to_refusal(error: Exception, request_id: str) -> Refusal:
     return InternalError()
 
 
+class FurtherFields(NamedTuple):
+    """Fields of a refusal's body that other bodies do not have."""
+
+    shape: type[shapes.Error]
+    make: Callable[[Any], Mapping[str, object]]  # argument: the refusal
+    example: Mapping[str, object]
+
+
+FURTHER_FIELDS: dict[type[Refusal], FurtherFields] = {}
+
+
+def add_fields(
+    kind: type[F], shape: type[shapes.Error], make: Callable[[F], Mapping[str, object]], example: Mapping[str, object]
+) -> None:
+    """Add fields to the body of a refusal. Modules of rooms call this for their refusals."""
+    FURTHER_FIELDS[kind] = FurtherFields(shape, make, example)
+
+
+add_fields(ApprovalRequired, shapes.HeldError, lambda no: {"ApprovalId": no.approval}, {"ApprovalId": samples.MAIL_ID})
+add_fields(
+    QuotaReached, shapes.QuotaError, lambda no: {"EndsAt": format_instant(no.ends_at)}, {"EndsAt": samples.END_OF_DAY}
+)
+
+
 def encode_body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
     error = shapes.Error(Message=refusal.message, Code=refusal.code, RequestId=request_id)
     if log_in and isinstance(refusal, refusals.Malformed):
         return shapes.encode_log_in_error("invalid_request", error)
-    if isinstance(refusal, ApprovalRequired):
-        return shapes.encode_held_error(refusal.approval, error)
-    if isinstance(refusal, refusals.UnappliedChanges):
-        return link_shapes.encode_unapplied_error(codec.make_feed_changes(refusal.changes), error)
-    if isinstance(refusal, QuotaReached):
-        return shapes.encode_quota_error(format_instant(refusal.ends_at), error)
+    if further := FURTHER_FIELDS.get(type(refusal)):
+        return shapes.encode({**asdict(error), **further.make(refusal)})
     if isinstance(refusal, refusals.LogInRefusal):
         return shapes.encode_log_in_error(refusal.error or refusal.code, error)
     return shapes.encode(error)

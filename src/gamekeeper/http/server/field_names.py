@@ -14,9 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from gamekeeper.game.core.refusals import BadField
-from gamekeeper.http.contract import body_rules
+from gamekeeper.http.contract.shapes import find_further
 from gamekeeper.http.server.errors import UnknownField
-from gamekeeper.http.world import catalogue_shapes
 
 _NESTED = re.compile(r"(\w+)\[(\w+)\]", re.ASCII)
 
@@ -75,12 +74,13 @@ class UnknownFieldFound(Exception):
 def reject(sent: Mapping[str, object], accepted: frozenset[str], shape: type[Struct], path: str) -> None:
     """Reject unknown fields of a strict body. `sent` and `accepted` have names in lower case."""
     unknown = [name for name in sent if name not in accepted]
-    if shape not in body_rules.OPEN:
+    further = find_further(shape)
+    if further is None:
         raise UnknownFieldFound(path, unknown[0], shape)
     if len(unknown) > MAX_FURTHER_FIELDS:
         raise BadField(field=path, problem=f"has more than {MAX_FURTHER_FIELDS} further fields")
     for name in unknown:
-        if _is_misspelt(name, accepted):
+        if name not in further and _is_misspelt(name, accepted):
             raise UnknownFieldFound(path, name, shape)
 
 
@@ -96,4 +96,4 @@ def make_error(raw: bytes, unknown: UnknownFieldFound) -> UnknownField:
 
 @lru_cache(4096)
 def _is_misspelt(name: str, accepted: frozenset[str]) -> bool:
-    return name not in catalogue_shapes.ENGINE_FIELDS and is_misspelt(name, accepted)
+    return is_misspelt(name, accepted)

@@ -13,7 +13,7 @@ import tempfile
 import time
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate, islice
 from pathlib import Path
@@ -22,19 +22,12 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from gamekeeper import __version__
-from gamekeeper.game.core.keeper import Keeper
-from gamekeeper.game.insight.signal_rules import RULES
-from gamekeeper.game.lists.list_index import ONLINE
-from gamekeeper.ground import log
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground import log, rooms
 from gamekeeper.http.server.admission import Admission, SharedQuery
 from gamekeeper.http.server.caller import Callers
-from gamekeeper.store.accounts import mails
-from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import database_checks
 from gamekeeper.store.engine.interface import DatabaseUnavailable, UnusableDatabase
-from gamekeeper.store.insight import signals
-from gamekeeper.store.insight.signals import SignalCount
-from gamekeeper.store.world import feed
 
 SECOND_NS = 10**9
 KEPT_SECONDS = 310  # seconds for which request counts are kept: five minutes, plus two more buckets of 5 s
@@ -202,7 +195,6 @@ BOUNDS_US = (250, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 1_000_000, 2_500
 NO_ROUTE = "none"
 PROC = Path("/proc/self")
 PROCESS_START = time.time()
-DAY_MS = 24 * 60 * 60 * 1000
 Labels = Mapping[str, str]
 
 
@@ -233,18 +225,24 @@ FAMILIES: Mapping[str, MetricFamily] = {
         GAUGE, "1 when the database accepted a write for this scrape, else 0."
     ),
     "gamekeeper_synchronous_standbys": MetricFamily(GAUGE, "Synchronous standbys: connected, and expected."),
-    "gamekeeper_outbox": MetricFamily(GAUGE, "Mails waiting to be sent, and failed permanently in the last day."),
-    "gamekeeper_deliveries": MetricFamily(GAUGE, "Commands that no game server has acknowledged in time."),
-    "gamekeeper_signals_open": MetricFamily(GAUGE, "Signals that nobody has acknowledged, by rule."),
-    "gamekeeper_signals_raised_total": MetricFamily(COUNTER, "Signals raised, by rule."),
-    "gamekeeper_players_online": MetricFamily(GAUGE, "Players online."),
-    "gamekeeper_ledger_position": MetricFamily(GAUGE, "Number of the newest change in the audit log."),
 }
+
+
+class RoomMetrics(NamedTuple):
+    """Metrics with values from the database. A room registers them in the tuple `METRICS` of a module."""
+
+    families: Mapping[str, MetricFamily]
+    read: Callable[[Keeper], Awaitable[Iterable[Sample]]]
+
+
+def list_room_metrics() -> list[RoomMetrics]:
+    return rooms.collect("http", "METRICS")
 
 
 class Metrics:
     def __init__(self, keeper: Keeper, callers: Callers, admission: Admission, readiness: SharedQuery[None]) -> None:
         self._keeper, self._callers, self._admission, self._readiness = keeper, callers, admission, readiness
+        self._rooms = list_room_metrics()
         self.request_rates = RequestRates()
         self._workers = WorkerSamples(keeper.settings.workers)
         self._database = SharedQuery(self._query_database, 0)
@@ -274,7 +272,8 @@ class Metrics:
             samples.setdefault(family, []).append(line)
         text = [
             f"# HELP {name} {family.help}\n# TYPE {name} {family.kind}\n" + "".join(samples[name])
-            for name, family in FAMILIES.items()
+            for each in (FAMILIES, *(room.families for room in self._rooms))
+            for name, family in each.items()
             if name in samples
         ]
         return "".join(text)
@@ -293,9 +292,9 @@ class Metrics:
             "gamekeeper_process_start_seconds": round(PROCESS_START),
             **_read_process_figures(),
         }
-        yield from (_format_sample(name, worker, value) for name, value in gauges.items() if value is not None)
+        yield from (format_sample(name, worker, value) for name, value in gauges.items() if value is not None)
         for state, number in figures.pool.items():
-            yield _format_sample("gamekeeper_pool", {"state": state, **worker}, number)
+            yield format_sample("gamekeeper_pool", {"state": state, **worker}, number)
         if figures.batches:
             bounds = [str(2**power) for power in range(len(figures.batches))]
             yield from _format_histogram("gamekeeper_writer_batch", worker, bounds, figures.batches, figures.batched)
@@ -305,7 +304,7 @@ class Metrics:
         for (method, path, status), series in self._series.items():
             route = f"{method} {path}" if path else NO_ROUTE
             labels = {"route": route, "status": str(status), **worker}
-            yield _format_sample("gamekeeper_requests_total", labels, sum(series[:-1]))
+            yield format_sample("gamekeeper_requests_total", labels, sum(series[:-1]))
             sums = by_route.get(route, [0] * len(series))
             by_route[route] = [one + other for one, other in zip(sums, series, strict=True)]
         bounds = [f"{bound / 1e6:g}" for bound in BOUNDS_US]
@@ -317,34 +316,24 @@ class Metrics:
         """List the metrics that all processes share. Without a database most are missing, and database_up is 0."""
         read, written = await asyncio.gather(_get_if_available(self._database), _get_if_available(self._readiness))
         return [
-            _format_sample("gamekeeper_info", {"version": __version__, "engine": self._keeper.store.engine}, 1),
+            format_sample("gamekeeper_info", {"version": __version__, "engine": self._keeper.store.engine}, 1),
             *(figure for figures in read for figure in figures),
-            _format_sample("gamekeeper_database_up", {}, len(read)),
-            _format_sample("gamekeeper_database_writable", {}, len(written)),
+            format_sample("gamekeeper_database_up", {}, len(read)),
+            format_sample("gamekeeper_database_writable", {}, len(written)),
         ]
 
     async def _query_database(self) -> list[Sample]:
         store = self._keeper.store
-        waiting, failed = await mails.count_open(store, DAY_MS)
-        warning_ms = self._keeper.settings.delivery_warning_seconds * 1000
-        overdue = len(await feed.read_overdue(store, warning_ms, feed.MAX_EXAMINED))
-        counts = {each.rule: each for each in await signals.read_counts(store)}
         standbys = {
             "present": await database_checks.count_synchronous_standbys(store),
             "expected": self._keeper.settings.synchronous_standbys,
         }
-        return [
-            *(
-                _format_sample("gamekeeper_synchronous_standbys", {"state": each}, count)
-                for each, count in standbys.items()
-            ),
-            _format_sample("gamekeeper_outbox", {"state": "waiting"}, waiting),
-            _format_sample("gamekeeper_outbox", {"state": "failed"}, failed),
-            _format_sample("gamekeeper_deliveries", {"state": "overdue"}, overdue),
-            *(sample for rule in RULES for sample in _format_signals(rule, counts.get(rule))),
-            _format_sample("gamekeeper_players_online", {}, await self._keeper.lists.count(ONLINE)),
-            _format_sample("gamekeeper_ledger_position", {}, await ledger.read_last(store)),
+        samples = [
+            format_sample("gamekeeper_synchronous_standbys", {"state": each}, count) for each, count in standbys.items()
         ]
+        for room in self._rooms:
+            samples += await room.read(self._keeper)
+        return samples
 
 
 async def _get_if_available(question: SharedQuery[T]) -> list[T]:
@@ -355,16 +344,7 @@ async def _get_if_available(question: SharedQuery[T]) -> list[T]:
         return []
 
 
-def _format_signals(rule: str, count: SignalCount | None) -> Sequence[Sample]:
-    """Format the numbers of signals of a rule, zeros included: an increase from nothing would not be noticed."""
-    labels = {"rule": rule}
-    return (
-        _format_sample("gamekeeper_signals_open", labels, count.opened if count else 0),
-        _format_sample("gamekeeper_signals_raised_total", labels, count.raised if count else 0),
-    )
-
-
-def _format_sample(family: str, labels: Labels, value: float, suffix: str = "") -> Sample:
+def format_sample(family: str, labels: Labels, value: float, suffix: str = "") -> Sample:
     pairs = ",".join(f'{name}="{text}"' for name, text in labels.items())
     return family, f"{family}{suffix}{{{pairs}}} {value}\n" if pairs else f"{family}{suffix} {value}\n"
 
@@ -375,9 +355,9 @@ def _format_histogram(
     """Format a Prometheus histogram. Buckets are cumulative: each counts all values up to its bound."""
     sums = list(accumulate(counts))
     for bound, number in zip([*bounds, "+Inf"], [*sums, sums[-1]], strict=False):
-        yield _format_sample(family, {**labels, "le": bound}, number, "_bucket")
-    yield _format_sample(family, labels, total, "_sum")
-    yield _format_sample(family, labels, sums[-1], "_count")
+        yield format_sample(family, {**labels, "le": bound}, number, "_bucket")
+    yield format_sample(family, labels, total, "_sum")
+    yield format_sample(family, labels, sums[-1], "_count")
 
 
 def read_resident_bytes() -> int:

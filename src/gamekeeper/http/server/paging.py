@@ -14,11 +14,9 @@ from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.lists import search
 from gamekeeper.game.lists.ordered_lists import PageRequest
 from gamekeeper.game.lists.search import R, Sort
-from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE
-from gamekeeper.http.contract.shapes import DEFAULT_SIZE, EngineQuery, LegacyPage, PageQuery, SentPage
-from gamekeeper.http.players import player_shapes
+from gamekeeper.http.contract.shapes import DEFAULT_SIZE, EngineQuery, LegacyPage, PageQuery, SearchQuery, SentPage
 from gamekeeper.http.server import bodies
 from gamekeeper.http.server.request import Request
 
@@ -73,11 +71,8 @@ def _read_number(query: Mapping[str, str], name: str, default: int) -> int:
     return int(text) if _NUMBER.fullmatch(text) and int(text) <= MAX_INT32 else default
 
 
-Query = player_shapes.PlayersQuery | account_shapes.UsersQuery
-
-
 async def encode_page(
-    request: Request, query: Query, sorts: Mapping[str, Sort[R]], encode: Callable[[Sequence[R]], list[bytes]]
+    request: Request, query: SearchQuery, sorts: Mapping[str, Sort[R]], encode: Callable[[Sequence[R]], list[bytes]]
 ) -> bytes:
     asked = read_query(query, request.services.keeper.settings.max_page_size)
     descending = query.sortDirection == "Descending"
@@ -94,7 +89,7 @@ async def load_page(
         total, records = await keeper.lists.load_page(sort.listing, page.offset, page.limit, descending=descending)
         return total, records, False
     wanted = PageRequest(page.offset, page.limit, descending=descending)
-    return await request.run_through_gate(lambda: search.load_page(keeper, sort, sought, wanted))
+    return await request.run_through_gate(lambda: search.load_page(keeper.lists, sort, sought, wanted))
 
 
 Row = TypeVar("Row")
@@ -137,3 +132,20 @@ async def join_pieces(request: Request, rows: int, pieces: Iterator[bytes]) -> b
         return b"".join(made)
 
     return await request.services.gate.run(request.caller.account_id, join)
+
+
+CSV_BATCH = 50  # CSV rows that are formatted between two pauses: about 3 ms of work
+# characters that start a formula in spreadsheets, also the full-width ones
+FORMULA_STARTS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+# A formula can start at a CSV cell's start, or after a separator or quote: some spreadsheets split at semicolons.
+FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{FORMULA_STARTS}])|^(?=[\t\r\n])")
+FORMULA_IN_JSON = re.compile(rf"(?<=[;\"'])[{FORMULA_STARTS}]")  # start of a formula inside a JSON string of a CSV cell
+
+
+def format_cell(value: object) -> str:
+    """Format a cell of a CSV table. One that a spreadsheet could run as a formula gets a leading apostrophe."""
+    if isinstance(value, str):
+        return FORMULA.sub("'", value)
+    told = shapes.encode(value).decode().removeprefix("null")
+    # escape the sign that starts a formula; the JSON value stays the same
+    return FORMULA_IN_JSON.sub(lambda sign: f"\\u{ord(sign[0]):04x}", told)

@@ -12,7 +12,7 @@ from gamekeeper.game.access import security_log
 from gamekeeper.game.audit.history import KINDS, PointInTime
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField
-from gamekeeper.http.server import instants
+from gamekeeper.ground import instants
 from gamekeeper.store.audit.history import NEVER
 
 

@@ -1,38 +1,45 @@
 """A request as the handlers see it, after the checks that all routes share, and the objects that all requests share.
 
-The app makes one `Services` at start.
+The app makes one `Services` at start. What is stored of a request's body is here too: a fingerprint for retries, or all
+of it until the request is approved. A retry with an Idempotency-Key must have the fingerprint of the first request.
+Held bodies with a password are encrypted with the key file.
 """
 
 import asyncio
+import hashlib
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cache
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
+from msgspec import Meta, Struct
 
-from gamekeeper.game.access.security_log import Origin, make_origin
-from gamekeeper.game.audit.approvals import Consent, HeldRequest
+from gamekeeper.game.access.key_file import KeyFile
+from gamekeeper.game.access.security_log import make_origin
 from gamekeeper.game.audit.history import Pause
+from gamekeeper.game.audit.refusals import RequesterLostAccess
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Step
-from gamekeeper.game.core.keeper import Keeper
 from gamekeeper.game.core.refusals import BadField, RepeatedField
+from gamekeeper.game.core.request import Consent, HeldRequest, Origin
 from gamekeeper.game.core.writes import Decide, Intent
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.contract.operation import NO_TOKEN, READ, Route
-from gamekeeper.http.server import admission, stored_bodies
+from gamekeeper.http.contract.shapes import encode
+from gamekeeper.http.server import admission
 from gamekeeper.http.server.admission import Admission, Gate, SharedQuery
 from gamekeeper.http.server.caller import Caller, Callers
 from gamekeeper.http.server.errors import NoSuchRoute
-from gamekeeper.http.server.limits import ChatGuard, PublicGuard
 from gamekeeper.http.server.metrics import Metrics
 from gamekeeper.http.server.proxies import Proxies
 from gamekeeper.http.server.query_values import CONTROL
+from gamekeeper.http.server.rate_limits import ChatGuard, PublicGuard
 from gamekeeper.http.server.response import Header, Response, make_change_response
 from gamekeeper.http.server.router import Router
 from gamekeeper.http.server.static_files import DocsFiles
-from gamekeeper.http.server.stored_bodies import make_fingerprint
 from gamekeeper.store.engine.interface import Snapshot
 
 
@@ -49,7 +56,7 @@ class Services:
     metrics: Metrics
     chat_guard: ChatGuard
     public_guard: PublicGuard
-    live: object  # state that the console's pages share; its type is in `console/insight/monitor.py`
+    live: object  # state that the console's pages share; `pages.get_shared` reads it
 
 
 R = TypeVar("R")
@@ -131,7 +138,7 @@ class Request(msgspec.Struct):
             gift_limits=self.caller.gift_limits,
             expected=self.expected,
             find_origin=self.find_origin,
-            find_request=self.describe if self.services.keeper.changes.rules else None,
+            find_request=self.describe if self.services.keeper.changes.gate.rules else None,
             consent=self.consent,
             step=self.step,
             queue=self._name_queue(),
@@ -140,8 +147,8 @@ class Request(msgspec.Struct):
     def describe(self) -> HeldRequest:
         """Describe the request, so that it can be held for approval and run again."""
         kind = self.headers.get(b"content-type", b"").decode("latin-1")
-        content = stored_bodies.compact(self.raw_body)
-        body = stored_bodies.seal(self.services.keeper.key_file, self.route, self.raw_path, content)
+        content = compact(self.raw_body)
+        body = seal(self.services.keeper.key_file, self.route, self.raw_path, content)
         return HeldRequest(self.method, self.raw_path.decode("latin-1"), self.raw_query.decode("latin-1"), kind, body)
 
     async def wait_for_disconnect(self) -> None:
@@ -239,3 +246,69 @@ def parse_query(raw: bytes) -> dict[str, str]:
             raise RepeatedField(field=name)
         found[key] = value
     return found
+
+
+def make_fingerprint(method: str, route: Route, params: Sequence[str], body: Struct | None, raw_body: bytes) -> str:
+    public = hashlib.sha256(raw_body).hexdigest() if body is None else drop_secrets(body)
+    return hashlib.sha256(encode((method, route.path, params, public))).hexdigest()
+
+
+def drop_secrets(body: Struct) -> Struct | dict[str, object]:
+    """Return a request body without its secrets. One that has none, as most, is encoded as it is."""
+    shape = type(body)
+    if is_encoded_whole(shape):
+        return body
+    given = {name: getattr(body, name) for name in list_public_names(shape)}
+    return {name: value for name, value in given.items() if value is not msgspec.UNSET}
+
+
+@cache
+def is_encoded_whole(shape: type[Struct]) -> bool:
+    """Check that a body's shape is encoded with all its fields under their own names, and that none is secret."""
+    config, names = shape.__struct_config__, shape.__struct_fields__
+    plain = not config.omit_defaults and not config.array_like and config.tag is None
+    return plain and shape.__struct_encode_fields__ == names and len(list_public_names(shape)) == len(names)
+
+
+@cache
+def list_public_names(shape: type[Struct]) -> list[str]:
+    """List the fields of a body's shape that are not secret."""
+    return [each.name for each in msgspec.structs.fields(shape) if not _is_secret(each.type)]
+
+
+def _is_secret(kind: Any) -> bool:  # noqa: ANN401 - a type annotation of any form
+    if get_origin(kind) is not Annotated:
+        return False
+    metas = [each for each in get_args(kind)[1:] if isinstance(each, Meta)]
+    return any((each.extra or {}).get("is") in {"password", "secret"} for each in metas)
+
+
+SEALED = b"sealed:"  # prefix of an encrypted body; no JSON begins so
+
+
+def compact(body: bytes) -> bytes:
+    """Remove spaces between the values of a JSON body, which may be most of it; return other bodies as they are."""
+    try:
+        return msgspec.json.format(body, indent=-1)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return body
+
+
+def seal(keys: KeyFile, route: Route, path: bytes, body: bytes) -> bytes:
+    """Encrypt a body whose shape has a secret field; return others as they are."""
+    if route.body in {None, bytes} or is_encoded_whole(route.body):
+        return body
+    return SEALED + keys.seal(body, _name_purpose(path)).encode()
+
+
+def unseal(keys: KeyFile, path: bytes, body: bytes) -> bytes:
+    if not body.startswith(SEALED):
+        return body
+    found = keys.unseal(body.removeprefix(SEALED).decode(), _name_purpose(path))
+    if found is None:
+        raise RequesterLostAccess  # encrypted with another key file: it must be asked for again
+    return found
+
+
+def _name_purpose(path: bytes) -> str:
+    return f"approval {path.decode('latin-1')}"

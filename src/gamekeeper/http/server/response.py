@@ -6,8 +6,7 @@ import msgspec
 
 from gamekeeper.game.audit.refusals import ApprovalRequired
 from gamekeeper.game.core.writes import ApplyResult
-from gamekeeper.http.audit.history_shapes import Held
-from gamekeeper.http.contract.shapes import encode
+from gamekeeper.http.contract.shapes import Held, encode
 from gamekeeper.http.server.static_files import Encoded
 from gamekeeper.store.core.ledger import LedgerEntry
 

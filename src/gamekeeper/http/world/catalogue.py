@@ -11,20 +11,19 @@ import msgspec
 from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.game.core.refusals import BadField, NoSuchObject
+from gamekeeper.game.core.refusals import BadField, NoSuchObject, WrongValueType
 from gamekeeper.game.players import inventory
 from gamekeeper.game.world import catalogue as game_catalogue
-from gamekeeper.game.world.refusals import WrongValueType
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import MANY, READ, READ_PLAYERS, REVALIDATED, Group
+from gamekeeper.http.contract.operation import MANY, READ, READ_PLAYERS, REVALIDATED, Group, Route
 from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.server import bodies, paging
 from gamekeeper.http.server.admission import pauses
 from gamekeeper.http.server.errors import InvalidObjectType, MalformedBody
 from gamekeeper.http.server.paging import PageRange
 from gamekeeper.http.server.request import Request
-from gamekeeper.http.world import catalogue_shapes, codec
+from gamekeeper.http.world import catalogue_shapes, documents
 from gamekeeper.store.world import catalogue
 
 MAX_DETAILS_BYTES = 65_536  # size of the further fields of one entry, as compact JSON
@@ -162,22 +161,21 @@ KEYED = (
     | shapes.Legacy[catalogue_shapes.Keyed[variable_shapes.GuildVariableObject]]
     | shapes.Legacy[catalogue_shapes.Keyed[catalogue_shapes.NamedEntry]]
 )
-GROUP = Group("Gameobjects", "The catalogue with the object types and JSON shapes of the Intersect engine.")
+# Examples for the documents, made of the demo data.
+DRAUGHT_OBJECT = catalogue_shapes.ItemObject(samples.DRAUGHT, "Healing Draught", "healing-draught.png", True, 20, 20, 0)
+GROUP = Group("Gameobjects", "The catalogue with the object types and JSON shapes of the Intersect engine.", place=250)
+GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]",
-    name="list_game_objects",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
-    query=shapes.PageQuery,
     answer=OBJECTS,
     rows=MOST_PAGE_ROWS,
-    refusals=(),
-    example_answer=shapes.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT]),
+    example_answer=shapes.Paged(31, 0, 5, 1, [DRAUGHT_OBJECT]),
 )
-async def list_objects(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
+async def list_game_objects(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
     """List the game's objects of one type, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
     total, found = await _load_page(request, object_type, page, details=True)
@@ -186,17 +184,14 @@ async def list_objects(request: Request, query: shapes.PageQuery, object_type: s
 
 @GROUP.operation(
     "POST /api/v1/gameobjects/[type]",
-    name="list_game_objects_legacy",
     permissions=READ_PLAYERS,
     access=READ,
-    body=shapes.LegacyPage,
     answer=KEYED,
     rows=MOST_PAGE_ROWS,
-    refusals=(),
     example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(31, 0, 1, [catalogue_shapes.Keyed(samples.DRAUGHT, samples.DRAUGHT_OBJECT)]),
+    example_answer=shapes.Legacy(31, 0, 1, [catalogue_shapes.Keyed(samples.DRAUGHT, DRAUGHT_OBJECT)]),
 )
-async def list_objects_legacy(request: Request, body: shapes.LegacyPage, object_type: str) -> bytes:
+async def list_game_objects_legacy(request: Request, body: shapes.LegacyPage, object_type: str) -> bytes:
     """List the game's objects of one type, in the legacy format."""
     page = paging.read_legacy(request, body)
     total, found = await _load_page(request, object_type, page, details=True)
@@ -207,17 +202,13 @@ async def list_objects_legacy(request: Request, body: shapes.LegacyPage, object_
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/names",
-    name="list_game_object_names",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
-    query=shapes.PageQuery,
     answer=shapes.Paged[str],
     rows=MOST_PAGE_ROWS,
-    refusals=(),
-    example_answer=shapes.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT.Name]),
+    example_answer=shapes.Paged(31, 0, 5, 1, [DRAUGHT_OBJECT.Name]),
 )
-async def list_names(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
+async def list_game_object_names(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
     """List the names of the objects of one type, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
     total, found = await _load_page(request, object_type, page, details=False)
@@ -226,16 +217,15 @@ async def list_names(request: Request, query: shapes.PageQuery, object_type: str
 
 @GROUP.operation(
     "POST /api/v1/gameobjects/[type]/names",
-    name="list_game_object_names_legacy",
     permissions=READ_PLAYERS,
     access=READ,
     answer=dict[str, str],
     rows=MANY,
     gated=True,
     refusals=(no.TooManyLongReads,),
-    example_answer={samples.DRAUGHT: samples.DRAUGHT_OBJECT.Name},
+    example_answer={samples.DRAUGHT: DRAUGHT_OBJECT.Name},
 )
-async def list_names_legacy(request: Request, object_type: str) -> bytes:
+async def list_game_object_names_legacy(request: Request, object_type: str) -> bytes:
     """Get the names of all objects of one type, as an object of id and name."""
     everything = PageRange(0, paging.MAX_INT32, paging.MAX_INT32)
 
@@ -248,15 +238,13 @@ async def list_names_legacy(request: Request, object_type: str) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/[objectId]",
-    name="get_game_object",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=OBJECT,
     refusals=(no.NoSuchObject,),
-    example_answer=samples.DRAUGHT_OBJECT,
+    example_answer=DRAUGHT_OBJECT,
 )
-async def get_object(request: Request, object_type: str, object_id: str) -> bytes:
+async def get_game_object(request: Request, object_type: str, object_id: str) -> bytes:
     """Get one of the game's objects by type and id."""
     kind = catalogue_shapes.OBJECTS[object_type]
     found = await game_catalogue.find_detailed(request.services.keeper.store, kind, object_id)
@@ -267,16 +255,13 @@ async def get_object(request: Request, object_type: str, object_id: str) -> byte
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/time",
-    name="get_time_settings",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=catalogue_shapes.TimeSettings,
     rows=24,
-    refusals=(),
     example_answer=catalogue_shapes.DEFAULT_TIME,
 )
-async def get_time(request: Request) -> bytes:
+async def get_time_settings(request: Request) -> bytes:
     """Get the game's settings of day and night."""
     found = await game_catalogue.find_detailed(request.services.keeper.store, "time", ZERO_GUID)
     return catalogue_shapes.encode_time(found.details if found else None)
@@ -286,6 +271,17 @@ async def refuse_time_list(request: Request) -> bytes:
     """Refuse a POST to the settings of day and night, as the engine does: they are no list."""
     del request  # the answer is always the same
     raise InvalidObjectType
+
+
+REFUSED = (
+    Route(
+        method="POST",
+        path="/api/v1/gameobjects/time",
+        permissions=READ_PLAYERS,
+        access=READ,
+        handler=refuse_time_list,
+    ),
+)
 
 
 async def _load_page(
@@ -298,4 +294,4 @@ async def _load_page(
 
 def _encode_object(request: Request, entry: catalogue.CatalogueEntry) -> bytes:
     room = inventory.read_capacity(request.services.keeper.settings)
-    return codec.encode_game_object(entry, room)
+    return documents.encode_game_object(entry, room)

@@ -1,12 +1,15 @@
 """JSON shapes of the catalogue's entries, as a game server reports them and as the engine lists them, and of guilds."""
 
 from collections.abc import Mapping
-from typing import Annotated, Generic, Literal
+from typing import Annotated, ClassVar, Generic, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.world import catalogue
+from gamekeeper.http.contract.path_parameters import PathParameter
 from gamekeeper.http.contract.shapes import (
     PRINTABLE,
     EngineQuery,
@@ -21,13 +24,22 @@ from gamekeeper.http.contract.shapes import (
     PlainInt32,
     Positive,
     R,
+    describe,
     encode,
 )
 from gamekeeper.http.players.variable_shapes import AnyValue, AnyVariable, GuildVariableObject, ServerVariable, TypeName
 from gamekeeper.http.server.query_values import make_lenient_choice_reader
 
 
-class ItemEntry(Struct):
+class KeptEntry(Struct):
+    """The base of entries. Their further fields are kept, such as fields of the engine's objects."""
+
+    # fields of the engine's objects that are spelt like a field of ours: in lower case
+    FURTHER: ClassVar[frozenset[str] | None] = frozenset({"maxinventorystack", "maxbankstack"})
+    SENT_TOO: ClassVar = True
+
+
+class ItemEntry(KeptEntry):
     Id: Guid
     Name: GameText
     Stackable: bool
@@ -36,19 +48,21 @@ class ItemEntry(Struct):
     Icon: GameText | None = None
 
 
-class NamedEntry(Struct):
+class NamedEntry(KeptEntry):
     Id: Guid
     Name: GameText
 
 
-class VariableEntry(Struct):
+class VariableEntry(KeptEntry):
     Id: Guid
     Name: GameText
     Type: TypeName
 
 
-class GuildVariableEntry(Struct):
+class GuildVariableEntry(KeptEntry):
     """A variable that guilds can have. It has no further fields."""
+
+    FURTHER: ClassVar[frozenset[str] | None] = None
 
     Id: Guid
     Name: GameText
@@ -64,7 +78,7 @@ class ServerVariableEntry(GuildVariableEntry):
     Value: AnyValue = None
 
 
-class TimeEntry(Struct):
+class TimeEntry(KeptEntry):
     """The game's settings of day and night: the only entry of its kind, so it needs no id. All fields are details."""
 
     Id: Guid = ZERO_GUID
@@ -82,9 +96,11 @@ class ItemObject(Struct):
 
 
 class VariableObject(Struct):
+    """A variable of the catalogue; `Type` is 1 for a boolean, 2 for an integer, 3 for a text, 4 for a decimal."""
+
     Id: Guid
     Name: str
-    Type: Literal[1, 2, 3, 4]  # type of the variable: 1 boolean, 2 integer, 3 text, 4 decimal
+    Type: Literal[1, 2, 3, 4]
 
 
 class Hue(Struct):
@@ -127,8 +143,6 @@ ENTRIES: Mapping[str, type[Entry]] = {
     **dict.fromkeys(("crafttables", "crafts", "events", "tilesets", "uservariables"), NamedEntry),
     "time": TimeEntry,
 }
-# fields of the engine's objects that are spelt like a field of ours: in lower case
-ENGINE_FIELDS = frozenset({"maxinventorystack", "maxbankstack"})
 OBJECTS: Mapping[str, str] = {  # object type of the engine → kind in the catalogue
     "item": "items",
     "spell": "spells",
@@ -149,6 +163,38 @@ OBJECTS: Mapping[str, str] = {  # object type of the engine → kind in the cata
     "servervariable": "servervariables",
     "guildvariable": "guildvariables",
 }
+
+
+def read_kind(text: str, _: str) -> str:
+    catalogue.require_kind(text)
+    return text
+
+
+def read_object_type(text: str, _: str) -> str:
+    """Read an object type of the engine, in any letter case; return it in lower case."""
+    if text.lower() not in OBJECTS:
+        raise no.NoSuchObjectType(type=text)
+    return text.lower()
+
+
+PathParameter(
+    "kind",
+    "The kind of catalogue entries.",
+    "items",
+    no.NoSuchKind,
+    {"type": "string", "enum": sorted(ENTRIES)},
+    read_kind,
+    "kind",
+)
+PathParameter(
+    "type",
+    "An object type of the Intersect engine, in any letter case.",
+    "item",
+    no.NoSuchObjectType,
+    {"type": "string", "enum": sorted(OBJECTS)},
+    read_object_type,
+    "object_type",
+)
 _WHITE = Hue(255, 255, 255, 255)
 DEFAULT_TIME = TimeSettings(
     [_WHITE, _WHITE], ZERO_GUID, 720, 1.0, SyncTime=True
@@ -213,11 +259,13 @@ class MembersQuery(EngineQuery, frozen=True):
 
 
 class Guild(Struct):
+    """A guild. `GuildInstanceId` is all zeros if the game told none."""
+
     Id: Guid
     Name: str
     FoundingDate: EngineTime
     BankSlotsCount: PlainInt32
-    GuildInstanceId: Guid  # all zeros if the game told none
+    GuildInstanceId: Guid
 
 
 class CountedGuild(Struct):
@@ -228,20 +276,24 @@ class CountedGuild(Struct):
 
 
 class ReportedMember(Struct):
+    """A member of a reported guild."""
+
     PlayerId: Guid
-    Rank: Annotated[Natural, Meta(description="0 is the owner.")]
+    Rank: Annotated[Natural, describe("0 is the owner.")]
     JoinedAt: Instant | None = None
 
 
 class PutGuild(Struct):
-    Name: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE)]
-    FoundingDate: Instant
+    Name: Annotated[
+        str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE), describe("Name of the guild.")
+    ]
+    FoundingDate: Annotated[Instant, describe("When it was founded.")]
     Members: Annotated[
         list[ReportedMember],
         Meta(max_length=MAX_MEMBERS, description="All members: others leave the guild."),
     ]
-    BankSlotsCount: Natural = 0
-    InstanceId: Guid | None = None
+    BankSlotsCount: Annotated[Natural, describe("Slots of its bank.")] = 0
+    InstanceId: Annotated[Guid, describe("Its own map instance.")] | None = None
     Variables: Annotated[
         list[AnyVariable], Meta(max_length=MAX_VARIABLES, description="Values that differ; others stay as they are.")
     ] = []

@@ -11,23 +11,26 @@ from gamekeeper.game.access.refusals import ServerNotAllowed
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import BadField, Refusal
 from gamekeeper.game.core.writes import Decision
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.world import commands
 from gamekeeper.game.world.commands import CommandRequest, Destination, WarpResult
 from gamekeeper.game.world.refusals import InvalidMap, InvalidPlayerId, NoRecipient, NoSuchMap, NotTold, TooManyMessages
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.accounts.moderation import declare_act
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import LINK, WRITE, Group, H, needs
+from gamekeeper.http.contract.operation import ANY_TOKEN, LINK, READ, Group, H, Route, needs
 from gamekeeper.http.server.errors import ActNotImplemented, ActNotSupported, InvalidAction
-from gamekeeper.http.server.limits import require_server
+from gamekeeper.http.server.metrics import GAUGE, MetricFamily, RoomMetrics, Sample, format_sample
+from gamekeeper.http.server.rate_limits import require_server
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.http.world import link_shapes
 from gamekeeper.http.world.link_shapes import Chat, ChatColor, ChatSent, DirectChatSent, EchoedChat, ProximityChatSent
 from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.world import feed
 from gamekeeper.store.world.feed import Acknowledgement
 
-GROUP = Group("Commands", "Kills and warps of players who are online.")
+GROUP = Group("Commands", "Kills and warps of players who are online.", place=140)
 PLAYERS = "/api/v1/players/"
 COMMAND = needs("players.command")
 KILLED, WARPED = "{} has been killed!", "Warped '{}' to {} ({}, {})."
@@ -77,6 +80,18 @@ async def refuse_act(request: Request) -> bytes:
     raise InvalidAction
 
 
+REFUSED = tuple(
+    Route(
+        method="POST",
+        path=f"/api/v1/{noun}/[lookupKey]/admin/[act]",
+        permissions=ANY_TOKEN,
+        access=READ,
+        handler=refuse_act,
+    )
+    for noun in ("players", "users")
+)
+
+
 async def _warp(request: Request, to: Destination) -> Response:
     codec = request.services.keeper.changes.codec
     return await request.change(partial(commands.warp, order=_make_order(request), to=to, codec=codec), _encode_warp)
@@ -95,7 +110,7 @@ def _make_order(request: Request) -> CommandRequest:
     )
 
 
-CHAT_GROUP = Group("Chat", "Chat messages into the game.")
+CHAT_GROUP = Group("Chat", "Chat messages into the game.", place=150)
 SEND = needs("chat.send")
 YELLOW, GREY = ChatColor(255, 255, 255, 0), ChatColor(255, 220, 220, 220)  # the engine's default colours
 EXAMPLE = Chat("The market opens in five minutes.")
@@ -107,8 +122,6 @@ def _declare_global(path: str, name: str) -> Callable[[H], H]:
         path,
         name=name,
         permissions=SEND,
-        access=WRITE,
-        body=Chat,
         answer=ChatSent,
         refusals=(TooManyMessages,),
         example_body=EXAMPLE,
@@ -126,17 +139,14 @@ async def send_to_all(request: Request, body: Chat) -> Response:
 
 @CHAT_GROUP.operation(
     "POST /api/v1/chat/direct/[lookupKey]",
-    name="send_direct_chat",
     permissions=SEND,
-    access=WRITE,
-    body=Chat,
     answer=DirectChatSent,
     refusals=(TooManyMessages, NoRecipient, InvalidPlayerId),
     example_path={"lookupKey": "Halvard"},
     example_body=EXAMPLE,
     example_answer=DirectChatSent(success=True, lookupKey="Halvard", chatMessage=ECHO),
 )
-async def send_to_player(request: Request, body: Chat) -> Response:
+async def send_direct_chat(request: Request, body: Chat) -> Response:
     """Send a chat message to one player who is online."""
     key = request.params[0]
     answer = DirectChatSent(success=True, lookupKey=key, chatMessage=_echo(body))
@@ -146,16 +156,13 @@ async def send_to_player(request: Request, body: Chat) -> Response:
 
 @CHAT_GROUP.operation(
     "POST /api/v1/chat/proximity/[mapId]",
-    name="send_proximity_chat",
     permissions=SEND,
-    access=WRITE,
-    body=Chat,
     answer=ProximityChatSent,
     refusals=(TooManyMessages, NoSuchMap, InvalidMap),
     example_body=EXAMPLE,
     example_answer=ProximityChatSent(success=True, mapId=samples.DOCKS, chatMessage=ECHO),
 )
-async def send_near(request: Request, body: Chat, map_id: str) -> Response:
+async def send_proximity_chat(request: Request, body: Chat, map_id: str) -> Response:
     """Send a chat message to the players on a map and its neighbours."""
     answer = ProximityChatSent(success=True, mapId=map_id, chatMessage=_echo(body))
     decide = partial(commands.send_near, map_id=map_id, message=_make_message(body, GREY))
@@ -193,21 +200,19 @@ def _echo(body: Chat) -> EchoedChat:
     return EchoedChat(body.Message, body.Color, body.Target)
 
 
-DELIVERIES_GROUP = Group("Deliveries", "For game servers: acknowledge commands.")
+DELIVERIES_GROUP = Group("Deliveries", "For game servers: acknowledge commands.", place=290)
+GROUPS = (GROUP, CHAT_GROUP, DELIVERIES_GROUP)
 
 
 @DELIVERIES_GROUP.operation(
     "POST /api/link/v1/servers/[server]/acks",
-    name="acknowledge_commands",
     permissions=LINK,
-    access=WRITE,
-    body=link_shapes.Acks,
     answer=link_shapes.StandingAcks,
     refusals=(NotTold, ServerNotAllowed),
     example_body=link_shapes.Acks([link_shapes.Ack(4711, "applied")]),
     example_answer=link_shapes.StandingAcks([link_shapes.StandingAck(4711, "applied")]),
 )
-async def acknowledge(request: Request, body: link_shapes.Acks, server: str) -> Response:
+async def acknowledge_commands(request: Request, body: link_shapes.Acks, server: str) -> Response:
     """Acknowledge commands of the change feed, all or none; the first one of each stands."""
     require_server(request.caller.key, server)
     acks = [Acknowledgement(each.Seq, each.State, each.Reason or None) for each in body.Acks]
@@ -216,3 +221,13 @@ async def acknowledge(request: Request, body: link_shapes.Acks, server: str) -> 
 
 def _encode(standing: Sequence[tuple[int, str]]) -> bytes:
     return shapes.encode(link_shapes.StandingAcks([link_shapes.StandingAck(*each) for each in standing]))
+
+
+async def _count_overdue(keeper: Keeper) -> Sequence[Sample]:
+    warning_ms = keeper.settings.delivery_warning_seconds * 1000
+    overdue = await feed.read_overdue(keeper.store, warning_ms, feed.MAX_EXAMINED)
+    return [format_sample("gamekeeper_deliveries", {"state": "overdue"}, len(overdue))]
+
+
+DELIVERIES = MetricFamily(GAUGE, "Commands that no game server has acknowledged in time.")
+METRICS = (RoomMetrics({"gamekeeper_deliveries": DELIVERIES}, _count_overdue),)

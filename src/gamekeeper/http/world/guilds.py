@@ -6,35 +6,41 @@ Games report guilds, and everybody with `players.read` reads the engine's pages.
 from functools import partial
 
 from gamekeeper.game.core import refusals as no
+from gamekeeper.game.core.refusals import WrongValueType
 from gamekeeper.game.world import guilds
 from gamekeeper.game.world.guilds import GuildPage, GuildSlice, GuildVariable
-from gamekeeper.game.world.refusals import GuildMissing, InvalidGuildVariable, NoSuchGuild, WrongValueType
+from gamekeeper.game.world.refusals import GuildMissing, InvalidGuildVariable, NoSuchGuild
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import LINK, OF_ONE_OWNER, READ, READ_PLAYERS, REVALIDATED, WRITE, Group, needs
+from gamekeeper.http.contract.operation import LINK, OF_ONE_OWNER, READ, READ_PLAYERS, REVALIDATED, Group, needs
 from gamekeeper.http.players import player_shapes, players, variable_shapes
 from gamekeeper.http.players.variable_shapes import AnyValueOnly, SetAnyVariable
 from gamekeeper.http.server import bodies, paging
 from gamekeeper.http.server.paging import encode_rows
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
-from gamekeeper.http.world import catalogue_shapes, codec
+from gamekeeper.http.world import catalogue_shapes, documents
 from gamekeeper.store.world.guilds import Guild
 
-GROUP = Group("Guilds", "Guilds of the game and their members.")
+# Examples for the documents, made of the demo data.
+GUILD = catalogue_shapes.Guild(
+    samples.GUILD_ID, "Harbour Watch", "2025-01-01T09:00:00", 50, "ea128ff9-858b-511f-af6b-a5fc7ac7224a"
+)
+COUNTED_GUILD = catalogue_shapes.CountedGuild(GUILD, 7)
+PUT_GUILD = catalogue_shapes.PutGuild(
+    "Harbour Watch", samples.TIME, [catalogue_shapes.ReportedMember(samples.PLAYER_ID, 0, samples.TIME)], 50
+)
+GROUP = Group("Guilds", "Guilds of the game and their members.", place=260)
 
 
 @GROUP.operation(
     "GET /api/v1/guilds",
-    name="list_guilds",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
-    query=catalogue_shapes.GuildsQuery,
     answer=shapes.EnginePage[catalogue_shapes.CountedGuild],
     rows=shapes.MAX_ENGINE_RECORDS,
     refusals=(no.TooManyLongReads,),
-    example_answer=shapes.EnginePage(12, 0, 5, 1, [samples.COUNTED_GUILD]),
+    example_answer=shapes.EnginePage(12, 0, 5, 1, [COUNTED_GUILD]),
 )
 async def list_guilds(request: Request, query: catalogue_shapes.GuildsQuery) -> bytes:
     """List guilds with the number of their members, in pages; with `search`, only matching ones."""
@@ -42,56 +48,47 @@ async def list_guilds(request: Request, query: catalogue_shapes.GuildsQuery) -> 
     part = GuildSlice(page.offset, page.limit, query.sortBy, query.sortDirection == "Descending")
     found = await load_page(request, part, query.search)
     return shapes.encode_engine_page(
-        found.total, page.number, page.size, [codec.encode_counted(each) for each in found.rows]
+        found.total, page.number, page.size, [documents.encode_counted(each) for each in found.rows]
     )
 
 
 @GROUP.operation(
     "POST /api/v1/guilds",
-    name="list_guilds_legacy",
     permissions=READ_PLAYERS,
     access=READ,
-    body=shapes.LegacyPage,
     answer=shapes.Legacy[catalogue_shapes.CountedGuild],
     rows=MOST_PAGE_ROWS,
-    refusals=(),
     example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(12, 0, 1, [samples.COUNTED_GUILD]),
+    example_answer=shapes.Legacy(12, 0, 1, [COUNTED_GUILD]),
 )
 async def list_guilds_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List guilds by name with the number of their members, in the legacy format."""
     page = paging.read_legacy(request, body)
     found = await load_page(request, GuildSlice(page.offset, page.limit))
-    records = [codec.encode_counted(each) for each in found.rows]
+    records = [documents.encode_counted(each) for each in found.rows]
     return shapes.encode_legacy(found.total, page.number, records)
 
 
 @GROUP.operation(
     "GET /api/v1/guilds/[guildId]",
-    name="get_guild",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=catalogue_shapes.Guild,
     refusals=(NoSuchGuild,),
-    example_answer=samples.GUILD,
+    example_answer=GUILD,
 )
 async def get_guild(request: Request, guild_id: str) -> bytes:
     """Get a guild by id."""
-    return shapes.encode(codec.make_guild(await guilds.require(request.services.keeper.store, guild_id)))
+    return shapes.encode(documents.make_guild(await guilds.require(request.services.keeper.store, guild_id)))
 
 
 @GROUP.operation(
     "GET /api/v1/guilds/[guildId]/members",
-    name="list_guild_members",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
-    query=catalogue_shapes.MembersQuery,
     answer=shapes.EnginePage[player_shapes.PlayerRecord],
     rows=shapes.MAX_ENGINE_RECORDS,
-    refusals=(),
-    example_answer=shapes.EnginePage(7, 0, 5, 1, [samples.RECORD]),
+    example_answer=shapes.EnginePage(7, 0, 5, 1, [player_shapes.SAMPLE_RECORD]),
 )
 async def list_guild_members(request: Request, query: catalogue_shapes.MembersQuery, guild_id: str) -> bytes:
     """List the members of a guild, in pages; with `search`, only matching ones."""
@@ -104,33 +101,28 @@ async def list_guild_members(request: Request, query: catalogue_shapes.MembersQu
 
 @GROUP.operation(
     "PUT /api/link/v1/guilds/[guildId]",
-    name="put_guild",
     permissions=LINK,
-    access=WRITE,
-    body=catalogue_shapes.PutGuild,
     answer=catalogue_shapes.CountedGuild,
     refusals=(WrongValueType,),
-    example_body=samples.PUT_GUILD,
-    example_answer=samples.COUNTED_GUILD,
+    example_body=PUT_GUILD,
+    example_answer=COUNTED_GUILD,
 )
 async def put_guild(request: Request, body: catalogue_shapes.PutGuild, guild_id: str) -> Response:
     """Report a guild as it is: other members leave it, and members of other guilds move."""
-    report = codec.read_report(guild_id, body)
-    return await request.change(partial(guilds.put_guild, report=report), codec.encode_counted)
+    report = documents.read_report(guild_id, body)
+    return await request.change(partial(guilds.put_guild, report=report), documents.encode_counted)
 
 
 @GROUP.operation(
     "DELETE /api/link/v1/guilds/[guildId]",
-    name="delete_guild",
     permissions=LINK,
-    access=WRITE,
     answer=catalogue_shapes.CountedGuild,
     refusals=(NoSuchGuild,),
-    example_answer=samples.COUNTED_GUILD,
+    example_answer=COUNTED_GUILD,
 )
 async def delete_guild(request: Request, guild_id: str) -> Response:
     """Report that a guild has ended. Its members stay as players without a guild."""
-    return await request.change(partial(guilds.delete_guild, guild_id=guild_id), codec.encode_counted)
+    return await request.change(partial(guilds.delete_guild, guild_id=guild_id), documents.encode_counted)
 
 
 async def load_page(request: Request, part: GuildSlice, search: str = "") -> GuildPage[Guild]:
@@ -141,22 +133,21 @@ async def load_page(request: Request, part: GuildSlice, search: str = "") -> Gui
     return await store.read(lambda tx: guilds.load_page(tx, part))
 
 
-VARIABLES_GROUP = Group("Guild variables", "Variables of guilds, which the game declares.")
+VARIABLES_GROUP = Group("Guild variables", "Variables of guilds, which the game declares.", place=50)
+GROUPS = (GROUP, VARIABLES_GROUP)
 EXAMPLE = variable_shapes.GuildVariable(samples.GUILD_FAME, "Guild Fame", 12)
 
 
 @VARIABLES_GROUP.operation(
     "GET /api/v1/guilds/[guildId]/variables",
-    name="list_guild_variables",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=list[variable_shapes.GuildVariable],
     rows=OF_ONE_OWNER,
     refusals=(GuildMissing, no.TooManyLongReads),
     example_answer=[EXAMPLE],
 )
-async def list_variables(request: Request, guild_id: str) -> bytes:
+async def list_guild_variables(request: Request, guild_id: str) -> bytes:
     """List the variables that were ever set for a guild."""
     found = await request.services.keeper.store.read(lambda tx: guilds.load_variables(tx, guild_id))
     return await encode_rows(request, found, lambda some: shapes.encode([_make_record(each) for each in some]))
@@ -164,46 +155,39 @@ async def list_variables(request: Request, guild_id: str) -> bytes:
 
 @VARIABLES_GROUP.operation(
     "GET /api/v1/guilds/[guildId]/variables/[guildVariableId]",
-    name="get_guild_variable",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=variable_shapes.GuildVariable,
     refusals=(GuildMissing, InvalidGuildVariable),
     example_answer=EXAMPLE,
 )
-async def get_variable(request: Request, guild_id: str, variable_id: str) -> bytes:
+async def get_guild_variable(request: Request, guild_id: str, variable_id: str) -> bytes:
     """Get a variable of a guild. Its value is null if it was never set."""
     return shapes.encode(_make_record(await _load_one(request, guild_id, variable_id)))
 
 
 @VARIABLES_GROUP.operation(
     "GET /api/v1/guilds/[guildId]/variables/[guildVariableId]/value",
-    name="get_guild_variable_value",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=AnyValueOnly,
     refusals=(GuildMissing, InvalidGuildVariable),
     example_answer=AnyValueOnly(12),
 )
-async def get_value(request: Request, guild_id: str, variable_id: str) -> bytes:
+async def get_guild_variable_value(request: Request, guild_id: str, variable_id: str) -> bytes:
     """Get only the value of a variable of a guild."""
     return shapes.encode(AnyValueOnly((await _load_one(request, guild_id, variable_id)).value))
 
 
 @VARIABLES_GROUP.operation(
     "POST /api/v1/guilds/[guildId]/variables/[guildVariableId]",
-    name="set_guild_variable",
     permissions=needs("world.write"),
-    access=WRITE,
-    body=SetAnyVariable,
     answer=variable_shapes.GuildVariable,
     refusals=(GuildMissing, InvalidGuildVariable, WrongValueType),
     example_body=SetAnyVariable(12),
     example_answer=EXAMPLE,
 )
-async def set_variable(request: Request, body: SetAnyVariable, guild_id: str, variable_id: str) -> Response:
+async def set_guild_variable(request: Request, body: SetAnyVariable, guild_id: str, variable_id: str) -> Response:
     """Set a variable of a guild. All game servers are told in the change feed."""
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     decide = partial(

@@ -1,12 +1,16 @@
 """Information about the server: versions, name, limits, statistics."""
 
+from collections.abc import Sequence
+
 from gamekeeper.game.access import credentials
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists.list_index import ONLINE
+from gamekeeper.ground import instants
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import ANY_TOKEN, NO_STORE, NO_TOKEN, READ, REVALIDATED, Group
+from gamekeeper.http.contract.operation import ANY_TOKEN, NO_TOKEN, REVALIDATED, Group
 from gamekeeper.http.players import player_shapes
-from gamekeeper.http.server import instants, metrics
+from gamekeeper.http.server import metrics
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.world import info_shapes
 from gamekeeper.store.engine import clock
@@ -15,17 +19,15 @@ from gamekeeper.store.players import presence
 MAX_STAT = 255  # highest stat of a player, as in the Intersect engine, where a stat is one byte
 METRICS_SECONDS = 5  # seconds that the metrics cover, as in the engine
 
-GROUP = Group("Info", "Versions of the API; the game's name, limits and statistics.")
+GROUP = Group("Info", "Versions of the API; the game's name, limits and statistics.", place=240)
+GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/info",
-    name="list_versions",
     permissions=NO_TOKEN,
-    access=READ,
     cache=REVALIDATED,
     answer=info_shapes.Versions,
-    refusals=(),
     example_answer=info_shapes.Versions(info_shapes.VERSIONS),
 )
 async def list_versions(request: Request) -> bytes:
@@ -36,13 +38,10 @@ async def list_versions(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/info/versions",
-    name="list_version_names",
     permissions=NO_TOKEN,
-    access=READ,
     cache=REVALIDATED,
     answer=list[str],
     rows=1,
-    refusals=(),
     example_answer=info_shapes.VERSIONS,
 )
 async def list_version_names(request: Request) -> bytes:
@@ -53,12 +52,9 @@ async def list_version_names(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/info",
-    name="get_info",
     permissions=ANY_TOKEN,
-    access=READ,
     cache=REVALIDATED,
     answer=info_shapes.Info,
-    refusals=(),
     example_answer=info_shapes.Info("Harrowmere", 5400),
 )
 async def get_info(request: Request) -> bytes:
@@ -69,12 +65,9 @@ async def get_info(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/info/authorized",
-    name="is_authorized",
     permissions=ANY_TOKEN,
-    access=READ,
     cache=REVALIDATED,
     answer=account_shapes.Authorized,
-    refusals=(),
     example_answer=account_shapes.Authorized(authorized=True),
 )
 async def is_authorized(request: Request) -> bytes:
@@ -85,15 +78,11 @@ async def is_authorized(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/info/stats",
-    name="get_server_stats",
     permissions=ANY_TOKEN,
-    access=READ,
-    cache=NO_STORE,
     answer=info_shapes.ServerStats,
-    refusals=(),
     example_answer=info_shapes.ServerStats(uptime=86400000, cps=37, connectedClients=2, onlineCount=12),
 )
-async def get_stats(request: Request) -> bytes:
+async def get_server_stats(request: Request) -> bytes:
     """Get the uptime, requests per second, connected game servers and players online."""
     keeper, request_rates = request.services.keeper, request.services.metrics.request_rates
     servers, online = await presence.count_servers(keeper.store), await keeper.lists.count(ONLINE)
@@ -102,12 +91,8 @@ async def get_stats(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/info/metrics",
-    name="get_server_metrics",
     permissions=ANY_TOKEN,
-    access=READ,
-    cache=NO_STORE,
     answer=info_shapes.ServerMetrics,
-    refusals=(),
     example_answer=info_shapes.ServerMetrics(
         86400000,
         samples.LATER_TIME,
@@ -119,7 +104,7 @@ async def get_stats(request: Request) -> bytes:
         ),
     ),
 )
-async def get_metrics(request: Request) -> bytes:
+async def get_server_metrics(request: Request) -> bytes:
     """Get figures about the server in the engine's shape. Those that are not known are zero."""
     keeper, rates = request.services.keeper, request.services.metrics.request_rates
     servers, online = await presence.count_servers(keeper.store), await keeper.lists.count(ONLINE)
@@ -138,12 +123,9 @@ async def get_metrics(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/info/config",
-    name="get_config",
     permissions=ANY_TOKEN,
-    access=READ,
     cache=REVALIDATED,
     answer=info_shapes.Config,
-    refusals=(),
     example_answer=info_shapes.Config(
         "Harrowmere",
         5400,
@@ -179,16 +161,21 @@ async def get_config(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/info/config/stats",
-    name="list_stat_names",
     permissions=ANY_TOKEN,
-    access=READ,
     cache=REVALIDATED,
     answer=list[str],
     rows=5,
-    refusals=(),
     example_answer=player_shapes.STATS,
 )
 async def list_stat_names(request: Request) -> bytes:
     """List the names of the five stats, in the order that all lists of stats have."""
     del request  # the request is not needed: every client gets the same list
     return shapes.encode(player_shapes.STATS)
+
+
+async def _count_online(keeper: Keeper) -> Sequence[metrics.Sample]:
+    return [metrics.format_sample("gamekeeper_players_online", {}, await keeper.lists.count(ONLINE))]
+
+
+PLAYERS_ONLINE = metrics.MetricFamily(metrics.GAUGE, "Players online.")
+METRICS = (metrics.RoomMetrics({"gamekeeper_players_online": PLAYERS_ONLINE}, _count_online),)

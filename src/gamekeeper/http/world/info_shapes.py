@@ -7,9 +7,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
-from gamekeeper.http.contract.shapes import PRINTABLE, Instant, PlainDouble, PlainInt32, PlainInt64
+from gamekeeper.http.contract.shapes import PRINTABLE, Instant, PlainDouble, PlainInt32, PlainInt64, describe
 
-Tolerant = Annotated[bool, Meta(description="Get the tolerant document, which describes all that the server accepts.")]
+Tolerant = Annotated[bool, describe("Get the tolerant document, which describes all that the server accepts.")]
 
 FileVersion = Annotated[
     str,
@@ -41,6 +41,8 @@ class Info(Struct):
 
 
 class ServerStats(Struct):
+    """Uptime in milliseconds, requests per second, connected game servers and players online."""
+
     uptime: PlainInt64
     cps: PlainInt32
     connectedClients: PlainInt32  # noqa: N815 - the wire's spelling
@@ -171,6 +173,8 @@ class ItemsConfig(Struct, frozen=True):
 
 
 class Config(Struct, frozen=True):
+    """Limits and settings of the game."""
+
     GameName: str
     ServerPort: PlainInt32
     Player: PlayerConfig

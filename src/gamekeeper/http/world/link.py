@@ -1,27 +1,36 @@
 """The game link: game servers report the catalogue, players and who is online."""
 
 import asyncio
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from msgspec import UNSET, UnsetType
+
 from gamekeeper.game.access.refusals import PlayerOnOtherServer, ServerNotAllowed
 from gamekeeper.game.core import refusals as no
+from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.game.core.player import BANK, INVENTORY
+from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.players import player_edits, presence
 from gamekeeper.game.players.refusals import ReadOnlyVariable
 from gamekeeper.game.world import catalogue, link
+from gamekeeper.game.world.feed import FeedQuery
+from gamekeeper.game.world.link import PlayerReport
+from gamekeeper.ground import instants
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.http.audit import codec
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import LINK, READ, REVALIDATED, WRITE, Group
+from gamekeeper.http.contract.operation import LINK, MOST_AT_ONCE, REVALIDATED, Group, Records
 from gamekeeper.http.players import player_shapes, players
-from gamekeeper.http.server import instants, paging
-from gamekeeper.http.server.limits import find_speaker, require_server
+from gamekeeper.http.players.documents import read_slots, read_value
+from gamekeeper.http.players.player_shapes import PLAYER_ATTRIBUTES
+from gamekeeper.http.server import paging
+from gamekeeper.http.server.rate_limits import find_speaker, require_server
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.http.world import catalogue as http_catalogue
-from gamekeeper.http.world import catalogue_shapes, link_shapes
-from gamekeeper.http.world import codec as http_codec
+from gamekeeper.http.world import catalogue_shapes, documents, link_shapes
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players.players import StoredPlayer
 from gamekeeper.store.world.catalogue import Picture
@@ -35,18 +44,19 @@ ENTRIES = (
 )
 # one thread: several convert no more pictures, but use all processors and Python's lock, and other requests wait
 _executor = ThreadPoolExecutor(1, "pictures")
-GROUP = Group("Link", "For game servers: report the catalogue, players and who is online.")
+# Examples for the documents, made of the demo data.
+DRAUGHT_ENTRY = catalogue_shapes.ItemEntry(
+    samples.DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png"
+)
+GROUP = Group("Link", "For game servers: report the catalogue, players and who is online.", place=270)
 
 
 @GROUP.operation(
     "PUT /api/link/v1/catalogue/[kind]",
-    name="put_catalogue",
     permissions=LINK,
-    access=WRITE,
-    body=bytes,
+    records=Records("CatalogueEntry", tuple(dict.fromkeys(catalogue_shapes.ENTRIES.values()))),
     answer=link_shapes.Count,
-    refusals=(),
-    example_body=[samples.DRAUGHT_ENTRY],
+    example_body=[DRAUGHT_ENTRY],
     example_answer=link_shapes.Count(1),
 )
 async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
@@ -60,29 +70,22 @@ async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
 
 @GROUP.operation(
     "GET /api/link/v1/catalogue/[kind]",
-    name="list_catalogue",
     permissions=LINK,
-    access=READ,
     cache=REVALIDATED,
-    query=shapes.PageQuery,
     answer=ENTRIES,
     rows=MOST_PAGE_ROWS,
-    refusals=(),
-    example_answer=shapes.Paged(31, 0, 5, 1, [samples.DRAUGHT_ENTRY]),
+    example_answer=shapes.Paged(31, 0, 5, 1, [DRAUGHT_ENTRY]),
 )
 async def list_catalogue(request: Request, query: shapes.PageQuery, kind: str) -> bytes:
     """List one list of the catalogue, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
     total, found = await catalogue.load_detailed_page(request.services.keeper.store, kind, page.limit, page.offset)
-    return shapes.encode_paged(total, page.number, page.size, [http_codec.encode_entry(each) for each in found])
+    return shapes.encode_paged(total, page.number, page.size, [documents.encode_entry(each) for each in found])
 
 
 @GROUP.operation(
     "PUT /api/link/v1/items/[itemId]/picture",
-    name="put_item_picture",
     permissions=LINK,
-    access=WRITE,
-    body=link_shapes.PutPicture,
     answer=link_shapes.ItemPicture,
     refusals=(no.NoSuchItem,),
     example_body=link_shapes.PutPicture(samples.PICTURE),
@@ -98,9 +101,7 @@ async def put_item_picture(request: Request, body: link_shapes.PutPicture, item_
 
 @GROUP.operation(
     "DELETE /api/link/v1/items/[itemId]/picture",
-    name="delete_item_picture",
     permissions=LINK,
-    access=WRITE,
     answer=link_shapes.ItemPicture,
     refusals=(no.NoSuchItem,),
     example_answer=link_shapes.ItemPicture(samples.COIN, None),
@@ -120,10 +121,7 @@ async def _change_picture(request: Request, item_id: str, picture: Picture | Non
 
 @GROUP.operation(
     "PUT /api/link/v1/players/[id]",
-    name="put_player",
     permissions=LINK,
-    access=WRITE,
-    body=link_shapes.PutPlayer,
     answer=player_shapes.PlayerRecord,
     refusals=(
         *(no.MissingField, no.ReservedName, no.WrongVariableType, ReadOnlyVariable),
@@ -140,14 +138,14 @@ async def _change_picture(request: Request, item_id: str, picture: Picture | Non
         ),
     ),
     example_body=link_shapes.PutPlayer(Level=49, Items=[player_shapes.ItemSlot(17, None, samples.DRAUGHT, 2)]),
-    example_answer=samples.RECORD,
+    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def put_player(request: Request, body: link_shapes.PutPlayer, player_id: str) -> Response:
     """Create a player, or report changes of a player."""
     put = partial(
         link.put_player,
         player_id=player_id,
-        report=codec.read_report(body),
+        report=_read_report(body),
         settings=request.services.keeper.settings,
         codec=request.services.keeper.changes.codec,
         account_id=request.caller.account_id,
@@ -163,14 +161,12 @@ async def put_player(request: Request, body: link_shapes.PutPlayer, player_id: s
 
 @GROUP.operation(
     "DELETE /api/link/v1/players/[id]",
-    name="delete_player_by_id",
     permissions=LINK,
-    access=WRITE,
     answer=player_shapes.PlayerRecord,
     refusals=(no.NoSuchPlayer, no.PlayerOnline),
-    example_answer=samples.RECORD,
+    example_answer=player_shapes.SAMPLE_RECORD,
 )
-async def delete_player(request: Request, player_id: str) -> Response:
+async def delete_player_by_id(request: Request, player_id: str) -> Response:
     """Delete a player who is not online."""
     decide = partial(player_edits.delete, key=player_id, codec=request.services.keeper.changes.codec)
     return await request.change(decide, players.encode_record)
@@ -178,19 +174,16 @@ async def delete_player(request: Request, player_id: str) -> Response:
 
 @GROUP.operation(
     "PUT /api/link/v1/servers/[server]",
-    name="send_heartbeat",
     permissions=LINK,
-    access=WRITE,
-    body=link_shapes.Lease,
     answer=link_shapes.ServerState,
     refusals=(ServerNotAllowed, no.CursorAhead),
     example_body=link_shapes.Lease(30),
     example_answer=link_shapes.ServerState(samples.REALM, samples.LATER_TIME, 7),
 )
-async def record_heartbeat(request: Request, body: link_shapes.Lease, server: str) -> Response:
+async def send_heartbeat(request: Request, body: link_shapes.Lease, server: str) -> Response:
     """Send a heartbeat of a game server. Its players count as online until the lease expires."""
     require_server(request.caller.key, server)
-    applied = codec.read_applied(body.AppliedSeq)
+    applied = _read_applied(body.AppliedSeq)
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000, applied=applied)
     return await request.change(
         decide,
@@ -200,10 +193,7 @@ async def record_heartbeat(request: Request, body: link_shapes.Lease, server: st
 
 @GROUP.operation(
     "POST /api/link/v1/servers/[server]/joined",
-    name="report_joined",
     permissions=LINK,
-    access=WRITE,
-    body=link_shapes.Players,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed, PlayerOnOtherServer),
     example_body=link_shapes.Players([samples.PLAYER_ID]),
@@ -218,10 +208,7 @@ async def report_joined(request: Request, body: link_shapes.Players, server: str
 
 @GROUP.operation(
     "POST /api/link/v1/servers/[server]/left",
-    name="report_left",
     permissions=LINK,
-    access=WRITE,
-    body=link_shapes.Players,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed),
     example_body=link_shapes.Players([samples.PLAYER_ID]),
@@ -236,9 +223,7 @@ async def report_left(request: Request, body: link_shapes.Players, server: str) 
 
 @GROUP.operation(
     "DELETE /api/link/v1/servers/[server]",
-    name="report_shutdown",
     permissions=LINK,
-    access=WRITE,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, ServerNotAllowed),
     example_answer=link_shapes.Online(7),
@@ -248,3 +233,70 @@ async def report_shutdown(request: Request, server: str) -> Response:
     require_server(request.caller.key, server)
     decide = partial(presence.close_server, server=server)
     return await request.change(decide, lambda online: shapes.encode(link_shapes.Online(online)))
+
+
+def _read_report(body: link_shapes.PutPlayer) -> PlayerReport:
+    """Convert a game server's report to the rules' values."""
+    _require_unique("Items", [each.Slot for each in body.Items or []])
+    _require_unique("Bank", [each.Slot for each in body.Bank or []])
+    _require_unique("Bags", [each.Id for each in body.Bags or []])
+    _require_unique("Bags", [(bag.Id, each.Slot) for bag in body.Bags or [] for each in bag.Slots])
+    _require_unique("Spells", [each.Slot for each in body.Spells or []])
+    _require_unique("Variables", [each.VariableId for each in body.Variables or []])
+    names = [name for name in link_shapes.PutPlayer.__struct_fields__ if name in PLAYER_ATTRIBUTES]
+    given = {name: getattr(body, name) for name in names if getattr(body, name) is not UNSET}
+    slots = read_slots(INVENTORY, body.Items or []) | read_slots(BANK, body.Bank or [])
+    for bag in body.Bags or []:
+        slots |= read_slots(bag.Id, bag.Slots)
+    return PlayerReport(
+        fields={PLAYER_ATTRIBUTES[name]: read_value(name, value) for name, value in given.items()},
+        slots=slots,
+        bags={bag.Id: bag.SlotCount for bag in body.Bags or []},
+        spells={each.Slot: None if each.SpellId == ZERO_GUID else each.SpellId for each in body.Spells or []},
+        variables={each.VariableId: each.Value for each in body.Variables or []},
+        applied=_read_applied(body.AppliedSeq),
+    )
+
+
+def _require_unique(field: str, keys: Sequence[object]) -> None:
+    """Reject a game server's report that has the same slot, bag, spell or variable twice."""
+    if len(set(keys)) < len(keys):
+        raise BadField(field=field, problem="has the same slot, bag or variable twice")
+
+
+def _read_applied(given: int | UnsetType) -> int | None:
+    return None if given is UNSET else given
+
+
+FEED_GROUP = Group("Feed", "For game servers: the changes of players, in order.", place=280)
+GROUPS = (GROUP, FEED_GROUP)
+
+
+@FEED_GROUP.operation(
+    "GET /api/link/v1/changes",
+    permissions=LINK,
+    answer=link_shapes.Changes,
+    rows=MOST_AT_ONCE,
+    refusals=(no.EpochChanged, no.ChangesTrimmed, no.CursorAhead, ServerNotAllowed),
+    example_answer=link_shapes.Changes([link_shapes.SAMPLE_CHANGE], 4711, samples.EPOCH),
+)
+async def list_changes(request: Request, query: link_shapes.FeedQuery) -> bytes:
+    """List changes of players after a number, in order; with `wait`, as a long poll."""
+    if query.server:
+        require_server(request.caller.key, query.server)
+    asked = FeedQuery(
+        after=None if query.after == "now" else query.after,
+        limit=query.limit,
+        wait_seconds=query.wait,
+        account_id=request.caller.account_id,
+        include_own=query.own,
+        epoch=query.epoch or None,
+        server=query.server or None,
+    )
+    telling = request.run_until_disconnect(request.services.keeper.feed.read_changes(asked))
+    told = await (request.services.admission.release_while(telling) if asked.wait_seconds else telling)
+    if told is None:
+        return b""  # nobody reads this answer: the client has disconnected
+    if asked.wait_seconds:
+        await request.recheck_permissions()  # check the token again: it may have been revoked during the long poll
+    return shapes.encode(link_shapes.Changes(documents.make_feed_changes(told.changes), told.next, told.epoch))

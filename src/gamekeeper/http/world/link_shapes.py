@@ -1,26 +1,19 @@
-"""JSON shapes of what game servers send and get: reports, the change feed, commands, deliveries and logs.
+"""JSON shapes of what game servers send and get: reports, the change feed, commands and deliveries."""
 
-Logs are reported in batches, and read in pages in the engine's format.
-"""
-
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.shapes import (
     NEVER_NULL,
     PRINTABLE,
-    ZERO,
-    EngineQuery,
-    EngineTime,
     Error,
     GameText,
     Guid,
-    Id,
     Instant,
     Int32,
-    LenientDirection,
     Limit,
     Long,
     LongNatural,
@@ -31,25 +24,30 @@ from gamekeeper.http.contract.shapes import (
     Stats,
     Text,
     VitalPair,
+    describe,
     encode,
 )
-from gamekeeper.http.players.player_shapes import DELETED, Bag, EquipmentSlots, ItemSlot, KnownSpell
+from gamekeeper.http.players.player_shapes import Bag, EquipmentSlots, ItemSlot, KnownSpell
 from gamekeeper.http.players.variable_shapes import Variable
 from gamekeeper.http.server.query_values import SERVER, read_server
 
-Receipt = Annotated[LongNatural | UnsetType, NEVER_NULL]  # number of the last change that was applied
+APPLIED = describe("The game server has applied all changes of the feed up to this number.")
+Receipt = Annotated[Annotated[LongNatural, APPLIED] | UnsetType, NEVER_NULL]
 
 
 class Lease(Struct):
-    Lease: Annotated[int, Meta(ge=1, le=3600)]
+    Lease: Annotated[int, Meta(ge=1, le=3600), describe("Seconds from now until the game server counts as away.")]
     AppliedSeq: Receipt = UNSET
 
 
 class Players(Struct):
-    Players: Annotated[list[Guid], Meta(max_length=10_000)]
+    Players: Annotated[list[Guid], Meta(max_length=10_000), describe("Ids of the players.")]
 
 
 class PutPlayer(Struct):
+    """Fields of a player that a game server reports. One that is left out keeps its value."""
+
+    READ_ONLY: ClassVar = ("Id", "ClassName", "MapName", "Online", "Rank")
     Name: GameText | UnsetType = UNSET
     InBank: bool | UnsetType = UNSET
     UserId: Guid | UnsetType = UNSET
@@ -84,10 +82,16 @@ class PutPlayer(Struct):
 
 
 class PutPicture(Struct):
-    Picture: Annotated[str, Meta(min_length=1, max_length=87_384)]  # base64 of at most 64 KiB
+    Picture: Annotated[
+        str,
+        Meta(min_length=1, max_length=87_384),
+        describe("A PNG or WebP file of at most 64 KiB and 512 x 512 pixels, without animation, as base64."),
+    ]
 
 
 class ItemPicture(Struct):
+    """The picture of an item; `Hash` is null if it has none."""
+
     ItemId: Guid
     Hash: str | None
 
@@ -97,6 +101,8 @@ class Count(Struct):
 
 
 class ServerState(Struct):
+    """The lease of a game server, and how many players are on it."""
+
     Server: str
     ExpiresAt: Instant
     Online: PlainInt32
@@ -111,12 +117,14 @@ ChatText = Annotated[str, Meta(extra_json_schema=PRINTABLE)]
 
 
 class Warp(Struct):
-    mapid: Guid | None = None
-    x: Byte = 0
-    y: Byte = 0
+    mapid: Annotated[Guid, describe("Id of the map.")] | None = None
+    x: Annotated[Byte, describe("Column.")] = 0
+    y: Annotated[Byte, describe("Row.")] = 0
 
 
 class ChatColor(Struct):
+    """A colour: alpha, red, green and blue, each from 0 to 255."""
+
     A: Byte = 0
     R: Byte = 0
     G: Byte = 0
@@ -124,9 +132,9 @@ class ChatColor(Struct):
 
 
 class Chat(Struct, omit_defaults=True):
-    Message: ChatText | None = None
+    Message: Annotated[ChatText, describe("The text.")] | None = None
     Color: ChatColor | None = None
-    Target: Text | None = None
+    Target: Annotated[Text, describe("Name of a player that game clients attach to the message.")] | None = None
 
 
 class EchoedChat(Struct):
@@ -156,13 +164,15 @@ MAX_ACKS = 1_000  # acknowledgements in one request
 
 
 class Ack(Struct):
+    """An acknowledgement of a command of the change feed."""
+
     Seq: LongNatural
     State: Literal["applied", "failed", "unknown"]
     Reason: GameText | None = None
 
 
 class Acks(Struct):
-    Acks: Annotated[list[Ack], Meta(max_length=MAX_ACKS)]
+    Acks: Annotated[list[Ack], Meta(max_length=MAX_ACKS), describe("Number and outcome of each command.")]
 
 
 class StandingAck(Struct):
@@ -182,7 +192,7 @@ WAIT_DESCRIPTION = (
     f"Seconds to wait for a change (long poll). Values over {MAX_WAIT_SECONDS} count as {MAX_WAIT_SECONDS}."
 )
 Wait = Annotated[Natural, Meta(description=WAIT_DESCRIPTION, extra={"cut": MAX_WAIT_SECONDS})]
-Own = Annotated[bool, Meta(description="Include changes that this account itself made over the game link.")]
+Own = Annotated[bool, describe("Include changes that this account itself made over the game link.")]
 Epoch = Annotated[
     Guid,
     Meta(
@@ -212,6 +222,8 @@ class FeedQuery(Struct, frozen=True):
 
 
 class FeedChange(Struct):
+    """A change of the feed. `Before` and `After` are JSON with the field names of the API."""
+
     Seq: PlainInt64
     At: Instant
     Kind: str
@@ -225,8 +237,17 @@ class FeedChange(Struct):
     Expired: bool | UnsetType = UNSET
 
 
+# Example for the documents, made of the demo data.
+SAMPLE_CHANGE = FeedChange(
+    *(4711, samples.TIME, "items_given", samples.PLAYER_ID),
+    msgspec.Raw(encode({"Items": [ItemSlot(17)]})),
+    msgspec.Raw(encode({"Items": [ItemSlot(17, None, samples.DRAUGHT, 2)]})),
+    *(samples.KEEPER, samples.REQUEST_ID),
+)
+
+
 class UnappliedError(Error):
-    """The refusal of a report, with the changes that the game has not applied. `encode_unapplied_error` encodes it."""
+    """The refusal of a report, with the changes that the game has not applied."""
 
     Changes: list[FeedChange]
 
@@ -235,147 +256,3 @@ class Changes(Struct):
     Changes: list[FeedChange]
     Next: PlainInt64
     Epoch: Guid
-
-
-def encode_unapplied_error(changes: list[FeedChange], error: Error) -> bytes:
-    return encode({**msgspec.structs.asdict(error), "Changes": changes})
-
-
-MAX_ENTRIES = 1000  # entries of one batch
-MAX_ITEMS = 1000  # items of one side of a trade
-# the engine's actions, of all its versions
-ActionName = Literal[
-    "Create",
-    "Delete",
-    "PasswordRecoveryAttempt",
-    "PasswordRecoveryDispatched",
-    "PasswordChanged",
-    "TwoFactorAdd",
-    "TwoFactorRemove",
-    "TwoFactorSuccess",
-    "TwoFactorFailure",
-    "TwoFactorTimeout",
-    "Login",
-    "FailedLogin",
-    "Logout",
-    "DisconnectLogout",
-    "DisconnectTimeout",
-    "DisconnectBan",
-    "DisconnectBanFail",
-    "DisconnectKick",
-    "DisconnectKickFail",
-    "DisconnectDatabaseFailure",
-    "Kill",
-    "KillFail",
-    "Mute",
-    "MuteFail",
-    "CreatePlayer",
-    "DeletePlayer",
-    "SelectPlayer",
-    "SwitchPlayer",
-    "NameChange",
-]
-PeerName = Literal["Client", "Editor"]
-
-
-class ReportedActivity(Struct):
-    Id: Guid
-    TimeStamp: Instant
-    Action: ActionName
-    UserId: Guid = ZERO
-    PlayerId: Guid | None = None
-    Peer: PeerName = "Client"
-    Ip: GameText | None = None
-    Meta: GameText | None = None
-
-
-class TradeItem(Struct):
-    ItemId: Guid
-    Quantity: Natural
-    BagId: Guid | None = None
-    StatBuffs: Stats = msgspec.field(default_factory=lambda: [0, 0, 0, 0, 0])
-
-
-class ReportedTrade(Struct):
-    Id: Guid
-    TradeId: Guid
-    TimeStamp: Instant
-    UserId: Guid
-    PlayerId: Guid
-    TargetId: Guid
-    Items: Annotated[list[TradeItem], Meta(max_length=MAX_ITEMS)]
-    TargetItems: Annotated[list[TradeItem], Meta(max_length=MAX_ITEMS)]
-    Ip: GameText | None = None
-
-
-class ActivityBatch(Struct):
-    Entries: Annotated[list[ReportedActivity], Meta(max_length=MAX_ENTRIES)]
-
-
-class TradeBatch(Struct):
-    Entries: Annotated[list[ReportedTrade], Meta(max_length=MAX_ENTRIES)]
-
-
-class LogReceipt(Struct):
-    Taken: PlainInt32
-    Known: PlainInt32
-    Erased: PlainInt32
-
-
-class LogQuery(EngineQuery, frozen=True):
-    sortDirection: LenientDirection = "Ascending"  # noqa: N815 - the wire's spelling
-
-
-LogUser = Annotated[Id, Meta(description="Trades of this account.")]
-LogPlayer = Annotated[Id, Meta(description="Trades of this player.")]
-
-
-class TradeQuery(LogQuery, frozen=True):
-    userId: LogUser = ZERO  # noqa: N815 - the wire's spelling
-    playerId: LogPlayer = ZERO  # noqa: N815 - the wire's spelling
-
-
-class Activity(Struct):
-    Id: Guid
-    TimeStamp: EngineTime
-    UserId: Guid
-    PlayerId: Guid
-    Action: str
-    Peer: str
-    Ip: str
-    Meta: str | None
-
-
-class UsedAddress(Struct):
-    Ip: str
-    LastUsed: EngineTime
-    OtherUsers: dict[str, str]
-
-
-class NamedTradeItem(Struct):
-    """An item of a trade with its name in the catalogue; `ERR_DELETED` for an unknown item."""
-
-    BagId: Guid | None
-    ItemId: Guid
-    Quantity: PlainInt32
-    StatBuffs: Stats
-    ItemName: str = DELETED
-
-
-class Trade(Struct):
-    Id: Guid
-    TradeId: Guid
-    UserId: Guid
-    PlayerId: Guid
-    Ip: str
-    TimeStamp: EngineTime
-    TargetId: Guid
-    Items: list[NamedTradeItem]
-    TargetItems: list[NamedTradeItem]
-    Username: str | None
-    PlayerName: str | None
-    TargetName: str | None
-
-
-class NoEntry(Struct):
-    """An entry of a log that no game reports: its list is always empty."""

@@ -10,40 +10,57 @@ from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world import logs
 from gamekeeper.game.world.logs import LogFilter, LogPage, LogReceipt, LogSlice, SharedAddress
+from gamekeeper.ground.instants import format_engine_time, parse_instant
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import LINK, NO_STORE, READ, WRITE, Group, H, needs
+from gamekeeper.http.contract.operation import LINK, Group, H, needs
 from gamekeeper.http.players import player_shapes
 from gamekeeper.http.server import paging
-from gamekeeper.http.server.instants import format_engine_time, parse_instant
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
-from gamekeeper.http.world import link_shapes
+from gamekeeper.http.world import log_shapes
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.world import logs as rows
 from gamekeeper.store.world.logs import ActivityEntry, ActivityRow, TradeEntry, TradeRow
 
-GROUP = Group("Logs", "The game's logs of activity and trades.")
+# Examples for the documents, made of the demo data.
+LOG_ID = "3f1c2f0e-8a53-4a0e-9d0b-5a7f6c1d2e3f"
+TRADE_ID = "8d2f7c1a-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
+LOG_TIME = "2026-01-31T12:00:00"
+ADDRESS = "192.0.2.7"
+_SELECTED = ("Client", ADDRESS, f"{samples.USER},{samples.PLAYER}")
+REPORTED_ACTIVITY = log_shapes.ReportedActivity(
+    LOG_ID, samples.TIME, "SelectPlayer", samples.USER_ID, samples.PLAYER_ID, *_SELECTED
+)
+REPORTED_TRADE = log_shapes.ReportedTrade(
+    *(LOG_ID, TRADE_ID, samples.TIME, samples.USER_ID, samples.PLAYER_ID, samples.OTHER_PLAYER_ID),
+    *([log_shapes.TradeItem(samples.DRAUGHT, 2)], [log_shapes.TradeItem(samples.COIN, 40)], ADDRESS),
+)
+ACTIVITY = log_shapes.Activity(LOG_ID, LOG_TIME, samples.USER_ID, samples.PLAYER_ID, "SelectPlayer", *_SELECTED)
+TRADE = log_shapes.Trade(
+    *(LOG_ID, TRADE_ID, samples.USER_ID, samples.PLAYER_ID, ADDRESS, LOG_TIME, samples.OTHER_PLAYER_ID),
+    [log_shapes.NamedTradeItem(None, samples.DRAUGHT, 2, samples.BUFFS, "Healing Draught")],
+    [log_shapes.NamedTradeItem(None, samples.COIN, 40, samples.BUFFS, "Silver Mark")],
+    *(samples.USER, samples.PLAYER, samples.OTHER_PLAYER),
+)
+GROUP = Group("Logs", "The game's logs of activity and trades.", place=300)
+GROUPS = (GROUP,)
 READ_LOGS = needs("logs.read")
 SEE_ADDRESSES = "addresses.read"  # without this permission, addresses are left out
 Page = shapes.EnginePage[Any] | shapes.SortedEnginePage[Any]
-EMPTY_PAGE = shapes.EnginePage[link_shapes.NoEntry](0, 0, 5, 0, [])
+EMPTY_PAGE = shapes.EnginePage[log_shapes.NoEntry](0, 0, 5, 0, [])
 BY_TIME = [shapes.SortKey("TimeStamp", 0)]
-_decode_items = msgspec.json.Decoder(list[link_shapes.TradeItem]).decode
+_decode_items = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
 _decode_names = msgspec.json.Decoder(dict[str, str]).decode
 
 
 @GROUP.operation(
     "POST /api/link/v1/logs/activity",
-    name="report_activity",
     permissions=LINK,
-    access=WRITE,
-    body=link_shapes.ActivityBatch,
-    answer=link_shapes.LogReceipt,
-    refusals=(),
-    example_body=link_shapes.ActivityBatch([samples.REPORTED_ACTIVITY]),
-    example_answer=link_shapes.LogReceipt(1, 0, 0),
+    answer=log_shapes.LogReceipt,
+    example_body=log_shapes.ActivityBatch([REPORTED_ACTIVITY]),
+    example_answer=log_shapes.LogReceipt(1, 0, 0),
 )
-async def report_activity(request: Request, body: link_shapes.ActivityBatch) -> Response:
+async def report_activity(request: Request, body: log_shapes.ActivityBatch) -> Response:
     """Report activity of accounts and players, such as log-ins. Known entries are left out."""
     entries = [_read_activity(number, each) for number, each in enumerate(body.Entries)]
 
@@ -56,16 +73,12 @@ async def report_activity(request: Request, body: link_shapes.ActivityBatch) -> 
 
 @GROUP.operation(
     "POST /api/link/v1/logs/trades",
-    name="report_trades",
     permissions=LINK,
-    access=WRITE,
-    body=link_shapes.TradeBatch,
-    answer=link_shapes.LogReceipt,
-    refusals=(),
-    example_body=link_shapes.TradeBatch([samples.REPORTED_TRADE]),
-    example_answer=link_shapes.LogReceipt(1, 0, 0),
+    answer=log_shapes.LogReceipt,
+    example_body=log_shapes.TradeBatch([REPORTED_TRADE]),
+    example_answer=log_shapes.LogReceipt(1, 0, 0),
 )
-async def report_trades(request: Request, body: link_shapes.TradeBatch) -> Response:
+async def report_trades(request: Request, body: log_shapes.TradeBatch) -> Response:
     """Report trades between players, one entry for each party. Known entries are left out."""
     entries = [_read_trade(number, each) for number, each in enumerate(body.Entries)]
 
@@ -76,53 +89,42 @@ async def report_trades(request: Request, body: link_shapes.TradeBatch) -> Respo
     return await request.change(decide, _encode_receipt)
 
 
-def _declare_list(
-    path: str, name: str, query: type[shapes.EngineQuery], answer: type[Page], example: Page
-) -> Callable[[H], H]:
+def _declare_list(path: str, answer: type[Page], example: Page) -> Callable[[H], H]:
     return GROUP.operation(
         f"GET /api/v1/logs/{path}",
-        name=name,
         permissions=READ_LOGS,
-        access=READ,
-        cache=NO_STORE,
-        query=query,
         answer=answer,
         rows=shapes.MAX_ENGINE_RECORDS,
-        refusals=(),
         example_answer=example,
     )
 
 
 @_declare_list(
     "user/[userId]/activity",
-    "list_activity_of_user",
-    link_shapes.LogQuery,
-    shapes.EnginePage[link_shapes.Activity],
-    shapes.EnginePage(31, 0, 5, 1, [samples.ACTIVITY]),
+    shapes.EnginePage[log_shapes.Activity],
+    shapes.EnginePage(31, 0, 5, 1, [ACTIVITY]),
 )
-async def list_activity_of_user(request: Request, query: link_shapes.LogQuery, user_id: str) -> bytes:
+async def list_activity_of_user(request: Request, query: log_shapes.LogQuery, user_id: str) -> bytes:
     """List the activity of an account, oldest first. Without `addresses.read`, `Ip` is empty."""
     return await _list_activity(request, query, LogFilter(user_id=user_id))
 
 
 @_declare_list(
     "player/[playerId]/activity",
-    "list_activity_of_player",
-    link_shapes.LogQuery,
-    shapes.EnginePage[link_shapes.Activity],
-    shapes.EnginePage(31, 0, 5, 1, [samples.ACTIVITY]),
+    shapes.EnginePage[log_shapes.Activity],
+    shapes.EnginePage(31, 0, 5, 1, [ACTIVITY]),
 )
-async def list_activity_of_player(request: Request, query: link_shapes.LogQuery, player_id: str) -> bytes:
+async def list_activity_of_player(request: Request, query: log_shapes.LogQuery, player_id: str) -> bytes:
     """List the activity of a player, oldest first. Without `addresses.read`, `Ip` is empty."""
     return await _list_activity(request, query, LogFilter(player_id=player_id))
 
 
 @_declare_list(
     "user/[userId]/ip",
-    "list_addresses_of_user",
-    shapes.EngineQuery,
-    shapes.EnginePage[link_shapes.UsedAddress],
-    shapes.EnginePage(1, 0, 5, 1, [samples.USED_ADDRESS]),
+    shapes.EnginePage[log_shapes.UsedAddress],
+    shapes.EnginePage(
+        1, 0, 5, 1, [log_shapes.UsedAddress(ADDRESS, LOG_TIME, {samples.TOKEN_ID: samples.OTHER_PLAYER})]
+    ),
 )
 async def list_addresses_of_user(request: Request, query: shapes.EngineQuery, user_id: str) -> bytes:
     """List the addresses of an account, and who else used them. It needs `addresses.read` too."""
@@ -132,7 +134,7 @@ async def list_addresses_of_user(request: Request, query: shapes.EngineQuery, us
         part = LogSlice(page.offset, page.limit)
         found = await request.services.keeper.store.read(lambda tx: logs.load_addresses(tx, user_id, part))
     records = [
-        link_shapes.UsedAddress(
+        log_shapes.UsedAddress(
             each.used.address, format_engine_time(each.used.last_used), _decode_names(each.other_users)
         )
         for each in found.rows
@@ -142,12 +144,10 @@ async def list_addresses_of_user(request: Request, query: shapes.EngineQuery, us
 
 @_declare_list(
     "trade",
-    "list_trades",
-    link_shapes.TradeQuery,
-    shapes.SortedEnginePage[link_shapes.Trade],
-    shapes.SortedEnginePage(31, 0, 5, 1, [samples.TRADE], BY_TIME),
+    shapes.SortedEnginePage[log_shapes.Trade],
+    shapes.SortedEnginePage(31, 0, 5, 1, [TRADE], BY_TIME),
 )
-async def list_trades(request: Request, query: link_shapes.TradeQuery) -> bytes:
+async def list_trades(request: Request, query: log_shapes.TradeQuery) -> bytes:
     """List trades, oldest first. Without `addresses.read`, `Ip` is empty."""
     page = paging.read_engine_query(query)
     wanted = LogFilter(*(None if each == ZERO_GUID else each for each in (query.userId, query.playerId)))
@@ -166,14 +166,14 @@ async def list_trades(request: Request, query: link_shapes.TradeQuery) -> bytes:
     return _encode_page(found.total, page, records, sort)
 
 
-@_declare_list("chat", "list_chat", shapes.EngineQuery, shapes.EnginePage[link_shapes.NoEntry], EMPTY_PAGE)
+@_declare_list("chat", shapes.EnginePage[log_shapes.NoEntry], EMPTY_PAGE)
 async def list_chat(request: Request, query: shapes.EngineQuery) -> bytes:
     """List chat messages: always empty, because no game reports them."""
     del request
     return _encode_page(0, paging.read_engine_query(query), ())
 
 
-@_declare_list("pm", "list_private_messages", shapes.EngineQuery, shapes.EnginePage[link_shapes.NoEntry], EMPTY_PAGE)
+@_declare_list("pm", shapes.EnginePage[log_shapes.NoEntry], EMPTY_PAGE)
 async def list_private_messages(request: Request, query: shapes.EngineQuery) -> bytes:
     """List private messages: always empty, because no game reports them."""
     del request
@@ -182,9 +182,7 @@ async def list_private_messages(request: Request, query: shapes.EngineQuery) -> 
 
 @_declare_list(
     "guild/[guildId]/activity",
-    "list_activity_of_guild",
-    shapes.EngineQuery,
-    shapes.EnginePage[link_shapes.NoEntry],
+    shapes.EnginePage[log_shapes.NoEntry],
     EMPTY_PAGE,
 )
 async def list_activity_of_guild(request: Request, query: shapes.EngineQuery, guild_id: str) -> bytes:
@@ -193,7 +191,7 @@ async def list_activity_of_guild(request: Request, query: shapes.EngineQuery, gu
     return _encode_page(0, paging.read_engine_query(query), ())
 
 
-async def _list_activity(request: Request, query: link_shapes.LogQuery, wanted: LogFilter) -> bytes:
+async def _list_activity(request: Request, query: log_shapes.LogQuery, wanted: LogFilter) -> bytes:
     page = paging.read_engine_query(query)
     part = LogSlice(page.offset, page.limit, _is_descending(query))
     found = await request.services.keeper.store.read(lambda tx: logs.load_activity(tx, wanted, part))
@@ -201,15 +199,15 @@ async def _list_activity(request: Request, query: link_shapes.LogQuery, wanted: 
     return _encode_page(found.total, page, [make_activity(each, with_address=shown) for each in found.rows])
 
 
-def make_activity(row: ActivityRow, *, with_address: bool) -> link_shapes.Activity:
+def make_activity(row: ActivityRow, *, with_address: bool) -> log_shapes.Activity:
     address = (row.address or "") if with_address else ""
     player = row.player_id or ZERO_GUID
     at = format_engine_time(row.at)
-    return link_shapes.Activity(row.id, at, row.user_id, player, row.action, row.peer, address, row.meta)
+    return log_shapes.Activity(row.id, at, row.user_id, player, row.action, row.peer, address, row.meta)
 
 
-def make_trade(row: TradeRow, item_names: Mapping[str, str], *, with_address: bool) -> link_shapes.Trade:
-    return link_shapes.Trade(
+def make_trade(row: TradeRow, item_names: Mapping[str, str], *, with_address: bool) -> log_shapes.Trade:
+    return log_shapes.Trade(
         Id=row.id,
         TradeId=row.trade_id,
         UserId=row.user_id,
@@ -225,13 +223,13 @@ def make_trade(row: TradeRow, item_names: Mapping[str, str], *, with_address: bo
     )
 
 
-def _name_items(items: bytes | str, names: Mapping[str, str]) -> Iterable[link_shapes.NamedTradeItem]:
+def _name_items(items: bytes | str, names: Mapping[str, str]) -> Iterable[log_shapes.NamedTradeItem]:
     for each in _decode_items(items):
         name = names.get(each.ItemId, player_shapes.DELETED)
-        yield link_shapes.NamedTradeItem(each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
+        yield log_shapes.NamedTradeItem(each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
 
 
-def _read_activity(number: int, entry: link_shapes.ReportedActivity) -> ActivityEntry:
+def _read_activity(number: int, entry: log_shapes.ReportedActivity) -> ActivityEntry:
     _require_id(number, entry.Id)
     at, player = parse_instant(entry.TimeStamp), None if entry.PlayerId == ZERO_GUID else entry.PlayerId
     if player and entry.UserId == ZERO_GUID:
@@ -240,7 +238,7 @@ def _read_activity(number: int, entry: link_shapes.ReportedActivity) -> Activity
     return ActivityEntry(entry.Id, at, *known, entry.Ip or None, entry.Meta)
 
 
-def _read_trade(number: int, entry: link_shapes.ReportedTrade) -> TradeEntry:
+def _read_trade(number: int, entry: log_shapes.ReportedTrade) -> TradeEntry:
     _require_id(number, entry.Id)
     for field, value in (("UserId", entry.UserId), ("PlayerId", entry.PlayerId), ("TargetId", entry.TargetId)):
         _require_id(number, value, field)
@@ -258,12 +256,12 @@ def _can_see_addresses(request: Request) -> bool:
     return SEE_ADDRESSES in request.caller.permissions
 
 
-def _is_descending(query: link_shapes.LogQuery) -> bool:
+def _is_descending(query: log_shapes.LogQuery) -> bool:
     return query.sortDirection == "Descending"
 
 
 def _encode_receipt(receipt: LogReceipt) -> bytes:
-    return shapes.encode(link_shapes.LogReceipt(receipt.taken, receipt.known, receipt.erased))
+    return shapes.encode(log_shapes.LogReceipt(receipt.taken, receipt.known, receipt.erased))
 
 
 def _encode_page(

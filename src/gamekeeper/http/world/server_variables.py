@@ -5,19 +5,19 @@ from functools import partial
 
 import msgspec
 
+from gamekeeper.game.core.refusals import WrongValueType
 from gamekeeper.game.core.values import decode_value
-from gamekeeper.game.world import server_variables
+from gamekeeper.game.world import catalogue
+from gamekeeper.game.world.catalogue import IdRefusals
 from gamekeeper.game.world.refusals import (
     InvalidGlobalVariable,
     InvalidServerVariable,
     NoSuchGlobalVariable,
     NoSuchServerVariable,
-    WrongValueType,
 )
-from gamekeeper.game.world.server_variables import IdRefusals
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.contract import samples, shapes
-from gamekeeper.http.contract.operation import READ, READ_PLAYERS, REVALIDATED, WRITE, Group, H, needs
+from gamekeeper.http.contract.operation import READ, READ_PLAYERS, REVALIDATED, Group, H, needs
 from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.players.variable_shapes import (
     AnyValueOnly,
@@ -30,30 +30,29 @@ from gamekeeper.http.server import bodies, paging
 from gamekeeper.http.server.paging import PageRange
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
-from gamekeeper.store.world.server_variables import ServerVariable as StoredVariable
+from gamekeeper.store.world.catalogue import ServerVariable as StoredVariable
 
-GROUP = Group("Server variables", "Variables of the server itself, which the game declares.")
+# Examples for the documents, made of the demo data.
+SERVER_VARIABLE = variable_shapes.ServerVariable("Double Experience", "dxp", 2, 10, "Events", samples.DOUBLE_XP, 0)
+GROUP = Group("Server variables", "Variables of the server itself, which the game declares.", place=40)
+GROUPS = (GROUP,)
 NEWEST, GLOBAL = "/api/v1/variables", "/api/v1/variables/global"
 REFUSALS = {
     NEWEST: IdRefusals(InvalidServerVariable, NoSuchServerVariable),
     GLOBAL: IdRefusals(InvalidGlobalVariable, NoSuchGlobalVariable),
 }
-CHANGED = ChangedServerVariable(*msgspec.structs.astuple(samples.SERVER_VARIABLE), VariableId=samples.DOUBLE_XP)
+CHANGED = ChangedServerVariable(*msgspec.structs.astuple(SERVER_VARIABLE), VariableId=samples.DOUBLE_XP)
 
 
 @GROUP.operation(
     f"GET {NEWEST}",
-    name="list_server_variables",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
-    query=shapes.VariableQuery,
     answer=shapes.Paged[ServerVariable],
     rows=shapes.MAX_ENGINE_RECORDS,
-    refusals=(),
-    example_answer=shapes.Paged(1, 0, 10, 1, [samples.SERVER_VARIABLE]),
+    example_answer=shapes.Paged(1, 0, 10, 1, [SERVER_VARIABLE]),
 )
-async def list_variables(request: Request, query: shapes.VariableQuery) -> bytes:
+async def list_server_variables(request: Request, query: shapes.VariableQuery) -> bytes:
     """List the variables of the server by id, in pages."""
     page = paging.read_engine_query(query)
     total, records = await _load_page(request, page)
@@ -62,34 +61,27 @@ async def list_variables(request: Request, query: shapes.VariableQuery) -> bytes
 
 @GROUP.operation(
     f"POST {GLOBAL}",
-    name="list_server_variables_legacy",
     permissions=READ_PLAYERS,
     access=READ,
-    body=shapes.LegacyPage,
     answer=shapes.Legacy[ServerVariable],
     rows=MOST_PAGE_ROWS,
-    refusals=(),
     example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(1, 0, 1, [samples.SERVER_VARIABLE]),
+    example_answer=shapes.Legacy(1, 0, 1, [SERVER_VARIABLE]),
 )
-async def list_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
+async def list_server_variables_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List the variables of the server by id, in the legacy format."""
     return await _list_legacy(request, paging.read_legacy(request, body))
 
 
 @GROUP.operation(
     f"GET {GLOBAL}",
-    name="list_global_variables",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
-    query=shapes.LegacyQuery,
     answer=shapes.Legacy[ServerVariable],
     rows=MOST_PAGE_ROWS,
-    refusals=(),
-    example_answer=shapes.Legacy(1, 0, 1, [samples.SERVER_VARIABLE]),
+    example_answer=shapes.Legacy(1, 0, 1, [SERVER_VARIABLE]),
 )
-async def list_global(request: Request, query: shapes.LegacyQuery) -> bytes:
+async def list_global_variables(request: Request, query: shapes.LegacyQuery) -> bytes:
     """List the variables of the server like `POST`, for clients that fall back to `GET`."""
     wanted = shapes.LegacyPage(query.page, query.count)
     return await _list_legacy(request, paging.read_body(wanted, request.services.keeper.settings.max_page_size))
@@ -100,11 +92,10 @@ def _declare_get(root: str, name: str) -> Callable[[H], H]:
         f"GET {root}/[serverVariableId]",
         name=name,
         permissions=READ_PLAYERS,
-        access=READ,
         cache=REVALIDATED,
         answer=ServerVariable,
         refusals=REFUSALS[root],
-        example_answer=samples.SERVER_VARIABLE,
+        example_answer=SERVER_VARIABLE,
     )
 
 
@@ -117,30 +108,26 @@ async def get_variable(request: Request, variable_id: str) -> bytes:
 
 @GROUP.operation(
     f"GET {NEWEST}/[serverVariableId]/value",
-    name="get_server_variable_value",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=HeadValueOnly,
     refusals=REFUSALS[NEWEST],
     example_answer=HeadValueOnly(10),
 )
-async def get_newest_value(request: Request, variable_id: str) -> bytes:
+async def get_server_variable_value(request: Request, variable_id: str) -> bytes:
     """Get only the value of a variable of the server, as `Value`."""
     return shapes.encode(HeadValueOnly(decode_value((await _find(request, variable_id)).value)))
 
 
 @GROUP.operation(
     f"GET {GLOBAL}/[serverVariableId]/value",
-    name="get_global_variable_value",
     permissions=READ_PLAYERS,
-    access=READ,
     cache=REVALIDATED,
     answer=AnyValueOnly,
     refusals=REFUSALS[GLOBAL],
     example_answer=AnyValueOnly(10),
 )
-async def get_global_value(request: Request, variable_id: str) -> bytes:
+async def get_global_variable_value(request: Request, variable_id: str) -> bytes:
     """Get only the value of a variable of the server, as `value`."""
     return shapes.encode(AnyValueOnly(decode_value((await _find(request, variable_id)).value)))
 
@@ -150,8 +137,6 @@ def _declare_set(root: str, name: str) -> Callable[[H], H]:
         f"POST {root}/[serverVariableId]",
         name=name,
         permissions=needs("world.write"),
-        access=WRITE,
-        body=SetAnyVariable,
         answer=ChangedServerVariable,
         refusals=(*REFUSALS[root], WrongValueType),
         example_body=SetAnyVariable(10),
@@ -165,7 +150,7 @@ async def set_variable(request: Request, body: SetAnyVariable, variable_id: str)
     """Set a variable of the server. All game servers are told in the change feed."""
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     decide = partial(
-        server_variables.set_value,
+        catalogue.set_server_variable,
         variable_id=variable_id,
         sent=body.value,
         refusals=_find_refusals(request),
@@ -175,7 +160,7 @@ async def set_variable(request: Request, body: SetAnyVariable, variable_id: str)
 
 
 async def _load_page(request: Request, page: PageRange) -> tuple[int, list[bytes]]:
-    total, found = await server_variables.load_page(request.services.keeper.store, page.limit, page.offset)
+    total, found = await catalogue.load_server_variables(request.services.keeper.store, page.limit, page.offset)
     return total, [shapes.encode(_make_record(each)) for each in found]
 
 
@@ -185,7 +170,7 @@ async def _list_legacy(request: Request, page: PageRange) -> bytes:
 
 
 async def _find(request: Request, variable_id: str) -> StoredVariable:
-    return await server_variables.require(request.services.keeper.store, variable_id, _find_refusals(request))
+    return await catalogue.require_server_variable(request.services.keeper.store, variable_id, _find_refusals(request))
 
 
 def _find_refusals(request: Request) -> IdRefusals:

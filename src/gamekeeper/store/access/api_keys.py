@@ -6,6 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper.store.access.roles import Grants, Powers, parse_grants
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
@@ -237,3 +238,6 @@ def _parse_list(text: str | None) -> tuple[str, ...] | None:
 
 def _encode_list(names: Iterable[str] | None) -> str | None:
     return None if names is None else msgspec.json.encode(list(names)).decode()
+
+
+PERSON = (PersonRows(50, "api_keys", SQL.of_person),)

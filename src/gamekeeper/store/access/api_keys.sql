@@ -133,3 +133,7 @@ UPDATE api_keys SET last_used = {now}, last_address = (
     SELECT value->>'address' FROM json_each($1) WHERE CAST(value->>'id' AS {guid}) = api_keys.id)
 WHERE id IN (SELECT k.id FROM api_keys k WHERE k.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
              ORDER BY k.id {for_update});
+
+-- name: of_person
+SELECT id, name, created_at, expires_at, suspended_at, revoked_at, last_used, last_address FROM api_keys
+WHERE user_id = $1 ORDER BY created_at, id;

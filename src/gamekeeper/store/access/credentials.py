@@ -1,9 +1,15 @@
-"""Password attempts for rate limits, one-time codes for resetting a password, and imported password hashes."""
+"""Password attempts and known callers for rate limits, codes for resetting a password, imported hashes, and identities.
 
+A known caller has recently sent the right password of an account. An identity is an account of a person at an OpenID
+Connect provider, with which the person signs in to the console.
+"""
+
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements
+from gamekeeper.store.engine.statements import Statements, as_table
 
 SQL = Statements(__file__)
 
@@ -81,3 +87,70 @@ async def count_imported_hashes(tx: Reading) -> int:
 async def replace_imported_hash(tx: Writing, user_id: str, old: str, new: str) -> bool:
     """Replace an account's password hash if it is still `old`; return whether it was."""
     return bool(await tx.returning(SQL.replace, user_id, old, new))
+
+
+async def is_known_caller(tx: Reading, user_id: str | None, caller: str, within_ms: int) -> bool:
+    """Return whether the caller recently sent the account's password; for no account (None) False, equally slowly."""
+    return await tx.one(SQL.has, user_id, caller, within_ms) is not None
+
+
+def save_known_caller(tx: Writing, user_id: str, caller: str, *, second_factor: bool) -> None:
+    """Record that a caller sent the right password, at most once an hour: some clients log in before every call.
+
+    If the account has a second factor, the password alone does not make the caller known.
+    """
+    tx.defer(SQL.save_caller, user_id, caller, second_factor)
+
+
+def delete_known_callers(tx: Writing, user_id: str) -> None:
+    tx.defer(SQL.forget_caller, user_id)
+
+
+def delete_old_known_callers(tx: Writing, before_ms: int, most: int) -> None:
+    tx.defer(SQL.delete_old_caller, before_ms, most)
+
+
+class Identity(NamedTuple):
+    id: str
+    user_id: str
+    issuer: str  # address of the provider
+    subject: str  # id of the person at the provider
+    started_at: int  # when its last sign-in began, in milliseconds since 1970
+    added_at: int = 0
+    last_used: int | None = None
+
+
+async def find_identity(tx: Reading, issuer: str, subject: str) -> Identity | None:
+    row = await tx.one(SQL.find, issuer, subject)
+    return Identity(*row) if row else None
+
+
+async def read_identities(tx: Reading, user_id: str) -> list[Identity]:
+    return [Identity(*row) for row in await tx.all(SQL.of_user, user_id)]
+
+
+async def find_issuers(tx: Reading, user_ids: Iterable[str]) -> dict[str, list[str]]:
+    """Return the issuers of the identities of these accounts, by account."""
+    found: dict[str, list[str]] = {}
+    for user_id, issuer in await tx.all(SQL.issuers, as_table({"id": each} for each in user_ids)):
+        found.setdefault(user_id, []).append(issuer)
+    return found
+
+
+def insert_identity(tx: Writing, identity: Identity) -> None:
+    tx.defer(SQL.insert_identity, *identity[:5])
+
+
+def delete_identity(tx: Writing, identity_id: str) -> None:
+    tx.defer(SQL.delete_identity, identity_id)
+
+
+async def note_identity_use(tx: Writing, identity_id: str, started_at: int) -> bool:
+    """Use up a sign-in. False: it, or one that began later, was finished already."""
+    return bool(await tx.returning(SQL.use, identity_id, started_at))
+
+
+PERSON = (
+    PersonRows(100, "callers", SQL.of_person),
+    PersonRows(80, "identities", SQL.of_person_identity),
+)

@@ -52,3 +52,48 @@ SELECT COUNT(*) FROM users WHERE substr(password, 1, 9) = 'intersect';
 
 -- name: replace
 UPDATE users SET password = $3 WHERE id = $1 AND password = $2 RETURNING id;
+
+-- name: has
+SELECT 1 FROM known_callers WHERE user_id = $1 AND caller = $2 AND at > {now} - $3;
+
+-- Inserts nothing if the account was deleted meanwhile, or if only its password was right ($3) and it has a second factor.
+-- name: save_caller
+INSERT INTO known_callers (user_id, caller, at) SELECT id, $2, {now} FROM users
+WHERE id = $1 AND ($3 OR NOT EXISTS (SELECT 1 FROM second_factors f WHERE f.user_id = $1))
+ON CONFLICT (user_id, caller) DO UPDATE SET at = excluded.at WHERE known_callers.at < excluded.at - 3600000;
+
+-- name: forget_caller
+DELETE FROM known_callers WHERE user_id = $1;
+
+-- name: delete_old_caller
+DELETE FROM known_callers
+WHERE (user_id, caller) IN (SELECT user_id, caller FROM known_callers WHERE at < $1 ORDER BY at LIMIT $2);
+
+-- name: of_person
+SELECT caller, at FROM known_callers WHERE user_id = $1 ORDER BY caller;
+
+-- name: find
+SELECT id, user_id, issuer, subject, started_at, added_at, last_used
+FROM identities WHERE issuer = $1 AND subject = $2;
+
+-- name: of_user
+SELECT id, user_id, issuer, subject, started_at, added_at, last_used
+FROM identities WHERE user_id = $1 ORDER BY added_at, id;
+
+-- name: issuers
+SELECT i.user_id, i.issuer FROM json_each($1) AS given
+JOIN identities i ON i.user_id = CAST(given.value->>'id' AS {guid}) ORDER BY i.added_at, i.id;
+
+-- name: insert_identity
+INSERT INTO identities (id, user_id, issuer, subject, started_at, added_at, last_used)
+VALUES ($1, $2, $3, $4, $5, {now}, {now});
+
+-- name: delete_identity
+DELETE FROM identities WHERE id = $1;
+
+-- Finds no row if this sign-in, or one that began later, was finished already, here or on another instance.
+-- name: use
+UPDATE identities SET started_at = $2, last_used = {now} WHERE id = $1 AND started_at < $2 RETURNING id;
+
+-- name: of_person_identity
+SELECT issuer, subject, added_at, last_used FROM identities WHERE user_id = $1 ORDER BY added_at, id;

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
@@ -140,3 +141,6 @@ class StaffActivity(NamedTuple):
 async def read_staff_activity(tx: Reading, ids: Iterable[str]) -> dict[str, StaffActivity]:
     found = await tx.all(SQL.activity, as_table({"id": each} for each in ids))
     return {row[0]: StaffActivity(row[1], row[2], bool(row[3])) for row in found}
+
+
+PERSON = (PersonRows(40, "roles", SQL.of_person),)

@@ -98,3 +98,8 @@ SELECT wanted.value->>'id',
           AND t.round = COALESCE((SELECT r.number FROM token_rounds r WHERE r.user_id = t.user_id), 0)),
        EXISTS (SELECT 1 FROM second_factors f WHERE f.user_id = CAST(wanted.value->>'id' AS {guid}))
 FROM json_each($1) AS wanted;
+
+-- name: of_person
+SELECT 'role' AS kind, role AS name, given_at FROM user_roles WHERE user_id = $1
+UNION ALL
+SELECT 'permission', permission, given_at FROM user_permissions WHERE user_id = $1 ORDER BY 1, 2;

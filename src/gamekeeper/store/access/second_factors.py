@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
@@ -83,3 +84,9 @@ def replace_recovery_codes(tx: Writing, user_id: str, hashes: Iterable[str]) -> 
 async def read_totp_after(tx: Reading, factor_id: str, limit: int) -> list[StoredSecret]:
     """Read the next encrypted secrets of TOTP factors, in order of id."""
     return [StoredSecret(*row) for row in await tx.all(SQL.totp_after, factor_id, limit)]
+
+
+PERSON = (
+    PersonRows(60, "second_factors", SQL.of_person),
+    PersonRows(70, "recovery_codes", SQL.codes_of_person),
+)

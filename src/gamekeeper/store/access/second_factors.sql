@@ -39,3 +39,9 @@ SELECT CAST($1 AS {guid}), value->>'hash', {now} FROM json_each($2);
 -- name: totp_after
 SELECT f.id, f.user_id, f.secret, u.name FROM second_factors f JOIN users u ON u.id = f.user_id
 WHERE f.kind = 'totp' AND f.id > $1 ORDER BY f.id LIMIT $2;
+
+-- name: of_person
+SELECT kind, name, added_at, last_used FROM second_factors WHERE user_id = $1 ORDER BY added_at, id;
+
+-- name: codes_of_person
+SELECT made_at, used_at FROM recovery_codes WHERE user_id = $1 ORDER BY made_at, used_at;

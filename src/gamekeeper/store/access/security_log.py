@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
@@ -24,26 +25,6 @@ class SecurityRow(NamedTuple):
     browser: str | None
     credential_id: str | None
     details: bytes | str | None  # JSON
-
-
-class PersonEvent(NamedTuple):
-    id: str
-    at: int
-    kind: str
-    actor_id: str | None
-    address: str | None
-    browser: str | None
-    credential_id: str | None
-    details: bytes | str | None
-
-
-class KnownAddress(NamedTuple):
-    """An address from which a credential was used. `holder_id`: the account for its tokens, else an API key."""
-
-    holder_id: str
-    address: str
-    first_at: int
-    used_at: int | None  # last use, updated once a day; None: not since the first day
 
 
 class SignIn(NamedTuple):
@@ -108,14 +89,6 @@ async def find_sign_ins(tx: Reading, user_id: str, tokens: Mapping[str, int]) ->
     return {row[0]: SignIn(*row[1:]) for row in rows}
 
 
-async def read_of_person(tx: Reading, user_id: str, after: tuple[int, str], limit: int) -> list[PersonEvent]:
-    return [PersonEvent(*row) for row in await tx.all(SQL.of_person, user_id, *after, limit)]
-
-
-async def read_addresses_of_person(tx: Reading, user_id: str) -> list[KnownAddress]:
-    return [KnownAddress(*row) for row in await tx.all(SQL.addresses_of_person, user_id)]
-
-
 async def read_known_addresses(tx: Reading, holders: Iterable[str]) -> set[tuple[str, str]]:
     """Read the addresses from which credentials of these holders were used, as (holder, address)."""
     rows = await tx.all(SQL.known_addresses, as_table({"holder_id": each} for each in holders))
@@ -141,3 +114,9 @@ async def blank_by_actor(tx: Writing, user_id: str, limit: int) -> int:
 async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
     tx.defer(SQL.delete_old_addresses, before_ms, limit)
     return len(await tx.returning(SQL.delete_old, before_ms, limit))
+
+
+PERSON = (
+    PersonRows(180, "addresses", SQL.addresses_of_person),
+    PersonRows(310, "security", SQL.of_person, cursor=("at", "id"), json=("details",)),
+)

@@ -2,6 +2,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.access.roles import Grants, Powers, parse_grants
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
@@ -201,3 +202,6 @@ def delete_old(tx: Writing, before_ms: int, most: int) -> None:
 
 def _to_issued_token(row: Row) -> IssuedToken:
     return IssuedToken(*row)._replace(read_only=bool(row[3]), renewable=bool(row[4]), live=bool(row[9]))
+
+
+PERSON = (PersonRows(300, "tokens", SQL.of_person, cursor=("issued_at", "id"), booleans=("read_only",)),)

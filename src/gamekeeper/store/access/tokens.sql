@@ -107,3 +107,7 @@ WHERE id IN (SELECT t.id FROM tokens t
 DELETE FROM tokens WHERE id IN (
     SELECT id FROM tokens WHERE refresh_expires < $1 AND access_expires < $1
     ORDER BY refresh_expires LIMIT $2);
+
+-- name: of_person
+SELECT id, read_only, issued_at, access_expires, refresh_expires, exchanged_at, revoked_at, last_used FROM token_records
+WHERE user_id = $1 AND (issued_at, id) > ($2, $3) ORDER BY issued_at, id LIMIT $4;

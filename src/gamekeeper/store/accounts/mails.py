@@ -5,6 +5,7 @@ A sender leases a mail and records the outcome of its delivery; invitations have
 
 from typing import NamedTuple
 
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statement, Statements
 
@@ -203,3 +204,6 @@ def delete_old(tx: Writing, before_ms: int) -> None:
 
 def _to_outbox_mail(row: Row) -> OutboxMail:
     return OutboxMail(*row)._replace(live=bool(row[-1]))
+
+
+PERSON = (PersonRows(90, "mails", SQL.of_person),)

@@ -119,3 +119,7 @@ WHERE next_try_at IS NOT NULL AND epoch <> (SELECT e.id FROM epoch e WHERE e.one
 
 -- name: delete_old
 DELETE FROM mails WHERE queued_at < $1;
+
+-- name: of_person
+SELECT id, kind, address, queued_at, expires_at, tries, sent_at, failed_at, last_error FROM mails
+WHERE user_id = $1 ORDER BY queued_at, id;

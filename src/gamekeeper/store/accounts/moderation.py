@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_table, build_name_parameters
 
@@ -104,3 +105,6 @@ async def find_owner_by_id(tx: Reading, player_id: str) -> PlayerOwner | None:
 async def find_online_of_user(tx: Reading, user_id: str) -> list[tuple[str, str]]:
     """Return the ids of the account's players that are online, each with its game server."""
     return [(row[0], row[1]) for row in await tx.all(SQL.online_of_user, user_id)]
+
+
+PERSON = (PersonRows(30, "penalties", SQL.of_person),)

@@ -84,3 +84,8 @@ SELECT user_id, id, name FROM players WHERE id = $1;
 
 -- name: online_of_user
 SELECT p.id, o.server FROM players p JOIN presence o ON o.player_id = p.id WHERE p.user_id = $1 ORDER BY p.id;
+
+-- name: of_person
+SELECT 'ban' AS kind, reason, moderator, started_at, ends_at FROM bans WHERE user_id = $1
+UNION ALL
+SELECT 'mute', reason, moderator, started_at, ends_at FROM mutes WHERE user_id = $1;

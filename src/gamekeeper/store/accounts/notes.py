@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
@@ -44,18 +45,6 @@ class Tagged(NamedTuple):
     user: str
     player_id: str  # the zero guid: the account itself
     player: str | None
-
-
-class PersonNote(NamedTuple):
-    at: int
-    player: str | None
-    warning: bool
-    text: str
-
-
-class PersonTag(NamedTuple):
-    player: str | None
-    tag: str
 
 
 def insert(tx: Writing, note: NewNote) -> None:
@@ -121,9 +110,7 @@ def erase(tx: Writing, player_ids: Iterable[str]) -> None:
     tx.defer(SQL.erase_tags, ids)
 
 
-async def read_of_person(tx: Reading, user_id: str) -> list[PersonNote]:
-    return [PersonNote(row[0], row[1], bool(row[2]), row[3]) for row in await tx.all(SQL.of_person, user_id)]
-
-
-async def read_tags_of_person(tx: Reading, user_id: str) -> list[PersonTag]:
-    return [PersonTag(*row) for row in await tx.all(SQL.tags_of_person, user_id)]
+PERSON = (
+    PersonRows(140, "notes", SQL.of_person, booleans=("warning",)),
+    PersonRows(150, "tags", SQL.tags_of_person),
+)

@@ -74,8 +74,8 @@ DELETE FROM tags WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM js
 DELETE FROM tags WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)));
 
 -- name: of_person
-SELECT n.at, p.name, n.warning, n.text FROM notes n LEFT JOIN players p ON p.id = n.player_id
+SELECT n.at, p.name AS player, n.warning, n.text FROM notes n LEFT JOIN players p ON p.id = n.player_id
 WHERE n.user_id = $1 ORDER BY n.at, n.id;
 
 -- name: tags_of_person
-SELECT p.name, t.tag FROM tags t LEFT JOIN players p ON p.id = t.player_id WHERE t.user_id = $1 ORDER BY 1, 2;
+SELECT p.name AS player, t.tag FROM tags t LEFT JOIN players p ON p.id = t.player_id WHERE t.user_id = $1 ORDER BY 1, 2;

@@ -207,3 +207,17 @@ def _make_user(row: Row, play_time: int) -> User:
     powers = Powers._make(map(bool, row[4:12]))
     facts = (row[12], row[13], row[14], row[15], play_time, parse_grants(row[16]), bool(row[17]))
     return User(row[0], row[1], row[2], row[3], powers, *facts)
+
+
+async def read_registration_wait(tx: Reading, caller_id: str, most: int, window_ms: int) -> int:
+    """Return ms until the caller may register another account; 0 if it registered fewer than `most` in the window."""
+    row = await tx.one(SQL.wait, caller_id, most, window_ms)
+    return row[0] if row else 0
+
+
+def insert_registration(tx: Writing, caller_id: str, user_id: str) -> None:
+    tx.defer(SQL.insert_registration, caller_id, user_id)
+
+
+def delete_old_registrations(tx: Writing, caller_id: str, older_than_ms: int) -> None:
+    tx.defer(SQL.delete_old, caller_id, older_than_ms)

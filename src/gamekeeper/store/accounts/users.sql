@@ -136,3 +136,14 @@ UPDATE users SET suspended = {false} WHERE id = $1;
 SELECT u.id, u.name, u.fold, u.email, u.email_fold, v.grants,
        u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link
 FROM (SELECT * FROM users WHERE id > $1 ORDER BY id LIMIT $2) AS u JOIN user_records v ON v.id = u.id ORDER BY u.id;
+
+-- name: wait
+SELECT at + $3 - {now} FROM registrations
+WHERE caller_id = $1 AND at > {now} - $3
+ORDER BY at DESC LIMIT 1 OFFSET $2 - 1;
+
+-- name: insert_registration
+INSERT INTO registrations (caller_id, at, user_id) VALUES ($1, {now}, $2);
+
+-- name: delete_old
+DELETE FROM registrations WHERE caller_id = $1 AND at <= {now} - $2;

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.access.api_keys import KeyMaker
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
@@ -58,20 +59,6 @@ class Approval(NamedTuple):
     decision_reason: str | None
     key_name: str | None  # of the requester's API key; None: it has a token
     key_makers: Sequence[KeyMaker] = ()
-
-
-class PersonApproval(NamedTuple):
-    id: str
-    state: str
-    rule: str
-    requested_at: int
-    expires_at: int
-    method: str
-    path: str
-    reason: str | None
-    decided_at: int | None
-    decided_by: str | None
-    decision_reason: str | None
 
 
 def insert(tx: Writing, new: NewApproval) -> None:
@@ -156,5 +143,4 @@ def add_gifts(tx: Writing, actor_id: str, item_id: str, quantity: int) -> None:
     tx.defer(SQL.add_gifts, actor_id, item_id, quantity)
 
 
-async def read_of_person(tx: Reading, user_id: str) -> list[PersonApproval]:
-    return [PersonApproval(*row) for row in await tx.all(SQL.of_person, user_id)]
+PERSON = (PersonRows(110, "approvals", SQL.of_person),)

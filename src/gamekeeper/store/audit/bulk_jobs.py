@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import AFTER_CLASHES, Statements, as_table
 
@@ -107,28 +108,6 @@ class JobUndos(NamedTuple):
     def open(self) -> int:
         """The number of changes that can still be undone."""
         return self.changes - self.undone
-
-
-class PersonJob(NamedTuple):
-    id: str
-    act: str
-    details: str
-    state: str
-    reason: str | None
-    players: int
-    done: int
-    created_at: int
-    started_at: int | None
-    ended_at: int | None
-
-
-class PersonTarget(NamedTuple):
-    job_id: str
-    number: int
-    player_id: str
-    state: str
-    seq: int | None
-    problem: str | None
 
 
 class GivenName(NamedTuple):
@@ -330,14 +309,6 @@ async def _find_oldest_preview(tx: Reading, before_ms: int) -> Row | None:
     return found if found and found == await tx.one(SQL.oldest_preview, before_ms) else None
 
 
-async def read_of_person(tx: Reading, user_id: str) -> list[PersonJob]:
-    return [PersonJob(*row) for row in await tx.all(SQL.of_person, user_id)]
-
-
-async def read_targets_of_person(tx: Reading, user_id: str) -> list[PersonTarget]:
-    return [PersonTarget(*row) for row in await tx.all(SQL.targets_of_person, user_id)]
-
-
 def _to_job(row: Row | None) -> BulkJob | None:
     return _make_job(row) if row else None
 
@@ -345,3 +316,9 @@ def _to_job(row: Row | None) -> BulkJob | None:
 def _make_job(row: Row) -> BulkJob:
     job = BulkJob(*row)
     return job._replace(approved=bool(job.approved))
+
+
+PERSON = (
+    PersonRows(120, "bulk_jobs", SQL.of_person),
+    PersonRows(130, "bulk_targets", SQL.targets_of_person),
+)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from gamekeeper.store.core import ledger
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine import statements
 from gamekeeper.store.engine.interface import Reading, Row
 from gamekeeper.store.engine.statements import Statements, as_table
@@ -334,3 +336,9 @@ async def _add_origins(told: list[HistoryChange], tx: Reading) -> list[HistoryCh
 
 def _to_table(numbers: Iterable[int]) -> str:
     return as_table({"seq": each} for each in numbers)
+
+
+PERSON = tuple(
+    PersonRows(900, "changes", each, ("seq",), of_players, booleans=("over_link",), json=("before", "after"))
+    for each, of_players in ((ledger.SQL.of_user, False), (ledger.SQL.of_player, True))
+)

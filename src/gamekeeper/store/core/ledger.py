@@ -118,15 +118,6 @@ async def find_deleted_of_user(tx: Reading, user_id: str) -> list[str]:
     return [row[0] for row in await tx.all(SQL.deleted_of_user, user_id)]
 
 
-async def read_of_user(tx: Reading, user_id: str, seq: int, limit: int) -> list[LedgerRow]:
-    """Read changes of an account itself, not of its players, after a number."""
-    return [_to_row(row) for row in await tx.all(SQL.of_user, user_id, seq, limit)]
-
-
-async def read_of_player(tx: Reading, player_id: str, seq: int, limit: int) -> list[LedgerRow]:
-    return [_to_row(row) for row in await tx.all(SQL.of_player, player_id, seq, limit)]
-
-
 async def read_of_players_between(tx: Reading, mark: Row, last: str, trimmed: int, limit: int) -> Sequence[Row]:
     """Read player, number, kind, before and after of untrimmed changes, after the cursor `mark` (player, number)."""
     return await tx.all(SQL.of_players_between, *mark, last, trimmed, limit)

@@ -41,3 +41,93 @@ SELECT '', 0;
 SELECT current_setting('synchronous_standby_names'),
        CASE WHEN pg_has_role('pg_read_all_stats', 'USAGE')
             THEN (SELECT COUNT(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')) END;
+
+-- name: names_index (sqlite)
+SELECT name FROM sqlite_master WHERE type IN ('index', 'table');
+
+-- Without invalid indexes, which a concurrent build leaves while it runs or after it fails.
+-- name: names_index (postgres)
+SELECT CAST(c.relname AS text) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND i.indisvalid;
+
+-- name: is_building (sqlite)
+SELECT 1 WHERE {false} AND $1 = '';
+
+-- name: is_building (postgres)
+SELECT 1 FROM pg_stat_progress_create_index p JOIN pg_class c ON c.oid = p.index_relid
+WHERE p.datname = current_database() AND c.relname = $1;
+
+-- Returns the command that drops an invalid index, if there is one. Excludes an index that another process is building:
+-- the drop would wait for the end of that build and then delete the finished index.
+-- name: drop_invalid (sqlite)
+SELECT '' WHERE {false} AND $1 = '';
+
+-- name: drop_invalid (postgres)
+SELECT format('DROP INDEX CONCURRENTLY IF EXISTS %I', c.relname)
+FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relname = $1 AND NOT i.indisvalid
+  AND NOT EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = i.indexrelid);
+
+-- name: drop_players_by_rank
+DROP INDEX IF EXISTS players_by_rank;
+
+-- name: drop_players_by_user
+DROP INDEX IF EXISTS players_by_user;
+
+-- name: drop_players_by_class
+DROP INDEX IF EXISTS players_by_class;
+
+-- name: drop_players_by_map
+DROP INDEX IF EXISTS players_by_map;
+
+-- name: drop_players_by_seen
+DROP INDEX IF EXISTS players_by_seen;
+
+-- name: drop_players_by_part (sqlite)
+DROP TABLE IF EXISTS players_by_part;
+
+-- name: drop_players_by_part (postgres)
+DROP INDEX IF EXISTS players_by_part;
+
+-- name: drop_users_by_part (sqlite)
+DROP TABLE IF EXISTS users_by_part;
+
+-- name: drop_users_by_part (postgres)
+DROP INDEX IF EXISTS users_by_part;
+
+-- Triggers that update SQLite's search indexes. PostgreSQL has none, so there the statements do nothing.
+-- name: drop_players_by_part_added (sqlite)
+DROP TRIGGER IF EXISTS players_by_part_added;
+
+-- name: drop_players_by_part_added (postgres)
+DROP TRIGGER IF EXISTS players_by_part_added ON players;
+
+-- name: drop_players_by_part_removed (sqlite)
+DROP TRIGGER IF EXISTS players_by_part_removed;
+
+-- name: drop_players_by_part_removed (postgres)
+DROP TRIGGER IF EXISTS players_by_part_removed ON players;
+
+-- name: drop_players_by_part_renamed (sqlite)
+DROP TRIGGER IF EXISTS players_by_part_renamed;
+
+-- name: drop_players_by_part_renamed (postgres)
+DROP TRIGGER IF EXISTS players_by_part_renamed ON players;
+
+-- name: drop_users_by_part_added (sqlite)
+DROP TRIGGER IF EXISTS users_by_part_added;
+
+-- name: drop_users_by_part_added (postgres)
+DROP TRIGGER IF EXISTS users_by_part_added ON users;
+
+-- name: drop_users_by_part_removed (sqlite)
+DROP TRIGGER IF EXISTS users_by_part_removed;
+
+-- name: drop_users_by_part_removed (postgres)
+DROP TRIGGER IF EXISTS users_by_part_removed ON users;
+
+-- name: drop_users_by_part_renamed (sqlite)
+DROP TRIGGER IF EXISTS users_by_part_renamed;
+
+-- name: drop_users_by_part_renamed (postgres)
+DROP TRIGGER IF EXISTS users_by_part_renamed ON users;

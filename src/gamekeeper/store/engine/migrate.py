@@ -5,7 +5,7 @@ is the baseline, the schema of version 0.1.0. It replaces older migrations and h
 that a database with those older migrations counts as up to date.
 
 Migrations run while other instances serve. So a migration waits only briefly for a lock and retries later: while it
-waits, later sessions queue behind it. Indexes of tables in use are left to `indexes.create_missing`, which builds them
+waits, later sessions queue behind it. Indexes of tables in use are left to `create_missing_indexes`, which builds them
 concurrently.
 """
 
@@ -73,7 +73,7 @@ def load_migrations(folder: Path = FOLDER / "migrations") -> list[Migration]:
 async def migrate(store: Store, migrations: list[Migration] | None = None) -> list[Migration]:
     """Apply the missing migrations and return them.
 
-    In a database that was not empty, new indexes are missing until `indexes.create_missing` runs.
+    In a database that was not empty, new indexes are missing until `create_missing_indexes` runs.
     """
     used = await _is_used(store)
     if not used:

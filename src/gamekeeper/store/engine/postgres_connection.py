@@ -23,8 +23,14 @@ from gamekeeper.store.engine.interface import (
     RowExists,
     Value,
 )
-from gamekeeper.store.engine.kinds import KIND_LISTS
-from gamekeeper.store.engine.statements import SEPARATOR, Statement, combine, insert_values, join_side_by_side
+from gamekeeper.store.engine.statements import (
+    KIND_LISTS,
+    SEPARATOR,
+    Statement,
+    combine,
+    insert_values,
+    join_side_by_side,
+)
 
 # PostgreSQL errors after which the transaction is rolled back and retried on the current rows.
 RETRYABLE = (

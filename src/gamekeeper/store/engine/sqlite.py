@@ -20,7 +20,6 @@ from gamekeeper.store.engine.interface import (
     Value,
     Work,
 )
-from gamekeeper.store.engine.kinds import KIND_LISTS
 from gamekeeper.store.engine.migrate import require_ours
 from gamekeeper.store.engine.sqlite_file import FOREIGN_LOG, DatabaseFile, find_log, measure_size, resolve
 from gamekeeper.store.engine.sqlite_writer import (
@@ -31,7 +30,7 @@ from gamekeeper.store.engine.sqlite_writer import (
     make_undecodable,
     translate,
 )
-from gamekeeper.store.engine.statements import Statement
+from gamekeeper.store.engine.statements import KIND_LISTS, Statement
 
 T = TypeVar("T")
 FETCH_ROWS = 5_000  # rows per batch when a whole table is read

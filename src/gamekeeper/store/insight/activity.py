@@ -200,3 +200,47 @@ async def read_periods(tx: Reading, step: str, start: int, end: int) -> list[Per
 
 async def read_cohorts(tx: Reading, start: int, end: int) -> list[Cohort]:
     return [Cohort(*row) for row in await tx.all(SQL.cohorts, start, end)]
+
+
+SESSIONS, ONLINE, SIGN_INS = "activity", "online", "sign_ins"  # names of the checkpoints
+
+
+class Checkpoint(NamedTuple):
+    position: int  # everything before it is counted; its unit depends on the rollup
+    value: int
+
+
+async def find_checkpoint(tx: Reading, name: str) -> Checkpoint:
+    row = await tx.one(SQL.find, name)
+    return Checkpoint(*row) if row else Checkpoint(0, 0)
+
+
+async def lock_checkpoint(tx: Writing, name: str) -> Checkpoint | None:
+    """Lock a rollup until the transaction ends. None: another instance has locked it."""
+    found = await tx.returning(SQL.lock, name)
+    return Checkpoint(*found[0]) if found else None
+
+
+async def begin_rollup(tx: Writing, name: str) -> None:
+    """Insert the checkpoint of a rollup that has none, with the present time."""
+    await tx.returning(SQL.begin, name)
+
+
+async def wait_for_checkpoint(tx: Writing, name: str) -> Checkpoint | None:
+    """Lock a rollup until the transaction ends, after other instances. None: it has no checkpoint yet."""
+    found = await tx.returning(SQL.wait, name)
+    return Checkpoint(*found[0]) if found else None
+
+
+def move_checkpoint(tx: Writing, name: str, checkpoint: Checkpoint) -> None:
+    tx.defer(SQL.move, name, *checkpoint)
+
+
+async def save_checkpoint(tx: Writing, name: str, checkpoint: Checkpoint) -> None:
+    """Move a checkpoint, or insert it."""
+    await tx.returning(SQL.save, name, *checkpoint)
+
+
+async def clear_checkpoints(tx: Writing) -> None:
+    """Delete the checkpoints that the migrations insert: a copy has its own."""
+    await tx.returning(SQL.clear)

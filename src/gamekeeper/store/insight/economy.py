@@ -114,6 +114,12 @@ async def read_state(tx: Reading) -> EconomyState | None:
     return _to_state(await tx.one(SQL.state))
 
 
+async def find_counted(tx: Reading) -> int:
+    """Return the number up to which the economy has counted the changes."""
+    found = await read_state(tx)
+    return found.seq if found else 0
+
+
 async def lock_state(tx: Reading) -> EconomyState | None:
     """Lock the economy until the transaction ends. None: another instance counts, or nothing was counted yet."""
     return _to_state(await tx.one(SQL.lock))

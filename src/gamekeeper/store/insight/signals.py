@@ -6,11 +6,18 @@ Facts are sums of the last hour and others, each compared with the limit of a ru
 from collections.abc import Iterable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
 SQL = Statements(__file__)
 OPEN, ACKNOWLEDGED = "open", "acknowledged"
+# subject of the signal for all that a rule finds beyond the most open signals; no game server has an empty name
+BEYOND = ""
+# the rules of signals
+SUPPLY, GAIN, GIFT, BAG, CONSERVATION, REFUSALS, SILENT = (
+    *("supply", "gain", "gift", "bag", "conservation", "refusals", "silent"),
+)
 
 
 class Signal(NamedTuple):
@@ -42,15 +49,6 @@ class ChangeOfPlayer(NamedTuple):
     kind: str
     player_id: str | None
     player: str | None  # None: the change is of no player, or the player is deleted
-
-
-class PersonSignal(NamedTuple):
-    at: int
-    rule: str
-    player: str | None
-    times: int
-    state: str
-    note: str | None
 
 
 async def find_newest(tx: Reading, rule: str, subject: str) -> Signal | None:
@@ -164,10 +162,6 @@ def erase(tx: Writing, player_ids: Iterable[str], giver_ids: Iterable[str]) -> N
     tx.defer(SQL.erase_gains, players)
     tx.defer(SQL.erase_checks, players)
     tx.defer(SQL.erase_givers, _to_ids(giver_ids))
-
-
-async def read_of_person(tx: Reading, user_id: str) -> list[PersonSignal]:
-    return [PersonSignal(*row) for row in await tx.all(SQL.of_person, user_id)]
 
 
 def _to_ids(ids: Iterable[str]) -> str:
@@ -292,3 +286,6 @@ async def read_refused(tx: Reading, first_minute: int, end_minute: int) -> Slots
 async def find_unbalanced(tx: Reading, day: int, limit: int) -> list[Unbalanced]:
     """Return items whose total at the end of a day does not follow from that before, and what came and went."""
     return [Unbalanced(*row) for row in await tx.all(SQL.unbalanced, day, limit)]
+
+
+PERSON = (PersonRows(170, "signals", SQL.of_person),)

@@ -129,7 +129,7 @@ DELETE FROM signal_checks
 WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))) AND player_id IS NOT NULL;
 
 -- name: of_person
-SELECT s.first_at, s.rule, p.name, s.times, s.state, s.note
+SELECT s.first_at AS at, s.rule, p.name AS player, s.times, s.state, s.note
 FROM players p JOIN signals s ON s.player_id = p.id WHERE p.user_id = $1
 UNION ALL
 SELECT s.first_at, s.rule, NULL, s.times, s.state, s.note FROM signals s WHERE s.giver_id = $1

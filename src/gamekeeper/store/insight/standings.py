@@ -46,16 +46,6 @@ class Visibility(NamedTuple):
     staff: bool = False
 
 
-class PersonStanding(NamedTuple):
-    player: str
-    board: str
-    season: str
-    ranks: str
-    gain: bool
-    value: int
-    listed: bool
-
-
 async def read_held(tx: Reading, keys: Iterable[StandingKey]) -> dict[StandingKey, Standing]:
     rows = as_tree(((each.season_id, each.player_id) for each in keys), repeat(0))
     return _to_standings(await tx.all(SQL.held, rows))
@@ -166,13 +156,6 @@ async def count_above(tx: Reading, season_id: str, key: Key) -> int:
     end = await tx.one(SQL.bucket_above, season_id, *key)
     own = await tx.one(SQL.count_between, season_id, *key, *((end[0], end[1]) if end else HIGHEST))
     return blocks + (buckets[0] if buckets else 0) + (own[0] if own else 0)
-
-
-async def read_of_person(tx: Reading, user_id: str) -> list[PersonStanding]:
-    return [
-        PersonStanding(*row)._replace(gain=bool(row[4]), listed=bool(row[6]))
-        for row in await tx.all(SQL.of_person, user_id)
-    ]
 
 
 async def count_listed(tx: Reading) -> dict[str, int]:

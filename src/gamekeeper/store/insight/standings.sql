@@ -187,7 +187,7 @@ SELECT COUNT(*) FROM standings
 WHERE season_id = $1 AND listed = {true} AND (value, player_id) > ($2, $3) AND (value, player_id) < ($4, $5);
 
 -- name: of_person
-SELECT p.name, b.title, s.title, b.ranks, b.gain, r.value, r.listed
+SELECT p.name AS player, b.title AS board, s.title AS season, b.ranks, b.gain, r.value, r.listed
 FROM players p JOIN standings r ON r.player_id = p.id
 JOIN seasons s ON s.id = r.season_id JOIN boards b ON b.id = s.board_id
 WHERE p.user_id = $1 ORDER BY b.name, s.number, p.id;

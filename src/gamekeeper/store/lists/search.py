@@ -1,13 +1,10 @@
-"""Search for players and accounts by part of their name or email.
-
-Trigrams are indexed on SQLite by FTS5, and on PostgreSQL by GIN over our own function `search_parts`: pg_trgm is not
-available on every server.
-"""
+"""Search for players, accounts and catalogue entries: by the start or a part of their name, or by id; saved views."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.core.person import PersonRows
+from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
 SQL = Statements(__file__)
@@ -93,3 +90,122 @@ async def read_users(tx: Reading, ids: Iterable[str]) -> list[UserMatch]:
 
 def _to_table(column: str, values: Iterable[str]) -> str:
     return as_table({column: each} for each in values)
+
+
+LAST_CHARACTER = "\U0010ffff"  # the highest code point, which ends the range of names with a prefix
+
+
+class FoundPlayer(NamedTuple):
+    id: str
+    name: str
+    fold: str
+    level: int
+
+
+class FoundUser(NamedTuple):
+    id: str
+    name: str
+    fold: str  # folded name or email, whichever matched the search
+    email: str
+
+
+class FoundEntry(NamedTuple):
+    kind: str
+    id: str
+    name: str
+
+
+class DeletedOwner(NamedTuple):
+    kind: str
+    before: bytes | str | None
+
+
+async def find_players_by_start(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[FoundPlayer]:
+    return [FoundPlayer(*row) for row in await tx.all(SQL.players_start, _to_ranges(beginnings), each, most)]
+
+
+async def find_users_by_start(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[FoundUser]:
+    return [FoundUser(*row) for row in await tx.all(SQL.users_start, _to_ranges(beginnings), each, most)]
+
+
+async def find_users_by_email(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[FoundUser]:
+    return [FoundUser(*row) for row in await tx.all(SQL.emails, _to_ranges(beginnings), each, most)]
+
+
+async def find_catalogue_entries(tx: Reading, pattern: str, most: int) -> list[FoundEntry]:
+    return [FoundEntry(*row) for row in await tx.all(SQL.catalogue, pattern, most)]
+
+
+async def find_by_id_range(tx: Reading, first: str, last: str, most: int) -> list[FoundEntry]:
+    """Find players and accounts whose ids lie in a range, at most `most` of each."""
+    return [FoundEntry(*row) for row in await tx.all(SQL.by_id_range, first, last, most)]
+
+
+async def find_by_id(tx: Reading, wanted: str) -> list[FoundEntry]:
+    """Find the player, account or catalogue entry with an id; for a bag's id, return the bag's owner."""
+    return [FoundEntry(*row) for row in await tx.all(SQL.by_id, wanted)]
+
+
+async def find_deleted(tx: Reading, wanted: str) -> list[DeletedOwner]:
+    """Find a deleted player or account that had the id; it may have been created again since."""
+    return [DeletedOwner(*row) for row in await tx.all(SQL.deleted, wanted)]
+
+
+def _to_ranges(beginnings: Iterable[str]) -> str:
+    return as_table({"from": each, "to": each + LAST_CHARACTER} for each in beginnings)
+
+
+class NewView(NamedTuple):
+    id: str
+    user_id: str
+    list: str
+    name: str
+    query: str
+    shared: bool
+    created_at: int
+
+
+class SavedView(NamedTuple):
+    id: str
+    user_id: str
+    name: str
+    query: str
+    shared: bool
+
+
+def save_view(tx: Writing, new: NewView) -> None:
+    """Save a view; one of the same account, list and name is replaced."""
+    tx.defer(SQL.save, *new)
+
+
+async def count_other_views(tx: Reading, user_id: str, listed: str, name: str) -> int:
+    """Count the views of an account, without the one of this list and name."""
+    row = await tx.one(SQL.count_others, user_id, listed, name)
+    return row[0] if row else 0
+
+
+async def read_views(tx: Reading, user_id: str, listed: str, most: int) -> list[SavedView]:
+    """Read the views of an account, then those that others share; at most `most` of either."""
+    return [SavedView(*row[:4], shared=bool(row[4])) for row in await tx.all(SQL.of_viewer, user_id, listed, most)]
+
+
+async def is_shared_view(tx: Reading, view_id: str, user_id: str) -> bool:
+    """Tell whether a view of this account is shared."""
+    return await tx.one(SQL.is_shared, view_id, user_id) is not None
+
+
+async def has_view_name(tx: Reading, view_id: str, user_id: str, name: str) -> bool:
+    """Tell whether another view of the same list has this name."""
+    return await tx.one(SQL.same_name, view_id, user_id, name) is not None
+
+
+def rename_view(tx: Writing, view_id: str, user_id: str, name: str) -> None:
+    tx.defer(SQL.rename, view_id, user_id, name)
+
+
+def delete_view(tx: Writing, view_id: str, user_id: str, *, of_others: bool) -> None:
+    """Delete a view of an account. `of_others`: also one that another account shares."""
+    tx.defer(SQL.delete, view_id, user_id, of_others)
+
+
+PERSON = (PersonRows(160, "saved_views", SQL.of_person, booleans=("shared",)),)

@@ -130,3 +130,118 @@ SELECT to_regclass('players_by_part') IS NOT NULL AND to_regclass('users_by_part
 -- name: online_among
 SELECT r.player_id
 FROM json_each($1) AS wanted, {each} presence r WHERE r.player_id = CAST(value->>'id' AS {guid}) {end_each};
+
+-- Players and accounts whose name or email starts with one of these prefixes: up to $2 for each prefix, $3 in total.
+-- name: players_start (sqlite)
+SELECT r.id, r.name, r.fold, r.level
+FROM json_each($1) AS begins CROSS JOIN players r
+WHERE r.rowid IN (SELECT rowid FROM players WHERE fold >= begins.value->>'from' AND fold < begins.value->>'to'
+                  ORDER BY fold LIMIT $2)
+LIMIT $3;
+
+-- name: players_start (postgres)
+SELECT r.id, r.name, r.fold, r.level
+FROM json_each($1) AS begins,
+     LATERAL (SELECT id, name, fold, level FROM players WHERE fold >= begins.value->>'from' AND fold < begins.value->>'to'
+              ORDER BY fold LIMIT $2) AS r
+LIMIT $3;
+
+-- name: users_start (sqlite)
+SELECT r.id, r.name, r.fold, r.email
+FROM json_each($1) AS begins CROSS JOIN users r
+WHERE r.rowid IN (SELECT rowid FROM users WHERE fold >= begins.value->>'from' AND fold < begins.value->>'to'
+                  ORDER BY fold LIMIT $2)
+LIMIT $3;
+
+-- name: users_start (postgres)
+SELECT r.id, r.name, r.fold, r.email
+FROM json_each($1) AS begins,
+     LATERAL (SELECT id, name, fold, email FROM users WHERE fold >= begins.value->>'from' AND fold < begins.value->>'to'
+              ORDER BY fold LIMIT $2) AS r
+LIMIT $3;
+
+-- name: emails (sqlite)
+SELECT r.id, r.name, r.email_fold, r.email
+FROM json_each($1) AS begins CROSS JOIN users r
+WHERE r.rowid IN (SELECT rowid FROM users WHERE email_fold >= begins.value->>'from' AND email_fold < begins.value->>'to'
+                  ORDER BY email_fold LIMIT $2)
+LIMIT $3;
+
+-- name: emails (postgres)
+SELECT r.id, r.name, r.email_fold, r.email
+FROM json_each($1) AS begins,
+     LATERAL (SELECT id, name, email_fold, email FROM users
+              WHERE email_fold >= begins.value->>'from' AND email_fold < begins.value->>'to'
+              ORDER BY email_fold LIMIT $2) AS r
+LIMIT $3;
+
+-- Without an index: the catalogue does not grow with the number of players.
+-- name: catalogue
+SELECT 'item' AS kind, id, name FROM items WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
+UNION ALL SELECT 'spell', id, name FROM spells WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
+UNION ALL SELECT 'variable', id, name FROM variables WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
+UNION ALL SELECT 'class', id, name FROM classes WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
+UNION ALL SELECT 'map', id, name FROM maps WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
+ORDER BY kind, name, id LIMIT $2;
+
+-- name: by_id
+SELECT 'player' AS kind, id, name FROM players WHERE id = $1
+UNION ALL SELECT 'user', id, name FROM users WHERE id = $1
+UNION ALL SELECT 'bag', p.id, p.name FROM bags b JOIN players p ON p.id = b.player_id WHERE b.id = $1
+UNION ALL SELECT 'item', id, name FROM items WHERE id = $1
+UNION ALL SELECT 'spell', id, name FROM spells WHERE id = $1
+UNION ALL SELECT 'variable', id, name FROM variables WHERE id = $1
+UNION ALL SELECT 'class', id, name FROM classes WHERE id = $1
+UNION ALL SELECT 'map', id, name FROM maps WHERE id = $1;
+
+-- Players and accounts by the start of their id: a range of ids.
+-- name: by_id_range
+SELECT kind, id, name FROM
+  (SELECT 'player' AS kind, id, name FROM players WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3) AS p
+UNION ALL SELECT kind, id, name FROM
+  (SELECT 'user' AS kind, id, name FROM users WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3) AS u;
+
+-- What had this id, if its newest change is its deletion; with its state before that.
+-- name: deleted
+SELECT 'player' AS what, before
+FROM (SELECT kind, before FROM masked_ledger WHERE player_id = $1 ORDER BY seq DESC LIMIT 1) AS last_of_player
+WHERE kind = 'player_deleted'
+UNION ALL
+SELECT 'user', before
+FROM (SELECT kind, before FROM masked_ledger WHERE user_id = $1 ORDER BY seq DESC LIMIT 1) AS last_of_user
+WHERE kind = 'user_deleted';
+
+-- A view with the same name is replaced.
+-- name: save
+INSERT INTO saved_views (id, user_id, list, name, query, shared, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (user_id, list, name) DO UPDATE SET query = excluded.query, shared = excluded.shared;
+
+-- The views of an account, without the one of this list and name.
+-- name: count_others
+SELECT COUNT(*) FROM saved_views WHERE user_id = $1 AND NOT (list = $2 AND name = $3);
+
+-- The views of an account, and those that others share.
+-- name: of_viewer
+SELECT * FROM (SELECT id, user_id, name, query, shared FROM saved_views
+               WHERE user_id = $1 AND list = $2 ORDER BY name LIMIT $3) AS own
+UNION ALL
+SELECT * FROM (SELECT id, user_id, name, query, shared FROM saved_views
+               WHERE shared AND list = $2 AND user_id <> $1 ORDER BY name, id LIMIT $3) AS others;
+
+-- name: is_shared
+SELECT 1 FROM saved_views WHERE id = $1 AND user_id = $2 AND shared;
+
+-- name: rename
+UPDATE saved_views SET name = $3 WHERE id = $1 AND user_id = $2;
+
+-- Another view of the same list that has the name $3 already.
+-- name: same_name
+SELECT 1 FROM saved_views v, saved_views o
+WHERE v.id = $1 AND v.user_id = $2 AND o.user_id = $2 AND o.list = v.list AND o.name = $3 AND o.id <> v.id;
+
+-- An own view; $3: also one that another account shares.
+-- name: delete
+DELETE FROM saved_views WHERE id = $1 AND (user_id = $2 OR (shared AND $3));
+
+-- name: of_person
+SELECT list, name, query, shared, created_at FROM saved_views WHERE user_id = $1 ORDER BY list, name;

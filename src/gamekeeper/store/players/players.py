@@ -229,3 +229,37 @@ async def read_columns_after(tx: Reading, player_id: str, limit: int) -> Sequenc
 
 def _to_record(row: Row | None) -> StoredPlayer | None:
     return StoredPlayer._make(row) if row else None
+
+
+class KnownSpell(NamedTuple):
+    player_id: str
+    slot: int
+    spell_id: str
+
+
+async def read_known_spells(tx: Reading, player_id: str) -> dict[int, str]:
+    return {row[0]: row[1] for row in await tx.all(SQL.known, player_id)}
+
+
+def save_spells(tx: Writing, known: Iterable[KnownSpell]) -> None:
+    tx.defer(SQL.save, as_table(each._asdict() for each in known))
+
+
+def load_spells(tx: Writing, known: Iterable[Row]) -> None:
+    """Insert many known spells; the values are in the order of KnownSpell."""
+    tx.load(SQL.load_spell, known)
+
+
+def clear_spells(tx: Writing, player_id: str, slots: Iterable[int]) -> None:
+    tx.defer(SQL.clear, player_id, as_table({"slot": slot} for slot in slots))
+
+
+async def read_spells_between(tx: Reading, first: str, last: str) -> list[KnownSpell]:
+    """Read the known spells of all players between two player ids."""
+    return [KnownSpell(*row) for row in await tx.all(SQL.between, first, last)]
+
+
+async def count_spells_beyond(tx: Reading, size: int) -> int:
+    """Count known spells in slots beyond the configured size, from slot number `size` on."""
+    row = await tx.one(SQL.beyond, size)
+    return row[0] if row else 0

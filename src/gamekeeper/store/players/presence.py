@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.core.ordered_lists import ListDelta, read_delta
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 from gamekeeper.store.players.players import RankKey, RecordRow
@@ -40,11 +41,6 @@ class SessionOfPlayer(NamedTuple):
 async def read_sessions_of_player(tx: Reading, player_id: str, before: int, limit: int) -> list[PlaySession]:
     """Read a player's sessions that started before a time, newest first."""
     return [PlaySession(*row) for row in await tx.all(SQL.of_player, player_id, before, limit)]
-
-
-async def read_sessions_of_person(tx: Reading, player_id: str, after: int, limit: int) -> list[SessionOfPlayer]:
-    """Read a player's sessions that started after a time, oldest first."""
-    return [SessionOfPlayer(*row) for row in await tx.all(SQL.of_person, player_id, after, limit)]
 
 
 async def delete_open_sessions(tx: Writing, after: int) -> None:
@@ -256,3 +252,6 @@ def update_sort_keys(tx: Writing, player_id: str, fold: str | None, level: int, 
 
 def _to_table(ids: Iterable[str]) -> str:
     return as_table({"id": each} for each in ids)
+
+
+PERSON = (PersonRows(340, "play_sessions", SQL.of_person, cursor=("started_at",), of_players=True),)

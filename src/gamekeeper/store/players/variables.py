@@ -1,8 +1,9 @@
-"""The variables of players."""
+"""The variables of players. Those that hold text or decimals have a table of their own, with JSON."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
@@ -61,3 +62,37 @@ def clear(tx: Writing, player_id: str, variable_ids: Iterable[str]) -> None:
 def load(tx: Writing, assigned: Iterable[Row]) -> None:
     """Insert many variables; the values are in the order of AssignedVariable."""
     tx.load(SQL.load, assigned)
+
+
+class TextRow(NamedTuple):
+    variable_id: str
+    type: str  # String or Number
+    value: str  # JSON
+
+
+class AssignedText(NamedTuple):
+    player_id: str
+    variable_id: str
+    type: str
+    value: str  # JSON
+
+
+async def read_texts_of_player(tx: Reading, player_id: str) -> list[TextRow]:
+    return [TextRow(*row) for row in await tx.all(SQL.of_player_text, player_id)]
+
+
+async def read_texts_between(tx: Reading, first: str, last: str) -> list[AssignedText]:
+    """Read the texts and decimals of all players between two player ids."""
+    return [AssignedText(*row) for row in await tx.all(SQL.between_text, first, last)]
+
+
+def insert_texts(tx: Writing, player_id: str, texts: Iterable[TextRow]) -> None:
+    tx.defer(SQL.insert, as_table({"player_id": player_id, **each._asdict()} for each in texts))
+
+
+def load_texts(tx: Writing, assigned: Iterable[Row]) -> None:
+    """Insert many texts and decimals; the values are in the order of AssignedText."""
+    tx.load(SQL.load_text, assigned)
+
+
+PERSON = (PersonRows(10, "texts", SQL.of_person, json=("value",), is_long=True),)

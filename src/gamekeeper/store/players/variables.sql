@@ -32,3 +32,22 @@ WHERE player_id = $1 AND variable_id IN (SELECT CAST(value->>'id' AS {guid}) FRO
 
 -- name: load
 INSERT INTO player_variables (player_id, variable_id, type, value) VALUES ($1, $2, $3, $4);
+
+-- name: of_player_text
+SELECT variable_id, type, value FROM player_texts WHERE player_id = $1 ORDER BY variable_id;
+
+-- name: between_text
+SELECT player_id, variable_id, type, value FROM player_texts
+WHERE player_id >= $1 AND player_id <= $2 ORDER BY player_id, variable_id;
+
+-- name: load_text
+INSERT INTO player_texts (player_id, variable_id, type, value) VALUES ($1, $2, $3, $4);
+
+-- name: insert
+INSERT INTO player_texts (player_id, variable_id, type, value)
+SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'variable_id' AS {guid}), value->>'type', value->>'value'
+FROM json_each($1);
+
+-- name: of_person
+SELECT t.player_id, t.variable_id, t.type, t.value FROM players p JOIN player_texts t ON t.player_id = p.id
+WHERE p.user_id = $1 ORDER BY p.created_at, p.id, t.variable_id;

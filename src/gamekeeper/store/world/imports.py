@@ -6,6 +6,7 @@ Leftovers are rows of an imported game that Gamekeeper does not use, kept as JSO
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
@@ -80,14 +81,12 @@ def load_leftovers(tx: Writing, owners: str, leftovers: Iterable[Leftover]) -> N
     tx.load(_LOAD[owners], leftovers)
 
 
-async def read_leftovers_of_person(tx: Reading, user_id: str) -> list[Leftover]:
-    """Return the leftovers of an account and of its players."""
-    return [Leftover(*row) for row in await tx.all(SQL.of_person, user_id)]
-
-
 async def read_leftovers_of_player(tx: Reading, player_id: str) -> list[Leftover]:
     return [Leftover(*row) for row in await tx.all(SQL.of_player, player_id)]
 
 
 def insert_leftovers_of_player(tx: Writing, leftovers: Iterable[Leftover]) -> None:
     tx.defer(SQL.insert_of_player, as_table(each._asdict() for each in leftovers))
+
+
+PERSON = (PersonRows(210, "leftovers", SQL.of_person, json=("data",)),)

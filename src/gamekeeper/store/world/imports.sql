@@ -42,7 +42,7 @@ INSERT INTO user_leftovers (user_id, kind, data) VALUES ($1, $2, $3);
 INSERT INTO guild_leftovers (guild_id, kind, data) VALUES ($1, $2, $3);
 
 -- name: of_person
-SELECT user_id, kind, data FROM user_leftovers WHERE user_id = $1
+SELECT user_id AS owner_id, kind, data FROM user_leftovers WHERE user_id = $1
 UNION ALL
 SELECT own.player_id, own.kind, own.data FROM players JOIN player_leftovers AS own ON own.player_id = players.id
 WHERE players.user_id = $1 ORDER BY 1, 2;

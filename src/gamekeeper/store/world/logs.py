@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gamekeeper.ground.instants import DAY_MS, MINUTE_MS
+from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statement, Statements, as_table
 
 SQL = Statements(__file__)
 NO_ID = "00000000-0000-0000-0000-000000000000"  # no account; in the counts also: no player, or all of them
-DAY_MS = 24 * 60 * 60 * 1000
-MINUTE_MS = 60 * 1000
 ACTIVITY, TRADES = "activity", "trades"  # lists of one account or player, counted by day
 ACTIVITY_BY_MINUTE = "activity_by_minute"  # the list of entries without an account, which is counted by day too
 TRADES_ONCE, TRADES_BY_MINUTE = "trades_once", "trades_by_minute"  # the list of all trades, counted by day and minute
@@ -77,27 +77,6 @@ class TradeRow(NamedTuple):
 class AddressRow(NamedTuple):
     address: str
     last_used: int
-
-
-class PersonActivity(NamedTuple):
-    id: str
-    at: int
-    player_id: str | None
-    action: str
-    peer: str
-    address: str | None
-    meta: str | None
-
-
-class PersonTrade(NamedTuple):
-    id: str
-    trade_id: str
-    at: int
-    player_id: str
-    target_id: str
-    address: str | None
-    items: bytes | str
-    target_items: bytes | str
 
 
 class _Period(NamedTuple):
@@ -223,25 +202,6 @@ async def recount(tx: Writing) -> None:
     tx.defer(SQL.count_all, NO_ID)
 
 
-async def read_activity_of_person(
-    tx: Reading, user_id: str, after: tuple[int, str], limit: int
-) -> list[PersonActivity]:
-    return [PersonActivity(*row) for row in await tx.all(SQL.activity_of_person, user_id, *after, limit)]
-
-
-async def read_activity_naming_person(tx: Reading, user_id: str, after: str, limit: int) -> list[PersonActivity]:
-    """Read entries without an account that have the name of this one, such as failed log-ins, by id."""
-    return [PersonActivity(*row) for row in await tx.all(SQL.activity_naming_person, user_id, after, limit)]
-
-
-async def read_trades_of_person(tx: Reading, user_id: str, after: tuple[int, str], limit: int) -> list[PersonTrade]:
-    return [PersonTrade(*row) for row in await tx.all(SQL.trades_of_person, user_id, *after, limit)]
-
-
-async def read_addresses_of_person(tx: Reading, user_id: str) -> list[AddressRow]:
-    return [AddressRow(*row) for row in await tx.all(SQL.addresses_of_person, user_id)]
-
-
 async def _add(tx: Writing, statement: Statement, entries: Iterable[ActivityEntry | TradeEntry]) -> list[str]:
     rows = [each._asdict() for each in entries]
     return [row[0] for row in await tx.returning(statement, as_table(rows))] if rows else []
@@ -277,3 +237,12 @@ async def _add_counts(tx: Writing, counts: Counter[_Period], sign: int = 1) -> N
     empty = [_Period(*row[:4])._asdict() for row in rows if row[4] == 0]
     if empty:
         tx.defer(SQL.delete_counts, as_table(empty))
+
+
+PERSON = (
+    PersonRows(190, "log_addresses", SQL.addresses_of_person),
+    PersonRows(320, "activity", SQL.activity_of_person, cursor=("at", "id")),
+    # entries without an account that have its name, such as failed log-ins
+    PersonRows(321, "activity", SQL.activity_naming_person, cursor=("id",)),
+    PersonRows(330, "trades", SQL.trades_of_person, cursor=("at", "id"), json=("items", "target_items")),
+)

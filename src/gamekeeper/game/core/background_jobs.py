@@ -1,0 +1,44 @@
+"""Background jobs: a room registers its own in the tuple `JOBS` of a module, and each serving process runs all of them.
+
+A job of the floor `game` starts with the keeper; one of the floors `http` and `console` starts with the app's services.
+The job of the erasures does what the rooms register in `ERASURES`, and that of the retention what is in `OLD_ROWS`.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from gamekeeper.ground.settings import Settings
+from gamekeeper.store.engine.interface import Writing
+
+K = TypeVar("K")
+Run = Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True)
+class Job(Generic[K]):
+    name: str
+    seconds: float  # interval between two runs; the first run is one interval after the start of the process
+    start: Callable[[K], Run | None]  # makes the function to run; None: the settings need no such job
+    at_stop: bool = False  # the job also runs once when the process stops
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """What the erasure of an account or player removes from a room, in batches."""
+
+    place: int  # order of the steps
+    # erases up to `limit` rows of an account or player: erase(tx, id, limit); returns the number, 0 if none are left
+    erase: Callable[[Writing, str, int], Awaitable[int]]
+
+
+@dataclass(frozen=True)
+class OldRows:
+    """Rows that the retention deletes in batches, each in a transaction of its own."""
+
+    place: int  # order of the tables
+    days: Callable[[Settings], int]  # retention period in days; 0: no limit
+    # deletes up to `limit` rows older than a time in ms: delete(tx, before, limit); returns the number of deleted rows
+    delete: Callable[[Writing, int, int], Coroutine[Any, Any, int]]
+    batch: int = 5_000  # rows of a batch, so that writers do not wait long
+    batches: int = 20  # of one pass: deletes faster than rows are added
