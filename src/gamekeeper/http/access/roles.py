@@ -96,7 +96,9 @@ async def create_role(request: Request, body: role_shapes.CreateRole) -> Respons
     permissions=STAFF,
     answer=role_shapes.RoleRecord,
     refusals=(*EDIT_REFUSALS, role_no.OwnRole, role_no.LastManager, role_no.BuiltinRole),
-    example_body=role_shapes.SaveRole(permissions=["players.read", "moderation.mute"]),
+    example_body=role_shapes.SaveRole(
+        permissions=["players.read", "moderation.mute"], quotas=[role_shapes.RoleQuota(samples.DRAUGHT, 50)]
+    ),
     example_answer=ROLE_RECORD,
 )
 async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:

@@ -32,6 +32,7 @@ from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import WRITE, Operation
 from gamekeeper.http.contract.path_parameters import find_parameter
 from gamekeeper.http.contract.schemas import Schema
+from gamekeeper.http.contract.shapes import list_together
 from gamekeeper.http.server import errors
 from gamekeeper.http.server.caller import CANNOT_WRITE, POWERS, ROLES, name_power
 from gamekeeper.http.server.request import is_encoded_whole
@@ -157,11 +158,19 @@ def _list_request_refusals(operation: Operation) -> Iterator[RefusalType]:
         yield errors.UnknownField
     if operation.over_link:
         yield no.TooManyLongReads
-    fields = msgspec.structs.fields(operation.body) if issubclass(operation.body, Struct) else ()
-    if any(each.required for each in fields) or not fields:
+    if operation.body is bytes or _can_miss_field(operation.body):
         yield no.MissingField
+    fields = msgspec.structs.fields(operation.body) if issubclass(operation.body, Struct) else ()
     if any(_is_password(each.type) for each in fields):
         yield no.BadPassword
+
+
+def _can_miss_field(kind: object) -> bool:
+    """Tell whether a body of this type can lack a required field, also in an object within it."""
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        fields = msgspec.structs.fields(kind)
+        return bool(list_together(kind)) or any(each.required or _can_miss_field(each.type) for each in fields)
+    return any(_can_miss_field(each) for each in get_args(kind))
 
 
 def _is_password(kind: object) -> bool:
