@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Generator, Iterator, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import pytest
@@ -35,16 +35,17 @@ async def fill_world(url: str) -> str:
     return (await at_work(url, lambda keeper: loader.fill(keeper, PASSWORD))).token
 
 
-def drop_each_field(value: Any) -> Iterator[Any]:
+def drop_each_field(value: object) -> Iterator[object]:
     """Copy a body without one of its fields, for each field of each object in it."""
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for at, part in parts:
-        if isinstance(value, dict):
-            yield {name: each for name, each in value.items() if name != at}
-        for lacking in drop_each_field(part):
-            copied = value.copy()
-            copied[at] = lacking
-            yield copied
+    if isinstance(value, dict):
+        fields = cast("dict[str, object]", value)
+        for name, part in fields.items():
+            yield {other: each for other, each in fields.items() if other != name}
+            yield from ({**fields, name: lacking} for lacking in drop_each_field(part))
+    elif isinstance(value, list):
+        parts = cast("list[object]", value)
+        for at, part in enumerate(parts):
+            yield from ([*parts[:at], lacking, *parts[at + 1 :]] for lacking in drop_each_field(part))
 
 
 def furnish(world: World) -> None:
