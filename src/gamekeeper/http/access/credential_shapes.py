@@ -13,6 +13,7 @@ from gamekeeper.http.contract.shapes import (
     HIDDEN_SCHEMA,
     LIMITS,
     PRINTABLE,
+    STRIPPED,
     TIME,
     Guid,
     Instant,
@@ -119,7 +120,7 @@ OwnerFilter = Annotated[
     Meta(
         description="Keys of this account, by name or id.",
         extra={"strip": True},
-        extra_json_schema=PRINTABLE,
+        extra_json_schema=STRIPPED,
     ),
 ]
 

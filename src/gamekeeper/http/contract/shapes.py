@@ -20,6 +20,8 @@ def describe(text: str) -> Meta:
 ZERO = "00000000-0000-0000-0000-000000000000"
 STORABLE = {"pattern": "^[^\\x00-\\x1f\\x7f]*$"}
 PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
+# a printable text that is read without the white space around it
+STRIPPED = {"pattern": "^[\\s\\x1c-\\x1f\\x85]*[^\\x00-\\x1f\\x7f-\\x9f]*[\\s\\x1c-\\x1f\\x85]*$"}
 Guid = Annotated[str, Meta(extra={"is": "guid"}, extra_json_schema={"format": "uuid"})]
 Id = Annotated[Guid, Meta(extra={"problem": "must be an id", "blank": True})]  # an id in a query parameter
 Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # a text that people write
@@ -60,7 +62,7 @@ FiveNumbers = Annotated[list[Int32], Meta(min_length=5, max_length=5)]
 Stats = Annotated[FiveNumbers, describe("Attack, ability power, defense, magic resist, speed.")]
 encode = msgspec.json.Encoder().encode
 Printable = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]
-Phrase = Annotated[str, Meta(extra={"strip": True}, extra_json_schema=PRINTABLE)]
+Phrase = Annotated[str, Meta(extra={"strip": True}, extra_json_schema=STRIPPED)]
 TIME = {"format": "date-time", "type": "string"}
 END_DESCRIPTION = "A time without a fraction includes its whole second."
 CURSOR_SCHEMA = {"pattern": f"^{CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$", "type": "string"}
