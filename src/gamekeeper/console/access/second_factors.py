@@ -8,8 +8,6 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
 
-import segno
-
 from gamekeeper.console.frame import pages, sessions
 from gamekeeper.console.frame.menu import OWN
 from gamekeeper.console.frame.routes import ROOT, SET_UP, Dialog, form_route, page_route
@@ -185,6 +183,8 @@ def _require_own(request: Request, ticket: credentials.Ticket) -> None:
 def _render_totp(request: Request, ticket: credentials.Ticket, sealed: str, problem: str = "") -> Response:
     secret = ticket.value
     address = second_factors.describe_secret(request.services.keeper.settings, request.caller.name, secret)
+    import segno  # noqa: PLC0415 - imported with the first QR code, so that the server starts fast
+
     drawn = segno.make(address, micro=False).svg_data_uri(scale=QR_SCALE, dark="#000", light="#fff")
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
     return pages.render(request, "access/totp.html", ticket=sealed, drawn=drawn, secret=spaced, problem=problem)

@@ -3,11 +3,9 @@
 import asyncio
 import posixpath
 import re
-from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from markupsafe import Markup
 
 from gamekeeper.console.frame import pages
@@ -15,6 +13,11 @@ from gamekeeper.console.frame.menu import DOCUMENTS, FOLDERS, PageHelp, make_nam
 from gamekeeper.console.frame.refusals import NoSuchPage
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markdown_it.token import Token
 
 PATH = "/console/documents"
 LIST_HELP = PageHelp("All documents of this version: how to run, use and program the server.")
@@ -30,6 +33,8 @@ OPEN_SCROLL, CLOSE_SCROLL = '<div class="scroll" tabindex="0">', "</div>"
 @lru_cache(maxsize=MOST_KEPT)
 def render(name: str) -> Markup:
     """Render a document as HTML. HTML in its text is shown as text, except folded parts; pictures are left out."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - imported with the first document, so that the server starts fast
+
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     file = DOCUMENTS[name].file
     folder = file.parent.name if file.parent.name in FOLDERS else ""
@@ -48,20 +53,20 @@ def render(name: str) -> Markup:
     return Markup(html.replace("<table>", f"{OPEN_SCROLL}<table>").replace("</table>", f"</table>{CLOSE_SCROLL}"))  # noqa: S704 - escaped by the renderer
 
 
-def make_heading_id(inline: Token) -> str:
+def make_heading_id(inline: "Token") -> str:
     """Make the id of a heading as the website of the documents does, so that links lead to it here too."""
     text = "".join(each.content for each in inline.children or ())
     return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", text).strip().lower())
 
 
-def _align_by_class(token: Token) -> None:
+def _align_by_class(token: "Token") -> None:
     """Replace the inline style of a cell: the page's policy allows none."""
     style = str(token.attrs.pop("style", ""))
     if "right" in style:
         token.attrSet("class", "figure")
 
 
-def _adapt_links(tokens: Sequence[Token], folder: str) -> list[Token]:
+def _adapt_links(tokens: "Sequence[Token]", folder: str) -> "list[Token]":
     """Lead links to other documents to their pages. Links to files that are not shipped become plain text.
 
     `folder`: the folder of the document, below docs.

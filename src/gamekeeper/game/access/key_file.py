@@ -8,11 +8,12 @@ import contextlib
 import os
 import secrets
 from pathlib import Path
-
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from typing import TYPE_CHECKING
 
 from gamekeeper.game.access.refusals import KeyFileUnusable
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_BYTES, NONCE_BYTES = 32, 12
 HOW_TO_MAKE = "Make one with: (umask 077; openssl rand -base64 32 > gamekeeper.key)"
@@ -40,14 +41,18 @@ class KeyFile:
 
     def unseal(self, sealed: str, purpose: str) -> bytes | None:
         """Decrypt a text. None: it was changed, or made for another purpose or with another key."""
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - imported with the first secret, so that the server starts fast
+
         try:
             raw = base64.urlsafe_b64decode(sealed.encode())
             return self._open().decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], purpose.encode())
         except (InvalidTag, ValueError):
             return None
 
-    def _open(self) -> AESGCM:
+    def _open(self) -> "AESGCM":
         if self._cipher is None:
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - as above
+
             self._cipher = AESGCM(self._read())
         return self._cipher
 

@@ -8,19 +8,19 @@ import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import quote_plus, urlencode
 
 import msgspec
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import JWKRegistry, Key, KeySet
 
 from gamekeeper.game.access.console_refusals import ProviderRefused, ProviderUnreachable
 from gamekeeper.game.access.credentials import Ticket
 from gamekeeper.game.access.identities import ProvenIdentity
 from gamekeeper.http.access.oidc_requests import Busy, Fetched, Fetcher, Unreachable
 from gamekeeper.http.access.oidc_settings import Configuration, is_safe
+
+if TYPE_CHECKING:
+    from joserfc.jwk import Key
 
 DISCOVERY = "/.well-known/openid-configuration"
 DISCOVERY_SECONDS = 300.0  # how long a discovery document is used
@@ -214,6 +214,10 @@ class BadIdToken(Exception):
 
 def check_id_token(token: str, keys: Sequence[dict[str, Any]], chosen: Configuration, nonce: str) -> dict[str, Any]:
     """Check signature, issuer, audience, times and nonce of an ID token; return its claims."""
+    from joserfc import jwt  # noqa: PLC0415 - imported with the first ID token, so that the server starts fast
+    from joserfc.errors import JoseError  # noqa: PLC0415 - as above
+    from joserfc.jwk import KeySet  # noqa: PLC0415 - as above
+
     rules = jwt.JWTClaimsRegistry(
         leeway=LEEWAY_SECONDS,
         iss={"essential": True, "value": chosen.issuer},
@@ -236,9 +240,12 @@ def check_id_token(token: str, keys: Sequence[dict[str, Any]], chosen: Configura
     return claims
 
 
-def _import_keys(keys: Sequence[dict[str, Any]]) -> list[Key]:
+def _import_keys(keys: Sequence[dict[str, Any]]) -> "list[Key]":
     """Import the keys that sign tokens. One that cannot be read is left out: the others still work."""
-    found = list[Key]()
+    from joserfc.errors import JoseError  # noqa: PLC0415 - as above
+    from joserfc.jwk import JWKRegistry  # noqa: PLC0415 - as above
+
+    found: list[Key] = []
     for each in keys:
         if each.get("kty") in KEY_TYPES and each.get("use", "sig") == "sig":
             with suppress(JoseError, *UNREADABLE_TOKEN):
