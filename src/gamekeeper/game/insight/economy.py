@@ -14,8 +14,8 @@ and ranked lists are left to the background job, which rests after each step.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -42,6 +42,7 @@ MAX_RANKED = 20
 KINDS = {ITEM: "items", VARIABLE: "variables"}  # kind of a ranked list → kind of catalogue entries
 LAST_GUID = HIGHEST[1]
 NOTHING_COUNTED = EconomyState(0, 0, 0, ZERO_GUID, "[]", recount=False)
+T = TypeVar("T")
 NEGATIVE = "A player would have {} of item {} after change {}. All holdings are counted again."
 
 
@@ -104,11 +105,11 @@ class Economy:
         """Start to count holdings, totals and rankings again, with a sweep. Flows and gifts stay."""
         await self._store.write(_start_recount)
 
-    async def refresh(self) -> EconomyState:
-        """Count the newest changes before a read, up to a limit. If that fails, the read shows an earlier state."""
+    async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T:
+        """Count the newest changes, up to a limit, before a read. If that fails, the read shows an earlier state."""
         with contextlib.suppress(DatabaseUnavailable):
             await self.count_changes(0)
-        return await economy.read_state(self._store) or NOTHING_COUNTED
+        return await self._store.read(work)
 
     async def step(self, upto: int) -> bool:
         """Count one batch in one transaction. False: everything up to this change is counted, or another does it."""

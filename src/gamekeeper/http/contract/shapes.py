@@ -9,20 +9,21 @@ from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.ground.wire import (  # noqa: F401 - shapes of bodies and answers find all types here
+    Guid,
+    Instant,
+    PlainDouble,
+    PlainInt32,
+    PlainInt64,
+    describe,
+)
 from gamekeeper.http.server.query_values import CHANGE_NUMBER, make_lenient_reader, read_lenient_direction
-
-
-def describe(text: str) -> Meta:
-    """Describe a field or parameter for the API's documents and its clients."""
-    return Meta(description=text)
-
 
 ZERO = "00000000-0000-0000-0000-000000000000"
 STORABLE = {"pattern": "^[^\\x00-\\x1f\\x7f]*$"}
 PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
 # a printable text that is read without the white space around it
 STRIPPED = {"pattern": "^[\\s\\x1c-\\x1f\\x85]*[^\\x00-\\x1f\\x7f-\\x9f]*[\\s\\x1c-\\x1f\\x85]*$"}
-Guid = Annotated[str, Meta(extra={"is": "guid"}, extra_json_schema={"format": "uuid"})]
 Id = Annotated[Guid, Meta(extra={"problem": "must be an id", "blank": True})]  # an id in a query parameter
 Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # a text that people write
 GameText = Annotated[
@@ -39,8 +40,6 @@ PASSWORD_HASH_SCHEMA = {
 }
 PasswordHash = Annotated[str, Meta(extra={"is": "password"}, extra_json_schema=PASSWORD_HASH_SCHEMA)]
 Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=PRINTABLE | HIDDEN_SCHEMA)]
-# ISO 8601 time with a UTC offset, such as 2026-01-31T09:00:00Z
-Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]
 # a time as the engine's logs have it: UTC without an offset, and without a fraction that is zero
 EngineTime = Annotated[
     str, Meta(extra_json_schema={"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?$"})
@@ -53,10 +52,6 @@ Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 NEVER_NULL = Meta(extra={"never_null": True})
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-# Integers in answers: the format tells client generators the width; no range is checked.
-PlainInt32 = Annotated[int, Meta(extra_json_schema={"format": "int32"})]
-PlainInt64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]
-PlainDouble = Annotated[float, Meta(extra_json_schema={"format": "double"})]
 VitalPair = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]
 FiveNumbers = Annotated[list[Int32], Meta(min_length=5, max_length=5)]
 Stats = Annotated[FiveNumbers, describe("Attack, ability power, defense, magic resist, speed.")]
