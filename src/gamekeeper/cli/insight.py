@@ -10,7 +10,7 @@ from gamekeeper.cli.terminal import Database, Option, Output, command
 from gamekeeper.game.core import lookup
 from gamekeeper.game.insight import activity_series, flows
 from gamekeeper.game.insight import economy_reports as reports
-from gamekeeper.game.insight.activity_series import Span, TooManyPoints
+from gamekeeper.game.insight.activity_series import TooManyPoints
 from gamekeeper.game.insight.economy_reports import EconomyPage, GiftsPage, GiftSum, HoldersPage, ItemEconomy
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import instants
@@ -176,15 +176,13 @@ async def activity_(
     """
     try:
         if retention:
-            found = await keeper.store.read(lambda tx: activity_series.load_cohorts(tx, since, until))
-            cohorts = activity.make_retention(*found)
-            rows = [_to_texts(*msgspec.structs.astuple(each)) for each in cohorts.Cohorts]
+            found = await keeper.store.read(lambda tx: activity_series.load_retention(tx, since, until))
+            rows = [_to_texts(*msgspec.structs.astuple(each)) for each in found.cohorts]
             heads = ("DAY", "NEW", "AFTER 1 DAY", "AFTER 7 DAYS", "AFTER 30 DAYS")
-            note = f"From {cohorts.From} to {cohorts.To}. A dash: that day is not over."
-            return Output([heads, *rows], msgspec.to_builtins(cohorts), [note])
-        span = Span(since, until)
-        series = activity.make_series(await keeper.store.read(lambda tx: activity_series.load(tx, step, span)))
+            note = f"From {found.first} to {found.last}. A dash: that day is not over."
+            return Output([heads, *rows], msgspec.to_builtins(found), [note])
+        series = await keeper.store.read(lambda tx: activity_series.load(tx, step, since, until))
     except TooManyPoints:
         raise click.UsageError(f"--from {activity.TOO_MANY_POINTS}.") from None
-    rows = [(each.At[:16], *_to_texts(*msgspec.structs.astuple(each)[1:])) for each in series.Points]
+    rows = [(each.at[:16], *_to_texts(*msgspec.structs.astuple(each)[1:])) for each in series.points]
     return Output([ACTIVITY_HEADS, *rows], msgspec.to_builtins(series))

@@ -17,7 +17,13 @@ from gamekeeper.ground.wire import (  # noqa: F401 - shapes of bodies and answer
     PlainInt64,
     describe,
 )
-from gamekeeper.http.server.query_values import CHANGE_NUMBER, make_lenient_reader, read_lenient_direction
+from gamekeeper.http.server.query_values import (
+    CHANGE_NUMBER,
+    make_lenient_reader,
+    read_end,
+    read_lenient_direction,
+    read_start,
+)
 
 ZERO = "00000000-0000-0000-0000-000000000000"
 STORABLE = {"pattern": "^[^\\x00-\\x1f\\x7f]*$"}
@@ -60,6 +66,17 @@ Printable = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]
 Phrase = Annotated[str, Meta(extra={"strip": True}, extra_json_schema=STRIPPED)]
 TIME = {"format": "date-time", "type": "string"}
 END_DESCRIPTION = "A time without a fraction includes its whole second."
+
+
+def describe_start(text: str) -> Meta:
+    """Describe a query parameter that is the start of a range of times."""
+    return Meta(description=text, extra={"read": read_start, "schema": TIME})
+
+
+def describe_end(text: str) -> Meta:
+    return Meta(description=text, extra={"read": read_end, "schema": TIME})
+
+
 CURSOR_SCHEMA = {"pattern": f"^{CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$", "type": "string"}
 # format of a page of the audit log or security log → default limit and largest limit; larger values count as the latter
 LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.insight import economy_reports as reports
@@ -23,28 +23,15 @@ from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.ground.wire import PageRange, Shape
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import READ_PLAYERS, Group, needs
-from gamekeeper.http.contract.shapes import TIME, Id, PageQuery, describe
+from gamekeeper.http.contract.shapes import Id, PageQuery, describe, describe_end, describe_start
 from gamekeeper.http.server import paging
-from gamekeeper.http.server.query_values import read_end, read_start
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight.economy import GiftFilter
 from gamekeeper.store.insight.holdings import ITEM, VARIABLE
 
-FirstDay = Annotated[
-    int,
-    Meta(
-        description="A time on the first UTC day; default six days before the last one.",
-        extra={"read": read_start, "schema": TIME},
-    ),
-]
-LastDay = Annotated[
-    int,
-    Meta(
-        description="A time on the last UTC day; default today.",
-        extra={"read": read_end, "schema": TIME},
-    ),
-]
+FirstDay = Annotated[int, describe_start("A time on the first UTC day; default six days before the last one.")]
+LastDay = Annotated[int, describe_end("A time on the last UTC day; default today.")]
 GivenItem = Annotated[Id, describe("Gifts of this item.")]
 
 GiverId = Annotated[Id, describe("Gifts of this account or API key; all zeros: the command line.")]
