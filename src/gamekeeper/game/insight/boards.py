@@ -6,7 +6,7 @@ Reports of boards are pages of standings, and the place of a player.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Literal
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField
@@ -24,11 +24,15 @@ from gamekeeper.game.insight.refusals import (
     TooManyBoards,
     TooManyHidden,
 )
+from gamekeeper.game.lists import ranked_lists
+from gamekeeper.ground.instants import format_instant
+from gamekeeper.ground.wire import Guid, Instant, Page, PageRange, PlainInt32, PlainInt64, Shape, describe
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.insight import activity, boards
-from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, HiddenAccount, Season
+from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, HiddenAccount, Ranks, Season
+from gamekeeper.store.insight.standings import BUCKETS, KIND
 from gamekeeper.store.world import catalogue
 
 MAX_BOARDS = 50
@@ -41,21 +45,61 @@ SOON_MS = 60_000
 NEWEST_CHANGES = 1_000  # changes that a complete season may not have counted yet: they come all the time
 CATALOGUE = {ITEM: "items", VARIABLE: "variables"}  # what a board ranks → kind of catalogue entries
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?", re.ASCII)
-PLANNED, RUNNING, ENDED, FINAL = "planned", "running", "ended", "final"  # states of a season
 
 
-class BoardRecord(NamedTuple):
-    """A board with its newest seasons."""
+class SeasonRecord(Shape):
+    """A season."""
 
-    board: Board
-    seasons: Sequence[Season]
-    now: int
-    newest: int  # number of the newest change in the audit log
+    number: PlainInt32
+    title: str
+    starts_at: Instant
+    ends_at: Instant | None  # null: open
+    state: Annotated[
+        Literal["planned", "running", "ended", "final"],
+        describe("ended: its last changes are still being counted; final: the standings stay as they are."),
+    ]
+    complete: Annotated[bool, describe("False: some players are not counted yet.")]
 
 
-class BoardList(NamedTuple):
-    boards: Sequence[BoardRecord]
-    hidden: Sequence[HiddenAccount]
+class BoardRecord(Shape):
+    """A board with its seasons."""
+
+    name: str
+    title: str
+    ranks: Ranks
+    thing_id: Guid | None
+    thing: Annotated[str | None, describe("Name of the item or variable in the catalogue.")]
+    gain: bool
+    hide_staff: bool
+    public: bool
+    seasons: Annotated[list[SeasonRecord], describe("Newest first, at most 20.")]
+
+
+class BoardList(Shape):
+    boards: list[BoardRecord]
+    hidden: Annotated[
+        list[HiddenAccount],
+        describe("Accounts whose players are on no board; empty without the permission users.query."),
+    ]
+
+
+class HiddenState(Shape):
+    user_id: Guid
+    user: str
+    hidden: bool
+
+
+class StandingRecord(Shape):
+    rank: PlainInt32
+    player_id: Annotated[Guid | None, describe("Null: the player was deleted.")]
+    name: str | None
+    value: Annotated[PlainInt64, describe("Level, quantity, value, or play time in seconds.")]
+
+
+class StandingsPage(Page):
+    board: BoardRecord
+    season: SeasonRecord
+    values: list[StandingRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +137,38 @@ class SeasonEdit:
     end_now: bool = False
 
 
-async def read_all(tx: Reading) -> BoardList:
-    return BoardList([await read_record(tx, each) for each in await boards.read_all(tx)], await boards.read_hidden(tx))
+async def read_all(tx: Reading, *, accounts: bool) -> BoardList:
+    """Read all boards and, if `accounts`, the accounts that are hidden from them."""
+    found = [await read_record(tx, each) for each in await boards.read_all(tx)]
+    return BoardList(found, await boards.read_hidden(tx) if accounts else [])
 
 
-async def read_record(tx: Reading, board: Board) -> BoardRecord:
-    seasons = await boards.read_seasons(tx, board.id, SHOWN_SEASONS)
-    return BoardRecord(board, seasons, await clock.now(tx), await ledger.read_last(tx))
+async def read_record(tx: Reading, board: Board, seasons: Sequence[Season] | None = None) -> BoardRecord:
+    """Read the record of a board; its newest seasons may be given."""
+    shown = await boards.read_seasons(tx, board.id, SHOWN_SEASONS) if seasons is None else seasons
+    now, newest = await clock.now(tx), await ledger.read_last(tx)
+    return BoardRecord(
+        name=board.name,
+        title=board.title,
+        ranks=board.ranks,
+        thing_id=board.thing_id,
+        thing=board.thing,
+        gain=board.gain,
+        hide_staff=board.hide_staff,
+        public=board.public,
+        seasons=[_show_season(each, now, newest) for each in shown],
+    )
+
+
+def _show_season(season: Season, now: int, newest: int) -> SeasonRecord:
+    return SeasonRecord(
+        season.number,
+        season.title,
+        format_instant(season.starts_at),
+        None if season.ends_at is None else format_instant(season.ends_at),
+        _find_state(season, now),
+        _is_complete(season, newest),
+    )
 
 
 async def require_board(tx: Reading, name: str) -> Board:
@@ -121,15 +190,15 @@ async def require_season(tx: Reading, board: Board, number: int | None) -> Seaso
     return found
 
 
-def find_state(season: Season, now: int) -> str:
+def _find_state(season: Season, now: int) -> Literal["planned", "running", "ended", "final"]:
     if season.final:
-        return FINAL
+        return "final"
     if season.starts_at > now:
-        return PLANNED
-    return RUNNING if season.ends_at is None or season.ends_at > now else ENDED
+        return "planned"
+    return "running" if season.ends_at is None or season.ends_at > now else "ended"
 
 
-def is_complete(season: Season, newest: int) -> bool:
+def _is_complete(season: Season, newest: int) -> bool:
     """Tell whether a season has counted all players, and all changes but the newest ones."""
     if season.final:
         return True
@@ -165,7 +234,7 @@ async def create(tx: Locking, draft: BoardDraft, season: SeasonDraft) -> Decisio
         thing,
     )
     first = await _make_season(tx, board, season, 1, now)
-    record = BoardRecord(board, [first], now, await ledger.read_last(tx))
+    record = await read_record(tx, board, [first])
     return Decision([BoardSaved(None, board), SeasonSaved(board, None, first)], record)
 
 
@@ -199,8 +268,7 @@ async def start_season(tx: Locking, name: str, draft: SeasonDraft) -> Decision[B
         ended = last._replace(ends_at=season.starts_at)
         changes, newest = [SeasonSaved(board, last, ended)], [ended, *newest[1:]]
     changes.append(SeasonSaved(board, None, season))
-    shown = [season, *newest][:SHOWN_SEASONS]
-    return Decision(changes, BoardRecord(board, shown, now, await ledger.read_last(tx)))
+    return Decision(changes, await read_record(tx, board, [season, *newest][:SHOWN_SEASONS]))
 
 
 async def edit_season(tx: Locking, name: str, number: int, wanted: SeasonEdit) -> Decision[BoardRecord]:
@@ -218,19 +286,19 @@ async def edit_season(tx: Locking, name: str, number: int, wanted: SeasonEdit) -
         edited = edited._replace(ends_at=ends_at)
         _require_end(edited, now)
     changes = [SeasonSaved(board, season, edited)] if edited != season else []
-    record = await read_record(tx, board)
-    shown = [edited if each.id == edited.id else each for each in record.seasons]
-    return Decision(changes, record._replace(seasons=shown))
+    newest = await boards.read_seasons(tx, board.id, SHOWN_SEASONS)
+    shown = [edited if each.id == edited.id else each for each in newest]
+    return Decision(changes, await read_record(tx, board, shown))
 
 
-async def hide(tx: Locking, user: str, *, hidden: bool) -> Decision[HiddenAccount]:
+async def hide(tx: Locking, user: str, *, hidden: bool) -> Decision[HiddenState]:
     """Hide all players of an account from all boards, or show them again."""
     found = await lookup.lock_user(tx, user)
     before = await boards.is_hidden(tx, found.id)
     if hidden and not before and await boards.count_hidden(tx) >= MAX_HIDDEN:
         raise TooManyHidden(most=MAX_HIDDEN)
     changes = [AccountHidden(found.id, before, hidden)] if hidden != before else []
-    return Decision(changes, HiddenAccount(found.id, found.name), subject=(None, found.id))
+    return Decision(changes, HiddenState(found.id, found.name, hidden), subject=(None, found.id))
 
 
 async def _lock_board(tx: Locking, name: str) -> Board:
@@ -297,39 +365,25 @@ def _require_title(text: str, *, empty: bool = False) -> str:
     return title
 
 
-class Place(NamedTuple):
-    rank: int
-    player_id: str
-    name: str | None  # None: deleted
-    value: int  # as people read it: play time in seconds
-
-
-class StandingsReport(NamedTuple):
-    record: BoardRecord
-    season: Season
-    now: int
-    total: int
-    offset: int
-    places: Sequence[Place]
-
-
 async def report_standings(
-    tx: Reading, board: Board, number: int | None, offset: int, limit: int, player: str | None = None
-) -> StandingsReport:
+    tx: Reading, board: Board, number: int | None, page: PageRange, player: str | None = None
+) -> StandingsPage:
     """Report a page of the standings of a season; with a player, the page that has it in the middle."""
-    season = await require_season(tx, board, number)
+    season, offset = await require_season(tx, board, number), page.offset
     if player is not None:
         place = await standings.find_place(tx, season.id, await lookup.find_player_id(tx, player))
         if place is None:
             raise NotOnBoard
-        offset = standings.choose_offset(place, limit)
-    page = await standings.load_page(tx, season.id, offset, limit)
+        offset = max(place - 1 - page.limit // 2, 0)
+        page = page._replace(number=offset // page.size)
+    total, rows = await ranked_lists.find_page(tx, BUCKETS, KIND, season.id, offset, page.limit)
     record = await read_record(tx, board)
     places = [
-        Place(rank, each.player_id, each.name, show_number(board, each.quantity))
-        for rank, each in enumerate(page.rows, start=offset + 1)
+        StandingRecord(rank, each.player_id if each.name else None, each.name, show_number(board, each.quantity))
+        for rank, each in enumerate(rows, start=offset + 1)
     ]
-    return StandingsReport(record, season, record.now, page.total, offset, places)
+    shown = _show_season(season, await clock.now(tx), await ledger.read_last(tx))
+    return StandingsPage(*page.head(total, places), record, shown, places)
 
 
 def show_number(board: Board, value: int) -> int:

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from gamekeeper.game.insight.boards import SeasonRecord
+from gamekeeper.ground.wire import Shape
 from gamekeeper.http.accounts.account_shapes import NoteText
 from gamekeeper.http.contract.shapes import (
     CURSOR_SCHEMA,
@@ -24,8 +26,8 @@ from gamekeeper.http.contract.shapes import (
 )
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.query_values import read_mail_cursor
+from gamekeeper.store.insight.boards import Ranks
 
-Ranks = Literal["level", "item", "variable", "play_time"]
 BoardName = Annotated[str, Meta(max_length=40, pattern="^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")]
 SeasonNumber = Annotated[Positive, describe("Number of the season; default the running or last one.")]
 Around = Annotated[Text, describe("Name or id of a player: the page has it in the middle. `page` is ignored.")]
@@ -82,104 +84,40 @@ class StandingsQuery(PageQuery, frozen=True):
     player: Around | UnsetType = UNSET
 
 
-class SeasonRecord(Struct):
-    """A season."""
-
-    Number: PlainInt32
-    Title: str
-    StartsAt: Instant
-    EndsAt: Instant | None  # null: open
-    State: Annotated[
-        Literal["planned", "running", "ended", "final"],
-        describe("ended: its last changes are still being counted; final: the standings stay as they are."),
-    ]
-    Complete: Annotated[bool, describe("False: some players are not counted yet.")]
-
-
-class BoardRecord(Struct):
-    """A board with its seasons."""
-
-    Name: str
-    Title: str
-    Ranks: Ranks
-    ThingId: Guid | None
-    Thing: Annotated[str | None, describe("Name of the item or variable in the catalogue.")]
-    Gain: bool
-    HideStaff: bool
-    Public: bool
-    Seasons: Annotated[list[SeasonRecord], describe("Newest first, at most 20.")]
-
-
-class HiddenAccount(Struct):
-    UserId: Guid
-    User: str
-
-
-class BoardList(Struct):
-    Boards: list[BoardRecord]
-    Hidden: Annotated[
-        list[HiddenAccount],
-        describe("Accounts whose players are on no board; empty without the permission users.query."),
-    ]
-
-
-class HiddenState(Struct):
-    UserId: Guid
-    User: str
-    Hidden: bool
-
-
-class StandingRecord(Struct):
-    Rank: PlainInt32
-    PlayerId: Annotated[Guid | None, describe("Null: the player was deleted.")]
-    Name: str | None
-    Value: Annotated[PlainInt64, describe("Level, quantity, value, or play time in seconds.")]
-
-
-class StandingsPage(Struct):
-    Total: PlainInt32
-    Page: PlainInt32
-    PageSize: PlainInt32
-    Count: PlainInt32
-    Board: BoardRecord
-    Season: SeasonRecord
-    Values: list[StandingRecord]
-
-
 class PublicQuery(Struct, frozen=True):
     season: SeasonNumber | UnsetType = UNSET
     page: PageNumber = 0
     pageSize: PageSize = 10  # noqa: N815 - the wire's spelling
 
 
-class PublicPlace(Struct):
-    Rank: PlainInt32
-    Name: str | None  # null: the player was deleted
-    Value: PlainInt64
+class PublicPlace(Shape):
+    rank: PlainInt32
+    name: str | None  # null: the player was deleted
+    value: PlainInt64
 
 
-class PublicBoard(Struct):
-    Name: str
-    Title: str
-    Ranks: Ranks
-    Thing: str | None
-    Gain: bool
-    Season: SeasonRecord
-    Seasons: list[SeasonRecord]
-    Total: PlainInt32
-    Page: PlainInt32
-    PageSize: PlainInt32
-    Count: PlainInt32
-    Values: list[PublicPlace]
+class PublicBoard(Shape):
+    name: str
+    title: str
+    ranks: Ranks
+    thing: str | None
+    gain: bool
+    season: SeasonRecord
+    seasons: list[SeasonRecord]
+    total: PlainInt32
+    page: PlainInt32
+    page_size: PlainInt32
+    count: PlainInt32
+    values: list[PublicPlace]
 
 
-class BoardPlace(Struct):
+class BoardPlace(Shape):
     """The place of a player in the running or last season of a public board."""
 
-    Board: str
-    Title: str
-    Rank: PlainInt32
-    Value: PlainInt64
+    board: str
+    title: str
+    rank: PlainInt32
+    value: PlainInt64
 
 
 class PublicPlayer(Struct):

@@ -9,11 +9,12 @@ import msgspec
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import NoSuchPlayer
 from gamekeeper.game.insight import boards, standings
+from gamekeeper.game.insight.boards import StandingsPage
 from gamekeeper.game.insight.refusals import NoSuchBoard, NoSuchSeason
 from gamekeeper.ground.settings import BadSetting, Settings, variable
+from gamekeeper.ground.wire import PageRange
 from gamekeeper.http.contract.operation import NO_TOKEN, READ, REVALIDATED, Route
 from gamekeeper.http.insight import board_shapes
-from gamekeeper.http.insight.boards import make_season
 from gamekeeper.http.players import players
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -51,35 +52,26 @@ async def show_board(request: Request, query: board_shapes.PublicQuery) -> Respo
     _count(request)
     size = min(query.pageSize, keeper.settings.max_page_size)
 
-    async def read(tx: Reading) -> boards.StandingsReport:
+    page = PageRange(query.page, size, size)
+
+    async def read(tx: Reading) -> StandingsPage:
         board = await boards.require_board(tx, request.params[0])
         if not board.public:
             raise NoSuchBoard(board=request.params[0])
-        report = await boards.report_standings(tx, board, query.season or None, query.page * size, size)
-        if report.season.starts_at > report.now:  # planned seasons are not public
+        report = await boards.report_standings(tx, board, query.season or None, page)
+        if report.season.state == "planned":  # planned seasons are not public
             raise NoSuchSeason(board=board.name, season=query.season) if query.season else NoSuchBoard(board=board.name)
         return report
 
     found = await keeper.store.read(read)
-    board, values = (
-        found.record.board,
-        [board_shapes.PublicPlace(each.rank, each.name, each.value) for each in found.places],
-    )
-    begun = [each for each in found.record.seasons if each.starts_at <= found.now]
+    board = found.board
     return _answer(
         board_shapes.PublicBoard(
-            Name=board.name,
-            Title=board.title,
-            Ranks=board.ranks,  # pyright: ignore[reportArgumentType] - the table has only these
-            Thing=board.thing,
-            Gain=board.gain,
-            Season=make_season(found.season, found.now, found.record.newest),
-            Seasons=[make_season(each, found.now, found.record.newest) for each in begun],
-            Total=found.total,
-            Page=query.page,
-            PageSize=size,
-            Count=len(values),
-            Values=values,
+            *(board.name, board.title, board.ranks, board.thing, board.gain),
+            found.season,
+            [each for each in board.seasons if each.state != "planned"],
+            *page.head(found.total, found.values),
+            [board_shapes.PublicPlace(each.rank, each.name, each.value) for each in found.values],
         )
     )
 

@@ -1,13 +1,15 @@
 """Boards, their seasons, and accounts that are hidden from them."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from gamekeeper.ground.wire import Guid, Shape
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
 SQL = Statements(__file__)
 LEVEL, ITEM, VARIABLE, PLAY_TIME = "level", "item", "variable", "play_time"
+Ranks = Literal["level", "item", "variable", "play_time"]
 NOT_STARTED = -1
 FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000"  # before all ids
 
@@ -16,7 +18,7 @@ class Board(NamedTuple):
     id: str
     name: str
     title: str
-    ranks: str  # level, item, variable or play_time
+    ranks: Ranks
     thing_id: str | None
     gain: bool
     hide_staff: bool
@@ -68,9 +70,9 @@ class EndedBan(NamedTuple):
 NO_BAN = EndedBan(0, -1, FIRST_ACCOUNT)
 
 
-class HiddenAccount(NamedTuple):
-    user_id: str
-    name: str
+class HiddenAccount(Shape):
+    user_id: Guid
+    user: str
 
 
 def insert(tx: Writing, board: Board) -> None:
