@@ -14,6 +14,8 @@ def describe(text: str) -> Meta:
     return Meta(description=text)
 
 
+PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
+Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # a text that people write
 Guid = Annotated[str, Meta(extra={"is": "guid"}, extra_json_schema={"format": "uuid"})]
 # ISO 8601 time with a UTC offset, such as 2026-01-31T09:00:00Z
 Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]
@@ -26,6 +28,10 @@ PlainDouble = Annotated[float, Meta(extra_json_schema={"format": "double"})]
 
 class Shape(Struct, rename="pascal"):
     """A JSON object of the API that a rule returns. Its attribute `item_id` is the field `ItemId`."""
+
+
+class Body(Struct):
+    """A JSON object that a rule takes, as it was sent: stored requests are compared with the fields of the body."""
 
 
 class PageRange(NamedTuple):

@@ -23,9 +23,9 @@ from gamekeeper.game.insight.signals import (
     QUIET_MS,
     ChangeList,
     Evidence,
-    EvidenceChange,
     Finding,
     Limits,
+    ListedChange,
     decode_changes,
     encode_changes,
     join_changes,
@@ -98,7 +98,7 @@ async def watch(tx: Writing, limits: Limits, moves: Sequence[Move], *, is_comple
 
 def make_contradiction(holding: Holding, quantity: int, seq: int, at: int) -> Finding:
     """Make the finding that a change took more of an item from a player than it had."""
-    evidence = Evidence(quantity=quantity, changes=(EvidenceChange(seq, quantity),))
+    evidence = Evidence(quantity=quantity, changes=(ListedChange(seq, quantity),))
     subject = f"{holding.player_id} {holding.thing_id}"
     return Finding(CONSERVATION, subject, at, evidence, item_id=holding.thing_id, player_id=holding.player_id)
 
@@ -124,7 +124,7 @@ class _Sums(Generic[Key]):
     def keep(self, key: Key, move: Move) -> None:
         """Keep a change if it is one of the largest of its slot."""
         place = key, move.at // SLOT_MS
-        self._lists[place] = self._find_list(place).add(EvidenceChange(move.seq, move.gain))
+        self._lists[place] = self._find_list(place).add(ListedChange(move.seq, move.gain))
 
     def join_hour(self, key: Key, last: int) -> ChangeList:
         """Return the largest changes of the hour up to a slot."""
@@ -192,7 +192,7 @@ class _Hour:
         after = totals[move.item_id]
         before = after - grown
         if after > factor * max(before, LEAST_SUPPLY):
-            change = EvidenceChange(move.seq, move.gain)
+            change = ListedChange(move.seq, move.gain)
             evidence = Evidence(limit=factor, quantity=grown, before=before, after=after, changes=(change,))
             is_first = self._note(SUPPLY, move.item_id, move.at)
             lead = self.growth.join_hour(move.item_id, move.at // SLOT_MS) if is_first else NO_CHANGES
@@ -203,7 +203,7 @@ class _Hour:
         total = self._totals.get(move.item_id, 0) if self._totals is not None else 0
         if limit is None or gained <= limit or gained * SUPPLY_PART <= total:
             return
-        change = EvidenceChange(move.seq, move.gain)
+        change = ListedChange(move.seq, move.gain)
         evidence = Evidence(limit=limit, quantity=gained, after=total or None, changes=(change,))
         subject = f"{key.player_id} {key.item_id}"
         is_first = self._note(GAIN, subject, move.at)
@@ -237,7 +237,7 @@ def _judge_gift(limits: Limits, gift: _Gift) -> Iterable[Finding]:
     move = gift.move
     if limits.gift is None or gift.quantity <= limits.gift:
         return
-    change = EvidenceChange(move.seq, move.gain)
+    change = ListedChange(move.seq, move.gain)
     evidence = Evidence(limit=limits.gift, quantity=gift.quantity, job_id=gift.job_id, changes=(change,))
     subject = f"{move.giver_id or ''} {move.item_id}"
     user_id = move.giver_id if move.source == STAFF else None

@@ -9,7 +9,7 @@ from typing import Any, Union, cast, get_args, get_origin
 import msgspec
 from msgspec import UNSET, Struct
 
-from gamekeeper.ground.wire import Shape
+from gamekeeper.ground.wire import Body, Shape
 from gamekeeper.http.contract.shapes import Held, is_sent_too
 from gamekeeper.http.server import queries
 
@@ -36,11 +36,11 @@ def _list_shapes_below(base: type[Struct]) -> Iterator[type[Struct]]:
 
 
 def _is_listed(kind: type[Struct]) -> bool:
-    """Tell whether a Struct is a shape of the API: one of a module `…_shapes.py`, or one that a rule returns.
+    """Tell whether a Struct is a shape of the API: one of a module `…_shapes.py`, or one that a rule takes or returns.
 
     Those that only other shapes derive from have no name of their own in documents and clients.
     """
-    if issubclass(kind, Shape):
+    if issubclass(kind, Shape | Body):
         return not (kind.__module__ == Shape.__module__ or kind.__name__.startswith("_"))
     return kind.__module__.startswith("gamekeeper.http.") and kind.__module__.endswith("shapes")
 

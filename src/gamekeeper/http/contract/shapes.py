@@ -9,14 +9,8 @@ from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.ground.wire import (  # noqa: F401 - shapes of bodies and answers find all types here
-    Guid,
-    Instant,
-    PlainDouble,
-    PlainInt32,
-    PlainInt64,
-    describe,
-)
+from gamekeeper.ground import wire
+from gamekeeper.ground.wire import PRINTABLE, Guid, Instant, PlainInt32, describe
 from gamekeeper.http.server.query_values import (
     CHANGE_NUMBER,
     make_lenient_reader,
@@ -27,11 +21,9 @@ from gamekeeper.http.server.query_values import (
 
 ZERO = "00000000-0000-0000-0000-000000000000"
 STORABLE = {"pattern": "^[^\\x00-\\x1f\\x7f]*$"}
-PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
 # a printable text that is read without the white space around it
 STRIPPED = {"pattern": "^[\\s\\x1c-\\x1f\\x85]*[^\\x00-\\x1f\\x7f-\\x9f]*[\\s\\x1c-\\x1f\\x85]*$"}
 Id = Annotated[Guid, Meta(extra={"problem": "must be an id", "blank": True})]  # an id in a query parameter
-Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # a text that people write
 GameText = Annotated[
     str, Meta(max_length=255, extra={"is": "game_text"}, extra_json_schema=STORABLE)
 ]  # a text that a game server reports
@@ -58,6 +50,9 @@ Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 NEVER_NULL = Meta(extra={"never_null": True})
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Text = wire.Text
+PlainInt64 = wire.PlainInt64
+PlainDouble = wire.PlainDouble
 VitalPair = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]
 FiveNumbers = Annotated[list[Int32], Meta(min_length=5, max_length=5)]
 Stats = Annotated[FiveNumbers, describe("Attack, ability power, defense, magic resist, speed.")]

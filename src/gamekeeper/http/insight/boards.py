@@ -1,36 +1,50 @@
 """Boards: rankings by level, an item, a variable or play time, in seasons with final standings."""
 
 from functools import partial
+from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.insight import boards, refusals
-from gamekeeper.game.insight.boards import (
-    BoardDraft,
-    BoardEdit,
+from gamekeeper.game.insight.board_shapes import (
     BoardList,
     BoardRecord,
+    CreateBoard,
     HiddenState,
-    SeasonDraft,
-    SeasonEdit,
+    SaveBoard,
+    SaveSeason,
     SeasonRecord,
     StandingRecord,
     StandingsPage,
+    StartSeason,
 )
 from gamekeeper.game.insight.refusals import NoSuchBoard, NoSuchSeason
-from gamekeeper.ground.instants import parse_instant
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
+from gamekeeper.ground.wire import Body
 from gamekeeper.http.audit.history import ACCOUNTS_ROLE
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import MANY, READ_PLAYERS, Group, needs
 from gamekeeper.http.contract.path_parameters import PathParameter
-from gamekeeper.http.insight import board_shapes
+from gamekeeper.http.contract.shapes import PageQuery, Positive, Text, describe
 from gamekeeper.http.server import paging
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight.boards import HiddenAccount
+
+SeasonNumber = Annotated[Positive, describe("Number of the season; default the running or last one.")]
+Around = Annotated[Text, describe("Name or id of a player: the page has it in the middle. `page` is ignored.")]
+
+
+class HideAccount(Body):
+    Hidden: Annotated[bool, describe("True hides the players of the account, false shows them again.")]
+
+
+class StandingsQuery(PageQuery, frozen=True):
+    season: SeasonNumber | UnsetType = UNSET
+    player: Around | UnsetType = UNSET
+
 
 WRITE_BOARDS = needs("boards.write")
 # Examples for the documents, made of the demo data.
@@ -81,32 +95,24 @@ async def list_boards(request: Request) -> bytes:
     permissions=WRITE_BOARDS,
     answer=BoardRecord,
     refusals=(refusals.BoardExists, refusals.TooManyBoards),
-    example_body=board_shapes.CreateBoard("richest", "Richest players", "item", samples.COIN),
+    example_body=CreateBoard("richest", "Richest players", "item", samples.COIN),
     example_answer=BOARD_RECORD,
 )
-async def create_board(request: Request, body: board_shapes.CreateBoard) -> Response:
+async def create_board(request: Request, body: CreateBoard) -> Response:
     """Create a board with its first season."""
-    thing = None if body.Thing is UNSET else body.Thing
-    draft = BoardDraft(body.Name, body.Title, body.Ranks, thing, body.Gain, body.HideStaff, body.Public)
-    season = SeasonDraft(body.SeasonTitle, _read_time(body.StartsAt), _read_time(body.EndsAt))
-    return await request.change(partial(boards.create, draft=draft, season=season), shapes.encode)
+    return await request.change(partial(boards.create, draft=body), shapes.encode)
 
 
 @GROUP.operation(
     "PUT /api/keeper/v1/boards/[board]",
     permissions=WRITE_BOARDS,
     answer=BoardRecord,
-    example_body=board_shapes.SaveBoard(Title="Richest players", Public=True),
+    example_body=SaveBoard(Title="Richest players", Public=True),
     example_answer=BOARD_RECORD,
 )
-async def save_board(request: Request, body: board_shapes.SaveBoard) -> Response:
+async def save_board(request: Request, body: SaveBoard) -> Response:
     """Change the title of a board, whether it hides staff, and whether it is public."""
-    wanted = BoardEdit(
-        None if body.Title is UNSET else body.Title,
-        None if body.HideStaff is UNSET else body.HideStaff,
-        None if body.Public is UNSET else body.Public,
-    )
-    return await request.change(partial(boards.edit, name=request.params[0], wanted=wanted), shapes.encode)
+    return await request.change(partial(boards.edit, name=request.params[0], wanted=body), shapes.encode)
 
 
 @GROUP.operation(
@@ -125,13 +131,12 @@ async def delete_board(request: Request) -> Response:
     permissions=WRITE_BOARDS,
     answer=BoardRecord,
     refusals=(refusals.SeasonRunning, refusals.TooManyBoards),
-    example_body=board_shapes.StartSeason(Title="Summer"),
+    example_body=StartSeason(Title="Summer"),
     example_answer=BOARD_RECORD,
 )
-async def start_season(request: Request, body: board_shapes.StartSeason) -> Response:
+async def start_season(request: Request, body: StartSeason) -> Response:
     """Start or plan a season. One that is open ends when the new one starts."""
-    draft = SeasonDraft(body.Title, _read_time(body.StartsAt), _read_time(body.EndsAt))
-    return await request.change(partial(boards.start_season, name=request.params[0], draft=draft), shapes.encode)
+    return await request.change(partial(boards.start_season, name=request.params[0], draft=body), shapes.encode)
 
 
 @GROUP.operation(
@@ -139,19 +144,13 @@ async def start_season(request: Request, body: board_shapes.StartSeason) -> Resp
     permissions=WRITE_BOARDS,
     answer=BoardRecord,
     refusals=(refusals.SeasonRunning, refusals.SeasonEnded),
-    example_body=board_shapes.SaveSeason(Title="First summer"),
+    example_body=SaveSeason(Title="First summer"),
     example_answer=BOARD_RECORD,
 )
-async def save_season(request: Request, body: board_shapes.SaveSeason) -> Response:
+async def save_season(request: Request, body: SaveSeason) -> Response:
     """Change the title or the end of a season that is not over, or end it now."""
     name, number = request.params[0], _read_number(request.params)
-    wanted = SeasonEdit(
-        None if body.Title is UNSET else body.Title,
-        parse_instant(body.EndsAt) if body.EndsAt else None,
-        is_open=body.EndsAt is None,
-        end_now=body.EndNow,
-    )
-    return await request.change(partial(boards.edit_season, name=name, number=number, wanted=wanted), shapes.encode)
+    return await request.change(partial(boards.edit_season, name=name, number=number, wanted=body), shapes.encode)
 
 
 @GROUP.operation(
@@ -164,7 +163,7 @@ async def save_season(request: Request, body: board_shapes.SaveSeason) -> Respon
         *(1, 0, 5, 1), BOARD_RECORD, SEASON_RECORD, [StandingRecord(1, *samples.NAMED_PLAYER, 1185)]
     ),
 )
-async def list_standings(request: Request, query: board_shapes.StandingsQuery) -> bytes:
+async def list_standings(request: Request, query: StandingsQuery) -> bytes:
     """List a page of a season's standings, highest first, or the neighbours of a player."""
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
@@ -182,16 +181,12 @@ async def list_standings(request: Request, query: board_shapes.StandingsQuery) -
     permissions=needs("boards.write", "users.query"),
     answer=HiddenState,
     refusals=(refusals.TooManyHidden,),
-    example_body=board_shapes.HideAccount(Hidden=True),
+    example_body=HideAccount(Hidden=True),
     example_answer=HiddenState(*samples.NAMED_USER, hidden=True),
 )
-async def hide_user(request: Request, body: board_shapes.HideAccount) -> Response:
+async def hide_user(request: Request, body: HideAccount) -> Response:
     """Hide all players of an account from all boards, or show them again."""
     return await request.change(partial(boards.hide, user=request.params[0], hidden=body.Hidden), shapes.encode)
-
-
-def _read_time(text: str | UnsetType) -> int | None:
-    return parse_instant(text) if text else None
 
 
 def _read_number(params: tuple[str, ...]) -> int:

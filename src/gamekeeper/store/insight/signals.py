@@ -144,10 +144,9 @@ async def find_user_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | No
     return {row[0]: row[1] for row in await tx.all(SQL.user_names, _to_ids(ids))}
 
 
-async def read_changes(tx: Reading, numbers: Iterable[int]) -> dict[int, ChangeOfPlayer]:
-    """Return changes by number, with their players. Trimmed ones are missing."""
-    rows = await tx.all(SQL.changes, as_table({"seq": each} for each in numbers))
-    return {row[0]: ChangeOfPlayer(*row) for row in rows}
+async def read_changes(tx: Reading, numbers: Iterable[int]) -> list[ChangeOfPlayer]:
+    """Read changes with their players. Trimmed ones are missing."""
+    return [ChangeOfPlayer(*row) for row in await tx.all(SQL.changes, as_table({"seq": each} for each in numbers))]
 
 
 async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
