@@ -64,13 +64,12 @@ async def show_board(request: Request) -> Response:
     keeper = request.services.keeper
     query = queries.decode(BoardQuery, {name: value for name, value in request.query.items() if name != "player"})
     page, player = paging.read_query(query, keeper.settings.max_page_size), request.query.get("player", "").strip()
-    await keeper.boards.refresh()
 
     async def read(tx: Reading) -> StandingsPage:
         board = await boards.require_board(tx, request.params[0])
         return await boards.report_standings(tx, board, query.season or None, page, player or None)
 
-    found = await keeper.store.read(read)
+    found = await keeper.boards.read(read)
     return pages.render(
         request,
         "insight/board.html",

@@ -287,7 +287,7 @@ class SignalChecks:
         """Examine what is due, as a background job."""
         await self._save_bags()
         for rule, wait in ((SILENT, self._limits.silent or 0), (BAG, BAG_MINUTES)):
-            while await signals.has_due_check(self._store, rule, wait * MINUTE_MS):
+            while await self._store.one(signals.SQL.has_due_check, rule, wait * MINUTE_MS) is not None:
                 if not await self._store.write(partial(self._examine_due, rule=rule, wait_ms=wait * MINUTE_MS)):
                     break
         await self._check_refusals()
@@ -311,7 +311,7 @@ class SignalChecks:
         due = await signals.lock_due_checks(tx, rule, wait_ms, BATCH_CHECKS)
         findings = [found for each in due if (found := await self._examine(tx, each))]
         for each in due:
-            await signals.delete_check(tx, each)
+            await tx.returning(signals.SQL.delete_check, each.rule, each.subject)
         await raise_findings(tx, self._codec, findings)
         return len(due) == BATCH_CHECKS
 

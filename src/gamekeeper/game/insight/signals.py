@@ -316,7 +316,7 @@ async def _repeat(tx: Writing, found: Finding) -> bool:
     evidence = merge_evidence(read_evidence(known), found.evidence)
     stored = msgspec.json.encode(evidence).decode()
     last_at, times = max(known.last_at, found.find_last()), known.times + found.times
-    await rows.repeat(tx, known._replace(last_at=last_at, times=times, evidence=stored))
+    await tx.returning(rows.SQL.repeat, known.id, last_at, times, stored)
     return True
 
 
@@ -339,7 +339,7 @@ async def _raise(tx: Writing, codec: Codec, found: Finding) -> None:
         msgspec.json.encode(add_lead(found.evidence, found.lead)).decode(),
     )
     await rows.insert(tx, signal)
-    await rows.add_counts(tx, signal.rule, 1, 1)
+    await tx.returning(rows.SQL.add_counts, signal.rule, 1, 1)
     user_id = owner if giver_gone else found.user_id or owner
     await ledger.append_numbered(tx, [make_entry(codec, INTENT, SignalRaised(signal, user_id))])
 

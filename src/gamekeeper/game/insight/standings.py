@@ -109,7 +109,7 @@ async def review_staff(tx: Writing) -> bool:
     players = await standings.find_players_of(tx, accounts)
     held = await standings.read_held(tx, [StandingKey(each, one.season.id) for each in players for one in seasons])
     await apply(tx, {key: each.value for key, each in held.items()}, held, seasons)
-    await boards.move_review(tx, board_id, accounts[-1] if len(accounts) == BATCH_STAFF else None)
+    await tx.returning(boards.SQL.move_review, board_id, accounts[-1] if len(accounts) == BATCH_STAFF else None)
     return True
 
 

@@ -167,13 +167,12 @@ async def list_standings(request: Request, query: StandingsQuery) -> bytes:
     """List a page of a season's standings, highest first, or the neighbours of a player."""
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
-    await keeper.boards.refresh()
 
     async def read(tx: Reading) -> StandingsPage:
         board = await boards.require_board(tx, request.params[0])
         return await boards.report_standings(tx, board, query.season or None, page, query.player or None)
 
-    return shapes.encode(await keeper.store.read(read))
+    return shapes.encode(await keeper.boards.read(read))
 
 
 @GROUP.operation(

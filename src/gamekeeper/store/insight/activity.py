@@ -87,10 +87,6 @@ async def lock_waiting(tx: Writing, limit: int) -> list[WaitingSession]:
     return [WaitingSession(*row) for row in await tx.returning(SQL.waiting, limit)]
 
 
-async def has_continuing(tx: Reading, boundary: int) -> bool:
-    return await tx.one(SQL.has_continuing, boundary) is not None
-
-
 async def lock_continuing(tx: Writing, boundary: int, limit: int) -> list[WaitingSession]:
     """Lock and return open sessions whose time is counted up to a moment before the boundary."""
     return [WaitingSession(*row) for row in await tx.returning(SQL.continuing, boundary, limit)]
@@ -133,11 +129,6 @@ def add_minutes(tx: Writing, minutes: Iterable[Minute]) -> None:
     tx.defer(SQL.add_minutes, as_table(each._asdict() for each in minutes))
 
 
-def add_requests(tx: Writing, requests: int, errors: int, refused: int) -> None:
-    """Add to the numbers of requests of the present minute."""
-    tx.defer(SQL.add_requests, requests, errors, refused)
-
-
 def load_requests(tx: Writing, minutes: Iterable[Minute]) -> None:
     """Add to the numbers of requests and errors of earlier minutes."""
     tx.defer(SQL.load_requests, as_table(each._asdict() for each in minutes))
@@ -175,14 +166,6 @@ async def find_oldest_event(tx: Reading) -> int | None:
 async def count_sign_ins(tx: Reading, start: int, end: int) -> int:
     row = await tx.one(SQL.count_sign_ins, start, end)
     return row[0] if row else 0
-
-
-def delete_minutes(tx: Writing, before: int) -> None:
-    tx.defer(SQL.delete_minutes, before)
-
-
-def delete_hours(tx: Writing, before: int) -> None:
-    tx.defer(SQL.delete_hours, before)
 
 
 async def read_minutes(tx: Reading, start: int, end: int) -> list[Minute]:
@@ -234,13 +217,3 @@ async def wait_for_checkpoint(tx: Writing, name: str) -> Checkpoint | None:
 
 def move_checkpoint(tx: Writing, name: str, checkpoint: Checkpoint) -> None:
     tx.defer(SQL.move, name, *checkpoint)
-
-
-async def save_checkpoint(tx: Writing, name: str, checkpoint: Checkpoint) -> None:
-    """Move a checkpoint, or insert it."""
-    await tx.returning(SQL.save, name, *checkpoint)
-
-
-async def clear_checkpoints(tx: Writing) -> None:
-    """Delete the checkpoints that the migrations insert: a copy has its own."""
-    await tx.returning(SQL.clear)

@@ -105,11 +105,6 @@ class Giver(NamedTuple):
     owner: str | None  # name of a key's account
 
 
-async def begin(tx: Writing, first: str) -> None:
-    """Insert the one row of a new economy, unless it exists; `first` sorts before every player's id."""
-    await tx.returning(SQL.begin, first)
-
-
 async def read_state(tx: Reading) -> EconomyState | None:
     return _to_state(await tx.one(SQL.state))
 
@@ -193,11 +188,6 @@ async def correct_days(tx: Writing, corrections: Iterable[tuple[str, ItemDay, It
 async def delete_days(tx: Writing, item_ids: Iterable[str], first: int, end: int) -> None:
     """Delete the totals of these items from a day on, up to the day before `end`."""
     await tx.returning(SQL.delete_days, _to_ids(item_ids), first, end)
-
-
-async def save_all_days(tx: Writing, day: int) -> None:
-    """Store the present totals of all items as those of a day."""
-    await tx.returning(SQL.save_all_days, day)
 
 
 async def read_items(
@@ -305,11 +295,6 @@ async def read_changes_by_player(
     """Read changes from a time on, by player and number, after those of a player up to a number."""
     rows = await tx.all(SQL.changes_by_player, *after, upto, since, limit)
     return [CountedChange._make((*row[:5], bool(row[5]), bool(row[6]), *row[7:])) for row in rows]
-
-
-async def clear_totals(tx: Writing) -> None:
-    """Set the totals of all items to zero."""
-    await tx.returning(SQL.clear_totals)
 
 
 async def find_givers(tx: Reading, ids: Iterable[str]) -> dict[str, Giver]:

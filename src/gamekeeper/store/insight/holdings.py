@@ -11,20 +11,7 @@ from gamekeeper.store.lists.ranked_buckets import BucketStatements, BucketTable,
 
 SQL = Statements(__file__)
 ITEM, VARIABLE = "item", "variable"
-BUCKETS = BucketTable(
-    BucketStatements(
-        key_at=SQL.key_at,
-        find_buckets=SQL.find_buckets,
-        buckets_from=SQL.buckets_from,
-        save_buckets=SQL.save_buckets,
-        delete_bucket=SQL.delete_bucket,
-        bucket_below=SQL.bucket_below,
-        entries_between=SQL.entries_between,
-        page=SQL.page,
-        page_up=SQL.page_up,
-    ),
-    has_kinds=True,
-)
+BUCKETS = BucketTable(BucketStatements(*(SQL.named[each] for each in BucketStatements._fields)), has_kinds=True)
 
 
 class Holding(NamedTuple):
@@ -112,11 +99,6 @@ async def want_list(tx: Writing, kind: str, thing_id: str, quantity: int, player
 
 async def move_list(tx: Writing, counted: RankedList) -> None:
     await tx.returning(SQL.move_list, *counted[:5])
-
-
-async def reset_lists(tx: Writing, quantity: int, player_id: str) -> None:
-    """Start to count all lists again, from their lowest key on. Their old buckets are deleted when they are counted."""
-    await tx.returning(SQL.reset_lists, quantity, player_id)
 
 
 async def delete_some_buckets(tx: Writing, kind: str, thing_id: str, limit: int) -> int:

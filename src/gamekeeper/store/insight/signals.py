@@ -61,18 +61,9 @@ async def insert(tx: Writing, signal: Signal) -> None:
     await tx.returning(SQL.insert, *signal[:10])
 
 
-async def repeat(tx: Writing, signal: Signal) -> None:
-    """Store that the rule has found the subject of a signal again."""
-    await tx.returning(SQL.repeat, signal.id, signal.last_at, signal.times, signal.evidence)
-
-
 def acknowledge(tx: Writing, signal: Signal) -> None:
     tx.defer(SQL.acknowledge, signal.id, signal.acknowledged_at, signal.acknowledged_by, signal.note)
     tx.defer(SQL.add_counts, signal.rule, 0, -1)
-
-
-async def add_counts(tx: Writing, rule: str, raised: int, opened: int) -> None:
-    await tx.returning(SQL.add_counts, rule, raised, opened)
 
 
 async def lock_counts(tx: Reading, rule: str) -> int | None:
@@ -260,16 +251,8 @@ async def add_check(tx: Writing, rule: str, subject: str, player_id: str | None 
     await tx.returning(SQL.add_check, rule, subject, player_id)
 
 
-async def has_due_check(tx: Reading, rule: str, wait_ms: int) -> bool:
-    return await tx.one(SQL.has_due_check, rule, wait_ms) is not None
-
-
 async def lock_due_checks(tx: Writing, rule: str, wait_ms: int, limit: int) -> list[Check]:
     return [Check(*row) for row in await tx.returning(SQL.due_checks, rule, wait_ms, limit)]
-
-
-async def delete_check(tx: Writing, check: Check) -> None:
-    await tx.returning(SQL.delete_check, check.rule, check.subject)
 
 
 async def find_bag_owner(tx: Reading, bag_id: str) -> str | None:
