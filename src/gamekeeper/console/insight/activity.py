@@ -3,9 +3,10 @@
 The time range comes from the address: a preset such as `range=7d`, or own days as `from=…&to=…`, in UTC.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from gamekeeper.console.frame import pages
 from gamekeeper.console.frame.formats import format_number, format_rounded
@@ -13,7 +14,7 @@ from gamekeeper.console.frame.menu import GAME, PLAYERS
 from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.console.insight import charts
-from gamekeeper.console.insight.charts import BARS, DAY_MS, HOUR_MS, Chart, ChartSeries, TimeAxis
+from gamekeeper.console.insight.charts import BARS, DAY_MS, HOUR_MS, Chart, TimeAxis, make_chart
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.insight import activity_series
 from gamekeeper.game.insight.activity import RETENTION_DAYS
@@ -121,16 +122,11 @@ class ActivityReader:
         if key not in self._queries:
             while len(self._queries) >= MOST_KEPT:
                 del self._queries[next(iter(self._queries))]
-            self._queries[key] = SharedQuery(self._make_query(key), FRESH_SECONDS)
+            self._queries[key] = SharedQuery(partial(self._load, *key), FRESH_SECONDS)
         return await self._queries[key].get()
 
-    def _make_query(self, key: Key) -> Callable[[], Coroutine[Any, Any, list[ActivityPoint]]]:
-        step, start, end = key
-
-        async def load() -> list[ActivityPoint]:
-            return (await self._keeper.store.read(lambda tx: activity_series.load(tx, step, start, end))).points
-
-        return load
+    async def _load(self, step: str, start: int, end: int) -> list[ActivityPoint]:
+        return (await self._keeper.store.read(lambda tx: activity_series.load(tx, step, start, end))).points
 
     async def read_charts(self, wanted: TimeRange) -> list[Chart]:
         fine = await self.read(wanted.fine_step, wanted.start, wanted.end)
@@ -140,58 +136,33 @@ class ActivityReader:
     async def read_days(self, now: int) -> DayNumbers:
         points = await self.read("day", now - DAY_MS, now)
         weeks = await self.read("week", now, now + 1)
-        return DayNumbers(
-            points[-1] if points else None,
-            points[-2] if len(points) > 1 else None,
-            weeks[-1] if weeks else None,
-        )
+        today, yesterday = [*reversed(points), None, None][:2]
+        return DayNumbers(today, yesterday, weeks[-1] if weeks else None)
 
 
 def make_charts(wanted: TimeRange, fine: Sequence[ActivityPoint], daily: Sequence[ActivityPoint]) -> list[Chart]:
     """Make the charts of the home page: `fine` by the hour if possible, `daily` by the day."""
     hours, days = make_axis(fine, wanted.fine_step), make_axis(daily, wanted.day_step)
     played = [None if each.play_seconds is None else round(each.play_seconds / SECONDS_PER_HOUR, 1) for each in daily]
+    players, hour_unit = gettext("players"), gettext("hours")
+    online = {
+        gettext("Maximum"): [each.online_max for each in fine],
+        gettext("Average"): [each.online for each in fine],
+    }
+    active = {
+        gettext("New"): [each.new for each in daily],
+        gettext("Returning"): [each.returning for each in daily],
+        gettext("Others"): [_count_others(each) for each in daily],
+    }
+    traffic = {
+        gettext("Requests"): [each.requests for each in fine],
+        gettext("Errors"): [each.errors for each in fine],
+    }
     return [
-        charts.make_chart(
-            "online",
-            gettext("Players online"),
-            gettext("players"),
-            hours,
-            [
-                ChartSeries(gettext("Maximum"), [each.online_max for each in fine]),
-                ChartSeries(gettext("Average"), [each.online for each in fine], "2"),
-            ],
-        ),
-        charts.make_chart(
-            "new",
-            gettext("Active players"),
-            gettext("players"),
-            days,
-            [
-                ChartSeries(gettext("New"), [each.new for each in daily]),
-                ChartSeries(gettext("Returning"), [each.returning for each in daily], "2"),
-                ChartSeries(gettext("Others"), [_count_others(each) for each in daily], "3"),
-            ],
-            BARS,
-        ),
-        charts.make_chart(
-            "played",
-            gettext("Time played in hours"),
-            gettext("hours"),
-            days,
-            [ChartSeries(gettext("Time played"), played)],
-            BARS,
-        ),
-        charts.make_chart(
-            "requests",
-            gettext("Requests and errors"),
-            gettext("requests"),
-            hours,
-            [
-                ChartSeries(gettext("Requests"), [each.requests for each in fine]),
-                ChartSeries(gettext("Errors"), [each.errors for each in fine], "bad"),
-            ],
-        ),
+        make_chart("online", gettext("Players online"), players, hours, online),
+        make_chart("new", gettext("Active players"), players, days, active, BARS),
+        make_chart("played", gettext("Time played in hours"), hour_unit, days, {gettext("Time played"): played}, BARS),
+        make_chart("requests", gettext("Requests and errors"), gettext("requests"), hours, traffic, tones=("1", "bad")),
     ]
 
 
@@ -250,26 +221,26 @@ def _draw_active(step: str, points: Sequence[ActivityPoint]) -> Chart:
         "week": gettext("Active players by week"),
         "month": gettext("Active players by month"),
     }
-    series = [ChartSeries(gettext("Active players"), [each.active for each in points])]
-    return charts.make_chart(f"active-{step}", titles[step], gettext("players"), make_axis(points, step), series, BARS)
+    series = {gettext("Active players"): [each.active for each in points]}
+    return make_chart(f"active-{step}", titles[step], gettext("players"), make_axis(points, step), series, BARS)
 
 
 def _draw_sign_ins(wanted: TimeRange, points: dict[str, list[ActivityPoint]]) -> Chart:
     found = points[wanted.day_step]
-    series = [ChartSeries(gettext("Sign-ins"), [each.sign_ins for each in found])]
+    series = {gettext("Sign-ins"): [each.sign_ins for each in found]}
     axis = make_axis(found, wanted.day_step)
-    return charts.make_chart("sign-ins", gettext("Sign-ins"), gettext("sign-ins"), axis, series, BARS)
+    return make_chart("sign-ins", gettext("Sign-ins"), gettext("sign-ins"), axis, series, BARS)
 
 
 def _draw_retention(cohorts: Sequence[RetentionCohort]) -> Chart:
     starts = [parse_typed_time(each.day) for each in cohorts]
     axis = TimeAxis(starts[0], starts[-1] + DAY_MS, starts, DAY_MS) if starts else TimeAxis(0, 1, [], 1)
-    series = [
-        ChartSeries(gettext("After 1 day"), [_divide(each.day1, each.players) for each in cohorts]),
-        ChartSeries(gettext("After 7 days"), [_divide(each.day7, each.players) for each in cohorts], "2"),
-        ChartSeries(gettext("After 30 days"), [_divide(each.day30, each.players) for each in cohorts], "3"),
-    ]
-    return charts.make_chart("retention", gettext("New players who came back"), "%", axis, series)
+    series = {
+        gettext("After 1 day"): [_divide(each.day1, each.players) for each in cohorts],
+        gettext("After 7 days"): [_divide(each.day7, each.players) for each in cohorts],
+        gettext("After 30 days"): [_divide(each.day30, each.players) for each in cohorts],
+    }
+    return make_chart("retention", gettext("New players who came back"), "%", axis, series)
 
 
 def _make_row(day: str, cohorts: Sequence[RetentionCohort]) -> CohortRow:

@@ -10,7 +10,7 @@ from gamekeeper.console.frame.menu import GAME, PLAYERS
 from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext, pgettext
 from gamekeeper.console.insight import charts
-from gamekeeper.console.insight.charts import BARS, Chart, ChartSeries, TimeAxis
+from gamekeeper.console.insight.charts import BARS, Chart, TimeAxis, make_chart
 from gamekeeper.console.players.items import Tile, make_tile
 from gamekeeper.console.world import catalogue as console_catalogue
 from gamekeeper.game.core import lookup
@@ -78,7 +78,6 @@ TITLES = PerLanguage(
         IMPORT: gettext("Import"),
     }
 )
-TONES = {flows.GAME: "1", KEY: "2", STAFF: "3", UNDO: "4", IMPORT: "5"}
 
 
 async def show(request: Request) -> Response:
@@ -183,22 +182,19 @@ def _make_charts(item: ItemEconomy, days: Days) -> list[Chart]:
     unit = gettext("items")
     created = _make_series([each.created for each in item.days])
     destroyed = _make_series([each.destroyed for each in item.days])
-    circulation = [ChartSeries(gettext("In circulation"), [each.quantity for each in item.days])]
-    holders = [ChartSeries(gettext("Holders"), [each.holders for each in item.days])]
+    circulation = {gettext("In circulation"): [each.quantity for each in item.days]}
+    holders = {gettext("Holders"): [each.holders for each in item.days]}
     return [
-        charts.make_chart("created", gettext("Created per day"), unit, axis, created, BARS),
-        charts.make_chart("destroyed", gettext("Destroyed per day"), unit, axis, destroyed, BARS),
-        charts.make_chart("circulation", gettext("In circulation"), unit, axis, circulation),
-        charts.make_chart("holders", gettext("Holders"), gettext("players"), axis, holders),
+        make_chart("created", gettext("Created per day"), unit, axis, created, BARS),
+        make_chart("destroyed", gettext("Destroyed per day"), unit, axis, destroyed, BARS),
+        make_chart("circulation", gettext("In circulation"), unit, axis, circulation),
+        make_chart("holders", gettext("Holders"), gettext("players"), axis, holders),
     ]
 
 
-def _make_series(days: Sequence[Sources]) -> Sequence[ChartSeries]:
+def _make_series(days: Sequence[Sources]) -> dict[str, list[int]]:
     """Make a series of each source, so that the legend names its colour."""
-    return [
-        ChartSeries(title, [each.by_source[source] for each in days], TONES[source])
-        for source, title in TITLES().items()
-    ]
+    return {title: [each.by_source[source] for each in days] for source, title in TITLES().items()}
 
 
 PAGES = (
