@@ -31,23 +31,6 @@ from gamekeeper.store.access import roles as rows
 from gamekeeper.store.access.roles import Role
 from gamekeeper.store.accounts.users import User
 
-# Examples for the documents, made of the demo data.
-ROLE_RECORD = role_shapes.RoleRecord(
-    samples.ROLE, "Keeps the chat quiet at night.", ["moderation.mute", "players.read"], ReadOnly=False, BuiltIn=False
-)
-HELD_ROLES = role_shapes.HeldRoles(
-    *samples.NAMED_USER, [samples.ROLE], ["users.query"], ["moderation.mute", "players.read", "users.query"]
-)
-STAFF_MEMBER = role_shapes.StaffMember(
-    *samples.NAMED_USER,
-    "marlow@example.test",
-    [samples.ROLE],
-    ["users.query"],
-    Suspended=False,
-    LastSignIn=samples.TIME,
-    Sessions=1,
-    SecondFactor=True,
-)
 GROUP = Group("Roles", "Roles, and the roles and permissions of accounts.", place=170)
 EDIT_REFUSALS = (no.BadField, role_no.UnknownPermission, role_no.RoleOutOfReach, role_no.RoleBeyondQuota)
 
@@ -61,8 +44,6 @@ PathParameter("role", "The role's name.", samples.ROLE, NoSuchRole)
     answer=role_shapes.RoleList,
     rows=MANY,
     gated=True,
-    refusals=(no.TooManyLongReads,),
-    example_answer=role_shapes.RoleList([ROLE_RECORD]),
 )
 async def list_roles(request: Request) -> bytes:
     """List all roles with their permissions."""
@@ -80,9 +61,6 @@ async def list_roles(request: Request) -> bytes:
     answer=role_shapes.RoleRecord,
     refusals=(*EDIT_REFUSALS, role_no.RoleExists),
     example_body=role_shapes.CreateRole("quartermaster", "Hands out items.", ["players.read", "items.give"]),
-    example_answer=role_shapes.RoleRecord(
-        "quartermaster", "Hands out items.", ["items.give", "players.read"], ReadOnly=False, BuiltIn=False
-    ),
 )
 async def create_role(request: Request, body: role_shapes.CreateRole) -> Response:
     """Create a role, with permissions that the caller has."""
@@ -99,7 +77,6 @@ async def create_role(request: Request, body: role_shapes.CreateRole) -> Respons
     example_body=role_shapes.SaveRole(
         permissions=["players.read", "moderation.mute"], quotas=[role_shapes.RoleQuota(samples.DRAUGHT, 50)]
     ),
-    example_answer=ROLE_RECORD,
 )
 async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:
     """Edit a role. Callers need its permissions, before and after, and must not have the role."""
@@ -120,7 +97,6 @@ async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:
     permissions=STAFF,
     answer=role_shapes.RoleRecord,
     refusals=(role_no.RoleOutOfReach, role_no.OwnRole, role_no.BuiltinRole, role_no.RoleInUse),
-    example_answer=ROLE_RECORD,
 )
 async def delete_role(request: Request) -> Response:
     """Delete a role that no account has."""
@@ -133,8 +109,6 @@ async def delete_role(request: Request) -> Response:
     permissions=QUERY,
     answer=role_shapes.HeldRoles,
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=HELD_ROLES,
 )
 async def get_user_roles(request: Request) -> bytes:
     """Get the roles and the permissions of an account."""
@@ -152,7 +126,6 @@ async def get_user_roles(request: Request) -> bytes:
         role_no.LastManager,
     ),
     example_body=role_shapes.ChangeRoles(give=["moderator"]),
-    example_answer=HELD_ROLES,
 )
 async def change_user_roles(request: Request, body: role_shapes.ChangeRoles) -> Response:
     """Give and take roles and permissions of an account. The caller must have each of them."""
@@ -205,7 +178,6 @@ POWERS_GROUP = Group("Powers", "Permissions of accounts.", place=160)
     answer=role_shapes.HeldPowers,
     refusals=(no.Outranked, no.OwnPowers, RoleBeyondQuota, HeldByRole, LastManager),
     example_body=role_shapes.ChangePowers(mute=True),
-    example_answer=role_shapes.HeldPowers(*samples.NAMED_USER, False, False, False, True, False, False, False, False),
 )
 async def change_powers(request: Request, body: role_shapes.ChangePowers) -> Response:
     """Grant or revoke an account's permissions. The caller must have each of them."""
@@ -233,7 +205,6 @@ GROUPS = (GROUP, POWERS_GROUP, STAFF_GROUP)
     permissions=QUERY | STAFF,
     answer=role_shapes.StaffList,
     rows=200,
-    example_answer=role_shapes.StaffList([STAFF_MEMBER], None),
 )
 async def list_staff(request: Request, query: role_shapes.StaffQuery) -> bytes:
     """List accounts with roles or directly granted permissions, by name; the first 4,000."""
@@ -248,7 +219,6 @@ async def list_staff(request: Request, query: role_shapes.StaffQuery) -> bytes:
     permissions=QUERY | STAFF,
     answer=role_shapes.EndedSessions,
     refusals=(no.Outranked,),
-    example_answer=role_shapes.EndedSessions(*samples.NAMED_USER),
 )
 async def end_sessions(request: Request) -> Response:
     """End all sessions of an account in the console. Tokens of programs stay valid."""
@@ -263,7 +233,6 @@ async def end_sessions(request: Request) -> Response:
     permissions=QUERY | STAFF,
     answer=role_shapes.Suspension,
     refusals=(no.Outranked, no.OwnAccount, LastManager),
-    example_answer=role_shapes.Suspension(*samples.NAMED_USER, Suspended=True),
 )
 async def suspend_user(request: Request) -> Response:
     """Suspend an account: its tokens are revoked, and it cannot log in. The game is not affected."""
@@ -280,7 +249,6 @@ async def suspend_user(request: Request) -> Response:
     permissions=QUERY | STAFF,
     answer=role_shapes.Suspension,
     refusals=(no.Outranked, no.OwnAccount, RoleBeyondQuota),
-    example_answer=role_shapes.Suspension(*samples.NAMED_USER, Suspended=False),
 )
 async def resume_user(request: Request) -> Response:
     """End the suspension of an account; also 200 if it is not suspended."""

@@ -9,7 +9,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.access import credential_shapes
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import QUERY, STAFF, Group
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -18,10 +18,6 @@ from gamekeeper.store.access.second_factors import SecondFactor
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
 
-# Examples for the documents, made of the demo data.
-SECOND_FACTORS = credential_shapes.SecondFactorList(
-    *samples.NAMED_USER, [credential_shapes.SecondFactor("totp", "Phone", samples.TIME, samples.TIME)], 9
-)
 GROUP = Group("Second factors", "Second factors of accounts.", place=200)
 GROUPS = (GROUP,)
 
@@ -31,7 +27,6 @@ GROUPS = (GROUP,)
     permissions=QUERY | STAFF,
     answer=credential_shapes.SecondFactorList,
     rows=second_factors.MAX_FACTORS,
-    example_answer=SECOND_FACTORS,
 )
 async def get_second_factors(request: Request) -> bytes:
     """Get the second factors of an account, without their secrets."""
@@ -49,7 +44,6 @@ async def get_second_factors(request: Request) -> bytes:
     permissions=QUERY | STAFF,
     answer=credential_shapes.SecondFactorList,
     refusals=(no.Outranked, factor_no.OwnFactors),
-    example_answer=credential_shapes.SecondFactorList(*samples.NAMED_USER, [], 0),
 )
 async def reset_second_factors(request: Request) -> Response:
     """Remove all second factors of an account that lost them, and revoke its tokens and sessions."""

@@ -29,13 +29,6 @@ GROUPS = (GROUP,)
     answer=credential_shapes.Token,
     refusals=(*no.LogInRefusal.__subclasses__(), no.BadPassword, no.TooManyGuesses, KeyFileUnusable),
     example_body={"grant_type": "password", "username": samples.KEEPER, "password": samples.HASH},
-    example_answer=credential_shapes.Token(
-        samples.ACCESS,
-        "bearer",
-        3600,
-        "0f8fad5b-d9cb-469f-a165-70867728950e",
-        *("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT"),
-    ),
 )
 async def issue_token(request: Request, body: credential_shapes.LogIn) -> bytes:
     """Log in, or renew a token with its refresh token. `otp`: code of the second factor."""
@@ -67,7 +60,6 @@ async def issue_token(request: Request, body: credential_shapes.LogIn) -> bytes:
     permissions=ANY_TOKEN,
     answer=credential_shapes.Revoked,
     refusals=(no.RoleMissing,),
-    example_answer=credential_shapes.Revoked(samples.USER),
 )
 async def revoke_tokens(request: Request) -> Response:
     """Revoke all tokens of an account: the caller's own, or any account's with `users.manage`."""
@@ -84,7 +76,6 @@ async def revoke_tokens(request: Request) -> Response:
     permissions=ANY_TOKEN,
     answer=credential_shapes.RevokedAccount | credential_shapes.RevokedToken,
     refusals=(no.RoleMissing,),
-    example_answer=credential_shapes.RevokedAccount(samples.USER),
 )
 async def revoke_tokens_alias(request: Request) -> Response:
     """Revoke one token by its id, or all tokens of an account."""
@@ -110,7 +101,6 @@ async def revoke_tokens_alias(request: Request) -> Response:
     permissions=ANY_TOKEN,
     answer=credential_shapes.Revoked,
     refusals=(no.RoleMissing,),
-    example_answer=credential_shapes.Revoked(samples.USER, samples.TOKEN_ID),
 )
 @GROUP.operation(
     "DELETE /api/oauth/tokens/[username]/[tokenId]",
@@ -118,7 +108,6 @@ async def revoke_tokens_alias(request: Request) -> Response:
     permissions=ANY_TOKEN,
     answer=credential_shapes.Revoked,
     refusals=(no.RoleMissing,),
-    example_answer=credential_shapes.Revoked(samples.USER, samples.TOKEN_ID),
 )
 async def revoke_one(request: Request) -> Response:
     """Revoke one token of an account, by its id or its refresh token."""

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Generic, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.shapes import (
     CURSOR_SCHEMA,
     NEVER_NULL,
@@ -103,15 +102,6 @@ class UserRecord(Struct, Generic[R]):
     IsBanned: bool
     RegistrationDate: Instant
     PlayTimeSeconds: PlainInt64  # play time of all players of the account together
-
-
-# Example for the documents, made of the demo data.
-_FLAGS = (False, False, False, False, False)
-_STATE = (None, False, None, False, samples.TIME, 2_057_761)
-SAMPLE_USER = UserRecord(*samples.NAMED_USER, "marlow@example.test", Power(*_FLAGS, False), *_STATE)
-SAMPLE_CHANGED_USER = UserRecord(
-    *samples.NAMED_USER, "marlow@example.org", ChangedPower(*_FLAGS, False, False), *_STATE
-)
 
 
 class Registered(Struct):

@@ -12,7 +12,7 @@ from gamekeeper.game.core.refusals import WrongCode, WrongPassword
 from gamekeeper.game.core.values import require_email
 from gamekeeper.http.accounts import account_shapes, mails
 from gamekeeper.http.accounts import accounts as http_accounts
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MANAGE, QUERY, READ, WRITE, Group
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response, make_change_response
@@ -30,7 +30,6 @@ GROUPS = (GROUP,)
     access=READ,
     answer=account_shapes.Message,
     refusals=(no.WrongPassword, no.TooManyGuesses),
-    example_body=account_shapes.ValidatePassword(samples.HASH),
     example_answer=account_shapes.Message(CORRECT),
 )
 async def validate_password(request: Request, body: account_shapes.ValidatePassword) -> bytes:
@@ -45,8 +44,6 @@ async def validate_password(request: Request, body: account_shapes.ValidatePassw
     permissions=QUERY,
     answer=account_shapes.UserRecord[account_shapes.ChangedPower],
     refusals=(no.WrongPassword, no.TooManyGuesses, no.EmailTaken),
-    example_body=account_shapes.ChangeEmail("marlow@example.org", samples.HASH),
-    example_answer=account_shapes.SAMPLE_CHANGED_USER,
 )
 async def change_email(request: Request, body: account_shapes.ChangeEmail) -> Response:
     """Change an account's email; needs the account's password."""
@@ -66,7 +63,6 @@ async def change_email(request: Request, body: account_shapes.ChangeEmail) -> Re
     permissions=QUERY,
     answer=account_shapes.Message,
     refusals=(no.WrongPassword, no.TooManyGuesses),
-    example_body=account_shapes.ChangePassword(samples.HASH, samples.HASH),
     example_answer=account_shapes.Message(UPDATED),
 )
 async def change_password(request: Request, body: account_shapes.ChangePassword) -> Response:
@@ -85,8 +81,6 @@ async def change_password(request: Request, body: account_shapes.ChangePassword)
     permissions=MANAGE,
     answer=account_shapes.UserRecord[account_shapes.ChangedPower],
     refusals=(no.EmailTaken,),
-    example_body=account_shapes.ManageEmail("marlow@example.org"),
-    example_answer=account_shapes.SAMPLE_CHANGED_USER,
 )
 async def manage_email(request: Request, body: account_shapes.ManageEmail) -> Response:
     """Change an account's email, without its password."""
@@ -100,7 +94,6 @@ async def manage_email(request: Request, body: account_shapes.ManageEmail) -> Re
     number=30,
     permissions=MANAGE,
     answer=account_shapes.Message,
-    example_body=account_shapes.ManagePassword(samples.HASH),
     example_answer=account_shapes.Message(CORRECT),
 )
 async def manage_password(request: Request, body: account_shapes.ManagePassword) -> Response:
@@ -129,7 +122,6 @@ async def request_password_reset(request: Request) -> Response:
     permissions=QUERY,
     answer=account_shapes.Message,
     refusals=(no.WrongCode,),
-    example_body=account_shapes.RedeemCode(samples.CODE, samples.HASH),
     example_answer=account_shapes.Message(UPDATED),
 )
 async def redeem_reset_code(request: Request, body: account_shapes.RedeemCode) -> Response:

@@ -187,11 +187,6 @@ def _reject_url(settings: Settings, problem: str) -> NoReturn:
 DUE = "The mail is due now."
 NOT_SET_UP = "Mail is not set up on this server; the message waits in the outbox."
 
-# Examples for the documents, made of the demo data.
-MAIL = account_shapes.Mail(
-    *(samples.MAIL_ID, *samples.NAMED_USER, "password_reset", account_shapes.SAMPLE_USER.Email, "failed", samples.TIME),
-    *("2026-01-31T12:30:00.000Z", 2, None, None, "550 5.1.1 No such mailbox", True),
-)
 GROUP = Group("Mails", "The outbox: mails, their delivery state, and retries.", place=370)
 GROUPS = (GROUP,)
 
@@ -204,7 +199,6 @@ declare_id("mailId", "The mail's id.", samples.MAIL_ID, "mail_id")
     permissions=MANAGE,
     answer=account_shapes.Mails,
     rows=MOST_AT_ONCE,
-    example_answer=account_shapes.Mails([MAIL], samples.MAIL_CURSOR),
 )
 async def list_mails(request: Request, query: account_shapes.MailsQuery) -> bytes:
     """List mails, newest first, with recipient and delivery state; never with their reset codes."""

@@ -25,18 +25,6 @@ from gamekeeper.store.engine.interface import Reading
 WRITE_NOTES = needs("notes.write")
 GROUP = Group("Notes", "Notes, warnings and tags of staff about accounts and players.", place=120)
 GROUPS = (GROUP,)
-_SAMPLE = account_shapes.NoteRecord(
-    Id=samples.MAIL_ID,
-    UserId=samples.USER_ID,
-    User=samples.USER,
-    PlayerId=samples.PLAYER_ID,
-    Player=samples.PLAYER,
-    AuthorId=samples.TOKEN_ID,
-    Author=samples.KEEPER,
-    At=samples.TIME,
-    Warning=True,
-    Text="Asked for the same refund twice.",
-)
 
 
 declare_id("noteId", "The note's id.", samples.MAIL_ID, "note_id")
@@ -51,8 +39,7 @@ PathParameter("tag", "The tag, in any letter case.", "refunds", no.BadField)
     answer=account_shapes.NoteList,
     rows=MOST_AT_ONCE,
     gated=True,
-    refusals=(no.NoSuchPlayer, no.NoSuchUser, no.TooManyLongReads),
-    example_answer=account_shapes.NoteList([_SAMPLE], ["refunds"], None),
+    refusals=(no.NoSuchPlayer, no.NoSuchUser),
 )
 async def list_notes(request: Request, query: account_shapes.NotesQuery) -> bytes:
     """List notes, newest first: all, or those of a player or account, with their tags."""
@@ -81,7 +68,6 @@ def _encode_records(some: Sequence[Note]) -> bytes:
     answer=account_shapes.NoteRecord,
     refusals=(no.NoSuchPlayer, no.NoSuchUser),
     example_body=account_shapes.AddNote("Asked for the same refund twice.", samples.PLAYER, Warning=True),
-    example_answer=_SAMPLE,
 )
 async def add_note(request: Request, body: account_shapes.AddNote) -> Response:
     """Write a note about a player or an account; a warning is shown in the header of its page."""
@@ -101,7 +87,6 @@ async def add_note(request: Request, body: account_shapes.AddNote) -> Response:
     permissions=WRITE_NOTES,
     answer=account_shapes.NoteRecord,
     refusals=(notes.NoSuchNote,),
-    example_answer=_SAMPLE,
 )
 async def delete_note(request: Request, note_id: str) -> Response:
     """Delete a note. The audit log keeps it."""
@@ -114,7 +99,6 @@ async def delete_note(request: Request, note_id: str) -> Response:
     answer=account_shapes.TagsOf,
     refusals=(no.NoSuchPlayer, no.NoSuchUser),
     example_body=account_shapes.SetTags(["refunds", "streamer"], samples.PLAYER),
-    example_answer=account_shapes.TagsOf(["refunds", "streamer"]),
 )
 async def set_tags(request: Request, body: account_shapes.SetTags) -> Response:
     """Replace the tags of a player or an account."""
@@ -132,7 +116,6 @@ async def set_tags(request: Request, body: account_shapes.SetTags) -> Response:
     permissions=WRITE_NOTES,
     answer=account_shapes.TaggedList,
     rows=MOST_AT_ONCE,
-    example_answer=account_shapes.TaggedList([account_shapes.TaggedRecord(*samples.NAMED_USER, *samples.NAMED_PLAYER)]),
 )
 async def list_tagged(request: Request, query: account_shapes.TaggedQuery) -> bytes:
     """List the accounts and players that have a tag."""

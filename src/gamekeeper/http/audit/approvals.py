@@ -21,7 +21,7 @@ from gamekeeper.game.audit.refusals import (
     RequesterLostAccess,
 )
 from gamekeeper.game.core.change import Step
-from gamekeeper.game.core.refusals import ChangedMeanwhile, PowerMissing, Refusal, RoleMissing, TooManyLongReads
+from gamekeeper.game.core.refusals import ChangedMeanwhile, PowerMissing, Refusal, RoleMissing
 from gamekeeper.game.core.request import ApproverKey, Consent
 from gamekeeper.game.core.writes import Intent
 from gamekeeper.ground.instants import format_instant
@@ -41,15 +41,6 @@ from gamekeeper.store.audit.approvals import DONE, WAITING, Approval
 from gamekeeper.store.core.ledger import LedgerEntry
 from gamekeeper.store.engine.interface import Reading
 
-# Examples for the documents, made of the demo data.
-APPROVAL = history_shapes.Approval(
-    *(samples.MAIL_ID, "waiting", "items.give>10000", samples.TIME, samples.LATER_TIME, *samples.NAMED_USER),
-    *("POST", f"/api/v1/players/{samples.PLAYER}/items/give", "shop order 4711", None, None, None, None),
-    *(samples.KEY_ID, "web shop", [history_shapes.KeyMaker(*samples.NAMED_USER)], None),
-)
-APPROVAL_DETAILS = history_shapes.ApprovalDetails(
-    *msgspec.structs.astuple(APPROVAL), Preview=[history_shapes.SAMPLE_PREVIEW]
-)
 SEES_EMAILS = "users.query"  # permission
 INVITATIONS = "/api/keeper/v1/invitations"
 GROUP = Group("Approvals", "Changes that wait for a second person.", place=340)
@@ -67,8 +58,6 @@ declare_id("approvalId", "The approval's id.", samples.MAIL_ID, "approval_id")
     answer=history_shapes.Approvals,
     rows=MOST_AT_ONCE,
     gated=True,
-    refusals=(TooManyLongReads,),
-    example_answer=history_shapes.Approvals([APPROVAL], samples.MAIL_CURSOR),
 )
 async def list_approvals(request: Request, query: history_shapes.ApprovalsQuery) -> bytes:
     """List changes that need an approval, newest first."""
@@ -88,8 +77,7 @@ async def list_approvals(request: Request, query: history_shapes.ApprovalsQuery)
     permissions=DECIDE,
     answer=history_shapes.ApprovalDetails,
     rows=OF_ONE_OWNER,
-    refusals=(NoSuchApproval, TooManyLongReads),
-    example_answer=APPROVAL_DETAILS,
+    refusals=(NoSuchApproval,),
 )
 async def get_approval(request: Request, approval_id: str) -> bytes:
     """Get a change that needs an approval, with what it would change."""
@@ -107,7 +95,6 @@ async def get_approval(request: Request, approval_id: str) -> bytes:
     permissions=DECIDE,
     answer=history_shapes.Approved,
     refusals=(*DECISIONS, RequesterLostAccess, ChangedMeanwhile),
-    example_answer=history_shapes.Approved(samples.MAIL_ID, DONE, "{}"),
 )
 async def approve(request: Request, approval_id: str) -> Response:
     """Approve a change of another account, and carry it out if its preview still holds."""
@@ -133,7 +120,6 @@ async def approve(request: Request, approval_id: str) -> Response:
     permissions=DECIDE,
     answer=history_shapes.Approval,
     refusals=DECISIONS,
-    example_answer=APPROVAL,
 )
 async def deny(request: Request, approval_id: str) -> Response:
     """Deny a change of another account. Its `X-Reason` is shown to those who see the approval."""

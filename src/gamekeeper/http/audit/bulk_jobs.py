@@ -50,22 +50,6 @@ LoadTargets = Callable[[Reading], AsyncGenerator[TargetPage]]
 NEW_BULK_JOB = bulk_shapes.NewBulkJob(
     "give_item", [samples.PLAYER, samples.PLAYER_ID], ItemId=samples.DRAUGHT, Quantity=2
 )
-_BULK_ORIGIN = ("event prize", *samples.NAMED_USER)
-BULK_JOB = bulk_shapes.BulkJob(
-    *(samples.BULK_JOB_ID, "running", "give_item", samples.DRAUGHT, 2, False, None, None, None, *_BULK_ORIGIN, None),
-    *(f"bulk-{samples.BULK_JOB_ID}", None, 500, 120, 2, 0, 378, 1, 3, samples.TIME, samples.TIME, None, None, None),
-)
-BULK_UNDO = bulk_shapes.BulkJob(
-    *(samples.MAIL_ID, "previewed", "undo_change", None, None, False, None, None, None, *_BULK_ORIGIN),
-    *(samples.BULK_JOB_ID, f"bulk-{samples.MAIL_ID}", None, 498, 0, 0, 0, 498, 0, 0, samples.TIME, *(None,) * 4),
-)
-BULK_TARGET = bulk_shapes.BulkTarget(1, "done", *samples.NAMED_PLAYER, None, 4711, None, None, None, None, None)
-BULK_CHECK = bulk_shapes.BulkCheck(
-    48, 48, 0, [bulk_shapes.ExpectedRefusal("inventory_full", "The inventory is full.", 3, samples.PLAYER)]
-)
-PREVIEWED_TARGET = bulk_shapes.PreviewedTarget(
-    1, *samples.NAMED_PLAYER, None, None, NeedsApproval=False, Changes=[history_shapes.SAMPLE_PREVIEW]
-)
 GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.", place=360)
 GROUPS = (GROUP,)
 RUN = needs("bulk.run", "players.read")
@@ -94,7 +78,6 @@ declare_id("jobId", "The bulk job's id.", samples.BULK_JOB_ID, "job_id")
         *MISSING,
     ),
     example_body=NEW_BULK_JOB,
-    example_answer=BULK_JOB,
 )
 async def create_bulk_job(request: Request, body: bulk_shapes.NewBulkJob) -> Response:
     """Create a job for many players. Nothing is changed before it is started."""
@@ -118,7 +101,6 @@ async def create_bulk_job(request: Request, body: bulk_shapes.NewBulkJob) -> Res
     permissions=RUN,
     answer=bulk_shapes.BulkJobs,
     rows=MOST_AT_ONCE,
-    example_answer=bulk_shapes.BulkJobs([BULK_JOB], samples.MAIL_CURSOR),
 )
 async def list_bulk_jobs(request: Request, query: bulk_shapes.JobsQuery) -> bytes:
     """List jobs, newest first."""
@@ -132,7 +114,6 @@ async def list_bulk_jobs(request: Request, query: bulk_shapes.JobsQuery) -> byte
     permissions=RUN,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob,),
-    example_answer=BULK_JOB,
 )
 async def get_bulk_job(request: Request, job_id: str) -> bytes:
     """Get a job with its progress."""
@@ -145,8 +126,7 @@ async def get_bulk_job(request: Request, job_id: str) -> bytes:
     answer=bulk_shapes.BulkTargets,
     rows=bulk_jobs.MOST_PLAYERS,
     gated=True,
-    refusals=(NoSuchBulkJob, no.TooManyLongReads),
-    example_answer=bulk_shapes.BulkTargets([BULK_TARGET], 1),
+    refusals=(NoSuchBulkJob,),
 )
 async def list_bulk_targets(request: Request, query: bulk_shapes.TargetsQuery, job_id: str) -> bytes | Response:
     """List the players of a job with their results; `format=csv` for a table."""
@@ -196,7 +176,6 @@ async def _read_csv(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes,
     answer=bulk_shapes.BulkPreview,
     rows=50,
     refusals=(NoSuchBulkJob, no.TooManyLongReads, *MISSING),
-    example_answer=bulk_shapes.BulkPreview([PREVIEWED_TARGET], BULK_CHECK),
 )
 async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, job_id: str) -> bytes:
     """Try the job on its next players, and change nothing."""
@@ -217,7 +196,6 @@ async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, jo
     permissions=RUN,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, NotYourJob, JobOfAnotherKey, JobEnded, *MISSING),
-    example_answer=BULK_JOB,
 )
 async def start_bulk_job(request: Request, job_id: str) -> Response:
     """Start a job, or resume a paused one."""
@@ -240,7 +218,6 @@ async def start_bulk_job(request: Request, job_id: str) -> Response:
     permissions=RUN,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, JobEnded, JobNotStarted),
-    example_answer=BULK_JOB,
 )
 async def pause_bulk_job(request: Request, job_id: str) -> Response:
     """Pause a job after the player that it works on; also 200 if it is paused already."""
@@ -254,7 +231,6 @@ async def pause_bulk_job(request: Request, job_id: str) -> Response:
     permissions=RUN,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, JobEnded),
-    example_answer=BULK_JOB,
 )
 async def cancel_bulk_job(request: Request, job_id: str) -> Response:
     """Cancel a job. What it has changed stays."""
@@ -268,7 +244,6 @@ async def cancel_bulk_job(request: Request, job_id: str) -> Response:
     permissions=RUN | needs("audit.undo"),
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, JobRunning, NothingToUndo, JobUndone, TooManyPreviewedJobs),
-    example_answer=BULK_UNDO,
 )
 async def undo_bulk_job(request: Request, job_id: str) -> Response:
     """Create a job that undoes what is not undone yet of another job. Start it like any job."""

@@ -26,7 +26,6 @@ from gamekeeper.http.players.player_shapes import PLAYER_FIELDS, ChangedBag, Ite
 from gamekeeper.http.players.variable_shapes import AnyVariable, ChangedVariable, GuildValue
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.query_values import read_mail_cursor
-from gamekeeper.http.world.link_shapes import SAMPLE_CHANGE
 from gamekeeper.store.audit.history import NEVER
 
 Cursor = Annotated[int, Meta(ge=1, le=NEVER, description="Changes before this number: `Next` of the previous page.")]
@@ -284,12 +283,6 @@ class PreviewedChange(Struct):
     UserId: Guid | None
     Before: msgspec.Raw
     After: msgspec.Raw
-
-
-# Example for the documents, made of the demo data.
-SAMPLE_PREVIEW = PreviewedChange(
-    SAMPLE_CHANGE.Kind, SAMPLE_CHANGE.PlayerId, None, SAMPLE_CHANGE.Before, SAMPLE_CHANGE.After
-)
 
 
 class ApprovalDetails(Approval):

@@ -4,11 +4,12 @@ Of the types of values, `extra` is read by bodies.py and queries.py, and `extra_
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.server.query_values import CHANGE_NUMBER, make_lenient_reader, read_lenient_direction
 
 
@@ -75,6 +76,7 @@ LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
 # * READ_ONLY: fields of our answers that strict bodies ignore, so that callers can send back a record they have read.
 # * FURTHER: a body may have further fields, which are kept. Names nearly like those of the shape are still rejected,
 #   except these.
+# * MOST_ROWS: most records of a page.
 # * SENT_TOO: bodies and answers have the shape.
 # * CHOICE: the shapes of which a body has one, for the documents: name of a field, and its value → shape.
 
@@ -249,6 +251,7 @@ class SearchQuery(PageQuery, frozen=True):
 class Paged(Struct, Generic[R]):
     """A page of records. `encode_paged` encodes it."""
 
+    MOST_ROWS: ClassVar = MOST_PAGE_ROWS
     Total: PlainInt32
     Page: PlainInt32
     PageSize: PlainInt32
@@ -264,6 +267,7 @@ class SortKey(Struct):
 class EnginePage(Struct, Generic[R]):
     """A page of records of the engine's lists of guilds and logs. `encode_engine_page` encodes it."""
 
+    MOST_ROWS: ClassVar = MAX_ENGINE_RECORDS
     Total: PlainInt32
     Page: PlainInt32
     PageSize: PlainInt32
@@ -276,6 +280,7 @@ class EnginePage(Struct, Generic[R]):
 class SortedEnginePage(Struct, Generic[R]):
     """A page like EnginePage, of the list that says how it is sorted."""
 
+    MOST_ROWS: ClassVar = MAX_ENGINE_RECORDS
     Total: PlainInt32
     Page: PlainInt32
     PageSize: PlainInt32
@@ -288,6 +293,7 @@ class SortedEnginePage(Struct, Generic[R]):
 class Legacy(Struct, Generic[R]):
     """A page of records in the format of the POST lists. `encode_legacy` encodes it."""
 
+    MOST_ROWS: ClassVar = MOST_PAGE_ROWS
     total: PlainInt32
     Page: PlainInt32
     count: PlainInt32

@@ -13,7 +13,7 @@ from gamekeeper.game.lists.player_walks import PlayerFilter
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.access import roles
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import QUERY, READ_PLAYERS, Group
 from gamekeeper.http.lists import search_shapes
 from gamekeeper.http.lists.search_shapes import (
@@ -25,24 +25,12 @@ from gamekeeper.http.lists.search_shapes import (
     FilteredUsersQuery,
     PlayerConditions,
 )
-from gamekeeper.http.players import player_shapes, players
+from gamekeeper.http.players import players
 from gamekeeper.http.server import paging
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.lists import search as rows
 
-# Examples for the documents, made of the demo data.
-FILTERED_ACCOUNT = search_shapes.FilteredUser(
-    *samples.NAMED_USER,
-    "marlow@example.test",
-    [samples.ROLE],
-    ["users.query"],
-    Suspended=False,
-    IsBanned=False,
-    IsMuted=False,
-    RegistrationDate=samples.TIME,
-    LastSignIn=samples.TIME,
-)
 PLAYERS_GROUP = Group("Filters", "Players by class, map, level, last time online, ban and item.", place=20)
 ACCOUNTS = frozenset({"users.query"})
 DIRECTIONS = {False: "Ascending", True: "Descending"}
@@ -54,9 +42,6 @@ DIRECTIONS = {False: "Ascending", True: "Descending"}
     answer=FilteredPlayers,
     rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads, no.RoleMissing),
-    example_answer=FilteredPlayers(
-        48, 48, "name", "Ascending", "WyJuYW1lIiwiYWxkd3luIl0", [player_shapes.SAMPLE_RECORD]
-    ),
 )
 async def filter_players(request: Request, query: FilteredPlayersQuery) -> bytes:
     """List players that match a filter. A page compares at most 2000; the next one goes on."""
@@ -111,7 +96,6 @@ SIGN_INS = frozenset({"audit.read"})  # needed to know when somebody signed in
     answer=FilteredUsers,
     rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads, PermissionMissing),
-    example_answer=FilteredUsers(1, Complete=True, Values=[FILTERED_ACCOUNT]),
 )
 async def filter_users(request: Request, query: FilteredUsersQuery) -> bytes:
     """List accounts that match a filter: at most 1000 matches."""
@@ -169,10 +153,6 @@ GROUPS = (PLAYERS_GROUP, ACCOUNTS_GROUP, GROUP)
     answer=search_shapes.Finds,
     rows=50,
     gated=True,
-    refusals=(no.TooManyLongReads,),
-    example_answer=search_shapes.Finds(
-        "aldw", [search_shapes.Found("player", *samples.NAMED_PLAYER, "level 48", "prefix")]
-    ),
 )
 async def find(request: Request, query: search_shapes.FindQuery) -> bytes:
     """Search players, accounts, the catalogue and changes by id, name or email, best match first."""

@@ -27,15 +27,8 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import items as item_rows
 
-# Examples for the documents, made of the demo data.
-NAMED_COINS = player_shapes.NamedSlot(5, None, samples.COIN, 1185, samples.BUFFS, "Silver Mark")
-NAMED_PACK = player_shapes.NamedSlot(34, samples.PACK_ID, samples.PACK, 1, samples.BUFFS, "Traveller's Pack")
 GROUP = Group("Items", "Inventory, bank and bags; give and take items.", place=60)
 GROUPS = (GROUP,)
-
-
-def _make_slot(container: str, slot: int, quantity: int) -> player_shapes.ChangedSlot:
-    return player_shapes.ChangedSlot(slot, None, samples.COIN, quantity, samples.BUFFS, container)
 
 
 @GROUP.operation(
@@ -45,8 +38,6 @@ def _make_slot(container: str, slot: int, quantity: int) -> player_shapes.Change
     cache=REVALIDATED,
     answer=player_shapes.Items,
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=player_shapes.Items([NAMED_COINS, NAMED_PACK], [player_shapes.NamedSlot(0)]),
 )
 async def get_items(request: Request) -> bytes:
     """Get all slots of a player's inventory and bank."""
@@ -66,8 +57,6 @@ async def get_items(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=list[player_shapes.NamedSlot],
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=[player_shapes.NamedSlot(4), NAMED_COINS, NAMED_PACK],
 )
 async def get_inventory(request: Request) -> bytes:
     """Get all slots of a player's inventory."""
@@ -81,8 +70,6 @@ async def get_inventory(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=list[player_shapes.NamedSlot],
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=[player_shapes.NamedSlot(4), NAMED_COINS, NAMED_PACK],
 )
 async def get_bank(request: Request) -> bytes:
     """Get all slots of a player's bank."""
@@ -97,14 +84,6 @@ async def get_bank(request: Request) -> bytes:
     answer=player_shapes.NamedBag,
     rows=MOST_AT_ONCE,
     refusals=(no.NoSuchBag,),
-    example_answer=player_shapes.NamedBag(
-        samples.PACK_ID,
-        12,
-        [
-            player_shapes.NamedSlot(0, None, samples.COIN, 2288, samples.BUFFS, "Silver Mark"),
-            player_shapes.NamedSlot(1),
-        ],
-    ),
 )
 async def get_bag(request: Request, bag_id: str) -> bytes:
     """Get all slots of a bag."""
@@ -118,8 +97,6 @@ async def get_bag(request: Request, bag_id: str) -> bytes:
     permissions=needs("items.give"),
     answer=player_shapes.Given,
     refusals=(no.NoSuchItem, no.InventoryFull, *GIFT_REFUSALS),
-    example_body=player_shapes.GiveItem(samples.DRAUGHT, 2, bankoverflow=True),
-    example_answer=player_shapes.Given(samples.DRAUGHT, player_shapes.Quantity(total=2, bank=0, inventory=2)),
 )
 async def give_item(request: Request, body: player_shapes.GiveItem) -> Response:
     """Give items to a player: all of them or none."""
@@ -140,8 +117,6 @@ async def give_item(request: Request, body: player_shapes.GiveItem) -> Response:
     permissions=needs("items.take"),
     answer=player_shapes.Taken,
     refusals=(no.NoSuchItem, no.NotEnoughItems, no.BagNotEmpty),
-    example_body=player_shapes.TakeItem(samples.COIN, 100),
-    example_answer=player_shapes.Taken(samples.COIN, 100),
 )
 async def take_item(request: Request, body: player_shapes.TakeItem) -> Response:
     """Take items from a player's inventory: all of them or none."""
@@ -160,8 +135,6 @@ async def take_item(request: Request, body: player_shapes.TakeItem) -> Response:
     permissions=needs("items.take"),
     answer=player_shapes.ChangedSlots,
     refusals=(NoSuchContainer, SlotChanged, SlotHoldsLess, no.BagNotEmpty),
-    example_body=player_shapes.TakeFromSlot(INVENTORY, 5, samples.COIN, 100),
-    example_answer=player_shapes.ChangedSlots([_make_slot(INVENTORY, 5, 1085)]),
 )
 async def take_from_slot(request: Request, body: player_shapes.TakeFromSlot) -> Response:
     """Take items from one slot of a player's inventory, bank or bag: all of them or none."""
@@ -185,8 +158,6 @@ async def take_from_slot(request: Request, body: player_shapes.TakeFromSlot) -> 
         *(NoSuchContainer, no.NoSuchItem, SlotChanged, no.SlotOutOfRange, no.StackTooLarge, no.BagNotEmpty),
         *GIFT_REFUSALS,
     ),
-    example_body=player_shapes.SetSlot(INVENTORY, 5, samples.COIN, 1000),
-    example_answer=player_shapes.ChangedSlots([_make_slot(INVENTORY, 5, 1000)]),
 )
 async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
     """Set how many of an item one slot holds; 0 empties it. More counts as a gift."""
@@ -212,9 +183,6 @@ async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
         *(no.SlotOutOfRange, no.StackTooLarge),
     ),
     example_body=player_shapes.MoveSlot(INVENTORY, 5, samples.COIN, BANK, 90),
-    example_answer=player_shapes.ChangedSlots(
-        [player_shapes.ChangedSlot(5, Container=INVENTORY), _make_slot(BANK, 90, 1185)]
-    ),
 )
 async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
     """Move items to an empty slot, onto a stack of the same item, or swap two stacks."""
@@ -237,7 +205,6 @@ async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
     answer=player_shapes.PlayerRecord,
     refusals=(SlotChanged,),
     example_body=player_shapes.EquipSlot(5, samples.COIN, "weapon"),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def equip_slot(request: Request, body: player_shapes.EquipSlot) -> Response:
     """Equip the item of an inventory slot, instead of what is equipped there."""
@@ -257,8 +224,6 @@ async def equip_slot(request: Request, body: player_shapes.EquipSlot) -> Respons
     permissions=needs("players.progress"),
     answer=player_shapes.PlayerRecord,
     refusals=(SlotChanged,),
-    example_body=player_shapes.UnequipSlot(5, samples.COIN),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def unequip_slot(request: Request, body: player_shapes.UnequipSlot) -> Response:
     """Unequip the item of an inventory slot. It stays in the slot."""

@@ -23,8 +23,6 @@ GROUPS = (GROUP,)
     cache=REVALIDATED,
     answer=list[player_shapes.KnownSpell],
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=[player_shapes.KnownSpell(1, samples.STONE_SKIN)],
 )
 async def list_spells(request: Request) -> bytes:
     """List the spells a player knows."""
@@ -47,7 +45,6 @@ async def list_spells(request: Request) -> bytes:
     answer=player_shapes.SpellId,
     refusals=(no.NoSuchSpell, no.SpellAlreadyKnown, no.NoFreeSpellSlot),
     example_body=player_shapes.Spell(samples.EMBER_LANCE),
-    example_answer=player_shapes.SpellId(samples.EMBER_LANCE),
 )
 async def teach_spell(request: Request, body: player_shapes.Spell) -> Response:
     """Teach a player a spell."""
@@ -62,8 +59,6 @@ async def teach_spell(request: Request, body: player_shapes.Spell) -> Response:
     permissions=needs("spells.write"),
     answer=player_shapes.SpellId,
     refusals=(no.NoSuchSpell, no.SpellNotKnown),
-    example_body=player_shapes.Spell(samples.STONE_SKIN),
-    example_answer=player_shapes.SpellId(samples.EMBER_LANCE),
 )
 async def forget_spell(request: Request, body: player_shapes.Spell) -> Response:
     """Remove a spell from a player's known spells."""

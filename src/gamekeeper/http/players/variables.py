@@ -4,7 +4,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.players import variables
 from gamekeeper.game.players.refusals import ReadOnlyVariable
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ_PLAYERS, REVALIDATED, Group, needs
 from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.server import bodies
@@ -25,8 +25,6 @@ GROUPS = (GROUP,)
     cache=REVALIDATED,
     answer=list[variable_shapes.PlayerVariable],
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=[variable_shapes.PlayerVariable(samples.DRAGONS, 6)],
 )
 async def list_variables(request: Request) -> bytes:
     """List all variables that were ever set for a player."""
@@ -51,7 +49,6 @@ async def list_variables(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=variable_shapes.PlayerVariable,
     refusals=(no.NoSuchVariable,),
-    example_answer=variable_shapes.PlayerVariable(samples.DRAGONS, 7),
 )
 async def get_variable(request: Request, variable_id: str) -> bytes:
     """Get a variable of a player; 0, false or an empty text if it was never set."""
@@ -65,7 +62,6 @@ async def get_variable(request: Request, variable_id: str) -> bytes:
     cache=REVALIDATED,
     answer=variable_shapes.Value,
     refusals=(no.NoSuchVariable,),
-    example_answer=variable_shapes.Value(6),
 )
 async def get_variable_value(request: Request, variable_id: str) -> bytes:
     """Get only the value of a variable."""
@@ -78,8 +74,6 @@ async def get_variable_value(request: Request, variable_id: str) -> bytes:
     permissions=needs("variables.write"),
     answer=variable_shapes.Variable,
     refusals=(no.NoSuchVariable, no.WrongVariableType, ReadOnlyVariable),
-    example_body=variable_shapes.SetVariable(7),
-    example_answer=variable_shapes.Variable(samples.DRAGONS, 7),
 )
 async def set_variable(request: Request, body: variable_shapes.SetVariable, variable_id: str) -> Response:
     """Set a variable of a player."""

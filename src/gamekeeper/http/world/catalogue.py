@@ -14,8 +14,7 @@ from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.refusals import BadField, NoSuchObject, WrongValueType
 from gamekeeper.game.players import inventory
 from gamekeeper.game.world import catalogue as game_catalogue
-from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MANY, READ, READ_PLAYERS, REVALIDATED, Group, Route
 from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.server import bodies, paging
@@ -161,8 +160,6 @@ KEYED = (
     | shapes.Legacy[catalogue_shapes.Keyed[variable_shapes.GuildVariableObject]]
     | shapes.Legacy[catalogue_shapes.Keyed[catalogue_shapes.NamedEntry]]
 )
-# Examples for the documents, made of the demo data.
-DRAUGHT_OBJECT = catalogue_shapes.ItemObject(samples.DRAUGHT, "Healing Draught", "healing-draught.png", True, 20, 20, 0)
 GROUP = Group("Gameobjects", "The catalogue with the object types and JSON shapes of the Intersect engine.", place=250)
 GROUPS = (GROUP,)
 
@@ -172,8 +169,6 @@ GROUPS = (GROUP,)
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=OBJECTS,
-    rows=MOST_PAGE_ROWS,
-    example_answer=shapes.Paged(31, 0, 5, 1, [DRAUGHT_OBJECT]),
 )
 async def list_game_objects(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
     """List the game's objects of one type, in pages."""
@@ -187,9 +182,6 @@ async def list_game_objects(request: Request, query: shapes.PageQuery, object_ty
     permissions=READ_PLAYERS,
     access=READ,
     answer=KEYED,
-    rows=MOST_PAGE_ROWS,
-    example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(31, 0, 1, [catalogue_shapes.Keyed(samples.DRAUGHT, DRAUGHT_OBJECT)]),
 )
 async def list_game_objects_legacy(request: Request, body: shapes.LegacyPage, object_type: str) -> bytes:
     """List the game's objects of one type, in the legacy format."""
@@ -205,8 +197,6 @@ async def list_game_objects_legacy(request: Request, body: shapes.LegacyPage, ob
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=shapes.Paged[str],
-    rows=MOST_PAGE_ROWS,
-    example_answer=shapes.Paged(31, 0, 5, 1, [DRAUGHT_OBJECT.Name]),
 )
 async def list_game_object_names(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
     """List the names of the objects of one type, in pages."""
@@ -222,8 +212,6 @@ async def list_game_object_names(request: Request, query: shapes.PageQuery, obje
     answer=dict[str, str],
     rows=MANY,
     gated=True,
-    refusals=(no.TooManyLongReads,),
-    example_answer={samples.DRAUGHT: DRAUGHT_OBJECT.Name},
 )
 async def list_game_object_names_legacy(request: Request, object_type: str) -> bytes:
     """Get the names of all objects of one type, as an object of id and name."""
@@ -242,7 +230,6 @@ async def list_game_object_names_legacy(request: Request, object_type: str) -> b
     cache=REVALIDATED,
     answer=OBJECT,
     refusals=(no.NoSuchObject,),
-    example_answer=DRAUGHT_OBJECT,
 )
 async def get_game_object(request: Request, object_type: str, object_id: str) -> bytes:
     """Get one of the game's objects by type and id."""
@@ -259,7 +246,6 @@ async def get_game_object(request: Request, object_type: str, object_id: str) ->
     cache=REVALIDATED,
     answer=catalogue_shapes.TimeSettings,
     rows=24,
-    example_answer=catalogue_shapes.DEFAULT_TIME,
 )
 async def get_time_settings(request: Request) -> bytes:
     """Get the game's settings of day and night."""

@@ -114,7 +114,6 @@ CHAT_GROUP = Group("Chat", "Chat messages into the game.", place=150)
 SEND = needs("chat.send")
 YELLOW, GREY = ChatColor(255, 255, 255, 0), ChatColor(255, 220, 220, 220)  # the engine's default colours
 EXAMPLE = Chat("The market opens in five minutes.")
-ECHO = EchoedChat(EXAMPLE.Message, None, None)
 
 
 def _declare_global(path: str, name: str) -> Callable[[H], H]:
@@ -124,8 +123,6 @@ def _declare_global(path: str, name: str) -> Callable[[H], H]:
         permissions=SEND,
         answer=ChatSent,
         refusals=(TooManyMessages,),
-        example_body=EXAMPLE,
-        example_answer=ChatSent(success=True, chatMessage=ECHO),
     )
 
 
@@ -143,8 +140,6 @@ async def send_to_all(request: Request, body: Chat) -> Response:
     answer=DirectChatSent,
     refusals=(TooManyMessages, NoRecipient, InvalidPlayerId),
     example_path={"lookupKey": "Halvard"},
-    example_body=EXAMPLE,
-    example_answer=DirectChatSent(success=True, lookupKey="Halvard", chatMessage=ECHO),
 )
 async def send_direct_chat(request: Request, body: Chat) -> Response:
     """Send a chat message to one player who is online."""
@@ -159,8 +154,6 @@ async def send_direct_chat(request: Request, body: Chat) -> Response:
     permissions=SEND,
     answer=ProximityChatSent,
     refusals=(TooManyMessages, NoSuchMap, InvalidMap),
-    example_body=EXAMPLE,
-    example_answer=ProximityChatSent(success=True, mapId=samples.DOCKS, chatMessage=ECHO),
 )
 async def send_proximity_chat(request: Request, body: Chat, map_id: str) -> Response:
     """Send a chat message to the players on a map and its neighbours."""
@@ -209,8 +202,6 @@ GROUPS = (GROUP, CHAT_GROUP, DELIVERIES_GROUP)
     permissions=LINK,
     answer=link_shapes.StandingAcks,
     refusals=(NotTold, ServerNotAllowed),
-    example_body=link_shapes.Acks([link_shapes.Ack(4711, "applied")]),
-    example_answer=link_shapes.StandingAcks([link_shapes.StandingAck(4711, "applied")]),
 )
 async def acknowledge_commands(request: Request, body: link_shapes.Acks, server: str) -> Response:
     """Acknowledge commands of the change feed, all or none; the first one of each stands."""

@@ -111,9 +111,4 @@ def _make_feed_change(change: feed.FeedRow) -> link_shapes.FeedChange:
     return told
 
 
-errors.add_fields(
-    UnappliedChanges,
-    link_shapes.UnappliedError,
-    lambda no: {"Changes": make_feed_changes(no.changes)},
-    {"Changes": [link_shapes.SAMPLE_CHANGE]},
-)
+errors.add_fields(UnappliedChanges, link_shapes.UnappliedError, lambda no: {"Changes": make_feed_changes(no.changes)})

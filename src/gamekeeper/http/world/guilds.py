@@ -10,8 +10,7 @@ from gamekeeper.game.core.refusals import WrongValueType
 from gamekeeper.game.world import guilds
 from gamekeeper.game.world.guilds import GuildPage, GuildSlice, GuildVariable
 from gamekeeper.game.world.refusals import GuildMissing, InvalidGuildVariable, NoSuchGuild
-from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import LINK, OF_ONE_OWNER, READ, READ_PLAYERS, REVALIDATED, Group, needs
 from gamekeeper.http.players import player_shapes, players, variable_shapes
 from gamekeeper.http.players.variable_shapes import AnyValueOnly, SetAnyVariable
@@ -22,14 +21,6 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.http.world import catalogue_shapes, documents
 from gamekeeper.store.world.guilds import Guild
 
-# Examples for the documents, made of the demo data.
-GUILD = catalogue_shapes.Guild(
-    samples.GUILD_ID, "Harbour Watch", "2025-01-01T09:00:00", 50, "ea128ff9-858b-511f-af6b-a5fc7ac7224a"
-)
-COUNTED_GUILD = catalogue_shapes.CountedGuild(GUILD, 7)
-PUT_GUILD = catalogue_shapes.PutGuild(
-    "Harbour Watch", samples.TIME, [catalogue_shapes.ReportedMember(samples.PLAYER_ID, 0, samples.TIME)], 50
-)
 GROUP = Group("Guilds", "Guilds of the game and their members.", place=260)
 
 
@@ -38,9 +29,7 @@ GROUP = Group("Guilds", "Guilds of the game and their members.", place=260)
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=shapes.EnginePage[catalogue_shapes.CountedGuild],
-    rows=shapes.MAX_ENGINE_RECORDS,
     refusals=(no.TooManyLongReads,),
-    example_answer=shapes.EnginePage(12, 0, 5, 1, [COUNTED_GUILD]),
 )
 async def list_guilds(request: Request, query: catalogue_shapes.GuildsQuery) -> bytes:
     """List guilds with the number of their members, in pages; with `search`, only matching ones."""
@@ -57,9 +46,6 @@ async def list_guilds(request: Request, query: catalogue_shapes.GuildsQuery) -> 
     permissions=READ_PLAYERS,
     access=READ,
     answer=shapes.Legacy[catalogue_shapes.CountedGuild],
-    rows=MOST_PAGE_ROWS,
-    example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(12, 0, 1, [COUNTED_GUILD]),
 )
 async def list_guilds_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List guilds by name with the number of their members, in the legacy format."""
@@ -75,7 +61,6 @@ async def list_guilds_legacy(request: Request, body: shapes.LegacyPage) -> bytes
     cache=REVALIDATED,
     answer=catalogue_shapes.Guild,
     refusals=(NoSuchGuild,),
-    example_answer=GUILD,
 )
 async def get_guild(request: Request, guild_id: str) -> bytes:
     """Get a guild by id."""
@@ -87,8 +72,6 @@ async def get_guild(request: Request, guild_id: str) -> bytes:
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=shapes.EnginePage[player_shapes.PlayerRecord],
-    rows=shapes.MAX_ENGINE_RECORDS,
-    example_answer=shapes.EnginePage(7, 0, 5, 1, [player_shapes.SAMPLE_RECORD]),
 )
 async def list_guild_members(request: Request, query: catalogue_shapes.MembersQuery, guild_id: str) -> bytes:
     """List the members of a guild, in pages; with `search`, only matching ones."""
@@ -104,8 +87,6 @@ async def list_guild_members(request: Request, query: catalogue_shapes.MembersQu
     permissions=LINK,
     answer=catalogue_shapes.CountedGuild,
     refusals=(WrongValueType,),
-    example_body=PUT_GUILD,
-    example_answer=COUNTED_GUILD,
 )
 async def put_guild(request: Request, body: catalogue_shapes.PutGuild, guild_id: str) -> Response:
     """Report a guild as it is: other members leave it, and members of other guilds move."""
@@ -118,7 +99,6 @@ async def put_guild(request: Request, body: catalogue_shapes.PutGuild, guild_id:
     permissions=LINK,
     answer=catalogue_shapes.CountedGuild,
     refusals=(NoSuchGuild,),
-    example_answer=COUNTED_GUILD,
 )
 async def delete_guild(request: Request, guild_id: str) -> Response:
     """Report that a guild has ended. Its members stay as players without a guild."""
@@ -135,7 +115,6 @@ async def load_page(request: Request, part: GuildSlice, search: str = "") -> Gui
 
 VARIABLES_GROUP = Group("Guild variables", "Variables of guilds, which the game declares.", place=50)
 GROUPS = (GROUP, VARIABLES_GROUP)
-EXAMPLE = variable_shapes.GuildVariable(samples.GUILD_FAME, "Guild Fame", 12)
 
 
 @VARIABLES_GROUP.operation(
@@ -144,8 +123,7 @@ EXAMPLE = variable_shapes.GuildVariable(samples.GUILD_FAME, "Guild Fame", 12)
     cache=REVALIDATED,
     answer=list[variable_shapes.GuildVariable],
     rows=OF_ONE_OWNER,
-    refusals=(GuildMissing, no.TooManyLongReads),
-    example_answer=[EXAMPLE],
+    refusals=(GuildMissing,),
 )
 async def list_guild_variables(request: Request, guild_id: str) -> bytes:
     """List the variables that were ever set for a guild."""
@@ -159,7 +137,6 @@ async def list_guild_variables(request: Request, guild_id: str) -> bytes:
     cache=REVALIDATED,
     answer=variable_shapes.GuildVariable,
     refusals=(GuildMissing, InvalidGuildVariable),
-    example_answer=EXAMPLE,
 )
 async def get_guild_variable(request: Request, guild_id: str, variable_id: str) -> bytes:
     """Get a variable of a guild. Its value is null if it was never set."""
@@ -172,7 +149,6 @@ async def get_guild_variable(request: Request, guild_id: str, variable_id: str) 
     cache=REVALIDATED,
     answer=AnyValueOnly,
     refusals=(GuildMissing, InvalidGuildVariable),
-    example_answer=AnyValueOnly(12),
 )
 async def get_guild_variable_value(request: Request, guild_id: str, variable_id: str) -> bytes:
     """Get only the value of a variable of a guild."""
@@ -184,8 +160,6 @@ async def get_guild_variable_value(request: Request, guild_id: str, variable_id:
     permissions=needs("world.write"),
     answer=variable_shapes.GuildVariable,
     refusals=(GuildMissing, InvalidGuildVariable, WrongValueType),
-    example_body=SetAnyVariable(12),
-    example_answer=EXAMPLE,
 )
 async def set_guild_variable(request: Request, body: SetAnyVariable, guild_id: str, variable_id: str) -> Response:
     """Set a variable of a guild. All game servers are told in the change feed."""

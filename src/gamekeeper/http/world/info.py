@@ -7,7 +7,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists.list_index import ONLINE
 from gamekeeper.ground import instants
 from gamekeeper.http.accounts import account_shapes
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import ANY_TOKEN, NO_TOKEN, REVALIDATED, Group
 from gamekeeper.http.players import player_shapes
 from gamekeeper.http.server import metrics
@@ -28,7 +28,6 @@ GROUPS = (GROUP,)
     permissions=NO_TOKEN,
     cache=REVALIDATED,
     answer=info_shapes.Versions,
-    example_answer=info_shapes.Versions(info_shapes.VERSIONS),
 )
 async def list_versions(request: Request) -> bytes:
     """List the versions of the API."""
@@ -42,7 +41,6 @@ async def list_versions(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=list[str],
     rows=1,
-    example_answer=info_shapes.VERSIONS,
 )
 async def list_version_names(request: Request) -> bytes:
     """List the versions of the API, as an array."""
@@ -55,7 +53,6 @@ async def list_version_names(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     cache=REVALIDATED,
     answer=info_shapes.Info,
-    example_answer=info_shapes.Info("Harrowmere", 5400),
 )
 async def get_info(request: Request) -> bytes:
     """Get the game's name and the server's port."""
@@ -68,7 +65,6 @@ async def get_info(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     cache=REVALIDATED,
     answer=account_shapes.Authorized,
-    example_answer=account_shapes.Authorized(authorized=True),
 )
 async def is_authorized(request: Request) -> bytes:
     """Check the token: 200 if it is active, otherwise 401."""
@@ -80,7 +76,6 @@ async def is_authorized(request: Request) -> bytes:
     "GET /api/v1/info/stats",
     permissions=ANY_TOKEN,
     answer=info_shapes.ServerStats,
-    example_answer=info_shapes.ServerStats(uptime=86400000, cps=37, connectedClients=2, onlineCount=12),
 )
 async def get_server_stats(request: Request) -> bytes:
     """Get the uptime, requests per second, connected game servers and players online."""
@@ -93,16 +88,6 @@ async def get_server_stats(request: Request) -> bytes:
     "GET /api/v1/info/metrics",
     permissions=ANY_TOKEN,
     answer=info_shapes.ServerMetrics,
-    example_answer=info_shapes.ServerMetrics(
-        86400000,
-        samples.LATER_TIME,
-        info_shapes.Sections(
-            info_shapes.ApplicationMetrics(Memory=info_shapes.measure(91226112)),
-            info_shapes.GameMetrics(Cps=info_shapes.measure(31, 37, 42), Players=info_shapes.measure(12)),
-            info_shapes.NetworkMetrics(Clients=info_shapes.measure(2)),
-            info_shapes.ThreadingMetrics(),
-        ),
-    ),
 )
 async def get_server_metrics(request: Request) -> bytes:
     """Get figures about the server in the engine's shape. Those that are not known are zero."""
@@ -126,14 +111,6 @@ async def get_server_metrics(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     cache=REVALIDATED,
     answer=info_shapes.Config,
-    example_answer=info_shapes.Config(
-        "Harrowmere",
-        5400,
-        info_shapes.PlayerConfig(1, 35, 100, 35, 100, 255, 100),
-        SmtpValid=True,
-        ValidPasswordResetTimeMinutes=30,
-        Bank=info_shapes.BankConfig(100),
-    ),
 )
 async def get_config(request: Request) -> bytes:
     """Get the game's limits, such as inventory slots and the highest level."""
@@ -165,7 +142,6 @@ async def get_config(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=list[str],
     rows=5,
-    example_answer=player_shapes.STATS,
 )
 async def list_stat_names(request: Request) -> bytes:
     """List the names of the five stats, in the order that all lists of stats have."""

@@ -19,7 +19,6 @@ from gamekeeper.game.world import catalogue, link
 from gamekeeper.game.world.feed import FeedQuery
 from gamekeeper.game.world.link import PlayerReport
 from gamekeeper.ground import instants
-from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import LINK, MOST_AT_ONCE, REVALIDATED, Group, Records
 from gamekeeper.http.players import player_shapes, players
@@ -44,10 +43,6 @@ ENTRIES = (
 )
 # one thread: several convert no more pictures, but use all processors and Python's lock, and other requests wait
 _executor = ThreadPoolExecutor(1, "pictures")
-# Examples for the documents, made of the demo data.
-DRAUGHT_ENTRY = catalogue_shapes.ItemEntry(
-    samples.DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png"
-)
 GROUP = Group("Link", "For game servers: report the catalogue, players and who is online.", place=270)
 
 
@@ -56,8 +51,6 @@ GROUP = Group("Link", "For game servers: report the catalogue, players and who i
     permissions=LINK,
     records=Records("CatalogueEntry", tuple(dict.fromkeys(catalogue_shapes.ENTRIES.values()))),
     answer=link_shapes.Count,
-    example_body=[DRAUGHT_ENTRY],
-    example_answer=link_shapes.Count(1),
 )
 async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
     """Publish entries of one kind of the catalogue, with any further fields."""
@@ -73,8 +66,6 @@ async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
     permissions=LINK,
     cache=REVALIDATED,
     answer=ENTRIES,
-    rows=MOST_PAGE_ROWS,
-    example_answer=shapes.Paged(31, 0, 5, 1, [DRAUGHT_ENTRY]),
 )
 async def list_catalogue(request: Request, query: shapes.PageQuery, kind: str) -> bytes:
     """List one list of the catalogue, in pages."""
@@ -88,8 +79,6 @@ async def list_catalogue(request: Request, query: shapes.PageQuery, kind: str) -
     permissions=LINK,
     answer=link_shapes.ItemPicture,
     refusals=(no.NoSuchItem,),
-    example_body=link_shapes.PutPicture(samples.PICTURE),
-    example_answer=link_shapes.ItemPicture(samples.COIN, samples.PICTURE_HASH),
 )
 async def put_item_picture(request: Request, body: link_shapes.PutPicture, item_id: str) -> Response:
     """Publish the picture of an item: a PNG or WebP file as base64, of at most 64 KiB."""
@@ -104,7 +93,6 @@ async def put_item_picture(request: Request, body: link_shapes.PutPicture, item_
     permissions=LINK,
     answer=link_shapes.ItemPicture,
     refusals=(no.NoSuchItem,),
-    example_answer=link_shapes.ItemPicture(samples.COIN, None),
 )
 async def delete_item_picture(request: Request, item_id: str) -> Response:
     """Remove the picture of an item. An item without a picture stays as it is."""
@@ -138,7 +126,6 @@ async def _change_picture(request: Request, item_id: str, picture: Picture | Non
         ),
     ),
     example_body=link_shapes.PutPlayer(Level=49, Items=[player_shapes.ItemSlot(17, None, samples.DRAUGHT, 2)]),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def put_player(request: Request, body: link_shapes.PutPlayer, player_id: str) -> Response:
     """Create a player, or report changes of a player."""
@@ -164,7 +151,6 @@ async def put_player(request: Request, body: link_shapes.PutPlayer, player_id: s
     permissions=LINK,
     answer=player_shapes.PlayerRecord,
     refusals=(no.NoSuchPlayer, no.PlayerOnline),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def delete_player_by_id(request: Request, player_id: str) -> Response:
     """Delete a player who is not online."""
@@ -177,8 +163,6 @@ async def delete_player_by_id(request: Request, player_id: str) -> Response:
     permissions=LINK,
     answer=link_shapes.ServerState,
     refusals=(ServerNotAllowed, no.CursorAhead),
-    example_body=link_shapes.Lease(30),
-    example_answer=link_shapes.ServerState(samples.REALM, samples.LATER_TIME, 7),
 )
 async def send_heartbeat(request: Request, body: link_shapes.Lease, server: str) -> Response:
     """Send a heartbeat of a game server. Its players count as online until the lease expires."""
@@ -196,8 +180,6 @@ async def send_heartbeat(request: Request, body: link_shapes.Lease, server: str)
     permissions=LINK,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed, PlayerOnOtherServer),
-    example_body=link_shapes.Players([samples.PLAYER_ID]),
-    example_answer=link_shapes.Online(7),
 )
 async def report_joined(request: Request, body: link_shapes.Players, server: str) -> Response:
     """Report players who have come online."""
@@ -211,8 +193,6 @@ async def report_joined(request: Request, body: link_shapes.Players, server: str
     permissions=LINK,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed),
-    example_body=link_shapes.Players([samples.PLAYER_ID]),
-    example_answer=link_shapes.Online(7),
 )
 async def report_left(request: Request, body: link_shapes.Players, server: str) -> Response:
     """Report players who have gone offline."""
@@ -226,7 +206,6 @@ async def report_left(request: Request, body: link_shapes.Players, server: str) 
     permissions=LINK,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, ServerNotAllowed),
-    example_answer=link_shapes.Online(7),
 )
 async def report_shutdown(request: Request, server: str) -> Response:
     """Report a game server's shutdown: all of its players go offline at once."""
@@ -278,7 +257,6 @@ GROUPS = (GROUP, FEED_GROUP)
     answer=link_shapes.Changes,
     rows=MOST_AT_ONCE,
     refusals=(no.EpochChanged, no.ChangesTrimmed, no.CursorAhead, ServerNotAllowed),
-    example_answer=link_shapes.Changes([link_shapes.SAMPLE_CHANGE], 4711, samples.EPOCH),
 )
 async def list_changes(request: Request, query: link_shapes.FeedQuery) -> bytes:
     """List changes of players after a number, in order; with `wait`, as a long poll."""

@@ -11,7 +11,7 @@ from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world import logs
 from gamekeeper.game.world.logs import LogFilter, LogPage, LogReceipt, LogSlice, SharedAddress
 from gamekeeper.ground.instants import format_engine_time, parse_instant
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import LINK, Group, H, needs
 from gamekeeper.http.players import player_shapes
 from gamekeeper.http.server import paging
@@ -22,33 +22,12 @@ from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.world import logs as rows
 from gamekeeper.store.world.logs import ActivityEntry, ActivityRow, TradeEntry, TradeRow
 
-# Examples for the documents, made of the demo data.
-LOG_ID = "3f1c2f0e-8a53-4a0e-9d0b-5a7f6c1d2e3f"
-TRADE_ID = "8d2f7c1a-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
-LOG_TIME = "2026-01-31T12:00:00"
-ADDRESS = "192.0.2.7"
-_SELECTED = ("Client", ADDRESS, f"{samples.USER},{samples.PLAYER}")
-REPORTED_ACTIVITY = log_shapes.ReportedActivity(
-    LOG_ID, samples.TIME, "SelectPlayer", samples.USER_ID, samples.PLAYER_ID, *_SELECTED
-)
-REPORTED_TRADE = log_shapes.ReportedTrade(
-    *(LOG_ID, TRADE_ID, samples.TIME, samples.USER_ID, samples.PLAYER_ID, samples.OTHER_PLAYER_ID),
-    *([log_shapes.TradeItem(samples.DRAUGHT, 2)], [log_shapes.TradeItem(samples.COIN, 40)], ADDRESS),
-)
-ACTIVITY = log_shapes.Activity(LOG_ID, LOG_TIME, samples.USER_ID, samples.PLAYER_ID, "SelectPlayer", *_SELECTED)
-TRADE = log_shapes.Trade(
-    *(LOG_ID, TRADE_ID, samples.USER_ID, samples.PLAYER_ID, ADDRESS, LOG_TIME, samples.OTHER_PLAYER_ID),
-    [log_shapes.NamedTradeItem(None, samples.DRAUGHT, 2, samples.BUFFS, "Healing Draught")],
-    [log_shapes.NamedTradeItem(None, samples.COIN, 40, samples.BUFFS, "Silver Mark")],
-    *(samples.USER, samples.PLAYER, samples.OTHER_PLAYER),
-)
 GROUP = Group("Logs", "The game's logs of activity and trades.", place=300)
 GROUPS = (GROUP,)
 READ_LOGS = needs("logs.read")
 SEE_ADDRESSES = "addresses.read"  # without this permission, addresses are left out
 Page = shapes.EnginePage[Any] | shapes.SortedEnginePage[Any]
 EMPTY_PAGE = shapes.EnginePage[log_shapes.NoEntry](0, 0, 5, 0, [])
-BY_TIME = [shapes.SortKey("TimeStamp", 0)]
 _decode_items = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
 _decode_names = msgspec.json.Decoder(dict[str, str]).decode
 
@@ -57,8 +36,6 @@ _decode_names = msgspec.json.Decoder(dict[str, str]).decode
     "POST /api/link/v1/logs/activity",
     permissions=LINK,
     answer=log_shapes.LogReceipt,
-    example_body=log_shapes.ActivityBatch([REPORTED_ACTIVITY]),
-    example_answer=log_shapes.LogReceipt(1, 0, 0),
 )
 async def report_activity(request: Request, body: log_shapes.ActivityBatch) -> Response:
     """Report activity of accounts and players, such as log-ins. Known entries are left out."""
@@ -75,8 +52,6 @@ async def report_activity(request: Request, body: log_shapes.ActivityBatch) -> R
     "POST /api/link/v1/logs/trades",
     permissions=LINK,
     answer=log_shapes.LogReceipt,
-    example_body=log_shapes.TradeBatch([REPORTED_TRADE]),
-    example_answer=log_shapes.LogReceipt(1, 0, 0),
 )
 async def report_trades(request: Request, body: log_shapes.TradeBatch) -> Response:
     """Report trades between players, one entry for each party. Known entries are left out."""
@@ -89,43 +64,23 @@ async def report_trades(request: Request, body: log_shapes.TradeBatch) -> Respon
     return await request.change(decide, _encode_receipt)
 
 
-def _declare_list(path: str, answer: type[Page], example: Page) -> Callable[[H], H]:
-    return GROUP.operation(
-        f"GET /api/v1/logs/{path}",
-        permissions=READ_LOGS,
-        answer=answer,
-        rows=shapes.MAX_ENGINE_RECORDS,
-        example_answer=example,
-    )
+def _declare_list(path: str, answer: type[Page], example: Page | None = None) -> Callable[[H], H]:
+    return GROUP.operation(f"GET /api/v1/logs/{path}", permissions=READ_LOGS, answer=answer, example_answer=example)
 
 
-@_declare_list(
-    "user/[userId]/activity",
-    shapes.EnginePage[log_shapes.Activity],
-    shapes.EnginePage(31, 0, 5, 1, [ACTIVITY]),
-)
+@_declare_list("user/[userId]/activity", shapes.EnginePage[log_shapes.Activity])
 async def list_activity_of_user(request: Request, query: log_shapes.LogQuery, user_id: str) -> bytes:
     """List the activity of an account, oldest first. Without `addresses.read`, `Ip` is empty."""
     return await _list_activity(request, query, LogFilter(user_id=user_id))
 
 
-@_declare_list(
-    "player/[playerId]/activity",
-    shapes.EnginePage[log_shapes.Activity],
-    shapes.EnginePage(31, 0, 5, 1, [ACTIVITY]),
-)
+@_declare_list("player/[playerId]/activity", shapes.EnginePage[log_shapes.Activity])
 async def list_activity_of_player(request: Request, query: log_shapes.LogQuery, player_id: str) -> bytes:
     """List the activity of a player, oldest first. Without `addresses.read`, `Ip` is empty."""
     return await _list_activity(request, query, LogFilter(player_id=player_id))
 
 
-@_declare_list(
-    "user/[userId]/ip",
-    shapes.EnginePage[log_shapes.UsedAddress],
-    shapes.EnginePage(
-        1, 0, 5, 1, [log_shapes.UsedAddress(ADDRESS, LOG_TIME, {samples.TOKEN_ID: samples.OTHER_PLAYER})]
-    ),
-)
+@_declare_list("user/[userId]/ip", shapes.EnginePage[log_shapes.UsedAddress])
 async def list_addresses_of_user(request: Request, query: shapes.EngineQuery, user_id: str) -> bytes:
     """List the addresses of an account, and who else used them. It needs `addresses.read` too."""
     page = paging.read_engine_query(query)
@@ -142,11 +97,7 @@ async def list_addresses_of_user(request: Request, query: shapes.EngineQuery, us
     return _encode_page(found.total, page, records)
 
 
-@_declare_list(
-    "trade",
-    shapes.SortedEnginePage[log_shapes.Trade],
-    shapes.SortedEnginePage(31, 0, 5, 1, [TRADE], BY_TIME),
-)
+@_declare_list("trade", shapes.SortedEnginePage[log_shapes.Trade])
 async def list_trades(request: Request, query: log_shapes.TradeQuery) -> bytes:
     """List trades, oldest first. Without `addresses.read`, `Ip` is empty."""
     page = paging.read_engine_query(query)
@@ -180,11 +131,7 @@ async def list_private_messages(request: Request, query: shapes.EngineQuery) -> 
     return _encode_page(0, paging.read_engine_query(query), ())
 
 
-@_declare_list(
-    "guild/[guildId]/activity",
-    shapes.EnginePage[log_shapes.NoEntry],
-    EMPTY_PAGE,
-)
+@_declare_list("guild/[guildId]/activity", shapes.EnginePage[log_shapes.NoEntry], EMPTY_PAGE)
 async def list_activity_of_guild(request: Request, query: shapes.EngineQuery, guild_id: str) -> bytes:
     """List the activity of a guild: always empty, because no game reports it."""
     del request, guild_id

@@ -15,8 +15,7 @@ from gamekeeper.game.world.refusals import (
     NoSuchGlobalVariable,
     NoSuchServerVariable,
 )
-from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import READ, READ_PLAYERS, REVALIDATED, Group, H, needs
 from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.players.variable_shapes import (
@@ -32,8 +31,6 @@ from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.world.catalogue import ServerVariable as StoredVariable
 
-# Examples for the documents, made of the demo data.
-SERVER_VARIABLE = variable_shapes.ServerVariable("Double Experience", "dxp", 2, 10, "Events", samples.DOUBLE_XP, 0)
 GROUP = Group("Server variables", "Variables of the server itself, which the game declares.", place=40)
 GROUPS = (GROUP,)
 NEWEST, GLOBAL = "/api/v1/variables", "/api/v1/variables/global"
@@ -41,7 +38,6 @@ REFUSALS = {
     NEWEST: IdRefusals(InvalidServerVariable, NoSuchServerVariable),
     GLOBAL: IdRefusals(InvalidGlobalVariable, NoSuchGlobalVariable),
 }
-CHANGED = ChangedServerVariable(*msgspec.structs.astuple(SERVER_VARIABLE), VariableId=samples.DOUBLE_XP)
 
 
 @GROUP.operation(
@@ -50,7 +46,6 @@ CHANGED = ChangedServerVariable(*msgspec.structs.astuple(SERVER_VARIABLE), Varia
     cache=REVALIDATED,
     answer=shapes.Paged[ServerVariable],
     rows=shapes.MAX_ENGINE_RECORDS,
-    example_answer=shapes.Paged(1, 0, 10, 1, [SERVER_VARIABLE]),
 )
 async def list_server_variables(request: Request, query: shapes.VariableQuery) -> bytes:
     """List the variables of the server by id, in pages."""
@@ -64,9 +59,6 @@ async def list_server_variables(request: Request, query: shapes.VariableQuery) -
     permissions=READ_PLAYERS,
     access=READ,
     answer=shapes.Legacy[ServerVariable],
-    rows=MOST_PAGE_ROWS,
-    example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(1, 0, 1, [SERVER_VARIABLE]),
 )
 async def list_server_variables_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List the variables of the server by id, in the legacy format."""
@@ -78,8 +70,6 @@ async def list_server_variables_legacy(request: Request, body: shapes.LegacyPage
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=shapes.Legacy[ServerVariable],
-    rows=MOST_PAGE_ROWS,
-    example_answer=shapes.Legacy(1, 0, 1, [SERVER_VARIABLE]),
 )
 async def list_global_variables(request: Request, query: shapes.LegacyQuery) -> bytes:
     """List the variables of the server like `POST`, for clients that fall back to `GET`."""
@@ -95,7 +85,6 @@ def _declare_get(root: str, name: str) -> Callable[[H], H]:
         cache=REVALIDATED,
         answer=ServerVariable,
         refusals=REFUSALS[root],
-        example_answer=SERVER_VARIABLE,
     )
 
 
@@ -112,7 +101,6 @@ async def get_variable(request: Request, variable_id: str) -> bytes:
     cache=REVALIDATED,
     answer=HeadValueOnly,
     refusals=REFUSALS[NEWEST],
-    example_answer=HeadValueOnly(10),
 )
 async def get_server_variable_value(request: Request, variable_id: str) -> bytes:
     """Get only the value of a variable of the server, as `Value`."""
@@ -125,7 +113,6 @@ async def get_server_variable_value(request: Request, variable_id: str) -> bytes
     cache=REVALIDATED,
     answer=AnyValueOnly,
     refusals=REFUSALS[GLOBAL],
-    example_answer=AnyValueOnly(10),
 )
 async def get_global_variable_value(request: Request, variable_id: str) -> bytes:
     """Get only the value of a variable of the server, as `value`."""
@@ -139,8 +126,6 @@ def _declare_set(root: str, name: str) -> Callable[[H], H]:
         permissions=needs("world.write"),
         answer=ChangedServerVariable,
         refusals=(*REFUSALS[root], WrongValueType),
-        example_body=SetAnyVariable(10),
-        example_answer=CHANGED,
     )
 
 
