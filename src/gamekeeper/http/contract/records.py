@@ -49,7 +49,7 @@ def _plan(shape: type[Struct], kinds: tuple[type, ...], own: tuple[str, ...]) ->
         for read, row in zip(readers, rows, strict=True):
             values += read(row)
         for place, format_time in times:
-            if values[place] is not None:
+            if isinstance(values[place], int):
                 values[place] = format_time(values[place])
         return shape(*pick(values)) if is_start else shape(**dict(zip(order, pick(values), strict=True)))
 
