@@ -4,9 +4,11 @@ Of the types, `extra` is read by http/server/bodies.py and queries.py, and `extr
 """
 
 from collections.abc import Sized
-from typing import Annotated, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from msgspec import Meta, Struct
+
+from gamekeeper.ground.settings import MOST_PAGE_ROWS
 
 
 def describe(text: str) -> Meta:
@@ -53,6 +55,7 @@ class PageRange(NamedTuple):
 class Page(Shape):
     """The first fields of a page of a list."""
 
+    MOST_ROWS: ClassVar = MOST_PAGE_ROWS
     total: PlainInt32
     page: PlainInt32
     page_size: PlainInt32

@@ -4,18 +4,20 @@ Of the types of values, `extra` is read by bodies.py and queries.py, and `extra_
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.ground import wire
+from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.ground.wire import PRINTABLE, Guid, Instant, PlainInt32, describe
 from gamekeeper.http.server.query_values import (
     CHANGE_NUMBER,
     make_lenient_reader,
     read_end,
     read_lenient_direction,
+    read_mail_cursor,
     read_start,
 )
 
@@ -62,17 +64,25 @@ Phrase = Annotated[str, Meta(extra={"strip": True}, extra_json_schema=STRIPPED)]
 TIME = {"format": "date-time", "type": "string"}
 END_DESCRIPTION = "A time without a fraction includes its whole second."
 
+CURSOR_SCHEMA = {"pattern": f"^{CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$", "type": "string"}
+
+
+def describe_cursor(records: str) -> Meta:
+    """Describe the position in a list at which the page before ended."""
+    text = f"Older {records} than this position: `Next` of the previous page."
+    return Meta(description=text, extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA})
+
 
 def describe_start(text: str) -> Meta:
-    """Describe a query parameter that is the start of a range of times."""
+    """Describe the start of a time range, which is read as milliseconds."""
     return Meta(description=text, extra={"read": read_start, "schema": TIME})
 
 
-def describe_end(text: str) -> Meta:
-    return Meta(description=text, extra={"read": read_end, "schema": TIME})
+def describe_end(text: str, more: str = "") -> Meta:
+    """Describe the end of a time range, which is read as milliseconds. `more` follows the sentence about seconds."""
+    return Meta(description=f"{text} {END_DESCRIPTION} {more}".rstrip(), extra={"read": read_end, "schema": TIME})
 
 
-CURSOR_SCHEMA = {"pattern": f"^{CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$", "type": "string"}
 # format of a page of the audit log or security log → default limit and largest limit; larger values count as the latter
 LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
 
@@ -82,6 +92,7 @@ LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
 # * READ_ONLY: fields of our answers that strict bodies ignore, so that callers can send back a record they have read.
 # * FURTHER: a body may have further fields, which are kept. Names nearly like those of the shape are still rejected,
 #   except these.
+# * MOST_ROWS: most records of a page.
 # * SENT_TOO: bodies and answers have the shape.
 # * CHOICE: the shapes of which a body has one, for the documents: name of a field, and its value → shape.
 
@@ -144,6 +155,11 @@ class Held(Struct):
     Message: str
     Code: str
     ApprovalId: Guid
+
+
+def encode_answer(answer: object) -> bytes:
+    """Encode what a handler or a change answers, unless it is encoded already."""
+    return answer if isinstance(answer, bytes) else encode(answer)
 
 
 def describe_code(codes: Sequence[str]) -> dict[str, object]:
@@ -256,6 +272,7 @@ class SearchQuery(PageQuery, frozen=True):
 class Paged(Struct, Generic[R]):
     """A page of records. `encode_paged` encodes it."""
 
+    MOST_ROWS: ClassVar = MOST_PAGE_ROWS
     Total: PlainInt32
     Page: PlainInt32
     PageSize: PlainInt32
@@ -271,6 +288,7 @@ class SortKey(Struct):
 class EnginePage(Struct, Generic[R]):
     """A page of records of the engine's lists of guilds and logs. `encode_engine_page` encodes it."""
 
+    MOST_ROWS: ClassVar = MAX_ENGINE_RECORDS
     Total: PlainInt32
     Page: PlainInt32
     PageSize: PlainInt32
@@ -283,6 +301,7 @@ class EnginePage(Struct, Generic[R]):
 class SortedEnginePage(Struct, Generic[R]):
     """A page like EnginePage, of the list that says how it is sorted."""
 
+    MOST_ROWS: ClassVar = MAX_ENGINE_RECORDS
     Total: PlainInt32
     Page: PlainInt32
     PageSize: PlainInt32
@@ -295,6 +314,7 @@ class SortedEnginePage(Struct, Generic[R]):
 class Legacy(Struct, Generic[R]):
     """A page of records in the format of the POST lists. `encode_legacy` encodes it."""
 
+    MOST_ROWS: ClassVar = MOST_PAGE_ROWS
     total: PlainInt32
     Page: PlainInt32
     count: PlainInt32

@@ -7,23 +7,20 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.background_jobs import Job, Run
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.insight import activity, activity_series
 from gamekeeper.game.insight.activity_series import (
     MAX_POINTS,
-    ActivityPoint,
     ActivitySeries,
     Retention,
-    RetentionCohort,
     TooManyPoints,
 )
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.ground.wire import Instant, PlainInt64, Shape
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, READ_PLAYERS, Group
-from gamekeeper.http.contract.shapes import END_DESCRIPTION, Limit, describe, describe_end, describe_start
+from gamekeeper.http.contract.shapes import TIME, Limit, describe, describe_end, describe_start
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.request import Request, Services
 from gamekeeper.store.audit.history import NEVER
@@ -49,11 +46,11 @@ ActivityFrom = Annotated[
         "26 weeks or 12 months before the end."
     ),
 ]
-ActivityTo = Annotated[
-    int, describe_end(f"The last point is the step that this time is in. Default: now. {END_DESCRIPTION}")
-]
+ActivityTo = Annotated[int, describe_end("The last point is the step that this time is in. Default: now.")]
 CohortsFrom = Annotated[int, describe_start("First day. Default: 60 days before the last one.")]
-CohortsTo = Annotated[int, describe_end("Last day. Default: today.")]
+CohortsTo = Annotated[
+    int, Meta(description="Last day. Default: today.", extra={"read": query_values.read_end, "schema": TIME})
+]
 
 
 class SessionsQuery(Struct, frozen=True):
@@ -84,61 +81,23 @@ class PlaySessions(Shape):
     next: str | None
 
 
-# Examples for the documents, made of the demo data.
-PLAY_SESSION = PlaySession(samples.REALM, "2026-01-31T10:30:00.000Z", samples.TIME, 5400)
-ACTIVITY_SERIES = ActivitySeries(
-    "2026-01-31T00:00:00.000Z",
-    samples.TIME,
-    "day",
-    [
-        ActivityPoint(
-            "2026-01-31T00:00:00.000Z",
-            online=11.25,
-            online_max=19,
-            active=31,
-            new=2,
-            returning=3,
-            play_seconds=486000,
-            sign_ins=12,
-            requests=51840,
-            errors=0,
-        )
-    ],
+GROUP = Group(
+    "Activity", "Players online over time, active and new players, retention, and play sessions.", 380, READ_PLAYERS
 )
-RETENTION = Retention(
-    "2025-12-03", "2026-01-31", [RetentionCohort("2026-01-20", players=4, day1=3, day7=2, day30=None)]
-)
-GROUP = Group("Activity", "Players online over time, active and new players, retention, and play sessions.", place=380)
 GROUPS = (GROUP,)
 TOO_MANY_POINTS = f"is too early: the range has more than {MAX_POINTS:,} points"
 
 TOO_EARLY = "must not be before 1970"
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/activity",
-    permissions=READ_PLAYERS,
-    answer=ActivitySeries,
-    rows=MAX_POINTS,
-    gated=True,
-    refusals=(no.TooManyLongReads,),
-    example_answer=ACTIVITY_SERIES,
-)
+@GROUP.operation("GET /api/keeper/v1/activity", answer=ActivitySeries, rows=MAX_POINTS, gated=True)
 async def get_activity(request: Request, query: ActivityQuery) -> bytes:
     """Get numbers over time, such as players online, active and new players, and play time."""
     since, until = _read_range(query)
     return await _encode(request, lambda tx: activity_series.load(tx, query.step, since, until))
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/activity/retention",
-    permissions=READ_PLAYERS,
-    answer=Retention,
-    rows=MAX_POINTS,
-    gated=True,
-    refusals=(no.TooManyLongReads,),
-    example_answer=RETENTION,
-)
+@GROUP.operation("GET /api/keeper/v1/activity/retention", answer=Retention, rows=MAX_POINTS, gated=True)
 async def get_retention(request: Request, query: RetentionQuery) -> bytes:
     """Get the new players of each day, and how many of them were online 1, 7 and 30 days later."""
     since, until = _read_range(query)
@@ -155,14 +114,8 @@ async def _encode(request: Request, load: Callable[[Reading], Coroutine[Any, Any
         raise BadField(field="from", problem=TOO_MANY_POINTS) from None
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/players/[lookupKey]/sessions",
-    permissions=READ_PLAYERS,
-    answer=PlaySessions,
-    rows=MOST_AT_ONCE,
-    example_answer=PlaySessions([PLAY_SESSION], None),
-)
-async def list_play_sessions(request: Request, query: SessionsQuery) -> bytes:
+@GROUP.operation("GET /api/keeper/v1/players/[lookupKey]/sessions", rows=MOST_AT_ONCE)
+async def list_play_sessions(request: Request, query: SessionsQuery) -> PlaySessions:
     """List when a player was online, and on which game server, newest first."""
 
     async def look(tx: Reading) -> list[presence.PlaySession]:
@@ -172,7 +125,7 @@ async def list_play_sessions(request: Request, query: SessionsQuery) -> bytes:
     rows = await request.services.keeper.store.read(look)
     page = rows[: query.limit]
     following = str(page[-1].started_at) if len(rows) > query.limit else None
-    return shapes.encode(PlaySessions([_make_session(each) for each in page], following))
+    return PlaySessions([_make_session(each) for each in page], following)
 
 
 def _read_range(query: ActivityQuery | RetentionQuery) -> tuple[int | None, int | None]:

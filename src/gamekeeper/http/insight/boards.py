@@ -14,13 +14,10 @@ from gamekeeper.game.insight.board_shapes import (
     HiddenState,
     SaveBoard,
     SaveSeason,
-    SeasonRecord,
-    StandingRecord,
     StandingsPage,
     StartSeason,
 )
 from gamekeeper.game.insight.refusals import NoSuchBoard, NoSuchSeason
-from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.ground.wire import Body
 from gamekeeper.http.audit.history import ACCOUNTS_ROLE
 from gamekeeper.http.contract import samples, shapes
@@ -31,7 +28,6 @@ from gamekeeper.http.server import paging
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.insight.boards import HiddenAccount
 
 SeasonNumber = Annotated[Positive, describe("Number of the season; default the running or last one.")]
 Around = Annotated[Text, describe("Name or id of a player: the page has it in the middle. `page` is ignored.")]
@@ -46,21 +42,7 @@ class StandingsQuery(PageQuery, frozen=True):
     player: Around | UnsetType = UNSET
 
 
-WRITE_BOARDS = needs("boards.write")
-# Examples for the documents, made of the demo data.
-SEASON_RECORD = SeasonRecord(1, "Spring", samples.TIME, samples.END_OF_DAY, "final", complete=True)
-BOARD_RECORD = BoardRecord(
-    name=samples.BOARD,
-    title="Most silver",
-    ranks="item",
-    thing_id=samples.COIN,
-    thing="Silver Mark",
-    gain=False,
-    hide_staff=True,
-    public=False,
-    seasons=[SEASON_RECORD],
-)
-GROUP = Group("Boards", "Rankings of players in seasons, for leaderboards.", place=350)
+GROUP = Group("Boards", "Rankings of players in seasons, for leaderboards.", 350, needs("boards.write"))
 GROUPS = (GROUP,)
 LONGEST_NUMBER = 9  # digits of a season's number
 
@@ -71,15 +53,7 @@ PathParameter("board", "The board's name.", samples.BOARD, NoSuchBoard)
 PathParameter("season", "The season's number.", "1", NoSuchSeason)
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/boards",
-    permissions=READ_PLAYERS,
-    answer=BoardList,
-    rows=MANY,
-    gated=True,
-    refusals=(no.TooManyLongReads,),
-    example_answer=BoardList([BOARD_RECORD], [HiddenAccount(*samples.NAMED_USER)]),
-)
+@GROUP.operation("GET /api/keeper/v1/boards", permissions=READ_PLAYERS, answer=BoardList, rows=MANY, gated=True)
 async def list_boards(request: Request) -> bytes:
     """List all boards with their newest seasons, and the accounts that are hidden from them."""
 
@@ -92,78 +66,60 @@ async def list_boards(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/keeper/v1/boards",
-    permissions=WRITE_BOARDS,
     answer=BoardRecord,
     refusals=(refusals.BoardExists, refusals.TooManyBoards),
     example_body=CreateBoard("richest", "Richest players", "item", samples.COIN),
-    example_answer=BOARD_RECORD,
 )
 async def create_board(request: Request, body: CreateBoard) -> Response:
     """Create a board with its first season."""
-    return await request.change(partial(boards.create, draft=body), shapes.encode)
+    return await request.change(partial(boards.create, draft=body))
 
 
 @GROUP.operation(
     "PUT /api/keeper/v1/boards/[board]",
-    permissions=WRITE_BOARDS,
     answer=BoardRecord,
     example_body=SaveBoard(Title="Richest players", Public=True),
-    example_answer=BOARD_RECORD,
 )
 async def save_board(request: Request, body: SaveBoard) -> Response:
     """Change the title of a board, whether it hides staff, and whether it is public."""
-    return await request.change(partial(boards.edit, name=request.params[0], wanted=body), shapes.encode)
+    return await request.change(partial(boards.edit, name=request.params[0], wanted=body))
 
 
-@GROUP.operation(
-    "DELETE /api/keeper/v1/boards/[board]",
-    permissions=WRITE_BOARDS,
-    answer=BoardRecord,
-    example_answer=BOARD_RECORD,
-)
+@GROUP.operation("DELETE /api/keeper/v1/boards/[board]", answer=BoardRecord)
 async def delete_board(request: Request) -> Response:
     """Delete a board with all its seasons and their final standings."""
-    return await request.change(partial(boards.delete, name=request.params[0]), shapes.encode)
+    return await request.change(partial(boards.delete, name=request.params[0]))
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/boards/[board]/seasons",
-    permissions=WRITE_BOARDS,
     answer=BoardRecord,
     refusals=(refusals.SeasonRunning, refusals.TooManyBoards),
     example_body=StartSeason(Title="Summer"),
-    example_answer=BOARD_RECORD,
 )
 async def start_season(request: Request, body: StartSeason) -> Response:
     """Start or plan a season. One that is open ends when the new one starts."""
-    return await request.change(partial(boards.start_season, name=request.params[0], draft=body), shapes.encode)
+    return await request.change(partial(boards.start_season, name=request.params[0], draft=body))
 
 
 @GROUP.operation(
     "PUT /api/keeper/v1/boards/[board]/seasons/[season]",
-    permissions=WRITE_BOARDS,
     answer=BoardRecord,
     refusals=(refusals.SeasonRunning, refusals.SeasonEnded),
     example_body=SaveSeason(Title="First summer"),
-    example_answer=BOARD_RECORD,
 )
 async def save_season(request: Request, body: SaveSeason) -> Response:
     """Change the title or the end of a season that is not over, or end it now."""
     name, number = request.params[0], _read_number(request.params)
-    return await request.change(partial(boards.edit_season, name=name, number=number, wanted=body), shapes.encode)
+    return await request.change(partial(boards.edit_season, name=name, number=number, wanted=body))
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/boards/[board]/standings",
     permissions=READ_PLAYERS,
-    answer=StandingsPage,
-    rows=MOST_PAGE_ROWS,
     refusals=(refusals.NoSuchSeason, no.NoSuchPlayer, refusals.NotOnBoard),
-    example_answer=StandingsPage(
-        *(1, 0, 5, 1), BOARD_RECORD, SEASON_RECORD, [StandingRecord(1, *samples.NAMED_PLAYER, 1185)]
-    ),
 )
-async def list_standings(request: Request, query: StandingsQuery) -> bytes:
+async def list_standings(request: Request, query: StandingsQuery) -> StandingsPage:
     """List a page of a season's standings, highest first, or the neighbours of a player."""
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
@@ -172,7 +128,7 @@ async def list_standings(request: Request, query: StandingsQuery) -> bytes:
         board = await boards.require_board(tx, request.params[0])
         return await boards.report_standings(tx, board, query.season or None, page, query.player or None)
 
-    return shapes.encode(await keeper.boards.read(read))
+    return await keeper.boards.read(read)
 
 
 @GROUP.operation(
@@ -181,11 +137,10 @@ async def list_standings(request: Request, query: StandingsQuery) -> bytes:
     answer=HiddenState,
     refusals=(refusals.TooManyHidden,),
     example_body=HideAccount(Hidden=True),
-    example_answer=HiddenState(*samples.NAMED_USER, hidden=True),
 )
 async def hide_user(request: Request, body: HideAccount) -> Response:
     """Hide all players of an account from all boards, or show them again."""
-    return await request.change(partial(boards.hide, user=request.params[0], hidden=body.Hidden), shapes.encode)
+    return await request.change(partial(boards.hide, user=request.params[0], hidden=body.Hidden))
 
 
 def _read_number(params: tuple[str, ...]) -> int:

@@ -16,27 +16,21 @@ from gamekeeper.ground.instants import format_instant
 from gamekeeper.ground.wire import Body, Guid, Instant, PlainInt64, Shape, describe
 from gamekeeper.http.accounts.account_shapes import NoteText
 from gamekeeper.http.audit.history import ACCOUNTS_ROLE
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import declare_id
-from gamekeeper.http.contract.shapes import CURSOR_SCHEMA, Limit
+from gamekeeper.http.contract.shapes import Limit, describe_cursor
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.caller import Caller
 from gamekeeper.http.server.metrics import COUNTER, GAUGE, MetricFamily, RoomMetrics, Sample, format_sample
-from gamekeeper.http.server.query_values import MailCursor, read_mail_cursor
+from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import signals as rows
 from gamekeeper.store.insight.signals import BAG, BEYOND, SILENT
 
-SignalsBefore = Annotated[
-    query_values.MailCursor,
-    Meta(
-        description="Older signals than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
-    ),
-]
+SignalsBefore = Annotated[query_values.MailCursor, describe_cursor("signals")]
 SignalState = Annotated[Literal["open", "acknowledged"], describe("Only signals in this state.")]
 SignalRule = Annotated[
     Literal["supply", "gain", "gift", "bag", "conservation", "refusals", "silent"],
@@ -103,67 +97,26 @@ class Signals(Shape):
     next: str | None
 
 
-READ_SIGNALS = needs("audit.read")
-# Examples for the documents, made of the demo data.
-SIGNAL = Signal(
-    id=samples.MAIL_ID,
-    rule="gain",
-    state="open",
-    first_at=samples.TIME,
-    last_at=samples.LATER_TIME,
-    times=3,
-    item_id=samples.COIN,
-    item="Silver Mark",
-    player_id=samples.PLAYER_ID,
-    player=samples.PLAYER,
-    giver_id=None,
-    giver=None,
-    server=None,
-    bag_id=None,
-    evidence=SignalEvidence(10_000, 48_000, None, 131_072, None, None, None),
-    acknowledged_at=None,
-    acknowledged_by_id=None,
-    acknowledged_by=None,
-    note=None,
-)
-SIGNAL_DETAILS = SignalDetails(
-    *msgspec.structs.astuple(SIGNAL),
-    changes=[EvidenceChange(4711, 48_000, samples.TIME, *samples.NAMED_PLAYER)],
-    more_changes=0,
-)
-GROUP = Group("Signals", "What rules over changes, requests and game servers have found.", place=130)
+GROUP = Group("Signals", "What rules over changes, requests and game servers have found.", 130, needs("audit.read"))
 GROUPS = (GROUP,)
 
 
 declare_id("signalId", "The signal's id.", samples.MAIL_ID, "signal_id")
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/signals",
-    permissions=READ_SIGNALS,
-    answer=Signals,
-    rows=MOST_AT_ONCE,
-    example_answer=Signals([SIGNAL], samples.MAIL_CURSOR),
-)
-async def list_signals(request: Request, query: SignalsQuery) -> bytes:
+@GROUP.operation("GET /api/keeper/v1/signals", rows=MOST_AT_ONCE)
+async def list_signals(request: Request, query: SignalsQuery) -> Signals:
     """List signals, newest first."""
     read = partial(
         signals.load_page, before=query.before, limit=query.limit, rule=query.rule or None, state=query.state or None
     )
     page, following = await request.services.keeper.store.read(read)
     shown = [make_signal(hide_accounts(each, request.caller)) for each in page]
-    return shapes.encode(Signals(shown, str(MailCursor(*following)) if following else None))
+    return Signals(shown, str(MailCursor(*following)) if following else None)
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/signals/[signalId]",
-    permissions=READ_SIGNALS,
-    answer=SignalDetails,
-    rows=MOST_CHANGES,
-    refusals=(NoSuchSignal,),
-    example_answer=SIGNAL_DETAILS,
-)
-async def get_signal(request: Request, signal_id: str) -> bytes:
+@GROUP.operation("GET /api/keeper/v1/signals/[signalId]", rows=MOST_CHANGES, refusals=(NoSuchSignal,))
+async def get_signal(request: Request, signal_id: str) -> SignalDetails:
     """Get a signal with the changes of its evidence."""
 
     async def read(tx: Reading) -> SignalDetails:
@@ -172,7 +125,7 @@ async def get_signal(request: Request, signal_id: str) -> bytes:
         shown = msgspec.structs.asdict(make_signal(hide_accounts(found, request.caller)))
         return SignalDetails(**shown, changes=changes, more_changes=found.evidence.more)
 
-    return shapes.encode(await request.services.keeper.store.read(read))
+    return await request.services.keeper.store.read(read)
 
 
 @GROUP.operation(
@@ -181,12 +134,11 @@ async def get_signal(request: Request, signal_id: str) -> bytes:
     example_body=AcknowledgeSignal("The event of this weekend."),
     answer=Signal,
     refusals=(NoSuchSignal,),
-    example_answer=SIGNAL,
 )
 async def acknowledge_signal(request: Request, body: AcknowledgeSignal, signal_id: str) -> Response:
     """Acknowledge a signal. One that is acknowledged already stays as it is."""
     decide = partial(signals.acknowledge, signal_id=signal_id, note=body.Note, account_id=request.caller.account_id)
-    return await request.change(decide, lambda found: shapes.encode(make_signal(hide_accounts(found, request.caller))))
+    return await request.change(decide, lambda found: make_signal(hide_accounts(found, request.caller)))
 
 
 def hide_accounts(found: signals.SignalDetails, caller: Caller) -> signals.SignalDetails:
