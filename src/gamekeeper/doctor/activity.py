@@ -75,7 +75,8 @@ async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int
     kept = await economy.read_changes(tx, trimmed, NEVER, 1) if trimmed else []
     erased = max(await ledger.find_last_time(tx, UserDeleted.kind), *(each.at for each in kept), 0)
     first = max(since, oldest // HOUR_MS + 1, min(stored, default=0))
-    counted = await activity.count_sign_ins_by_hour(tx, first * HOUR_MS, end * HOUR_MS)
+    rows = await tx.all(activity.SQL.count_sign_ins_by_hour, first * HOUR_MS, end * HOUR_MS)
+    counted: dict[int, int] = dict(map(tuple, rows))
     for hour in sorted(each for each in {*stored, *counted} if first <= each < end):
         number, events = stored.get(hour, 0), counted.get(hour, 0)
         if number < events or (number > events and hour > erased // HOUR_MS):

@@ -196,9 +196,11 @@ async def _has_sessions(tx: Reading, _: int | None) -> bool:
 
 async def _count_sessions(tx: Writing, checkpoint: Checkpoint, _: int | None) -> bool:
     boundary = await _find_boundary(tx)
-    waiting = await activity.lock_waiting(tx, BATCH_SESSIONS)
-    if len(waiting) < BATCH_SESSIONS:
-        waiting += await activity.lock_continuing(tx, boundary, BATCH_SESSIONS - len(waiting))
+    # Each session has a mark of what is counted: a position in the table would miss sessions that are committed late.
+    found = [*await tx.returning(activity.SQL.waiting, BATCH_SESSIONS)]
+    if len(found) < BATCH_SESSIONS:  # open sessions whose time is counted up to a moment before the boundary
+        found += await tx.returning(activity.SQL.continuing, boundary, BATCH_SESSIONS - len(found))
+    waiting = [WaitingSession(*row) for row in found]
     players = await _read_players(tx, {each.player_id for each in waiting})
     first_minute = (await activity.find_checkpoint(tx, ONLINE)).position
     counts = SessionCounts(checkpoint.position, first_minute, players)
@@ -231,8 +233,8 @@ async def _read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActi
     """Read the activity of players. A last day in the future is of a clock that was ahead: find the right one."""
     players, now = await activity.read_players(tx, ids), await clock.now(tx)
     for each in [each for each in players.values() if each.last_day > (now + MINUTE_MS) // DAY_MS]:
-        last = await activity.find_last_counted(tx, each.player_id)
-        players[each.player_id] = each._replace(last_day=NO_DAY if last is None else min(last, now) // DAY_MS)
+        last = await tx.one(activity.SQL.last_counted, each.player_id)  # of sessions that did not start in the future
+        players[each.player_id] = each._replace(last_day=min(last[0], now) // DAY_MS if last else NO_DAY)
     return players
 
 

@@ -44,7 +44,7 @@ from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.insight import activity, boards
-from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, Season
+from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, HiddenAccount, Season
 from gamekeeper.store.insight.standings import BUCKETS, KIND
 from gamekeeper.store.world import catalogue
 
@@ -63,7 +63,8 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?", re.ASCII)
 async def read_all(tx: Reading, *, accounts: bool) -> BoardList:
     """Read all boards and, if `accounts`, the accounts that are hidden from them."""
     found = [await read_record(tx, each) for each in await boards.read_all(tx)]
-    return BoardList(found, await boards.read_hidden(tx) if accounts else [])
+    hidden = await tx.all(boards.SQL.hidden) if accounts else ()
+    return BoardList(found, [HiddenAccount(*row) for row in hidden])
 
 
 async def read_record(tx: Reading, board: Board, seasons: Sequence[Season] | None = None) -> BoardRecord:
@@ -71,15 +72,9 @@ async def read_record(tx: Reading, board: Board, seasons: Sequence[Season] | Non
     shown = await boards.read_seasons(tx, board.id, SHOWN_SEASONS) if seasons is None else seasons
     now, newest = await clock.now(tx), await ledger.read_last(tx)
     return BoardRecord(
-        name=board.name,
-        title=board.title,
-        ranks=board.ranks,
-        thing_id=board.thing_id,
-        thing=board.thing,
-        gain=board.gain,
-        hide_staff=board.hide_staff,
-        public=board.public,
-        seasons=[_show_season(each, now, newest) for each in shown],
+        *(board.name, board.title, board.ranks, board.thing_id, board.thing),
+        *(board.gain, board.hide_staff, board.public),
+        [_show_season(each, now, newest) for each in shown],
     )
 
 
@@ -145,16 +140,8 @@ async def create(tx: Locking, draft: CreateBoard) -> Decision[BoardRecord]:
     if draft.Ranks == PLAY_TIME and draft.Gain:
         raise BadField(field="Gain", problem="must be left out: play time always counts within the season")
     board = Board(
-        lookup.new_guid(),
-        draft.Name,
-        _require_title(draft.Title),
-        draft.Ranks,
-        thing_id,
-        draft.Gain,
-        draft.HideStaff,
-        draft.Public,
-        now,
-        thing,
+        *(lookup.new_guid(), draft.Name, _require_title(draft.Title), draft.Ranks, thing_id),
+        *(draft.Gain, draft.HideStaff, draft.Public, now, thing),
     )
     season = StartSeason(draft.SeasonTitle, draft.StartsAt, draft.EndsAt)
     first = await _make_season(tx, board, season, 1, now)

@@ -198,7 +198,9 @@ async def report_item(tx: Reading, item_id: str, days: Days) -> ItemEconomy:
     """Report an item day by day."""
     total = await _require_item(tx, item_id)
     moved: dict[int, list[DayFlow]] = {}
-    known = {each.day: each for each in await economy.read_days(tx, item_id, *days, LOOK_AHEAD_DAYS)}
+    # the last day before the range on which the item changed is among them, and the next one after it if it is near
+    rows = await tx.all(economy.SQL.days_of_item, item_id, *days, days.last + LOOK_AHEAD_DAYS)
+    known = {row[0]: economy.ItemDay(*row) for row in rows}
     first, last = min((days.first, *known)), max((days.last, *known))
     for flow in await economy.read_flows(tx, item_id, first, last):
         moved.setdefault(flow.day, []).append(flow)

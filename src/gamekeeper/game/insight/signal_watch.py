@@ -308,7 +308,7 @@ class SignalChecks:
 
     async def _examine_due(self, tx: Writing, rule: str, wait_ms: int) -> bool:
         """Examine some due checks. False: there were fewer than a batch, or other instances work on them."""
-        due = await signals.lock_due_checks(tx, rule, wait_ms, BATCH_CHECKS)
+        due = [Check(*row) for row in await tx.returning(signals.SQL.due_checks, rule, wait_ms, BATCH_CHECKS)]
         findings = [found for each in due if (found := await self._examine(tx, each))]
         for each in due:
             await tx.returning(signals.SQL.delete_check, each.rule, each.subject)
@@ -322,8 +322,8 @@ class SignalChecks:
                 return None
             evidence = Evidence(since=check.at, limit=self._limits.silent)
             return Finding(SILENT, check.subject, check.at, evidence)
-        owner = await signals.find_bag_owner(tx, check.subject)
-        if self._limits.bag is None or owner is None or owner == check.player_id:
+        owner = await tx.one(signals.SQL.bag_owner, check.subject)
+        if self._limits.bag is None or owner is None or owner[0] in {None, check.player_id}:
             return None
         return Finding(BAG, check.subject, check.at, evidence, player_id=check.player_id)
 
@@ -352,7 +352,8 @@ class SignalChecks:
 
     async def _judge_slot(self, tx: Reading, slot: int) -> Finding | None:
         factor, first = self._limits.refusals, slot - DAY_SLOTS
-        numbers = await signals.read_refused(tx, first * SLOT_MINUTES, (slot + 1) * SLOT_MINUTES)
+        rows = await tx.all(signals.SQL.refused, first * SLOT_MINUTES, (slot + 1) * SLOT_MINUTES)
+        numbers: Slots = dict(map(tuple, rows))
         refused = numbers.get(slot, 0)
         usual = median_low([numbers.get(each, 0) for each in range(first, slot)])
         if factor is None or refused < LEAST_REFUSED or refused <= factor * usual:

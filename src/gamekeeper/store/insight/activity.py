@@ -79,28 +79,9 @@ async def has_waiting(tx: Reading) -> bool:
     return await tx.one(SQL.has_waiting) is not None
 
 
-async def lock_waiting(tx: Writing, limit: int) -> list[WaitingSession]:
-    """Lock and return sessions that have started or ended since they were counted, by start.
-
-    Each session has a mark of what is counted. A position in the table would miss sessions that are committed late.
-    """
-    return [WaitingSession(*row) for row in await tx.returning(SQL.waiting, limit)]
-
-
-async def lock_continuing(tx: Writing, boundary: int, limit: int) -> list[WaitingSession]:
-    """Lock and return open sessions whose time is counted up to a moment before the boundary."""
-    return [WaitingSession(*row) for row in await tx.returning(SQL.continuing, boundary, limit)]
-
-
 async def read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActivity]:
     rows = await tx.all(SQL.players, as_table({"id": each} for each in ids))
     return {row[0]: PlayerActivity(*row)._replace(is_new=bool(row[3])) for row in rows}
-
-
-async def find_last_counted(tx: Reading, player_id: str) -> int | None:
-    """Return the time up to which the last session of a player is counted that did not start in the future."""
-    row = await tx.one(SQL.last_counted, player_id)
-    return row[0] if row else None
 
 
 def save_sessions(tx: Writing, sessions: Iterable[CountedSession]) -> None:
@@ -150,11 +131,6 @@ def save_hours(tx: Writing, hours: Iterable[Hour]) -> None:
 def save_sign_ins(tx: Writing, sign_ins: Mapping[int, int]) -> None:
     """Store the sign-ins of some hours."""
     tx.defer(SQL.save_sign_ins, as_table({"hour": hour, "sign_ins": count} for hour, count in sign_ins.items()))
-
-
-async def count_sign_ins_by_hour(tx: Reading, start: int, end: int) -> dict[int, int]:
-    """Count the sign-ins of each hour between two times; hours without one are left out."""
-    return {row[0]: row[1] for row in await tx.all(SQL.count_sign_ins_by_hour, start, end)}
 
 
 async def find_oldest_event(tx: Reading) -> int | None:

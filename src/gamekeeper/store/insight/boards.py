@@ -150,10 +150,6 @@ async def is_hidden(tx: Reading, user_id: str) -> bool:
     return await tx.one(SQL.is_hidden, user_id) is not None
 
 
-async def read_hidden(tx: Reading) -> list[HiddenAccount]:
-    return [HiddenAccount(*row) for row in await tx.all(SQL.hidden)]
-
-
 async def count_hidden(tx: Reading) -> int:
     row = await tx.one(SQL.count_hidden)
     return row[0] if row else 0

@@ -223,14 +223,6 @@ async def read_flows(tx: Reading, item_id: str, first: int, last: int) -> list[D
     return [DayFlow(*row) for row in await tx.all(SQL.flows_of_item, item_id, first, last)]
 
 
-async def read_days(tx: Reading, item_id: str, first: int, last: int, ahead: int) -> list[ItemDay]:
-    """Read the totals of an item at the end of the days on which it changed.
-
-    The last day before the range is among them, and the next one after it if that is at most `ahead` days later.
-    """
-    return [ItemDay(*row) for row in await tx.all(SQL.days_of_item, item_id, first, last, last + ahead)]
-
-
 async def read_gifts(
     tx: Reading, wanted: GiftFilter, first: int, last: int, limit: int, offset: int
 ) -> tuple[int, list[GiftSum]]:
@@ -271,22 +263,9 @@ async def read_flow_items(tx: Reading) -> list[str]:
     return [row[0] for row in await tx.all(SQL.flow_items)]
 
 
-async def read_flows_between(tx: Reading, item_ids: Iterable[str], first: int, end: int) -> list[Flow]:
-    return [Flow(*row) for row in await tx.all(SQL.flows_between, _to_ids(item_ids), first, end)]
-
-
-async def read_gifts_between(tx: Reading, first: int, end: int) -> list[GiftFlow]:
-    return [GiftFlow(*row) for row in await tx.all(SQL.gifts_between, first, end)]
-
-
 async def read_key_givers(tx: Reading) -> frozenset[str]:
     """Read the ids of all API keys that ever gave something, also of those that are gone."""
     return frozenset(row[0] for row in await tx.all(SQL.key_givers))
-
-
-async def read_all_days(tx: Reading, item_id: str) -> list[ItemDay]:
-    """Read the totals of an item at the end of all days on which it changed."""
-    return [ItemDay(*row) for row in await tx.all(SQL.all_days, item_id)]
 
 
 async def read_changes_by_player(

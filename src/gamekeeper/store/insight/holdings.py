@@ -118,15 +118,6 @@ async def count_from(tx: Reading, start: RankedBucket | RankedList, most: int) -
     return row[0] if row else 0
 
 
-async def sum_by_item(tx: Reading) -> dict[str, tuple[int, int]]:
-    """Return quantity and number of holders of each item, by the holdings."""
-    return {row[0]: (row[1], row[2]) for row in await tx.all(SQL.sums)}
-
-
-async def count_by_list(tx: Reading) -> dict[tuple[str, str], int]:
-    return {(row[0], row[1]): row[2] for row in await tx.all(SQL.list_sums)}
-
-
 async def sum_buckets(tx: Reading) -> dict[tuple[str, str], int]:
     """Return the number of holders of each counted list, by its buckets."""
     return {(row[0], row[1]): row[2] for row in await tx.all(SQL.bucket_sums)}

@@ -251,20 +251,6 @@ async def add_check(tx: Writing, rule: str, subject: str, player_id: str | None 
     await tx.returning(SQL.add_check, rule, subject, player_id)
 
 
-async def lock_due_checks(tx: Writing, rule: str, wait_ms: int, limit: int) -> list[Check]:
-    return [Check(*row) for row in await tx.returning(SQL.due_checks, rule, wait_ms, limit)]
-
-
-async def find_bag_owner(tx: Reading, bag_id: str) -> str | None:
-    row = await tx.one(SQL.bag_owner, bag_id)
-    return row[0] if row else None
-
-
-async def read_refused(tx: Reading, first_minute: int, end_minute: int) -> Slots:
-    """Return the numbers of refused requests by ten minutes; those without one are missing."""
-    return {row[0]: row[1] for row in await tx.all(SQL.refused, first_minute, end_minute)}
-
-
 async def find_unbalanced(tx: Reading, day: int, limit: int) -> list[Unbalanced]:
     """Return items whose total at the end of a day does not follow from that before, and what came and went."""
     return [Unbalanced(*row) for row in await tx.all(SQL.unbalanced, day, limit)]

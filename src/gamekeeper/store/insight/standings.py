@@ -96,11 +96,6 @@ async def count_above(tx: Reading, season_id: str, key: Key) -> int:
     return blocks + (buckets[0] if buckets else 0) + (own[0] if own else 0)
 
 
-async def count_listed(tx: Reading) -> dict[str, int]:
-    """Return the number of listed players of each season, by their rows."""
-    return {row[0]: row[1] for row in await tx.all(SQL.sums)}
-
-
 async def sum_buckets(tx: Reading) -> dict[str, int]:
     """Return the number of listed players of each season, by its buckets."""
     return {row[0]: row[1] for row in await tx.all(SQL.bucket_sums)}
