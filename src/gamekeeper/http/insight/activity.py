@@ -16,10 +16,10 @@ from gamekeeper.game.insight.activity_series import (
     Retention,
     TooManyPoints,
 )
-from gamekeeper.ground.instants import format_instant
 from gamekeeper.ground.wire import Instant, PlainInt64, Shape
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, READ_PLAYERS, Group
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.contract.shapes import TIME, Limit, describe, describe_end, describe_start
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.request import Request, Services
@@ -138,13 +138,8 @@ def _read_range(query: ActivityQuery | RetentionQuery) -> tuple[int | None, int 
 
 
 def _make_session(row: presence.PlaySession) -> PlaySession:
-    ended = row.ended_at
-    return PlaySession(
-        row.server,
-        format_instant(row.started_at),
-        None if ended is None else format_instant(ended),
-        None if ended is None else (ended - row.started_at) // 1000,
-    )
+    seconds = None if row.ended_at is None else (row.ended_at - row.started_at) // 1000
+    return make_record(PlaySession, row, seconds=seconds)
 
 
 async def _save_requests(services: Services) -> None:

@@ -15,6 +15,7 @@ from gamekeeper.game.insight.refusals import NoSuchBoard, NoSuchSeason
 from gamekeeper.ground.settings import BadSetting, Settings, variable
 from gamekeeper.ground.wire import PageRange, PlainInt32, PlainInt64, Shape
 from gamekeeper.http.contract.operation import NO_TOKEN, READ, REVALIDATED, Route
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.contract.shapes import PageNumber, PageSize
 from gamekeeper.http.insight.boards import SeasonNumber
 from gamekeeper.http.players import players
@@ -113,16 +114,9 @@ async def show_board(request: Request, query: PublicQuery) -> Response:
         return report
 
     found = await keeper.store.read(read)
-    board = found.board
-    return _answer(
-        PublicBoard(
-            *(board.name, board.title, board.ranks, board.thing, board.gain),
-            found.season,
-            [each for each in board.seasons if each.state != "planned"],
-            *page.head(found.total, found.values),
-            [PublicPlace(each.rank, each.name, each.value) for each in found.values],
-        )
-    )
+    begun = [each for each in found.board.seasons if each.state != "planned"]
+    places = [make_record(PublicPlace, each) for each in found.values]
+    return _answer(make_record(PublicBoard, found.board, found, seasons=begun, values=places))
 
 
 async def show_player(request: Request) -> Response:

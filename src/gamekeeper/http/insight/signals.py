@@ -10,15 +10,15 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from gamekeeper.game.core.lookup import parse_guid
 from gamekeeper.game.insight import signals
 from gamekeeper.game.insight.refusals import NoSuchSignal
-from gamekeeper.game.insight.signals import MOST_CHANGES, Evidence, EvidenceChange
+from gamekeeper.game.insight.signals import MOST_CHANGES, EvidenceChange
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.ground.instants import format_instant
 from gamekeeper.ground.wire import Body, Guid, Instant, PlainInt64, Shape, describe
 from gamekeeper.http.accounts.account_shapes import NoteText
 from gamekeeper.http.audit.history import ACCOUNTS_ROLE
 from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import declare_id
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.contract.shapes import Limit, describe_cursor
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.caller import Caller
@@ -147,39 +147,17 @@ def hide_accounts(found: signals.SignalDetails, caller: Caller) -> signals.Signa
 
 
 def make_signal(found: signals.SignalDetails) -> Signal:
-    signal = found.signal
-    return Signal(
-        id=signal.id,
-        rule=signal.rule,
-        state=signal.state,
-        first_at=format_instant(signal.first_at),
-        last_at=format_instant(signal.last_at),
-        times=signal.times,
-        item_id=signal.item_id,
-        item=found.item,
-        player_id=signal.player_id,
-        player=found.player,
-        giver_id=signal.giver_id,
+    signal, evidence = found.signal, found.evidence
+    return make_record(
+        Signal,
+        signal,
+        found,
         giver=found.giver.name or None if found.giver else None,
         server=signal.subject if signal.rule == SILENT and signal.subject != BEYOND else None,
         bag_id=parse_guid(signal.subject) if signal.rule == BAG and signal.player_id else None,
-        evidence=_make_evidence(found.evidence),
-        acknowledged_at=format_instant(signal.acknowledged_at) if signal.acknowledged_at else None,
+        evidence=make_record(SignalEvidence, evidence, amount=evidence.quantity),
         acknowledged_by_id=signal.acknowledged_by,
         acknowledged_by=found.acknowledged_by or None,
-        note=signal.note,
-    )
-
-
-def _make_evidence(evidence: Evidence) -> SignalEvidence:
-    return SignalEvidence(
-        limit=evidence.limit,
-        amount=evidence.quantity,
-        before=evidence.before,
-        after=evidence.after,
-        usual=evidence.usual,
-        since=format_instant(evidence.since) if evidence.since else None,
-        job_id=evidence.job_id,
     )
 
 
