@@ -139,7 +139,7 @@ def test_plans_of_the_economy(world: World) -> None:
     item = COIN.id
     for text in ECONOMY_ROWS:
         world.sql(text, item)
-    world.run(world.keeper.store.write(lambda tx: economy.begin(tx, ZERO_GUID)))
+    world.run(world.keeper.store.write(lambda tx: tx.returning(economy.SQL.begin, ZERO_GUID)))
     key = {"player_id": PLAYER, "kind": "item", "thing_id": item, "quantity": 1, "place": 0}
     keys = as_table([key | {"buckets": 1, "entries": 1, "step": 1}])
     ids, tree = as_table([{"id": item}]), as_tree([("item", item, PLAYER)], [1])

@@ -5,7 +5,7 @@ Reports of boards are pages of standings, and the place of a player.
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, cast
 
 from msgspec import UNSET, UnsetType
 
@@ -44,7 +44,7 @@ from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.insight import activity, boards
-from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, HiddenAccount, Season
+from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, HiddenAccount, Ranks, Season
 from gamekeeper.store.insight.standings import BUCKETS, KIND
 from gamekeeper.store.world import catalogue
 
@@ -72,7 +72,7 @@ async def read_record(tx: Reading, board: Board, seasons: Sequence[Season] | Non
     shown = await boards.read_seasons(tx, board.id, SHOWN_SEASONS) if seasons is None else seasons
     now, newest = await clock.now(tx), await ledger.read_last(tx)
     return BoardRecord(
-        *(board.name, board.title, board.ranks, board.thing_id, board.thing),
+        *(board.name, board.title, cast("Ranks", board.ranks), board.thing_id, board.thing),
         *(board.gain, board.hide_staff, board.public),
         [_show_season(each, now, newest) for each in shown],
     )

@@ -18,7 +18,7 @@ class Board(NamedTuple):
     id: str
     name: str
     title: str
-    ranks: Ranks
+    ranks: str  # level, item, variable or play_time
     thing_id: str | None
     gain: bool
     hide_staff: bool
