@@ -1,12 +1,10 @@
 """Copies of whole tables between databases of either engine, whatever columns they have."""
 
-import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from gamekeeper.store.engine.interface import Reading, Row, Transaction, Value, Writing
-from gamekeeper.store.engine.statements import FOLDER, Statements
+from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
 # SQL conversions for reading and writing columns, so that copied values are the same on both engines.
@@ -38,11 +36,6 @@ _MASKED = {
     "log_addresses": "masked_log_addresses",
     "deliveries": "masked_deliveries",
 }
-_TABLE = re.compile(r"^CREATE\s+TABLE (\w+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
-_COLUMN = re.compile(r"^    (\w+) +\{(\w+)\}", re.MULTILINE)
-
-_TIME = re.compile(r"(^|_)(at|online|used|until|expires)$")
-
 CopiedRow = list[str | int | None]
 
 
@@ -78,19 +71,6 @@ async def read_page(tx: Reading, table: str, columns: Mapping[str, str], after: 
 async def read_parts(tx: Reading, table: str, columns: Mapping[str, str], first: str, last: str) -> list[CopiedRow]:
     """Read the rows of a table that belong to the accounts or players between two ids."""
     return _normalize(await tx.all(_PARTS[table], first, last), columns)
-
-
-@cache
-def read_column_types(table: str) -> Mapping[str, str]:
-    """Return the columns of a table that have a placeholder type in schema.sql, such as {guid}: column, placeholder."""
-    schema = (FOLDER / "schema.sql").read_text(encoding="utf-8")
-    found: dict[str, str] = dict(_TABLE.findall(schema))
-    return dict(_COLUMN.findall(found.get(table, "")))
-
-
-def is_time(column: str, word: str) -> bool:
-    """Return whether a column of schema.sql has times, by its name and its placeholder type."""
-    return word == "long" and bool(_TIME.search(column))
 
 
 def fill(tx: Writing, table: str, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
