@@ -113,21 +113,7 @@ _CREATE_INDEX = re.compile(
 _INDEX_NAME = re.compile(r"(?<=INDEX)\s+")  # the space before the index name in a CREATE INDEX statement
 POLL_SECONDS = 0.5
 REPORT_AFTER_SECONDS = 2.0  # if building an index takes longer than this, log what it waits for
-_DROPS = (
-    SQL.drop_players_by_rank,
-    SQL.drop_players_by_user,
-    SQL.drop_players_by_class,
-    SQL.drop_players_by_map,
-    SQL.drop_players_by_seen,
-    SQL.drop_players_by_part,
-    SQL.drop_users_by_part,
-    SQL.drop_players_by_part_added,
-    SQL.drop_players_by_part_removed,
-    SQL.drop_players_by_part_renamed,
-    SQL.drop_users_by_part_added,
-    SQL.drop_users_by_part_removed,
-    SQL.drop_users_by_part_renamed,
-)
+_DROPS = [statement for name, statement in SQL.named.items() if name.startswith(("drop_players_", "drop_users_"))]
 
 
 async def read_index_names(tx: Reading) -> set[str]:
