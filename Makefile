@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install setup test tests bulk long lint house types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs clients diagrams texts site package lock clean
+.PHONY: run install setup test tests bulk long lint house types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators schema docs clients diagrams texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -83,6 +83,9 @@ bench-quick: .venv/dev ## the main ratios with 10,000 players, in under three mi
 
 generators: .venv/dev .venv/generators/ready ## clients of five generators from /api/openapi.json, compiled and run against a server
 	$(BIN)/pytest tests/generators
+
+schema: .venv/dev ## print the database schema that the migrations build on ENGINE=sqlite
+	@$(BIN)/python scripts/print_schema.py $(or $(ENGINE),sqlite)
 
 docs: .venv/dev ## generate docs/settings.md, cli.md, operations.md, permissions.md and changes.md
 	$(BIN)/python scripts/generate_docs.py

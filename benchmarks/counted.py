@@ -12,18 +12,18 @@ from benchmarks.worlds import SQLITE, BenchWorld
 from gamekeeper.demo.world import COIN
 from gamekeeper.game.core.writes import Intent
 from gamekeeper.game.insight import boards
-from gamekeeper.game.insight.boards import BoardDraft, SeasonDraft
+from gamekeeper.game.insight.board_shapes import CreateBoard
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
 from gamekeeper.http import keeper_builder
 from gamekeeper.store.insight import boards as board_rows
 
 # every player of the demo's loader has this item
-BOARD = BoardDraft("bench", "Silver", "item", COIN.id, gain=False, hide_staff=False, public=False)
+BOARD = CreateBoard("bench", "Silver", "item", COIN.id, HideStaff=False)
 RANKED = f"item:{COIN.id}"
 ENVIRONMENT = {"GAMEKEEPER_RANKED": RANKED}  # of a server that keeps the ranked list
 # the demo's own boards are not counted: one board is measured
-ONE_BOARD = f"UPDATE seasons SET final = TRUE WHERE board_id NOT IN (SELECT id FROM boards WHERE name = '{BOARD.name}')"  # noqa: S608 - our own names
+ONE_BOARD = f"UPDATE seasons SET final = TRUE WHERE board_id NOT IN (SELECT id FROM boards WHERE name = '{BOARD.Name}')"  # noqa: S608 - our own names
 # 1: all changes are counted, by the economy and by all seasons that are not final
 UP_TO_DATE = (
     "SELECT CASE WHEN (SELECT seq FROM economy) >= (SELECT MAX(seq) FROM ledger) AND NOT EXISTS ("
@@ -50,8 +50,8 @@ def is_up_to_date(world: BenchWorld) -> bool:
 
 async def _catch_up(keeper: Keeper) -> None:
     await keeper.economy.follow(0)  # not `catch_up`, which does not choose the ranked lists
-    if await board_rows.find(keeper.store, BOARD.name) is None:
-        decide = partial(boards.create, draft=BOARD, season=SeasonDraft())
+    if await board_rows.find(keeper.store, BOARD.Name) is None:
+        decide = partial(boards.create, draft=BOARD)
         await keeper.changes.apply(Intent(request_id="bench"), decide, lambda _: b"")
     await keeper.economy.follow(0)
     await keeper.boards.catch_up()

@@ -22,7 +22,7 @@ PART = "T5-holders"
 GROWTH_LIMIT, GROWTH_GOAL = 1.5, 1.25  # first page of a large game against that of a small one
 PATHS = {  # what is listed → path of its operation
     "holders": f"/api/keeper/v1/economy/items/{COIN.id}/holders",
-    "standings": f"/api/keeper/v1/boards/{counted.BOARD.name}/standings",
+    "standings": f"/api/keeper/v1/boards/{counted.BOARD.Name}/standings",
 }
 
 

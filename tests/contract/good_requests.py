@@ -15,10 +15,10 @@ import guild_values
 import held_gifts
 import invitations
 import people
+from gamekeeper.game.insight.board_shapes import SaveBoard, SaveSeason, StartSeason
 from gamekeeper.http.access import credential_shapes, role_shapes
 from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import WRITE, Operation, Route
-from gamekeeper.http.insight import board_shapes
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.world import link_shapes
 from signalling import SIGNAL_ID, insert_signal
@@ -121,7 +121,7 @@ KEPT_FIELDS: Mapping[object, int] = {
     credential_shapes.RotateKey: 1,
     credential_shapes.LogIn: 3,
     link_shapes.Warp: 1,
-    **dict.fromkeys((board_shapes.SaveBoard, board_shapes.StartSeason, board_shapes.SaveSeason), 1),
+    **dict.fromkeys((SaveBoard, StartSeason, SaveSeason), 1),
 }
 
 

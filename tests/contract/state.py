@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 
 from expectations import FOLLOWING
-from gamekeeper.store.engine.statements import FOLDER
+from gamekeeper.store.engine.schema import assemble
 from world import World
 
 # Tables that a refused request may change: guesses, known callers and addresses, and the log of failed guesses; tokens
@@ -29,8 +29,7 @@ SELECT (SELECT COALESCE(MAX(seq), 0) FROM ledger), (SELECT COUNT(*) FROM presenc
 
 @cache
 def tables() -> tuple[str, ...]:
-    text = (FOLDER / "schema.sql").read_text(encoding="utf-8")
-    return tuple(re.findall(r"^CREATE TABLE (\w+)", text, re.MULTILINE))
+    return tuple(each.name for each in assemble("sqlite") if each.kind == "TABLE")
 
 
 def fingerprint(world: World, but: Collection[str] = UNWATCHED) -> Mapping[str, str]:
@@ -50,6 +49,5 @@ def totals(world: World) -> tuple[int, ...]:
 
 @cache
 def columns() -> Mapping[str, tuple[str, ...]]:
-    text = (FOLDER / "schema.sql").read_text(encoding="utf-8")
-    found: list[tuple[str, str]] = re.findall(r"^CREATE TABLE (\w+) \(\n(.*?)^\)", text, re.MULTILINE | re.DOTALL)
-    return {table: tuple(re.findall(r"^    ([a-z_0-9]+) +\S", body, re.MULTILINE)) for table, body in found}
+    column = re.compile(r"^    ([a-z_0-9]+) +\S", re.MULTILINE)
+    return {each.name: tuple(column.findall(each.text)) for each in assemble("sqlite") if each.kind == "TABLE"}

@@ -1,4 +1,4 @@
-"""The migrations build the schema on both engines, and refusals are complete."""
+"""The assembled schema is what the migrations build on both engines, and refusals are complete."""
 
 import asyncio
 from collections.abc import Iterator
@@ -12,14 +12,15 @@ from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.ground import settings
 from gamekeeper.http.server.errors import find_status
 from gamekeeper.store.engine.interface import Store, Writing
-from gamekeeper.store.engine.migrate import migrate, split_script
-from gamekeeper.store.engine.statements import FOLDER, Statement
+from gamekeeper.store.engine.migrate import migrate
+from gamekeeper.store.engine.schema import assemble
+from gamekeeper.store.engine.statements import Statement
 
 
 async def build_from_schema(store: Store) -> None:
     async def apply(tx: Writing) -> None:
-        for text in split_script((FOLDER / "schema.sql").read_text(encoding="utf-8"), store.engine):
-            await tx.returning(Statement("schema", {"": text}))
+        for each in assemble(store.engine):
+            await tx.returning(Statement("schema", {"": each.text}))
 
     await store.write(apply)
 
@@ -35,7 +36,7 @@ async def build_schema(url: str, *, by_migrations: bool) -> None:
 
 @pytest.fixture
 def two_schemas(databases: Any) -> Iterator[tuple[str, str]]:
-    """Return the URLs of a database made by the migrations and of one made from schema.sql."""
+    """Return the URLs of a database made by the migrations and of one made from the assembled schema."""
     urls = databases.empty(), databases.empty()
     for url, by_migrations in zip(urls, (True, False), strict=True):
         asyncio.run(build_schema(url, by_migrations=by_migrations))
@@ -45,7 +46,7 @@ def two_schemas(databases: Any) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.both_engines
-def test_migrations_build_exactly_the_schema(two_schemas: tuple[str, str]) -> None:
+def test_assembled_schema_is_what_the_migrations_build(two_schemas: tuple[str, str]) -> None:
     ours, theirs = (catalogues.read_schema(url) for url in two_schemas)
     assert len(ours) > 20
     assert catalogues.differences(ours, theirs) == []

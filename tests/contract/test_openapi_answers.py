@@ -17,7 +17,6 @@ import staff
 from described import FORM, IGNORED, JSON, RAW, SETTINGS, TOLERANT_RAW, Operation, each_operation, hold
 from gamekeeper.demo import loader
 from gamekeeper.game.access import tokens
-from gamekeeper.http.access.roles import ROLE_RECORD
 from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import NO_TOKEN, WRITE
 from gamekeeper.store.accounts import users
@@ -49,7 +48,7 @@ def drop_each_field(value: object) -> Iterator[object]:
 
 
 def furnish(world: World) -> None:
-    staff.save_role(world, samples.ROLE, ROLE_RECORD.Permissions)
+    staff.save_role(world, samples.ROLE, ["moderation.mute", "players.read"])
     api_keys.insert(world, samples.KEY_ID, samples.USER_ID)
     invitations.insert(world, samples.USER_ID)
     world.call("PUT", f"/api/link/v1/servers/{samples.REALM}", body={"Lease": 3600})

@@ -36,7 +36,7 @@ def test_signals_find_both_incidents_and_each_day_has_its_holders(demo_database:
         assert recent.first_at - past.last_at > 8 * DAY_MS
         today = await clock.now(keeper.store) // DAY_MS
         days = economy_reports.Days(today - DAYS + 1, today)
-        report = await economy_reports.report_item(keeper.store, keeper.economy, world.COIN.id, days)
+        report = await keeper.economy.read(lambda tx: economy_reports.report_item(tx, world.COIN.id, days))
         assert all(each.holders for each in report.days)
         assert await faults(keeper) == []
 

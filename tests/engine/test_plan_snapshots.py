@@ -20,7 +20,8 @@ import pytest
 import world as worlds
 from gamekeeper.store.engine import postgres_connection, sqlite
 from gamekeeper.store.engine.migrate import migrate
-from gamekeeper.store.engine.statements import FOLDER, Statements, count_parameters, list_files
+from gamekeeper.store.engine.schema import assemble
+from gamekeeper.store.engine.statements import Statements, count_parameters, list_files
 from postgres_sessions import connected
 
 Plans = dict[str, list[str]]  # the lines of the plan of each statement
@@ -195,12 +196,11 @@ SCANNING = {
 }
 ON_THE_FLY = {"copies.tables"}  # may build an index while it runs: of the names of the tables
 SCAN = re.compile(r"SCAN (\w+)(?: EXISTS)?(?: USING (?:COVERING )?INDEX (\w+))?")
-PARTIAL = re.compile(r"CREATE (?:UNIQUE )?INDEX (\w+)[^;]*?\bWHERE\b")
 
 
 def test_sqlite_scans_no_large_table_and_builds_no_index_while_a_statement_runs() -> None:
     """A partial index, such as that of the accounts with powers, may be scanned: it has few of the table's rows."""
-    partial = set(PARTIAL.findall((FOLDER / "schema.sql").read_text(encoding="utf-8")))
+    partial = {each.name for each in assemble("sqlite") if each.kind == "INDEX" and "WHERE" in each.text}
     texts = {name: render("sqlite") for name, render in list_statements()}
     scanning, on_the_fly = set[str](), set[str]()
     for name, plan in read(FILES / "sqlite.txt").items():

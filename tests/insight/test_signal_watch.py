@@ -8,7 +8,7 @@ import pytest
 
 from economics import catch_up, give
 from gamekeeper.game.insight import economy, signals
-from gamekeeper.game.insight.signals import Evidence, EvidenceChange, Finding, raise_findings
+from gamekeeper.game.insight.signals import Evidence, Finding, ListedChange, raise_findings
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.insight import signals as rows
 from gamekeeper.store.insight.signals import BEYOND, SUPPLY
@@ -82,7 +82,7 @@ def make_findings(world: World, *minutes: int, subject: str = COIN.id) -> list[F
             SUPPLY,
             subject,
             start + 60_000 * minute,
-            Evidence(limit=3, quantity=100 + minute, changes=(EvidenceChange(number + 1, minute),)),
+            Evidence(limit=3, quantity=100 + minute, changes=(ListedChange(number + 1, minute),)),
             item_id=COIN.id,
         )
         for number, minute in enumerate(minutes)

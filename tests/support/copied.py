@@ -32,7 +32,7 @@ def is_untouched(url: str) -> bool:
 
 def _rows(world: World, table: str) -> list[str]:
     columns = ", ".join(state.columns()[table])
-    return sorted(repr([_alike(value) for value in row]) for row in world.sql(f"SELECT {columns} FROM {table}"))  # noqa: S608 - names out of schema.sql
+    return sorted(repr([_alike(value) for value in row]) for row in world.sql(f"SELECT {columns} FROM {table}"))  # noqa: S608 - names out of the schema
 
 
 def _alike(value: Any) -> Any:

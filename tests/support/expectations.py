@@ -3,16 +3,15 @@
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 
-from gamekeeper.store.engine import statements
+from gamekeeper.store.engine.schema import assemble
 from world import Answer, World
 
 JSON = "application/json; charset=utf-8"
-SCHEMA = (Path(statements.__file__).parent / "schema.sql").read_text(encoding="utf-8")
+ALL_TABLES = [each.name for each in assemble("sqlite") if each.kind == "TABLE"]
 # sums that follow the audit log in the background, and before a read
-FOLLOWING = re.findall(r"^CREATE TABLE (economy|item_\w+|holdings|ranked_\w+|standing\w+)", SCHEMA, re.MULTILINE)
-TABLES = [each for each in re.findall(r"^CREATE TABLE (\w+)", SCHEMA, re.MULTILINE) if each not in FOLLOWING]
+FOLLOWING = [each for each in ALL_TABLES if re.match("economy|item_|holdings|ranked_|standing", each)]
+TABLES = [each for each in ALL_TABLES if each not in FOLLOWING]
 
 
 def refused(answer: Answer, status: int, code: str, part: str = "") -> None:

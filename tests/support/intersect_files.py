@@ -92,7 +92,7 @@ def contents(world: World) -> dict[str, list[str]]:
 def _select_alike(table: str) -> Statement:
     unlike = UNLIKE if table in ("ledger", "imports") else set[str]()
     columns = ", ".join(each for each in state.columns()[table] if each not in unlike)
-    return Statement(f"rows of {table}", {"": f"SELECT {columns} FROM {table}"})  # noqa: S608 - names out of schema.sql
+    return Statement(f"rows of {table}", {"": f"SELECT {columns} FROM {table}"})  # noqa: S608 - names out of the schema
 
 
 # --- an import and its report --------------------------------------------------------------------------------------

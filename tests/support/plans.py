@@ -42,7 +42,7 @@ SHORT = {
 }
 
 
-class Watched:
+class Watched(Reading):
     """A store or snapshot that records the statements it runs."""
 
     def __init__(self, tx: Any, asked: Asked) -> None:

@@ -236,7 +236,7 @@ class World:
 
 @cache
 def _select_all(table: str) -> Statement:
-    return Statement(f"all rows of {table}", {"": f"SELECT * FROM {table}"})  # noqa: S608 - names out of schema.sql
+    return Statement(f"all rows of {table}", {"": f"SELECT * FROM {table}"})  # noqa: S608 - names out of the schema
 
 
 @contextmanager

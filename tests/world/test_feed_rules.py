@@ -11,7 +11,7 @@ import pytest
 from game_server import until_they_wait
 from gamekeeper.game.world import feed
 from gamekeeper.game.world.feed import Feed, FeedPage, FeedQuery
-from gamekeeper.store.engine.interface import DatabaseUnavailable, Row, Store, Value
+from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Row, Store, Value
 from gamekeeper.store.engine.statements import Statement
 from people import BOB, COIN, USER_IDS
 from world import World
@@ -42,7 +42,7 @@ def numbers(told: FeedPage) -> list[int]:
     return [each.seq for each in told.changes]
 
 
-class Watched:
+class Watched(Reading):
     """A store that records its statements, and can pretend that the database is unavailable."""
 
     def __init__(self, store: Store) -> None:

@@ -8,13 +8,14 @@ import msgspec
 from gamekeeper.cli import terminal
 from gamekeeper.cli.terminal import Database, Option, Output, command
 from gamekeeper.game.core import lookup
-from gamekeeper.game.insight import activity_series
+from gamekeeper.game.insight import activity_series, flows
 from gamekeeper.game.insight import economy_reports as reports
-from gamekeeper.game.insight.activity_series import Span, TooManyPoints
+from gamekeeper.game.insight.activity_series import TooManyPoints
+from gamekeeper.game.insight.economy_reports import EconomyPage, GiftsPage, GiftSum, HoldersPage, ItemEconomy
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import instants
-from gamekeeper.http.insight import activity, economy, economy_shapes
-from gamekeeper.http.server.paging import PageRange
+from gamekeeper.ground.wire import PageRange
+from gamekeeper.http.insight import activity
 from gamekeeper.store.insight.economy import GiftFilter
 from gamekeeper.store.insight.holdings import ITEM, VARIABLE
 from gamekeeper.store.world import catalogue
@@ -22,9 +23,7 @@ from gamekeeper.store.world import catalogue
 LIST_LIMIT = 1000
 UP_TO = "Counted up to change {}{}."
 NOT_COMPLETE = "Some players are not counted yet: run the command again."
-EconomyReport = (
-    economy_shapes.EconomyPage | economy_shapes.ItemEconomy | economy_shapes.HoldersPage | economy_shapes.GiftsPage
-)
+EconomyReport = EconomyPage | ItemEconomy | HoldersPage | GiftsPage
 
 
 class DayType(click.ParamType[int]):
@@ -73,32 +72,26 @@ def economy_(
             await keeper.economy.recount()
         await keeper.economy.catch_up()
         if variable:
-            return await _load_holders(keeper, VARIABLE, await _find_id(keeper, VARIABLE, variable), part)
+            variable_id = await _find_id(keeper, VARIABLE, variable)
+            return await keeper.economy.read(lambda tx: reports.report_holders(tx, VARIABLE, variable_id, part))
         item_id = await _find_id(keeper, ITEM, item) if item else None
         if item_id and holders:
-            return await _load_holders(keeper, ITEM, item_id, part)
+            return await keeper.economy.read(lambda tx: reports.report_holders(tx, ITEM, item_id, part))
         most = reports.MAX_DAYS if staff or not item_id else reports.MAX_ITEM_DAYS
         days = await reports.choose_days(keeper.store, since, until, most)
         if staff:
             wanted = GiftFilter(item_id, await _find_giver(keeper, giver) if giver else None)
-            given = await reports.report_gifts(keeper.store, keeper.economy, wanted, days, limit, part.offset)
-            return economy.make_gifts_page(given, part)
+            return await keeper.economy.read(lambda tx: reports.report_gifts(tx, wanted, days, part))
         if item_id:
-            return economy.make_item(await reports.report_item(keeper.store, keeper.economy, item_id, days))
-        found = await reports.report_items(keeper.store, keeper.economy, days, limit, part.offset)
-        return economy.make_items_page(found, part)
+            return await keeper.economy.read(lambda tx: reports.report_item(tx, item_id, days))
+        return await keeper.economy.read(lambda tx: reports.report_items(tx, days, part))
 
     report = terminal.run_on_database(database, load)
     table, note = _make_table(report)
-    lines = [note, UP_TO.format(report.UpTo.Seq, f" of {report.UpTo.At}" if report.UpTo.At else "")]
+    lines = [note, UP_TO.format(report.up_to.seq, f" of {report.up_to.at}" if report.up_to.at else "")]
     return Output(
-        table, msgspec.to_builtins(report), lines, [] if report.UpTo.Complete else [f"WARNING: {NOT_COMPLETE}"]
+        table, msgspec.to_builtins(report), lines, [] if report.up_to.complete else [f"WARNING: {NOT_COMPLETE}"]
     )
-
-
-async def _load_holders(keeper: Keeper, kind: str, thing_id: str, part: PageRange) -> economy_shapes.HoldersPage:
-    found = await reports.report_holders(keeper.store, keeper.economy, kind, thing_id, part.limit, part.offset)
-    return economy.make_holders_page(found, part)
 
 
 async def _find_id(keeper: Keeper, kind: str, name: str) -> str:
@@ -115,47 +108,42 @@ async def _find_giver(keeper: Keeper, name: str) -> str:
 
 def _make_table(report: EconomyReport) -> tuple[list[tuple[str, ...]], str]:
     """Return a report's table, and the line below it."""
-    if isinstance(report, economy_shapes.EconomyPage):
+    if isinstance(report, EconomyPage):
         rows = [
             (
-                each.Name or each.ItemId,
-                *_to_texts(each.Quantity, each.Holders, _add(each.Created), _add(each.Destroyed)),
+                each.name or each.item_id,
+                *_to_texts(each.quantity, each.holders, each.created.total, each.destroyed.total),
             )
-            for each in report.Values
+            for each in report.values
         ]
         heads = ("ITEM", "IN CIRCULATION", "HOLDERS", "CREATED", "DESTROYED")
-        return [heads, *rows], f"Created and destroyed from {report.From} to {report.To}."
-    if isinstance(report, economy_shapes.ItemEconomy):
-        sources = economy_shapes.Sources.__struct_fields__
+        return [heads, *rows], f"Created and destroyed from {report.first} to {report.last}."
+    if isinstance(report, ItemEconomy):
         rows = [
             (
-                each.Day,
-                *_to_texts(each.Quantity, each.Holders),
-                *(f"+{getattr(each.Created, name)} -{getattr(each.Destroyed, name)}" for name in sources),
+                each.day,
+                *_to_texts(each.quantity, each.holders),
+                *(f"+{each.created.by_source[name]} -{each.destroyed.by_source[name]}" for name in flows.SOURCES),
             )
-            for each in report.Days
+            for each in report.days
         ]
-        heads = ("DAY", "IN CIRCULATION", "HOLDERS", *(name.upper() for name in sources))
-        note = f"{report.Name or report.ItemId}: {report.Quantity} in circulation, {report.Holders} holders."
+        heads = ("DAY", "IN CIRCULATION", "HOLDERS", *(name.upper() for name in flows.SOURCES))
+        note = f"{report.name or report.item_id}: {report.quantity} in circulation, {report.holders} holders."
         return [heads, *rows], note
-    if isinstance(report, economy_shapes.HoldersPage):
-        rows = [(str(each.Rank), each.Name or "-", each.PlayerId, str(each.Quantity)) for each in report.Values]
-        more = "" if report.Ranked else " The setting `ranked` does not name it, so at most 100 are shown."
-        in_all = terminal.format_count(report.Total if report.Holders is None else report.Holders, "holder")
+    if isinstance(report, HoldersPage):
+        rows = [(str(each.rank), each.name or "-", each.player_id, str(each.quantity)) for each in report.values]
+        more = "" if report.ranked else " The setting `ranked` does not name it, so at most 100 are shown."
+        in_all = terminal.format_count(report.total if report.holders is None else report.holders, "holder")
         return [("RANK", "PLAYER", "ID", "QUANTITY"), *rows], f"{in_all} in all.{more}"
     rows = [
-        (each.Name or _name_giver(each), each.Source, each.ItemName or each.ItemId, *_to_texts(each.Given, each.Taken))
-        for each in report.Values
+        (each.name or _name_giver(each), each.source, each.item_name or each.item_id, str(each.given), str(each.taken))
+        for each in report.values
     ]
-    return [("WHO", "SOURCE", "ITEM", "GIVEN", "TAKEN"), *rows], f"From {report.From} to {report.To}."
+    return [("WHO", "SOURCE", "ITEM", "GIVEN", "TAKEN"), *rows], f"From {report.first} to {report.last}."
 
 
-def _name_giver(gift: economy_shapes.GiftSum) -> str:
-    return "(command line)" if gift.GiverId is None else f"(deleted) {gift.GiverId}"
-
-
-def _add(sums: economy_shapes.Sources) -> int:
-    return sum(msgspec.structs.astuple(sums))
+def _name_giver(gift: GiftSum) -> str:
+    return "(command line)" if gift.giver_id is None else f"(deleted) {gift.giver_id}"
 
 
 def _to_texts(*values: object) -> tuple[str, ...]:
@@ -188,15 +176,13 @@ async def activity_(
     """
     try:
         if retention:
-            found = await keeper.store.read(lambda tx: activity_series.load_cohorts(tx, since, until))
-            cohorts = activity.make_retention(*found)
-            rows = [_to_texts(*msgspec.structs.astuple(each)) for each in cohorts.Cohorts]
+            found = await keeper.store.read(lambda tx: activity_series.load_retention(tx, since, until))
+            rows = [_to_texts(*msgspec.structs.astuple(each)) for each in found.cohorts]
             heads = ("DAY", "NEW", "AFTER 1 DAY", "AFTER 7 DAYS", "AFTER 30 DAYS")
-            note = f"From {cohorts.From} to {cohorts.To}. A dash: that day is not over."
-            return Output([heads, *rows], msgspec.to_builtins(cohorts), [note])
-        span = Span(since, until)
-        series = activity.make_series(await keeper.store.read(lambda tx: activity_series.load(tx, step, span)))
+            note = f"From {found.first} to {found.last}. A dash: that day is not over."
+            return Output([heads, *rows], msgspec.to_builtins(found), [note])
+        series = await keeper.store.read(lambda tx: activity_series.load(tx, step, since, until))
     except TooManyPoints:
         raise click.UsageError(f"--from {activity.TOO_MANY_POINTS}.") from None
-    rows = [(each.At[:16], *_to_texts(*msgspec.structs.astuple(each)[1:])) for each in series.Points]
+    rows = [(each.at[:16], *_to_texts(*msgspec.structs.astuple(each)[1:])) for each in series.points]
     return Output([ACTIVITY_HEADS, *rows], msgspec.to_builtins(series))

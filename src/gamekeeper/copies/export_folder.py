@@ -23,7 +23,7 @@ from gamekeeper.copies.lines import (
 )
 from gamekeeper.game.core import lookup
 from gamekeeper.ground.instants import format_instant, parse_instant
-from gamekeeper.store.engine import copies
+from gamekeeper.store.engine import schema
 from gamekeeper.store.engine.migrate import AppliedMigration
 
 TIME, TRUTH, JSON, GUID, PLAIN = "time", "truth", "json", "guid", "plain"
@@ -93,14 +93,14 @@ class ExportManifest(msgspec.Struct, frozen=True):
 
 def classify_columns(table: str, columns: Sequence[str]) -> dict[str, str]:
     """Return the JSON format of each database column in an export: time, truth (boolean), json, guid or plain."""
-    words = copies.read_column_types(table)
+    words = schema.read_column_types(table)
     return {column: _classify(column, words.get(column, "")) for column in columns}
 
 
 def _classify(column: str, word: str) -> str:
     if column == "buffs":  # the column `buffs` holds a JSON list as text
         return JSON
-    return TIME if copies.is_time(column, word) else _WORDS.get(word, PLAIN)
+    return TIME if schema.is_time(column, word) else _WORDS.get(word, PLAIN)
 
 
 def format_row(row: Sequence[Any], kinds: Mapping[str, str]) -> dict[str, object]:

@@ -31,7 +31,6 @@ from gamekeeper.store.insight.activity import (
     Checkpoint,
     Cohort,
     Hour,
-    Minute,
     Period,
     PlayerActivity,
     WaitingSession,
@@ -42,7 +41,7 @@ from gamekeeper.store.players.presence import StoredSession
 OF_HOURS = ("online_sum", "requests", "errors", "sign_ins")  # numbers of days that are sums over their hours
 OF_DAYS = (*OF_HOURS, "play_ms", "new_players")  # numbers of weeks and months that are sums over their days
 Row = TypeVar("Row", Hour, Period)
-Number = TypeVar("Number", Minute, Hour, Period, Cohort)
+Dated = TypeVar("Dated", Period, Cohort)
 
 
 async def check_sums(tx: Reading, found: Findings) -> None:
@@ -53,11 +52,12 @@ async def check_sums(tx: Reading, found: Findings) -> None:
         since = (await activity.find_checkpoint(tx, SESSIONS)).position // HOUR_MS
         # a day whose first hours are deleted cannot be added up
         first = hours[0].hour // DAY_HOURS if hours[0].hour <= since else -(-hours[0].hour // DAY_HOURS)
-        stored = [each for each in days if each.day >= first]
-        _compare_sums(found, "day", stored, _sum(hours, OF_HOURS, lambda each: each.hour // DAY_HOURS), OF_HOURS, first)
+        sums = _sum(hours, OF_HOURS, lambda each: each.hour // DAY_HOURS)
+        _compare(found, "day", _by_day(days), sums, (*OF_HOURS, "online_max"), first, "hours")
     for step in PERIODS[1:]:
         sums = _sum(days, OF_DAYS, lambda each, step=step: find_first_day(step, each.day))
-        _compare_sums(found, step, await activity.read_periods(tx, step, 0, NEVER), sums, OF_DAYS, 0)
+        stored = _by_day(await activity.read_periods(tx, step, 0, NEVER))
+        _compare(found, step, stored, sums, (*OF_DAYS, "online_max"), 0, "days")
 
 
 async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int]) -> None:
@@ -75,7 +75,8 @@ async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int
     kept = await economy.read_changes(tx, trimmed, NEVER, 1) if trimmed else []
     erased = max(await ledger.find_last_time(tx, UserDeleted.kind), *(each.at for each in kept), 0)
     first = max(since, oldest // HOUR_MS + 1, min(stored, default=0))
-    counted = await activity.count_sign_ins_by_hour(tx, first * HOUR_MS, end * HOUR_MS)
+    rows = await tx.all(activity.SQL.count_sign_ins_by_hour, first * HOUR_MS, end * HOUR_MS)
+    counted: dict[int, int] = dict(map(tuple, rows))
     for hour in sorted(each for each in {*stored, *counted} if first <= each < end):
         number, events = stored.get(hour, 0), counted.get(hour, 0)
         if number < events or (number > events and hour > erased // HOUR_MS):
@@ -83,7 +84,7 @@ async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int
             found.add(ERROR, "activity", f"{message} {ADVICE}")
 
 
-def _sum(rows: Iterable[Row], names: Sequence[str], find_day: Callable[[Row], int]) -> dict[int, Counter[str]]:
+def _sum(rows: Iterable[Row], names: Sequence[str], find_day: Callable[[Row], int]) -> dict[int, Period]:
     """Add up the numbers of shorter steps by the first day of a longer one.
 
     The most players online are the most of any shorter step, not a sum.
@@ -93,25 +94,7 @@ def _sum(rows: Iterable[Row], names: Sequence[str], find_day: Callable[[Row], in
         own, numbers = sums.setdefault(find_day(row), Counter()), row._asdict()
         own.update({name: numbers[name] for name in names})
         own["online_max"] = max(own["online_max"], row.online_max)
-    return sums
-
-
-def _compare_sums(
-    found: Findings,
-    step: str,
-    stored: Iterable[Period],
-    sums: Mapping[int, Counter[str]],
-    names: Sequence[str],
-    first: int,
-) -> None:
-    rows = {each.day: each._asdict() for each in stored}
-    for day in sorted(each for each in {*rows, *sums} if each >= first):
-        for name in (*names, "online_max"):
-            kept, counted = rows.get(day, {}).get(name, 0), sums.get(day, Counter[str]())[name]
-            if kept != counted:
-                message = f"The rollup of {step} {format_day(day)} has {kept} for {name}"
-                parts = "hours" if step == "day" else "days"
-                found.add(ERROR, "activity", f"{message}; its {parts} give {counted}. {ADVICE}")
+    return {day: Period(day, **own) for day, own in sums.items()}
 
 
 PAGE = 2_000  # sessions that are in memory at a time
@@ -212,18 +195,13 @@ async def _read_by_player(tx: Reading) -> AsyncIterator[list[StoredSession]]:
 async def _compare_periods(tx: Reading, found: Findings, recount: Recount) -> None:
     # players who were absent are known only while all sessions are there
     absent = ("returned",) if recount.is_complete and not recount.has_future else ()
+    names = ("active", "new_players", "play_ms", *absent)
     for step in PERIODS:
         first = find_first_day(step, recount.first_day) if recount.is_complete else recount.first_day
-        stored = {each.day: each for each in await activity.read_periods(tx, step, 0, NEVER)}
-        counted = {each.day: each for each in recount.counts.list_periods(step)}
-        for day in sorted(each for each in {*stored, *counted} if each >= first):
-            both = stored.get(day, Period(day)), counted.get(day, Period(day))
-            _compare(found, f"{step} {format_day(day)}", *both, ("active", "new_players", "play_ms", *absent))
-    stored = {each.day: each for each in await activity.read_cohorts(tx, 0, NEVER)}
-    counted = {each.day: each for each in recount.counts.list_cohorts()}
-    for day in sorted(each for each in {*stored, *counted} if each >= recount.first_day):
-        both = stored.get(day, Cohort(day)), counted.get(day, Cohort(day))
-        _compare(found, f"new players of {format_day(day)}", *both, ("players", *RETENTION_DAYS.values()))
+        stored = _by_day(await activity.read_periods(tx, step, 0, NEVER))
+        _compare(found, step, stored, _by_day(recount.counts.list_periods(step)), names, first)
+    stored, counted = _by_day(await activity.read_cohorts(tx, 0, NEVER)), _by_day(recount.counts.list_cohorts())
+    _compare(found, "new players of", stored, counted, ("players", *RETENTION_DAYS.values()), recount.first_day)
 
 
 async def _compare_online(tx: Reading, found: Findings, recount: Recount, first: int) -> None:
@@ -236,24 +214,36 @@ async def _compare_online(tx: Reading, found: Findings, recount: Recount, first:
         found.add(ERROR, "activity", f"The rollup of {where.format(base, online)}. {ADVICE}")
     minutes = {each.minute: each for each in await activity.read_minutes(tx, position, NEVER)}
     right = {each.minute: each for each in counted}
-    for minute in sorted(each for each in {*minutes, *right} if each >= max(position, first)):
-        both = minutes.get(minute, Minute(minute)), right.get(minute, Minute(minute))
-        _compare(found, f"minute {minute}", *both, ("started", "ended"))
+    _compare(found, "minute", minutes, right, ("started", "ended"), max(position, first))
     end = position // HOUR_MINUTES
-    stored = {each.hour: each for each in await activity.read_hours(tx, 0, NEVER)}
     start = min(recount.counts.started, default=position)
-    for hour in sum_hours(counted, Checkpoint(start, 0), end * HOUR_MINUTES)[0]:
-        if hour.hour >= recount.first_day * DAY_HOURS and hour.hour > end - HOURS_KEPT:
-            kept = stored.get(hour.hour, Hour(hour.hour))
-            _compare(found, f"hour {hour.hour}", kept, hour, ("online_sum", "online_max"))
+    hours = {each.hour: each for each in sum_hours(counted, Checkpoint(start, 0), end * HOUR_MINUTES)[0]}
+    stored = {each.hour: each for each in await activity.read_hours(tx, 0, NEVER) if each.hour in hours}
+    earliest = max(recount.first_day * DAY_HOURS, end - HOURS_KEPT + 1)
+    _compare(found, "hour", stored, hours, ("online_sum", "online_max"), earliest)
 
 
-def _compare(found: Findings, what: str, stored: Number, counted: Number, names: Iterable[str]) -> None:
-    for name in names:
-        kept, right = getattr(stored, name), getattr(counted, name)
-        if kept != right:
-            message = f"The rollup of {what} has {kept} for {name}; its sessions give {right}"
-            found.add(ERROR, "activity", f"{message}. {ADVICE}")
+def _by_day(rows: Iterable[Dated]) -> dict[int, Dated]:
+    return {each.day: each for each in rows}
+
+
+def _compare(
+    found: Findings,
+    what: str,
+    stored: Mapping[int, object],
+    counted: Mapping[int, object],
+    names: Sequence[str],
+    first: int,
+    parts: str = "sessions",
+) -> None:
+    """Compare numbers by minute, hour or day from the first one on. A number without a row is zero."""
+    for key in sorted(each for each in {*stored, *counted} if each >= first):
+        where = f"{what} {key if what in {'minute', 'hour'} else format_day(key)}"
+        for name in names:
+            kept, right = (getattr(rows.get(key), name, 0) for rows in (stored, counted))
+            if kept != right:
+                message = f"The rollup of {where} has {kept} for {name}; its {parts} give {right}"
+                found.add(ERROR, "activity", f"{message}. {ADVICE}")
 
 
 CHECKS = (Check(90, ("activity",), lambda it: check(it.tx, it.found, it.progress)),)

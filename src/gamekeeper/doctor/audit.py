@@ -1,7 +1,7 @@
 """The doctor's checks of the audit log and of single values.
 
 The audit log must have the item totals of the slots, and its time must not go back. Single values are JSON that cannot
-be read, and times and change numbers that nothing can show; which columns have them says schema.sql.
+be read, and times and change numbers that nothing can show; which columns have them says `schema`.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, NOTE, REPAIR_ADVICE, Ch
 from gamekeeper.game.core.change import Codec
 from gamekeeper.store.core import ledger
 from gamekeeper.store.core.ledger import NoEpoch, read_state
-from gamekeeper.store.engine import clock, copies
+from gamekeeper.store.engine import clock, copies, schema
 from gamekeeper.store.engine.interface import Reading, Snapshot, Store
 from gamekeeper.store.players import items
 from gamekeeper.store.world import catalogue
@@ -91,14 +91,14 @@ async def check_values(tx: Snapshot, found: Findings, store: Store, progress: Pr
 
 def _find_rules(table: str, now: int, json_types: set[str]) -> dict[str, Rule]:
     rules: dict[str, Rule] = {}
-    for column, word in copies.read_column_types(table).items():
+    for column, word in schema.read_column_types(table).items():
         if word in json_types:
             rules[column] = Rule("not JSON", _is_json)
         elif (table, column) in NUMBERS:
             rules[column] = _limit(f"not from 1 to {MAX_CHANGE}", 1, MAX_CHANGE)
         elif (table, column) in CLOCKS:
             rules[column] = _limit("before 1970 or more than a year ahead", 0, now + YEAR_MS)
-        elif copies.is_time(column, word) and (table, column) not in GAME_TIMES:
+        elif schema.is_time(column, word) and (table, column) not in GAME_TIMES:
             rules[column] = _limit("not a time from the year 1 to 9999", FIRST_TIME, LAST_TIME)
     return rules
 

@@ -40,8 +40,8 @@ async def check(tx: Reading, found: Findings, codec: Codec, progress: Progress) 
 
 async def _check_buckets(tx: Reading, found: Findings) -> None:
     """Compare the numbers of listed players with those of the buckets, in final seasons too."""
-    listed, buckets = await standings.count_listed(tx), await standings.sum_buckets(tx)
-    for season_id, there, said in compare(listed, buckets, 0):
+    listed: dict[str, int] = dict(map(tuple, await tx.all(standings.SQL.sums)))
+    for season_id, there, said in compare(listed, await standings.sum_buckets(tx), 0):
         found.add(ERROR, BOARDS, f"Season {season_id} lists {there} players; its buckets count {said}. {ADVICE}")
 
 

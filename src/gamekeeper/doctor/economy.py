@@ -30,6 +30,7 @@ from gamekeeper.game.players.changes import PlayersLoaded
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.statements import as_table
 from gamekeeper.store.insight import economy, holdings
 from gamekeeper.store.insight.economy import CountedChange, EconomyState, Flow, GiftFlow, ItemDay
 from gamekeeper.store.insight.holdings import ITEM, Holding
@@ -80,8 +81,9 @@ class _Differences:
 
     async def take_off(self, tx: Reading, first: int, end: int) -> None:
         """Take off the stored numbers of the days from `first` to the one before `end`."""
-        stored = await economy.read_flows_between(tx, self._items, first, end)
-        self._add(stored, await economy.read_gifts_between(tx, first, end), -1)
+        items = as_table({"id": each} for each in self._items)
+        stored = [Flow(*row) for row in await tx.all(economy.SQL.flows_between, items, first, end)]
+        self._add(stored, [GiftFlow(*row) for row in await tx.all(economy.SQL.gifts_between, first, end)], -1)
         self._flows = Counter({key: number for key, number in self._flows.items() if number})
         self._gifts = Counter({key: number for key, number in self._gifts.items() if number})
 
@@ -164,7 +166,7 @@ async def _compare(
     found: list[_Compared] = []
     quantity, holders = total
     later, stepped = sorted(gains), sorted(steps)
-    for row in reversed(await economy.read_all_days(tx, item)):
+    for row in map(ItemDay._make, reversed(await tx.all(economy.SQL.all_days, item))):
         while later and later[-1] > row.day:
             quantity -= gains[later.pop()]
         while stepped and stepped[-1] > row.day:
@@ -306,12 +308,14 @@ def _has_bulk_load(changes: Iterable[CountedChange]) -> bool:
 
 async def _check_totals(tx: Reading, found: Findings) -> None:
     """Compare the totals of items and of ranked lists with the holdings."""
-    held, counted = await holdings.sum_by_item(tx), await economy.read_totals(tx)
+    held = {item: (quantity, holders) for item, quantity, holders in await tx.all(holdings.SQL.sums)}
+    counted = await economy.read_totals(tx)
     for item, there, said in compare(held, counted, (0, 0)):
         message = f"Item {item}: {there[1]} players hold {there[0]}; the total says {said[0]} of {said[1]} players."
         found.add(ERROR, ECONOMY, f"{message} {ADVICE}")
-    lengths, buckets = await holdings.count_by_list(tx), await holdings.sum_buckets(tx)
-    ours = {key: length for key, length in lengths.items() if key in buckets}
+    buckets = await holdings.sum_buckets(tx)
+    lengths = await tx.all(holdings.SQL.list_sums)
+    ours = {(kind, thing_id): length for kind, thing_id, length in lengths if (kind, thing_id) in buckets}
     for (kind, thing_id), there, said in compare(ours, buckets, 0):
         message = f"The ranking by {kind} {thing_id} has {there} players; its buckets count {said}."
         found.add(ERROR, ECONOMY, f"{message} {ADVICE}")

@@ -84,7 +84,7 @@ def find_next_start(step: str, start: int) -> int:
 
 
 def format_day(day: int) -> str:
-    return _to_date(day).isoformat()
+    return encode_date(day).decode()
 
 
 def read_weekday(at: int) -> int:

@@ -15,9 +15,10 @@ from gamekeeper.game.world import logs as log_rules
 from gamekeeper.game.world.logs import LogFilter, LogSlice
 from gamekeeper.store.access import api_keys, security_log
 from gamekeeper.store.audit.history import NEVER
-from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.interface import Reading, Row, Value
 from gamekeeper.store.engine.statements import (
     AFTER_CLASHES,
+    Statement,
     Statements,
     as_table,
     as_tree,
@@ -139,7 +140,7 @@ def test_plans_of_the_economy(world: World) -> None:
     item = COIN.id
     for text in ECONOMY_ROWS:
         world.sql(text, item)
-    world.run(world.keeper.store.write(lambda tx: economy.begin(tx, ZERO_GUID)))
+    world.run(world.keeper.store.write(lambda tx: tx.returning(economy.SQL.begin, ZERO_GUID)))
     key = {"player_id": PLAYER, "kind": "item", "thing_id": item, "quantity": 1, "place": 0}
     keys = as_table([key | {"buckets": 1, "entries": 1, "step": 1}])
     ids, tree = as_table([{"id": item}]), as_tree([("item", item, PLAYER)], [1])
@@ -249,17 +250,20 @@ def test_page_deep_inside_a_long_log_skips_only_a_day_or_minute(world: World) ->
     world.run(world.keeper.store.write(logs.recount))
     skipped: list[int] = []
 
-    class Watch:
+    class Watch(Reading):
         def __init__(self, tx: Reading) -> None:
             self._tx = tx
 
-        async def all(self, statement: object, *values: object) -> object:
+        async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
             if statement in (logs.SQL.activity, logs.SQL.trades):
                 skipped.append(int(str(values[4])))
-            return await self._tx.all(statement, *values)  # pyright: ignore[reportArgumentType] - passed on unchanged
+            return await self._tx.all(statement, *values)
+
+        async def one(self, statement: Statement, *values: Value) -> Row | None:
+            return await self._tx.one(statement, *values)
 
     async def read(tx: Reading) -> list[int]:
-        watched: Reading = Watch(tx)  # pyright: ignore[reportAssignmentType] - the rule only calls `all`
+        watched = Watch(tx)
         part = LogSlice(PLAYERS - 3, 50)
         activity = await log_rules.load_activity(watched, LogFilter(user_id=SHOP), part)
         trades = await log_rules.load_trades(watched, LogFilter(), part)

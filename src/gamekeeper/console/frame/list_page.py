@@ -24,7 +24,7 @@ from gamekeeper.game.lists.search import PLAYERS, R, Sort
 from gamekeeper.http.accounts.account_shapes import MailsBefore
 from gamekeeper.http.audit.history_shapes import Cursor, find_start
 from gamekeeper.http.contract.shapes import Direction, Guid, PageQuery, PageSize, Positive, Search
-from gamekeeper.http.insight.board_shapes import SignalRule
+from gamekeeper.http.insight.signals import SignalRule
 from gamekeeper.http.players.player_shapes import Order
 from gamekeeper.http.server import paging, queries, query_values
 from gamekeeper.http.server.paging import PageRange

@@ -3,9 +3,10 @@
 The time range comes from the address: a preset such as `range=7d`, or own days as `from=…&to=…`, in UTC.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from gamekeeper.console.frame import pages
 from gamekeeper.console.frame.formats import format_number, format_rounded
@@ -13,12 +14,13 @@ from gamekeeper.console.frame.menu import GAME, PLAYERS
 from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.console.insight import charts
-from gamekeeper.console.insight.charts import BARS, DAY_MS, HOUR_MS, Chart, ChartSeries, TimeAxis
+from gamekeeper.console.insight.charts import BARS, DAY_MS, HOUR_MS, Chart, TimeAxis, make_chart
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.insight import activity_series
-from gamekeeper.game.insight.activity_series import MAX_POINTS, CohortPoint, Point, Span
+from gamekeeper.game.insight.activity import RETENTION_DAYS
+from gamekeeper.game.insight.activity_series import MAX_POINTS, ActivityPoint, RetentionCohort
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.ground.instants import MINUTE_MS, format_day
+from gamekeeper.ground.instants import MINUTE_MS, parse_instant, parse_typed_time
 from gamekeeper.http.server.admission import SharedQuery
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -102,9 +104,9 @@ Key = tuple[str, int, int]
 class DayNumbers(NamedTuple):
     """Numbers of today, yesterday and the week since Monday. None: not known."""
 
-    today: Point | None
-    yesterday: Point | None
-    week: Point | None  # counts each player once
+    today: ActivityPoint | None
+    yesterday: ActivityPoint | None
+    week: ActivityPoint | None  # counts each player once
 
 
 class ActivityReader:
@@ -112,25 +114,19 @@ class ActivityReader:
 
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
-        self._queries: dict[Key, SharedQuery[list[Point]]] = {}
+        self._queries: dict[Key, SharedQuery[list[ActivityPoint]]] = {}
 
-    async def read(self, step: str, start: int, end: int) -> list[Point]:
+    async def read(self, step: str, start: int, end: int) -> list[ActivityPoint]:
         """Return the points of a series."""
         key = (step, start, end)
         if key not in self._queries:
             while len(self._queries) >= MOST_KEPT:
                 del self._queries[next(iter(self._queries))]
-            self._queries[key] = SharedQuery(self._make_query(key), FRESH_SECONDS)
+            self._queries[key] = SharedQuery(partial(self._load, *key), FRESH_SECONDS)
         return await self._queries[key].get()
 
-    def _make_query(self, key: Key) -> Callable[[], Coroutine[Any, Any, list[Point]]]:
-        step, start, end = key
-
-        async def load() -> list[Point]:
-            span = Span(start, end)
-            return (await self._keeper.store.read(lambda tx: activity_series.load(tx, step, span))).points
-
-        return load
+    async def _load(self, step: str, start: int, end: int) -> list[ActivityPoint]:
+        return (await self._keeper.store.read(lambda tx: activity_series.load(tx, step, start, end))).points
 
     async def read_charts(self, wanted: TimeRange) -> list[Chart]:
         fine = await self.read(wanted.fine_step, wanted.start, wanted.end)
@@ -140,69 +136,44 @@ class ActivityReader:
     async def read_days(self, now: int) -> DayNumbers:
         points = await self.read("day", now - DAY_MS, now)
         weeks = await self.read("week", now, now + 1)
-        return DayNumbers(
-            points[-1] if points else None,
-            points[-2] if len(points) > 1 else None,
-            weeks[-1] if weeks else None,
-        )
+        today, yesterday = [*reversed(points), None, None][:2]
+        return DayNumbers(today, yesterday, weeks[-1] if weeks else None)
 
 
-def make_charts(wanted: TimeRange, fine: Sequence[Point], daily: Sequence[Point]) -> list[Chart]:
+def make_charts(wanted: TimeRange, fine: Sequence[ActivityPoint], daily: Sequence[ActivityPoint]) -> list[Chart]:
     """Make the charts of the home page: `fine` by the hour if possible, `daily` by the day."""
     hours, days = make_axis(fine, wanted.fine_step), make_axis(daily, wanted.day_step)
     played = [None if each.play_seconds is None else round(each.play_seconds / SECONDS_PER_HOUR, 1) for each in daily]
+    players, hour_unit = gettext("players"), gettext("hours")
+    online = {
+        gettext("Maximum"): [each.online_max for each in fine],
+        gettext("Average"): [each.online for each in fine],
+    }
+    active = {
+        gettext("New"): [each.new for each in daily],
+        gettext("Returning"): [each.returning for each in daily],
+        gettext("Others"): [_count_others(each) for each in daily],
+    }
+    traffic = {
+        gettext("Requests"): [each.requests for each in fine],
+        gettext("Errors"): [each.errors for each in fine],
+    }
     return [
-        charts.make_chart(
-            "online",
-            gettext("Players online"),
-            gettext("players"),
-            hours,
-            [
-                ChartSeries(gettext("Maximum"), [each.online_max for each in fine]),
-                ChartSeries(gettext("Average"), [each.online for each in fine], "2"),
-            ],
-        ),
-        charts.make_chart(
-            "new",
-            gettext("Active players"),
-            gettext("players"),
-            days,
-            [
-                ChartSeries(gettext("New"), [each.new for each in daily]),
-                ChartSeries(gettext("Returning"), [each.returning for each in daily], "2"),
-                ChartSeries(gettext("Others"), [_count_others(each) for each in daily], "3"),
-            ],
-            BARS,
-        ),
-        charts.make_chart(
-            "played",
-            gettext("Time played in hours"),
-            gettext("hours"),
-            days,
-            [ChartSeries(gettext("Time played"), played)],
-            BARS,
-        ),
-        charts.make_chart(
-            "requests",
-            gettext("Requests and errors"),
-            gettext("requests"),
-            hours,
-            [
-                ChartSeries(gettext("Requests"), [each.requests for each in fine]),
-                ChartSeries(gettext("Errors"), [each.errors for each in fine], "bad"),
-            ],
-        ),
+        make_chart("online", gettext("Players online"), players, hours, online),
+        make_chart("new", gettext("Active players"), players, days, active, BARS),
+        make_chart("played", gettext("Time played in hours"), hour_unit, days, {gettext("Time played"): played}, BARS),
+        make_chart("requests", gettext("Requests and errors"), gettext("requests"), hours, traffic, tones=("1", "bad")),
     ]
 
 
-def _count_others(point: Point) -> int | None:
+def _count_others(point: ActivityPoint) -> int | None:
     """Count the active players who are neither new nor returning."""
     return None if point.active is None else point.active - (point.new or 0) - (point.returning or 0)
 
 
-def make_axis(points: Sequence[Point], step: str) -> TimeAxis:
+def make_axis(points: Sequence[ActivityPoint], step: str) -> TimeAxis:
     """Make the time axis of a series."""
-    starts, length = [each.at for each in points], STEPS[step]
+    starts, length = [parse_instant(each.at) for each in points], STEPS[step]
     return TimeAxis(starts[0], starts[-1] + length, starts, length) if starts else TimeAxis(0, 1, [], 1)
 
 
@@ -223,14 +194,14 @@ async def show(request: Request) -> Response:
     wanted = read_time_range(chosen, now)
     points = {step: await reader.read(step, wanted.start, wanted.end) for step in _list_steps(wanted)}
     first = max(wanted.start, wanted.end - (MAX_POINTS - 1) * DAY_MS)
-    _, _, cohorts = await store.read(lambda tx: activity_series.load_cohorts(tx, first, wanted.end - 1))
+    cohorts = (await store.read(lambda tx: activity_series.load_retention(tx, first, wanted.end - 1))).cohorts
     return pages.render(
         request,
         "insight/activity.html",
         charts=[*(_draw_active(step, each) for step, each in points.items()), _draw_sign_ins(wanted, points)],
         retention=_draw_retention(cohorts),
-        cohorts=[_make_row(each) for each in cohorts[::-1][:MOST_ROWS]],
-        total=_sum_cohorts(cohorts),
+        cohorts=[_make_row(each.day, [each]) for each in cohorts[::-1][:MOST_ROWS]],
+        total=_make_row("", cohorts),
         older=max(0, len(cohorts) - MOST_ROWS),
         range=wanted,
         presets=RANGE_PRESETS(),
@@ -244,55 +215,50 @@ def _list_steps(wanted: TimeRange) -> list[str]:
     return [*steps, *(["week"] if wanted.end - wanted.start <= MOST_BY_WEEK_MS else []), "month"]
 
 
-def _draw_active(step: str, points: Sequence[Point]) -> Chart:
+def _draw_active(step: str, points: Sequence[ActivityPoint]) -> Chart:
     titles = {
         "day": gettext("Active players by day"),
         "week": gettext("Active players by week"),
         "month": gettext("Active players by month"),
     }
-    series = [ChartSeries(gettext("Active players"), [each.active for each in points])]
-    return charts.make_chart(f"active-{step}", titles[step], gettext("players"), make_axis(points, step), series, BARS)
+    series = {gettext("Active players"): [each.active for each in points]}
+    return make_chart(f"active-{step}", titles[step], gettext("players"), make_axis(points, step), series, BARS)
 
 
-def _draw_sign_ins(wanted: TimeRange, points: dict[str, list[Point]]) -> Chart:
+def _draw_sign_ins(wanted: TimeRange, points: dict[str, list[ActivityPoint]]) -> Chart:
     found = points[wanted.day_step]
-    series = [ChartSeries(gettext("Sign-ins"), [each.sign_ins for each in found])]
+    series = {gettext("Sign-ins"): [each.sign_ins for each in found]}
     axis = make_axis(found, wanted.day_step)
-    return charts.make_chart("sign-ins", gettext("Sign-ins"), gettext("sign-ins"), axis, series, BARS)
+    return make_chart("sign-ins", gettext("Sign-ins"), gettext("sign-ins"), axis, series, BARS)
 
 
-def _draw_retention(cohorts: Sequence[CohortPoint]) -> Chart:
-    starts = [each.day * DAY_MS for each in cohorts]
+def _draw_retention(cohorts: Sequence[RetentionCohort]) -> Chart:
+    starts = [parse_typed_time(each.day) for each in cohorts]
     axis = TimeAxis(starts[0], starts[-1] + DAY_MS, starts, DAY_MS) if starts else TimeAxis(0, 1, [], 1)
-    series = [
-        ChartSeries(gettext("After 1 day"), [_divide(each.day1, each.players) for each in cohorts]),
-        ChartSeries(gettext("After 7 days"), [_divide(each.day7, each.players) for each in cohorts], "2"),
-        ChartSeries(gettext("After 30 days"), [_divide(each.day30, each.players) for each in cohorts], "3"),
-    ]
-    return charts.make_chart("retention", gettext("New players who came back"), "%", axis, series)
+    series = {
+        gettext("After 1 day"): [_divide(each.day1, each.players) for each in cohorts],
+        gettext("After 7 days"): [_divide(each.day7, each.players) for each in cohorts],
+        gettext("After 30 days"): [_divide(each.day30, each.players) for each in cohorts],
+    }
+    return make_chart("retention", gettext("New players who came back"), "%", axis, series)
 
 
-def _make_row(cohort: CohortPoint) -> CohortRow:
-    shares = [_describe(part, cohort.players) for part in cohort[2:]]
-    return CohortRow(format_day(cohort.day), cohort.players, shares)
-
-
-def _sum_cohorts(cohorts: Sequence[CohortPoint]) -> CohortRow:
-    """Sum all cohorts. A share leaves out the players whose 1st, 7th or 30th day is not over yet."""
+def _make_row(day: str, cohorts: Sequence[RetentionCohort]) -> CohortRow:
+    """Sum cohorts. A share leaves out the players whose 1st, 7th or 30th day is not over yet."""
     shares: list[str] = []
-    for place in (2, 3, 4):
-        known = [each for each in cohorts if each[place] is not None]
-        shares.append(_describe(sum(each[place] or 0 for each in known), sum(each.players for each in known)))
-    return CohortRow("", sum(each.players for each in cohorts), shares)
+    for name in RETENTION_DAYS.values():
+        known = [(each.players, back) for each in cohorts if (back := getattr(each, name)) is not None]
+        shares.append(_describe(sum(back for _, back in known), sum(players for players, _ in known)))
+    return CohortRow(day, sum(each.players for each in cohorts), shares)
 
 
 def _divide(part: int | None, players: int) -> float | None:
     return None if part is None or not players else round(100 * part / players, 1)
 
 
-def _describe(part: int | None, players: int) -> str:
+def _describe(part: int, players: int) -> str:
     share = _divide(part, players)
-    return "" if share is None else f"{format_number(part or 0)} ({format_rounded(share)} %)"
+    return "" if share is None else f"{format_number(part)} ({format_rounded(share)} %)"
 
 
 SHARED = (ActivityReader,)

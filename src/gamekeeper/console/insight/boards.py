@@ -1,6 +1,6 @@
 """The pages of boards: all boards with the form for a new one, and one board with its standings and seasons."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from msgspec import UNSET, UnsetType
 
@@ -10,15 +10,15 @@ from gamekeeper.console.frame.menu import GAME, PLAYERS
 from gamekeeper.console.frame.routes import Dialog, page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.insight import boards
-from gamekeeper.game.insight.boards import ENDED, FINAL, PLANNED, RUNNING, BoardRecord, StandingsReport, find_state
+from gamekeeper.game.insight.board_shapes import BoardRecord, SeasonRecord, StandingsPage
 from gamekeeper.http.audit.history import ACCOUNTS_ROLE
 from gamekeeper.http.contract.shapes import PageQuery, PageSize
-from gamekeeper.http.insight.board_shapes import SeasonNumber
+from gamekeeper.http.insight.boards import SeasonNumber
 from gamekeeper.http.server import paging, queries
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.insight.boards import ITEM, LEVEL, PLAY_TIME, VARIABLE, Board, Season
+from gamekeeper.store.insight.boards import ITEM, LEVEL, PLAY_TIME, VARIABLE
 
 NEEDED = "boards.write"
 RANKS = PerLanguage(
@@ -31,10 +31,10 @@ RANKS = PerLanguage(
 )
 STATES = PerLanguage(
     lambda: {
-        PLANNED: gettext("Planned"),
-        RUNNING: gettext("Running"),
-        ENDED: gettext("Ended, being counted"),
-        FINAL: gettext("Final"),
+        "planned": gettext("Planned"),
+        "running": gettext("Running"),
+        "ended": gettext("Ended, being counted"),
+        "final": gettext("Final"),
     }
 )
 
@@ -44,32 +44,17 @@ class BoardQuery(PageQuery, frozen=True):
     season: SeasonNumber | UnsetType = UNSET
 
 
-class SeasonLine(NamedTuple):
-    number: int
-    title: str
-    starts_at: int
-    ends_at: int | None
-    state: str
-    can_end: bool
-
-
-class BoardLine(NamedTuple):
-    name: str
-    title: str
-    ranks: str
-    public: bool
-    season: SeasonLine | None
-
-
 async def show(request: Request) -> Response:
     """Show all boards, the form for a new one, and the hidden accounts."""
-    found = await request.services.keeper.store.read(boards.read_all)
+    accounts = ACCOUNTS_ROLE in request.caller.permissions
+    found = await request.services.keeper.store.read(lambda tx: boards.read_all(tx, accounts=accounts))
     return pages.render(
         request,
         "insight/boards.html",
-        boards=[_make_line(each) for each in found.boards],
+        boards=[(each, describe(each), _choose_season(each.seasons)) for each in found.boards],
         ranks=RANKS(),
-        hidden=found.hidden if ACCOUNTS_ROLE in request.caller.permissions else None,
+        states=STATES(),
+        hidden=found.hidden if accounts else None,
         is_public=request.services.keeper.settings.public_boards,
     )
 
@@ -79,33 +64,27 @@ async def show_board(request: Request) -> Response:
     keeper = request.services.keeper
     query = queries.decode(BoardQuery, {name: value for name, value in request.query.items() if name != "player"})
     page, player = paging.read_query(query, keeper.settings.max_page_size), request.query.get("player", "").strip()
-    await keeper.boards.refresh()
 
-    async def read(tx: Reading) -> StandingsReport:
+    async def read(tx: Reading) -> StandingsPage:
         board = await boards.require_board(tx, request.params[0])
-        number = query.season or None
-        return await boards.report_standings(tx, board, number, page.offset, page.limit, player or None)
+        return await boards.report_standings(tx, board, query.season or None, page, player or None)
 
-    found = await keeper.store.read(read)
-    shown = page._replace(number=found.offset // page.size) if player else page
-    season = _make_season(found.season, found.now)
+    found = await keeper.boards.read(read)
     return pages.render(
         request,
         "insight/board.html",
-        board=found.record.board,
-        ranks=describe(found.record.board),
-        is_time=found.record.board.ranks == PLAY_TIME,
-        places=found.places,
-        season=season,
-        seasons=[_make_season(each, found.now) for each in found.record.seasons],
-        complete=boards.is_complete(found.season, found.record.newest),
+        board=found.board,
+        ranks=describe(found.board),
+        states=STATES(),
+        places=found.values,
+        season=found.season,
         player=player,
-        part=list_page.make_page(request, shown, found.total, len(found.places)),
+        part=list_page.make_page(request, page._replace(number=found.page), found.total, found.count),
         is_public=keeper.settings.public_boards,
     )
 
 
-def describe(board: Board) -> str:
+def describe(board: BoardRecord) -> str:
     """Describe what a board ranks, such as "Item: Gold Coin, gained"."""
     text = RANKS()[board.ranks]
     if board.thing_id:
@@ -113,18 +92,9 @@ def describe(board: Board) -> str:
     return gettext("%(ranks)s, gained in the season", ranks=text) if board.gain else text
 
 
-def _make_line(record: BoardRecord) -> BoardLine:
-    started = [each for each in record.seasons if each.starts_at <= record.now] or list(record.seasons[-1:])
-    season = _make_season(started[0], record.now) if started else None
-    return BoardLine(record.board.name, record.board.title, describe(record.board), record.board.public, season)
-
-
-def _make_season(season: Season, now: int) -> SeasonLine:
-    state = find_state(season, now)
-    title = season.title or gettext("Season %(number)s", number=season.number)
-    return SeasonLine(
-        season.number, title, season.starts_at, season.ends_at, STATES()[state], can_end=state in {PLANNED, RUNNING}
-    )
+def _choose_season(seasons: Sequence[SeasonRecord]) -> SeasonRecord | None:
+    """Choose the newest season that has started, or else the oldest."""
+    return next((each for each in seasons if each.state != "planned"), seasons[-1] if seasons else None)
 
 
 DIALOGS = (

@@ -5,7 +5,7 @@ round numbers from zero upwards, and round times in UTC with short labels.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -119,13 +119,14 @@ LETTER_WIDTH = 6.5  # pixels of a letter of a label; letters are 0.8 of 14.5 pix
 LABEL_GAP = 8  # pixels around the labels of values
 BAR_SHARE = 0.8  # of the room of a bar's step
 LINE, BARS = "line", "bars"
+TONES = ("1", "2", "3", "4", "5")  # colours of series; another is "bad", for what should not happen
 ACROSS = 1000  # units of the plot's width in the coordinates of lines
 
 
 class ChartSeries(NamedTuple):
     title: str
     values: Sequence[float | None]  # one per point in time; None: not known
-    tone: str = "1"  # its colour: "1", "2", "3" (quiet), or "bad" for what should not happen
+    tone: str
 
 
 class ValueTick(NamedTuple):
@@ -189,10 +190,17 @@ class TimeAxis(NamedTuple):
 
 
 def make_chart(
-    name: str, title: str, unit: str, axis: TimeAxis, series: Sequence[ChartSeries], kind: str = LINE
+    name: str,
+    title: str,
+    unit: str,
+    axis: TimeAxis,
+    titled: Mapping[str, Sequence[float | None]],
+    kind: str = LINE,
+    tones: Sequence[str] = TONES,
 ) -> Chart:
-    """Draw series over one time axis: as lines, or as bars on top of each other."""
-    totals = [_combine(values, kind) for values in zip(*(each.values for each in series), strict=True)]
+    """Draw series, by their titles, over one time axis: as lines, or as bars on top of each other."""
+    series = [ChartSeries(label, values, tone) for (label, values), tone in zip(titled.items(), tones, strict=False)]
+    totals = [_combine(values, kind) for values in zip(*titled.values(), strict=True)]
     values = choose_values(max(totals, default=0))
     scale = (HEIGHT - TOP) / values[-1]
 

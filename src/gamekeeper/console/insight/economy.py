@@ -1,30 +1,31 @@
 """The pages of the economy: all items, one item with holders and sources, and gifts of staff and API keys."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.formats import format_date, format_signed
-from gamekeeper.console.frame.list_page import HOLDERS_SIZES, EconomyItemsQuery, GiftsPageQuery, ItemQuery, ListPage
+from gamekeeper.console.frame.list_page import HOLDERS_SIZES, EconomyItemsQuery, GiftsPageQuery, ItemQuery
 from gamekeeper.console.frame.menu import GAME, PLAYERS
 from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext, pgettext
 from gamekeeper.console.insight import charts
-from gamekeeper.console.insight.charts import BARS, Chart, ChartSeries, TimeAxis
+from gamekeeper.console.insight.charts import BARS, Chart, TimeAxis, make_chart
 from gamekeeper.console.players.items import Tile, make_tile
 from gamekeeper.console.world import catalogue as console_catalogue
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import NoSuchItem
 from gamekeeper.game.insight import economy_reports as reports
 from gamekeeper.game.insight import flows
-from gamekeeper.game.insight.economy_reports import Days, GiftsReport, GiverTotal, ItemReport, NamedGift, Sums
+from gamekeeper.game.insight.economy_reports import Days, EconomyItem, ItemEconomy, Sources
 from gamekeeper.game.insight.flows import DAY_MS, IMPORT, KEY, STAFF, UNDO
-from gamekeeper.http.insight.economy import format_day
+from gamekeeper.ground.instants import format_day
+from gamekeeper.ground.wire import PageRange
 from gamekeeper.http.server import paging, queries
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
-from gamekeeper.store.insight.economy import ITEM_SORTS, EconomyState, GiftFilter, Giver, ItemTotal
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.insight.economy import ITEM_SORTS, GiftFilter
 from gamekeeper.store.insight.holdings import ITEM
 from gamekeeper.store.world import catalogue
 
@@ -33,99 +34,36 @@ GIFTS_NEEDED = "audit.read"  # without this permission, the names of givers are 
 DAYS_PRESETS = (7, 30, 90)  # days of a report that the pages offer
 
 
-class GiftLine(NamedTuple):
-    """An item that somebody gave or took."""
-
-    who: str
-    url: str  # page of the account; empty: none
-    item_id: str
-    item: str
-    given: int
-    taken: int
-
-
-class GiverLine(NamedTuple):
-    id: str
-    who: str
-    url: str  # page of the account; empty: none
-    items_url: str  # page of the items that this giver gave and took
-    items: int
-    given: int
-    taken: int
-
-
-class GiverLines(NamedTuple):
-    state: EconomyState
-    total: int
-    lines: list[GiverLine]
-
-
 async def show_gifts(request: Request) -> Response:
     """Show all givers, or the items of one."""
     query = queries.decode(GiftsPageQuery, request.query)
-    keeper = request.services.keeper
+    keeper, giver_id = request.services.keeper, query.giver
     page = paging.read_query(query, keeper.settings.max_page_size)
     days = await choose_days(request, query.days)
-    if query.giver:
-        found = await reports.report_giver(keeper.store, keeper.economy, query.giver, days, page.limit, page.offset)
-        part = list_page.make_page(request, page, found.whole.sums.items, len(found.gifts))
-        lines = [make_gift_line(each) for each in found.gifts]
-        return _render_gifts(
-            request, days, part, found.state, giver=_make_giver_line(found.whole, query.days), gifts=lines
-        )
-    givers = await load_givers(request, days, page.limit, page.offset)
-    part = list_page.make_page(request, page, givers.total, len(givers.lines))
-    return _render_gifts(request, days, part, givers.state, giver=None, givers=givers.lines)
-
-
-async def load_givers(request: Request, days: Days, limit: int, offset: int) -> GiverLines:
-    """Load a page of givers, most first."""
-    keeper = request.services.keeper
-    found = await reports.report_givers(keeper.store, keeper.economy, days, limit, offset)
-    count = days.last - days.first + 1
-    return GiverLines(found.state, found.total, [_make_giver_line(each, count) for each in found.givers])
+    if giver_id:
+        found = await keeper.economy.read(lambda tx: reports.report_giver(tx, giver_id, days, page))
+        part = list_page.make_page(request, page, found.whole.items, len(found.gifts))
+        shown: dict[str, object] = {"giver": found.whole, "gifts": found.gifts}
+    else:
+        found = await keeper.economy.read(lambda tx: reports.report_givers(tx, days, page))
+        part = list_page.make_page(request, page, found.total, len(found.givers))
+        shown = {"giver": None, "givers": found.givers}
+    return pages.render(
+        request,
+        "insight/gifts.html",
+        part=part,
+        up_to=found.up_to,
+        days=query.days,
+        presets=DAYS_PRESETS,
+        since=format_date(format_day(days.first)),
+        **shown,
+    )
 
 
 async def choose_days(request: Request, days: int) -> Days:
     """Return the last `days` UTC days, with the present one."""
     today = (await reports.choose_days(request.services.keeper.store, None, None, reports.MAX_DAYS)).last
     return Days(today - days + 1, today)
-
-
-def make_gift_line(each: NamedGift) -> GiftLine:
-    gift = each.gift
-    return GiftLine(
-        *_name_giver(each.giver), gift.item_id, each.item_name or gettext("(no name)"), gift.given, gift.taken
-    )
-
-
-def _make_giver_line(each: GiverTotal, days: int) -> GiverLine:
-    url = f"{GIFTS_PATH}?{urlencode({'giver': each.giver.id, 'days': days})}"
-    return GiverLine(each.giver.id, *_name_giver(each.giver), url, each.sums.items, each.sums.given, each.sums.taken)
-
-
-def _name_giver(giver: Giver) -> tuple[str, str]:
-    """Return the name of a giver and the URL of its page. The URL is empty if the giver has no page."""
-    if reports.is_command_line(giver):
-        return gettext("Command line"), ""
-    if giver.name is None:
-        return gettext("Deleted account"), ""
-    if giver.is_key:
-        return gettext("API key %(name)s of %(owner)s", name=giver.name, owner=giver.owner or ""), ""
-    return giver.name, f"/console/accounts/{giver.id}"
-
-
-def _render_gifts(request: Request, days: Days, part: ListPage, state: EconomyState, **lines: object) -> Response:
-    return pages.render(
-        request,
-        "insight/gifts.html",
-        part=part,
-        state=state,
-        days=days.last - days.first + 1,
-        presets=DAYS_PRESETS,
-        since=format_date(format_day(days.first)),
-        **lines,
-    )
 
 
 HOLDERS = "#holders-title"  # where the holders are on the page of an item
@@ -140,20 +78,6 @@ TITLES = PerLanguage(
         IMPORT: gettext("Import"),
     }
 )
-TONES = {flows.GAME: "1", KEY: "2", STAFF: "3", UNDO: "4", IMPORT: "5"}
-
-
-class ItemLine(NamedTuple):
-    """An item of the list: what was created and destroyed, in all and by source."""
-
-    item_id: str
-    name: str
-    quantity: int
-    holders: int
-    created: int
-    destroyed: int
-    sources: str
-    tile: Tile
 
 
 async def show(request: Request) -> Response:
@@ -162,35 +86,30 @@ async def show(request: Request) -> Response:
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
     days = await choose_days(request, query.days)
-    ascending = query.sortDirection == "Ascending"
-    found = await reports.report_items(
-        keeper.store, keeper.economy, days, page.limit, page.offset, query.sortBy, descending=not ascending
-    )
-    may_see = GIFTS_NEEDED in request.caller.permissions
-    ids = [each.total.item_id for each in found.items]
-    known, hashes = (
-        await catalogue.find_by_ids(keeper.store, "items", ids),
-        await catalogue.find_picture_hashes(keeper.store, ids),
-    )
-    tiles = {
-        each: make_tile(each, known[each].name if each in known else "", known.get(each), hashes.get(each))
-        for each in ids
-    }
-    givers = await load_givers(request, days, MOST_GIVERS, 0) if may_see else None
+    descending = query.sortDirection == "Descending"
+
+    async def read(tx: Reading) -> dict[str, object]:
+        found = await reports.report_items(tx, days, page, query.sortBy, descending=descending)
+        tiles = await _make_tiles(tx, [each.item_id for each in found.values])
+        first = PageRange(0, MOST_GIVERS, MOST_GIVERS)
+        return {
+            "items": [(each, tiles[each.item_id], _describe_sources(each)) for each in found.values],
+            "givers": await reports.report_givers(tx, days, first) if may_see_gifts(request) else None,
+            "variables": await reports.report_variables(tx),
+            "up_to": found.up_to,
+            "part": list_page.make_page(request, page, found.total, found.count),
+        }
+
     kept = {name: request.query[name] for name in ("sortby", "sortdirection") if name in request.query}
     return pages.render(
         request,
         "insight/economy.html",
-        items=[_make_line(each.total, each.sums, tiles[each.total.item_id]) for each in found.items],
-        givers=givers,
-        variables=await reports.report_variables(keeper.store),
         days=query.days,
         presets=DAYS_PRESETS,
         since=format_date(format_day(days.first)),
-        part=list_page.make_page(request, page, found.total, len(found.items)),
-        heads=list_page.make_columns(request, ITEM_SORTS, ascending=ascending),
+        heads=list_page.make_columns(request, ITEM_SORTS, ascending=not descending),
         kept=f"&{urlencode(kept)}" if kept else "",
-        state=found.state,
+        **await keeper.economy.read(read),
     )
 
 
@@ -205,78 +124,77 @@ async def show_item(request: Request) -> Response:
     keeper = request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
     days = await choose_days(request, query.days)
-    found = await reports.report_item(keeper.store, keeper.economy, item_id, days)
-    holders = await reports.report_holders(keeper.store, keeper.economy, ITEM, item_id, page.limit, page.offset)
-    given = await _load_gifts(request, item_id, days)
-    known = await catalogue.find_by_ids(keeper.store, "items", [item_id])
-    known = await catalogue.add_details(keeper.store, "items", list(known.values()))
+
+    async def read(tx: Reading) -> dict[str, object]:
+        found = await reports.report_item(tx, item_id, days)
+        holders = await reports.report_holders(tx, ITEM, item_id, page)
+        wanted, first = GiftFilter(item_id), PageRange(0, MOST_GIFTS, MOST_GIFTS)
+        known = await catalogue.find_by_ids(tx, "items", [item_id])
+        known = await catalogue.add_details(tx, "items", list(known.values()))
+        return {
+            "item": found,
+            "entry": known[0] if known else None,
+            "tile": (await _make_tiles(tx, [item_id]))[item_id],
+            "details": console_catalogue.describe_item(known[0].details if known else None),
+            "holders": holders,
+            "part": list_page.make_page(request, page, holders.total, holders.count, anchor=HOLDERS),
+            "gifts": await reports.report_gifts(tx, wanted, days, first) if may_see_gifts(request) else None,
+            "charts": [each for each in _make_charts(found, days) if not each.is_empty],
+        }
+
     return pages.render(
         request,
         "insight/item.html",
-        item=found.total,
-        entry=known[0] if known else None,
-        tile=make_tile(
-            item_id,
-            known[0].name if known else "",
-            known[0] if known else None,
-            await catalogue.find_picture_hash(keeper.store, item_id),
-        ),
-        details=console_catalogue.describe_item(known[0].details if known else None),
-        holders=list(enumerate(holders.page.holders, start=page.offset + 1)),
-        ranked=holders.page.is_ranked,
-        part=list_page.make_page(request, page, holders.page.total, len(holders.page.holders), anchor=HOLDERS),
         sizes=HOLDERS_SIZES,
         size=query.pageSize,
-        gifts=given and [make_gift_line(each) for each in given.gifts],
-        charts=[each for each in _make_charts(found, days) if not each.is_empty],
         height=charts.HEIGHT,
         days=query.days,
         presets=DAYS_PRESETS,
-        state=found.state,
         here=f"/console/items/{item_id}",
         anchor=HOLDERS,
+        **await keeper.economy.read(read),
     )
 
 
-async def _load_gifts(request: Request, item_id: str, days: Days) -> GiftsReport | None:
-    """Load who gave most; None: the viewer may not see it."""
-    keeper = request.services.keeper
-    if GIFTS_NEEDED not in request.caller.permissions:
-        return None
-    return await reports.report_gifts(keeper.store, keeper.economy, GiftFilter(item_id), days, MOST_GIFTS, 0)
+def may_see_gifts(request: Request) -> bool:
+    return GIFTS_NEEDED in request.caller.permissions
 
 
-def _make_line(total: ItemTotal, sums: Sums, tile: Tile) -> ItemLine:
-    created, destroyed = (sum(pair[side] for pair in sums.values()) for side in (0, 1))
-    parts = [
-        f"{TITLES()[source]} {format_signed(pair[0] - pair[1])}"
-        for source, pair in sorted(sums.items())
-        if pair[0] or pair[1]
-    ]
-    name = total.name or gettext("(no name)")
-    return ItemLine(total.item_id, name, total.quantity, total.holders, created, destroyed, ", ".join(parts), tile)
+async def _make_tiles(tx: Reading, ids: Sequence[str]) -> dict[str, Tile]:
+    known = await catalogue.find_by_ids(tx, "items", ids)
+    hashes = await catalogue.find_picture_hashes(tx, ids)
+    return {
+        each: make_tile(each, known[each].name if each in known else "", known.get(each), hashes.get(each))
+        for each in ids
+    }
 
 
-def _make_charts(report: ItemReport, days: Days) -> list[Chart]:
-    starts = [each.day * DAY_MS for each in report.days]
-    axis = TimeAxis(days.first * DAY_MS, (days.last + 1) * DAY_MS, starts, DAY_MS)
+def _describe_sources(item: EconomyItem) -> str:
+    """Describe what an item gained or lost by each source."""
+    created, destroyed, titles = item.created.by_source, item.destroyed.by_source, TITLES()
+    moved = [each for each in sorted(flows.SOURCES) if created[each] or destroyed[each]]
+    return ", ".join(f"{titles[each]} {format_signed(created[each] - destroyed[each])}" for each in moved)
+
+
+def _make_charts(item: ItemEconomy, days: Days) -> list[Chart]:
+    starts = [day * DAY_MS for day in range(days.first, days.last + 1)]
+    axis = TimeAxis(starts[0], starts[-1] + DAY_MS, starts, DAY_MS)
     unit = gettext("items")
-    circulation = [ChartSeries(gettext("In circulation"), [each.quantity for each in report.days])]
-    holders = [ChartSeries(gettext("Holders"), [each.holders for each in report.days])]
+    created = _make_series([each.created for each in item.days])
+    destroyed = _make_series([each.destroyed for each in item.days])
+    circulation = {gettext("In circulation"): [each.quantity for each in item.days]}
+    holders = {gettext("Holders"): [each.holders for each in item.days]}
     return [
-        charts.make_chart("created", gettext("Created per day"), unit, axis, _make_series(report, 0), BARS),
-        charts.make_chart("destroyed", gettext("Destroyed per day"), unit, axis, _make_series(report, 1), BARS),
-        charts.make_chart("circulation", gettext("In circulation"), unit, axis, circulation),
-        charts.make_chart("holders", gettext("Holders"), gettext("players"), axis, holders),
+        make_chart("created", gettext("Created per day"), unit, axis, created, BARS),
+        make_chart("destroyed", gettext("Destroyed per day"), unit, axis, destroyed, BARS),
+        make_chart("circulation", gettext("In circulation"), unit, axis, circulation),
+        make_chart("holders", gettext("Holders"), gettext("players"), axis, holders),
     ]
 
 
-def _make_series(report: ItemReport, side: int) -> Sequence[ChartSeries]:
-    """Make a series of each source, so that the legend names its colour; 0: created, 1: destroyed."""
-    return [
-        ChartSeries(title, [each.sums.get(source, (0, 0))[side] for each in report.days], TONES[source])
-        for source, title in TITLES().items()
-    ]
+def _make_series(days: Sequence[Sources]) -> dict[str, list[int]]:
+    """Make a series of each source, so that the legend names its colour."""
+    return {title: [each.by_source[source] for each in days] for source, title in TITLES().items()}
 
 
 PAGES = (

@@ -4,8 +4,8 @@ Live updates come as server-sent events, until the viewer's session ends.
 """
 
 import time
-from collections.abc import AsyncGenerator, Sequence
-from typing import NamedTuple
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Any, NamedTuple
 
 from gamekeeper.console.frame import pages, sessions
 from gamekeeper.console.frame.formats import format_decimal, format_number, format_rounded
@@ -122,39 +122,29 @@ async def _load_activity(request: Request) -> ActivityData:
 
 async def load_data(request: Request) -> OverviewData:
     heart, pace = pages.get_shared(request, Monitor), request.services.metrics.request_rates
-    checks, waiting, overdue, failed, opened = await heart.read_checks(), None, None, None, None
-    servers: Sequence[GameServerRow] = ()
+    store, held, checks = request.services.keeper.store, request.caller.permissions, await heart.read_checks()
+    readers: Sequence[tuple[str, frozenset[str], Callable[[], Awaitable[object]]]] = (
+        ("servers", PLAYERS, heart.first_servers.get),
+        ("waiting", APPROVALS, lambda: approvals.count_waiting(store, MOST_WAITING)),
+        ("signals", CHANGES, lambda: signals.count_open(store)),
+        ("overdue", SECURITY, heart.overdue.get),
+        ("failed_mails", MANAGE, heart.failed_mails.get),
+    )
+    numbers: dict[str, Any] = {}
     try:
-        if request.caller.permissions >= PLAYERS:
-            servers = await heart.first_servers.get()
-        if request.caller.permissions >= APPROVALS:
-            waiting = await approvals.count_waiting(request.services.keeper.store, MOST_WAITING)
-        if request.caller.permissions >= CHANGES:
-            opened = await signals.count_open(request.services.keeper.store)
-        if request.caller.permissions >= SECURITY:
-            overdue = await heart.overdue.get()
-        if request.caller.permissions >= MANAGE:
-            failed = await heart.failed_mails.get()
-        seen = await heart.read_snapshot(request.caller.permissions)
-        seen = seen if "audit.read" in request.caller.permissions else seen._replace(latest="")
+        for name, needed, read in readers:
+            if held >= needed:
+                numbers[name] = await read()
+        seen = await heart.read_snapshot(held)
+        seen = seen if "audit.read" in held else seen._replace(latest="")
     except DatabaseUnavailable:
         seen = None
     now = pace.sum_last(BUCKET_SECONDS)
     line = make_sparkline(heart.online_samples)
     # the number that the page shows may be newer than the last sample
     charts = {"online": line._replace(maximum=max(line.maximum, seen.online)) if seen else line}
-    return OverviewData(
-        seen,
-        checks,
-        now.requests / BUCKET_SECONDS,
-        now.faults / BUCKET_SECONDS,
-        charts,
-        overdue,
-        waiting,
-        failed,
-        opened,
-        servers,
-    )
+    requests, faults = now.requests / BUCKET_SECONDS, now.faults / BUCKET_SECONDS
+    return OverviewData(seen, checks, requests, faults, charts, **numbers)
 
 
 MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT = 100, 10  # limits of open event streams: per process, and per account in it

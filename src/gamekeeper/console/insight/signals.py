@@ -29,7 +29,6 @@ from gamekeeper.store.insight.signals import (
     REFUSALS,
     SILENT,
     SUPPLY,
-    ChangeOfPlayer,
 )
 
 SIGNALS_PER_PAGE = 30
@@ -74,18 +73,18 @@ async def show(request: Request) -> Response:
     """List signals, the open ones by default."""
     query = queries.decode(SignalsPageQuery, request.query)
     state = None if query.state == "all" else query.state
-    page = await request.services.keeper.store.read(
+    page, following = await request.services.keeper.store.read(
         lambda tx: signals.load_page(tx, query.before, SIGNALS_PER_PAGE, query.rule or None, state)
     )
     return pages.render(
         request,
         "insight/signals.html",
-        lines=[change_lines.make_signal_line(hide_accounts(each, request.caller)) for each in page.signals],
+        lines=[change_lines.make_signal_line(hide_accounts(each, request.caller)) for each in page],
         rules=SIGNAL_TITLES(),
         rule=query.rule or "",
         shown=query.state,
         states={OPEN: gettext("Open"), ACKNOWLEDGED: gettext("Acknowledged"), "all": gettext("All")},
-        **list_page.link_by_time(request, page.next),
+        **list_page.link_by_time(request, following),
     )
 
 
@@ -94,7 +93,7 @@ async def show_signal(request: Request) -> Response:
     if signal_id is None:
         raise NoSuchPage
 
-    async def read(tx: Reading) -> tuple[SignalDetails, list[tuple[EvidenceChange, ChangeOfPlayer | None]]]:
+    async def read(tx: Reading) -> tuple[SignalDetails, list[EvidenceChange]]:
         found = hide_accounts(await signals.find(tx, signal_id), request.caller)
         return found, await signals.read_changes(tx, found.evidence)
 

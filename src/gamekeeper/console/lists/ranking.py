@@ -23,6 +23,7 @@ from gamekeeper.game.lists.list_index import RANK
 from gamekeeper.http.server import paging, queries
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
+from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import holdings
 from gamekeeper.store.insight.holdings import VARIABLE
 from gamekeeper.store.players.players import RecordRow
@@ -96,20 +97,24 @@ async def show_variable(request: Request) -> Response:
         raise NoSuchVariable
     query, keeper = queries.decode(HoldersQuery, request.query), request.services.keeper
     page = paging.read_query(query, keeper.settings.max_page_size)
-    found = await reports.report_holders(keeper.store, keeper.economy, VARIABLE, variable_id, page.limit, page.offset)
+
+    async def read(tx: Reading) -> dict[str, object]:
+        found = await reports.report_holders(tx, VARIABLE, variable_id, page)
+        return {
+            "name": (await reports.require_variable(tx, variable_id)).name or gettext("(no name)"),
+            "holders": found,
+            "is_ranked": await holdings.find_list(tx, VARIABLE, variable_id) is not None,
+            "part": list_page.make_page(request, page, found.total, found.count),
+        }
+
     return pages.render(
         request,
         "lists/ranked_variable.html",
-        name=found.name or gettext("(no name)"),
         id=variable_id,
-        holders=list(enumerate(found.page.holders, start=page.offset + 1)),
-        is_counted=found.page.is_ranked,
-        is_ranked=await holdings.find_list(keeper.store, VARIABLE, variable_id) is not None,
-        part=list_page.make_page(request, page, found.page.total, len(found.page.holders)),
         sizes=HOLDERS_SIZES,
         size=query.pageSize,
-        state=found.state,
         here=build_variable_address(variable_id),
+        **await keeper.economy.read(read),
     )
 
 

@@ -4,6 +4,8 @@ A job of the floor `game` starts with the keeper; one of the floors `http` and `
 The job of the erasures does what the rooms register in `ERASURES`, and that of the retention what is in `OLD_ROWS`.
 """
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -13,6 +15,20 @@ from gamekeeper.store.engine.interface import Writing
 
 K = TypeVar("K")
 Run = Callable[[], Awaitable[object]]
+Step = Callable[[], Awaitable[bool]]  # takes a step of some milliseconds; False: there was nothing to do
+NO_LIMIT = 2**62
+
+
+async def repeat(step: Step, rest_factor: float, most: int = NO_LIMIT) -> None:
+    """Repeat a step while there is something to do, at most `most` times.
+
+    `rest_factor` is the pause after a step, as a multiple of its duration.
+    """
+    for _ in range(most):
+        started = time.monotonic()
+        if not await step():
+            return
+        await asyncio.sleep(rest_factor * (time.monotonic() - started))
 
 
 @dataclass(frozen=True)

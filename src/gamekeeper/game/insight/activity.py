@@ -8,8 +8,6 @@ Minutes have the numbers of sessions that started and ended; the number of playe
 days minutes are added to hours, days, weeks and months, and deleted.
 """
 
-import asyncio
-import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from gamekeeper.game.audit.retention import AuditKeeper
-from gamekeeper.game.core.background_jobs import Job
+from gamekeeper.game.core.background_jobs import Job, repeat
 from gamekeeper.game.core.change import unlogged
 from gamekeeper.game.insight.standings import BOARDS, PlayedTime, add_play_time
 from gamekeeper.ground.instants import (
@@ -164,26 +162,20 @@ class Rollup(NamedTuple):
 async def run_rollups(
     store: Store, every: Sequence[Rollup], proven: int | None, *, rest_factor: float = ROLLUP_REST_FACTOR
 ) -> None:
-    """Run the steps of all rollups until a batch is not full.
+    """Run the steps of all rollups until a batch is not full, or another instance is at work.
 
     `proven` is the time of the process's `ProvenClock`: a rollup that closes hours for good counts only up to it.
     """
+
+    async def step(rollup: Rollup) -> bool:
+        async def work(tx: Writing) -> bool:
+            checkpoint = await activity.lock_checkpoint(tx, rollup.name)
+            return checkpoint is not None and await rollup.step(tx, checkpoint, proven)
+
+        return await rollup.is_due(store, proven) and await store.write(work)
+
     for each in every:
-        while await each.is_due(store, proven):
-            started = time.monotonic()
-            if not await run_rollup_step(store, each, proven):
-                break
-            await asyncio.sleep(rest_factor * (time.monotonic() - started))
-
-
-async def run_rollup_step(store: Store, rollup: Rollup, proven: int | None) -> bool:
-    """Run one step of a rollup. Return False if its batch was not full, or another instance is at work."""
-
-    async def work(tx: Writing) -> bool:
-        checkpoint = await activity.lock_checkpoint(tx, rollup.name)
-        return checkpoint is not None and await rollup.step(tx, checkpoint, proven)
-
-    return await store.write(work)
+        await repeat(partial(step, each), rest_factor)
 
 
 BATCH_SESSIONS = 200  # sessions counted per transaction: some milliseconds, so that requests do not wait long
@@ -197,14 +189,18 @@ SETTLE_MS = 10 * MINUTE_MS
 
 
 async def _has_sessions(tx: Reading, _: int | None) -> bool:
-    return await activity.has_waiting(tx) or await activity.has_continuing(tx, await _find_boundary(tx))
+    if await activity.has_waiting(tx):
+        return True
+    return await tx.one(activity.SQL.has_continuing, await _find_boundary(tx)) is not None
 
 
 async def _count_sessions(tx: Writing, checkpoint: Checkpoint, _: int | None) -> bool:
     boundary = await _find_boundary(tx)
-    waiting = await activity.lock_waiting(tx, BATCH_SESSIONS)
-    if len(waiting) < BATCH_SESSIONS:
-        waiting += await activity.lock_continuing(tx, boundary, BATCH_SESSIONS - len(waiting))
+    # Each session has a mark of what is counted: a position in the table would miss sessions that are committed late.
+    found = [*await tx.returning(activity.SQL.waiting, BATCH_SESSIONS)]
+    if len(found) < BATCH_SESSIONS:  # open sessions whose time is counted up to a moment before the boundary
+        found += await tx.returning(activity.SQL.continuing, boundary, BATCH_SESSIONS - len(found))
+    waiting = [WaitingSession(*row) for row in found]
     players = await _read_players(tx, {each.player_id for each in waiting})
     first_minute = (await activity.find_checkpoint(tx, ONLINE)).position
     counts = SessionCounts(checkpoint.position, first_minute, players)
@@ -237,8 +233,8 @@ async def _read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActi
     """Read the activity of players. A last day in the future is of a clock that was ahead: find the right one."""
     players, now = await activity.read_players(tx, ids), await clock.now(tx)
     for each in [each for each in players.values() if each.last_day > (now + MINUTE_MS) // DAY_MS]:
-        last = await activity.find_last_counted(tx, each.player_id)
-        players[each.player_id] = each._replace(last_day=NO_DAY if last is None else min(last, now) // DAY_MS)
+        last = await tx.one(activity.SQL.last_counted, each.player_id)  # of sessions that did not start in the future
+        players[each.player_id] = each._replace(last_day=min(last[0], now) // DAY_MS if last else NO_DAY)
     return players
 
 
@@ -269,8 +265,8 @@ async def _make_hours(tx: Writing, checkpoint: Checkpoint, proven: int | None) -
     minutes = await activity.read_minutes(tx, checkpoint.position, end)
     hours, online = sum_hours(minutes, checkpoint, end)
     activity.save_hours(tx, hours)  # those without players too: an hour without a row is not known
-    activity.delete_minutes(tx, end)
-    activity.delete_hours(tx, now // HOUR_MINUTES - HOURS_KEPT)
+    tx.defer(activity.SQL.delete_minutes, end)
+    tx.defer(activity.SQL.delete_hours, now // HOUR_MINUTES - HOURS_KEPT)
     activity.move_checkpoint(tx, ONLINE, Checkpoint(end, online))
     _add_periods(tx, {step: sum_periods(step, hours) for step in PERIODS})
     return end < last * HOUR_MINUTES
@@ -306,7 +302,7 @@ async def save_requests(store: Store, requests: int, errors: int, refused: int =
     """Add the requests of one process to those of the present minute: all, with errors, and refused ones."""
 
     async def add(tx: Writing) -> None:
-        activity.add_requests(tx, requests, errors, refused)
+        tx.defer(activity.SQL.add_requests, requests, errors, refused)
 
     await store.write(add)
 

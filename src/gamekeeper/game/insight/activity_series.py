@@ -3,9 +3,21 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import msgspec
+
 from gamekeeper.game.core.values import require_order
-from gamekeeper.game.insight.activity import HOURS_KEPT, sum_hours, sum_periods
-from gamekeeper.ground.instants import DAY_MS, HOUR_MS, MINUTE_MS, PERIODS, find_next_start, find_start
+from gamekeeper.game.insight.activity import HOURS_KEPT, RETENTION_DAYS, sum_hours, sum_periods
+from gamekeeper.ground.instants import (
+    DAY_MS,
+    HOUR_MS,
+    MINUTE_MS,
+    PERIODS,
+    find_next_start,
+    find_start,
+    format_day,
+    format_instant,
+)
+from gamekeeper.ground.wire import Date, Instant, PlainDouble, PlainInt32, PlainInt64, Shape
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import activity
@@ -16,26 +28,45 @@ DEFAULT_POINTS: Mapping[str, int] = {"minute": 180, "hour": 48, "day": 30, "week
 DEFAULT_COHORTS = 60  # days
 
 
-class Point(NamedTuple):
-    """Numbers of one step. None: the number is not kept for steps of this length, or not known for this time."""
+class ActivityPoint(Shape):
+    """Numbers of one step. Null: not kept for steps of this length, or not known for this time."""
 
-    at: int
-    online: float | None = None  # average of the players online at the ends of its minutes
-    online_max: int | None = None
-    active: int | None = None
-    new: int | None = None
-    returning: int | None = None
-    play_seconds: int | None = None
-    sign_ins: int | None = None
-    requests: int | None = None
-    errors: int | None = None
+    at: Instant
+    online: PlainDouble | None  # average of the players online at the ends of its minutes
+    online_max: PlainInt32 | None
+    active: PlainInt32 | None
+    new: PlainInt32 | None
+    returning: PlainInt32 | None
+    play_seconds: PlainInt64 | None
+    sign_ins: PlainInt32 | None
+    requests: PlainInt64 | None
+    errors: PlainInt64 | None
 
 
-class ActivitySeries(NamedTuple):
-    start: int
-    end: int
+UNKNOWN = ActivityPoint("", *[None] * 9)
+
+
+class ActivitySeries(Shape):
+    start: Instant = msgspec.field(name="From")
+    end: Instant = msgspec.field(name="To")
     step: str
-    points: list[Point]
+    points: list[ActivityPoint]
+
+
+class RetentionCohort(Shape):
+    """New players of a day, and how many of them were online 1, 7 and 30 days later; null: that day is not over."""
+
+    day: Date
+    players: PlainInt32
+    day1: PlainInt32 | None
+    day7: PlainInt32 | None
+    day30: PlainInt32 | None
+
+
+class Retention(Shape):
+    first: Date = msgspec.field(name="From")
+    last: Date = msgspec.field(name="To")
+    cohorts: list[RetentionCohort]
 
 
 class TooManyPoints(Exception):
@@ -56,17 +87,15 @@ class _Recent(NamedTuple):
         return self.now // MINUTE_MS + 1
 
 
-class Span(NamedTuple):
-    start: int | None  # None: a default number of points before the end
-    end: int | None  # None: now
+async def load(tx: Reading, step: str, since: int | None, until: int | None) -> ActivitySeries:
+    """Load a series; its first point is the step that the start is in. Raise TooManyPoints.
 
-
-async def load(tx: Reading, step: str, span: Span) -> ActivitySeries:
-    """Load a series; its first point is the step that the start of the span is in. Raise TooManyPoints."""
-    require_order("from", span.start, span.end)
+    `since`: default some points before the end. `until`: default now.
+    """
+    require_order("from", since, until)
     now = await clock.now(tx)
-    end = now if span.end is None else min(span.end, now)
-    start = _find_default_start(step, end) if span.start is None else find_start(step, span.start)
+    end = now if until is None else min(until, now)
+    start = _find_default_start(step, end) if since is None else find_start(step, since)
     require_order("from", start, end)
     starts = _list_starts(step, start, end)
     online = await activity.find_checkpoint(tx, ONLINE)
@@ -77,8 +106,9 @@ async def load(tx: Reading, step: str, span: Span) -> ActivitySeries:
         await activity.find_checkpoint(tx, SIGN_INS),
         await activity.read_minutes(tx, online.position, now // MINUTE_MS + 1),
     )
-    make = await _LOADERS.get(step, _load_periods)(tx, step, start, end, recent)
-    return ActivitySeries(start, end, step, [make(each) for each in starts])
+    find_numbers = await _LOADERS.get(step, _load_periods)(tx, step, start, end, recent)
+    points = [msgspec.structs.replace(UNKNOWN, at=format_instant(each), **find_numbers(each)) for each in starts]
+    return ActivitySeries(format_instant(start), format_instant(end), step, points)
 
 
 def _find_default_start(step: str, end: int) -> int:
@@ -98,10 +128,10 @@ def _list_starts(step: str, start: int, end: int) -> list[int]:
     return starts
 
 
-MakePoint = Callable[[int], Point]
+FindNumbers = Callable[[int], Mapping[str, float | None]]  # start of a point → its known numbers, by field
 
 
-async def _load_minutes(_: Reading, __: str, start: int, ___: int, recent: _Recent) -> MakePoint:
+async def _load_minutes(_: Reading, __: str, start: int, ___: int, recent: _Recent) -> FindNumbers:
     rows, online, known = {each.minute: each for each in recent.minutes}, recent.online.value, dict[int, int]()
     first = start // MINUTE_MS
     for minute in range(recent.online.position, recent.end_minute):
@@ -110,60 +140,60 @@ async def _load_minutes(_: Reading, __: str, start: int, ___: int, recent: _Rece
         if minute >= first:
             known[minute] = online
 
-    def make(at: int) -> Point:
+    def find(at: int) -> Mapping[str, float | None]:
         minute = at // MINUTE_MS
         if minute not in known:
-            return Point(at)
+            return {}
         row = rows.get(minute, Minute(minute))
-        return Point(at, known[minute], known[minute], requests=row.requests, errors=row.errors)
+        return {"online": known[minute], "online_max": known[minute], "requests": row.requests, "errors": row.errors}
 
-    return make
+    return find
 
 
-async def _load_hours(tx: Reading, _: str, start: int, end: int, recent: _Recent) -> MakePoint:
+async def _load_hours(tx: Reading, _: str, start: int, end: int, recent: _Recent) -> FindNumbers:
     stored = {each.hour: each for each in await activity.read_hours(tx, start // HOUR_MS, end // HOUR_MS + 1)}
     live = {each.hour: each for each in sum_hours(recent.minutes, recent.online, recent.end_minute)[0]}
     first = max(recent.since // HOUR_MS, recent.now // HOUR_MS - HOURS_KEPT)
 
-    def make(at: int) -> Point:
+    def find(at: int) -> Mapping[str, float | None]:
         number = at // HOUR_MS
         if number < first:
-            return Point(at)
+            return {}
         kept = stored.get(number, Hour(number))
         sign_ins = kept.sign_ins if number < recent.sign_ins.position else None
         if number not in live and number not in stored:
-            return Point(at, sign_ins=sign_ins)
+            return {"sign_ins": sign_ins}
         hour = live.get(number, kept)
         average = _average(hour.online_sum, at, at + HOUR_MS, recent)
-        return Point(at, average, hour.online_max, sign_ins=sign_ins, requests=hour.requests, errors=hour.errors)
+        numbers = {"online": average, "online_max": hour.online_max, "sign_ins": sign_ins}
+        return numbers | {"requests": hour.requests, "errors": hour.errors}
 
-    return make
+    return find
 
 
-async def _load_periods(tx: Reading, step: str, start: int, end: int, recent: _Recent) -> MakePoint:
+async def _load_periods(tx: Reading, step: str, start: int, end: int, recent: _Recent) -> FindNumbers:
     stored = {each.day: each for each in await activity.read_periods(tx, step, start // DAY_MS, end // DAY_MS + 1)}
     hours, _ = sum_hours(recent.minutes, recent.online, recent.end_minute)
     live = {each.day: each for each in sum_periods(step, hours)}
 
-    def make(at: int) -> Point:
+    def find(at: int) -> Mapping[str, float | None]:
         until = find_next_start(step, at)
         if until <= recent.since:
-            return Point(at)
+            return {}
         kept, added = stored.get(at // DAY_MS, Period(0)), live.get(at // DAY_MS, Period(0))
-        return Point(
-            at,
-            _average(kept.online_sum + added.online_sum, at, until, recent),
-            max(kept.online_max, added.online_max),
-            kept.active,
-            kept.new_players,
-            kept.returned,
-            kept.play_ms // 1000,
-            kept.sign_ins if at // HOUR_MS < recent.sign_ins.position else None,
-            kept.requests + added.requests,
-            kept.errors + added.errors,
-        )
+        return {
+            "online": _average(kept.online_sum + added.online_sum, at, until, recent),
+            "online_max": max(kept.online_max, added.online_max),
+            "active": kept.active,
+            "new": kept.new_players,
+            "returning": kept.returned,
+            "play_seconds": kept.play_ms // 1000,
+            "sign_ins": kept.sign_ins if at // HOUR_MS < recent.sign_ins.position else None,
+            "requests": kept.requests + added.requests,
+            "errors": kept.errors + added.errors,
+        }
 
-    return make
+    return find
 
 
 def _average(total: int, start: int, end: int, recent: _Recent) -> float:
@@ -175,38 +205,21 @@ def _average(total: int, start: int, end: int, recent: _Recent) -> float:
 _LOADERS = {"minute": _load_minutes, "hour": _load_hours} | dict.fromkeys(PERIODS, _load_periods)
 
 
-class CohortPoint(NamedTuple):
-    """New players of a day, and those of them who were online later. None: that day is not over."""
-
-    day: int
-    players: int
-    day1: int | None
-    day7: int | None
-    day30: int | None
-
-
-async def load_cohorts(tx: Reading, start: int | None, end: int | None) -> tuple[int, int, list[CohortPoint]]:
-    """Load the cohorts of a range of times: first and last day, and the days with new players."""
-    require_order("from", start, end)
+async def load_retention(tx: Reading, since: int | None, until: int | None) -> Retention:
+    """Load the days with new players in a range of times."""
+    require_order("from", since, until)
     today = await clock.now(tx) // DAY_MS
-    last = today if end is None else min(end // DAY_MS, today)
-    first = last - DEFAULT_COHORTS + 1 if start is None else start // DAY_MS
+    last = today if until is None else min(until // DAY_MS, today)
+    first = last - DEFAULT_COHORTS + 1 if since is None else since // DAY_MS
     require_order("from", first, last)
     if last - first >= MAX_POINTS:
         raise TooManyPoints
-    rows = await activity.read_cohorts(tx, first, last + 1)
-
-    def show(day: int, after: int, players: int) -> int | None:
-        return players if day + after < today else None
-
-    points = [
-        CohortPoint(
-            each.day,
-            each.players,
-            show(each.day, 1, each.day1),
-            show(each.day, 7, each.day7),
-            show(each.day, 30, each.day30),
+    cohorts = [
+        RetentionCohort(
+            format_day(day),
+            players,
+            *(back if day + after < today else None for after, back in zip(RETENTION_DAYS, online, strict=True)),
         )
-        for each in rows
+        for day, players, *online in await activity.read_cohorts(tx, first, last + 1)
     ]
-    return first, last, points
+    return Retention(format_day(first), format_day(last), cohorts)

@@ -9,12 +9,12 @@ that is killed has counted nothing, and a repeated one counts nothing twice. A s
 the past follows from there, and joins the others when it has caught up. No request waits for any of this.
 """
 
-import asyncio
-import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
+from gamekeeper.game.core.background_jobs import Step, repeat
 from gamekeeper.game.core.change import Codec
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.insight import board_seasons, standings
@@ -26,7 +26,6 @@ from gamekeeper.game.insight.board_seasons import (
     is_counted_in,
     is_listed_anew,
     is_swept_kind,
-    make_level,
 )
 from gamekeeper.game.insight.standings import BOARDS
 from gamekeeper.game.world.feed import BATCH_CHANGES, BATCH_PLAYERS, MAX_AHEAD, READ_STEPS, REST_FACTOR, Feed
@@ -37,14 +36,15 @@ from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Stor
 from gamekeeper.store.insight import activity, boards, holdings
 from gamekeeper.store.insight import standings as rows
 from gamekeeper.store.insight.activity import SESSIONS, Checkpoint
-from gamekeeper.store.insight.boards import ITEM, LEVEL, NOT_STARTED, PLAY_TIME, BoardChange, OpenSeason, Season
-from gamekeeper.store.insight.standings import StandingKey
+from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, BoardChange, OpenSeason, Season
+from gamekeeper.store.insight.standings import KIND, StandingKey
+from gamekeeper.store.lists import ranked_buckets
 from gamekeeper.store.lists.ranked_buckets import HIGHEST
 
 BATCH_ROWS = 500  # rows of standings that changes touch, or of slots or sessions that a sweep reads, per transaction
 BATCH_ACCOUNTS = 20  # accounts reviewed per transaction
 LAST_GUID = HIGHEST[1]
-Step = Callable[[], Awaitable[bool]]  # takes a step; False: it could not be taken
+T = TypeVar("T")
 # kinds of changes of accounts after which other players may be listed
 ACCOUNT_KINDS = frozenset({"user_banned", "user_unbanned", "powers_changed", "roles_changed"})
 
@@ -67,22 +67,26 @@ class BoardFollower:
         try:
             if await self._has_boards():
                 upto = await self._feed.find_final()
-                for _ in range(READ_STEPS):
-                    if not await self._take(lambda tx: self._find_counting(tx, upto, newest=True)):
-                        return
+                step = partial(self._take, lambda tx: self._find_counting(tx, upto, newest=True))
+                await repeat(step, 0, READ_STEPS)
         except DatabaseUnavailable:
             pass
         except Exception:  # noqa: BLE001 - one change that cannot be counted must not stop the reads of all boards
             log.failure("boards")
 
+    async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T:
+        await self.refresh()
+        return await self._store.read(work)
+
     async def catch_up(self, rest_factor: float = 0) -> None:
-        """Count and sweep until nothing is left; `rest_factor` is the pause per time of a step."""
-        while True:
-            started, read_at = time.monotonic(), await clock.now(self._store)
+        """Count and sweep until nothing is left."""
+
+        async def step() -> bool:
+            read_at = await clock.now(self._store)
             # read each time: a run can last long, and a season must not become final without its last changes
-            if not await self.step(await self._feed.find_final(), read_at):
-                return
-            await asyncio.sleep(rest_factor * (time.monotonic() - started))
+            return await self.step(await self._feed.find_final(), read_at)
+
+        await repeat(step, rest_factor)
 
     async def step(self, upto: int, read_at: int = 0) -> bool:
         """Take one step in one transaction. False: nothing is left up to this change, or another instance does it.
@@ -100,22 +104,18 @@ class BoardFollower:
 
     async def _find_counting(self, tx: Reading, upto: int, *, newest: bool) -> list[Step]:
         """Return the steps that follow the audit log and are due."""
-        checkpoint, found = await activity.find_checkpoint(tx, BOARDS), list[Step]()
+        checkpoint = await activity.find_checkpoint(tx, BOARDS)
         if not checkpoint.position:
             return [self._begin]
-        if await board_seasons.find_starting(tx):
-            found.append(lambda: self._write(lambda tx: board_seasons.start(tx, upto)))
-        if await boards.find_hidden_waiting(tx, 1):
-            found.append(lambda: self._write(_apply_hidden))
-        if await boards.read_reviewing(tx):
-            found.append(lambda: self._write(standings.review_staff))
-        if await boards.find_ended_bans(
-            tx, boards.NO_BAN._replace(ends_at=checkpoint.position + 1), await clock.now(tx), 1
-        ):
-            found.append(lambda: self._write(self._apply_ended_bans))
-        if await board_seasons.find_due(tx, upto, newest=newest):
-            found.append(lambda: self._write(lambda tx: self._count(tx, upto, newest=newest)))
-        return found
+        ended = boards.NO_BAN._replace(ends_at=checkpoint.position + 1)
+        every = (
+            (await board_seasons.find_starting(tx), partial(board_seasons.start, upto=upto)),
+            (await boards.find_hidden_waiting(tx, 1), _apply_hidden),
+            (await boards.read_reviewing(tx), standings.review_staff),
+            (await boards.find_ended_bans(tx, ended, await clock.now(tx), 1), self._apply_ended_bans),
+            (await board_seasons.find_due(tx, upto, newest=newest), partial(self._count, upto=upto, newest=newest)),
+        )
+        return [partial(self._write, work) for is_due, work in every if is_due]
 
     async def _find_steps(self, tx: Reading, upto: int, read_at: int) -> list[Step]:
         """Return all steps that are due."""
@@ -139,7 +139,7 @@ class BoardFollower:
 
     async def _has_boards(self) -> bool:
         """Tell whether there is something to follow; without boards that is a cheap read."""
-        if await boards.has_open(self._store) or await boards.has_deleted(self._store):
+        if await self._store.one(boards.SQL.has_open) is not None or await boards.has_deleted(self._store):
             return True
         return bool(await boards.find_hidden_waiting(self._store, 1))
 
@@ -285,7 +285,7 @@ async def read_actual(
 ) -> dict[str, int]:
     """Read what the players after the first of these, to the last, had before the later changes."""
     after, last = players
-    found: dict[str, int | None] = dict(await read_values(tx, season, after, last))
+    found: dict[str, int | None] = dict(await board_seasons.read_values(tx, season, after, last))
     for change in reversed(later):
         if change.player_id and after < change.player_id <= last:
             read = ReadChange(change, codec, backwards=True)
@@ -298,9 +298,10 @@ async def _apply_hidden(tx: Writing) -> bool:
     waiting = await boards.find_hidden_waiting(tx, 1)
     if waiting:
         # until the end of this transaction nobody can decide anew, which would be noted as applied
-        await boards.lock_hidden(tx, waiting[0])
+        await tx.one(boards.SQL.lock_hidden, waiting[0])
         await standings.review(tx, waiting, with_final=True)
-        await boards.note_applied(tx, waiting[0])
+        await tx.returning(boards.SQL.set_applied, waiting[0])
+        await tx.returning(boards.SQL.delete_shown, waiting[0])
     return bool(waiting)
 
 
@@ -310,10 +311,11 @@ async def _delete_rows(tx: Writing) -> bool:
     if season_id is None:
         if not await boards.has_deleted(tx):
             return False
-        await boards.delete_empty(tx)
+        await tx.returning(boards.SQL.delete_empty)
     elif not await rows.delete_some(tx, season_id, BATCH_ROWS):
-        await rows.clear_buckets(tx, season_id)
-        await boards.delete_season(tx, season_id)
+        await tx.returning(rows.SQL.clear_buckets, season_id)
+        await ranked_buckets.delete_blocks(tx, KIND, season_id)
+        await tx.returning(boards.SQL.delete_season, season_id)
     return True
 
 
@@ -369,15 +371,6 @@ async def _find_last_player(tx: Reading, season: OpenSeason, after: str) -> str:
     return min([last, *await holdings.find_players_of_row(tx, after, BATCH_ROWS)]) if season.ranks == ITEM else last
 
 
-async def read_values(tx: Reading, season: OpenSeason, after: str, last: str) -> dict[str, int]:
-    thing = season.thing_id or ""
-    if season.ranks == LEVEL:
-        return {each[0]: make_level(each[1], each[2]) for each in await rows.read_levels_between(tx, after, last)}
-    if season.ranks == ITEM:
-        return await rows.sum_items_between(tx, after, last, thing)
-    return await rows.read_variables_between(tx, after, last, thing)
-
-
 async def _sweep_sessions(tx: Writing, each: OpenSeason, since: int) -> None:
     """Set the play time of the next players to the sum of their counted sessions.
 
@@ -386,15 +379,15 @@ async def _sweep_sessions(tx: Writing, each: OpenSeason, since: int) -> None:
     season = each.season
     is_open = season.ends_at is None or season.ends_at > await clock.now(tx)
     after, from_start = season.swept or ZERO_GUID, season.starts_at <= since and is_open
-    find = rows.find_player_of_activity if from_start else rows.find_player_of_session
-    last = await find(tx, after, BATCH_ROWS) or LAST_GUID
+    end = await tx.one(rows.SQL.activity_at if from_start else rows.SQL.session_at, after, BATCH_ROWS - 1)
+    last = end[0] if end else LAST_GUID
     if from_start:
-        played = await rows.read_all_play_between(tx, after, last)
+        played = await tx.all(rows.SQL.all_play_between, after, last)
     else:
-        played = await rows.sum_play_between(tx, after, last, season.starts_at, season.ends_at or FOREVER)
+        played = await tx.all(rows.SQL.play_between, after, last, season.starts_at, season.ends_at or FOREVER)
     held = await rows.read_held_between(tx, after, last, season.id)
     values: dict[StandingKey, int | None] = dict.fromkeys(held)
-    values |= {StandingKey(player_id, season.id): value for player_id, value in played.items() if value > 0}
+    values |= {StandingKey(player_id, season.id): value for player_id, value in played if value > 0}
     await standings.apply(tx, values, held, [each])
     crash.crash_at("boards_swept")
     await boards.move_season(tx, season._replace(swept=None if last == LAST_GUID else last))

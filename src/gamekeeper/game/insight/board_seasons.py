@@ -274,8 +274,10 @@ async def find_finished(tx: Reading, upto: int, read_at: int) -> OpenSeason | No
             continue  # its change of `hide_staff` is not applied to all staff yet
         if season.ends_at is None or season.ends_at + SETTLE_MS > read_at or season.swept is not None:
             continue
-        if season.seq < upto or (each.ranks == PLAY_TIME and await rows.has_uncounted_sessions(tx, season.ends_at)):
+        if season.seq < upto:
             continue
+        if each.ranks == PLAY_TIME and await tx.one(rows.SQL.has_uncounted, season.ends_at) is not None:
+            continue  # a session from before the end is not counted up to it
         following = await boards.find_change_from(tx, season.seq + 1)
         if following is None or following[1] >= season.ends_at:
             return each
@@ -287,6 +289,16 @@ async def finish(tx: Writing, upto: int, read_at: int) -> bool:
     if each is not None:
         await boards.move_season(tx, each.season._replace(final=True))
     return each is not None
+
+
+async def read_values(tx: Reading, season: OpenSeason, after: str, last: str) -> dict[str, int]:
+    """Read what the players after one id, up to another, have now."""
+    if season.ranks == LEVEL:
+        levels = await tx.all(rows.SQL.levels_between, after, last)
+        return {player_id: make_level(level, exp) for player_id, level, exp in levels}
+    statement = rows.SQL.items_between if season.ranks == ITEM else rows.SQL.variables_between
+    found = await tx.all(statement, after, last, season.thing_id or "")
+    return {player_id: int(value) for player_id, value in found}
 
 
 PERSON = (

@@ -5,14 +5,27 @@ Reports of boards are pages of standings, and the place of a player.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, cast
+
+from msgspec import UNSET, UnsetType
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.insight import standings
 from gamekeeper.game.insight.board_seasons import show_value
+from gamekeeper.game.insight.board_shapes import (
+    BoardList,
+    BoardRecord,
+    CreateBoard,
+    HiddenState,
+    SaveBoard,
+    SaveSeason,
+    SeasonRecord,
+    StandingRecord,
+    StandingsPage,
+    StartSeason,
+)
 from gamekeeper.game.insight.changes import AccountHidden, BoardDeleted, BoardSaved, SeasonSaved
 from gamekeeper.game.insight.refusals import (
     BoardExists,
@@ -24,11 +37,15 @@ from gamekeeper.game.insight.refusals import (
     TooManyBoards,
     TooManyHidden,
 )
+from gamekeeper.game.lists import ranked_lists
+from gamekeeper.ground.instants import format_instant, parse_instant
+from gamekeeper.ground.wire import PageRange
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.insight import activity, boards
-from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, HiddenAccount, Season
+from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, VARIABLE, Board, HiddenAccount, Ranks, Season
+from gamekeeper.store.insight.standings import BUCKETS, KIND
 from gamekeeper.store.world import catalogue
 
 MAX_BOARDS = 50
@@ -41,65 +58,35 @@ SOON_MS = 60_000
 NEWEST_CHANGES = 1_000  # changes that a complete season may not have counted yet: they come all the time
 CATALOGUE = {ITEM: "items", VARIABLE: "variables"}  # what a board ranks → kind of catalogue entries
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?", re.ASCII)
-PLANNED, RUNNING, ENDED, FINAL = "planned", "running", "ended", "final"  # states of a season
 
 
-class BoardRecord(NamedTuple):
-    """A board with its newest seasons."""
-
-    board: Board
-    seasons: Sequence[Season]
-    now: int
-    newest: int  # number of the newest change in the audit log
+async def read_all(tx: Reading, *, accounts: bool) -> BoardList:
+    """Read all boards and, if `accounts`, the accounts that are hidden from them."""
+    found = [await read_record(tx, each) for each in await boards.read_all(tx)]
+    hidden = await tx.all(boards.SQL.hidden) if accounts else ()
+    return BoardList(found, [HiddenAccount(*row) for row in hidden])
 
 
-class BoardList(NamedTuple):
-    boards: Sequence[BoardRecord]
-    hidden: Sequence[HiddenAccount]
+async def read_record(tx: Reading, board: Board, seasons: Sequence[Season] | None = None) -> BoardRecord:
+    """Read the record of a board; its newest seasons may be given."""
+    shown = await boards.read_seasons(tx, board.id, SHOWN_SEASONS) if seasons is None else seasons
+    now, newest = await clock.now(tx), await ledger.read_last(tx)
+    return BoardRecord(
+        *(board.name, board.title, cast("Ranks", board.ranks), board.thing_id, board.thing),
+        *(board.gain, board.hide_staff, board.public),
+        [_show_season(each, now, newest) for each in shown],
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class BoardDraft:
-    name: str
-    title: str
-    ranks: str
-    thing: str | None  # name or id of the item or variable
-    gain: bool
-    hide_staff: bool
-    public: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SeasonDraft:
-    title: str | None = None
-    starts_at: int | None = None  # None: now
-    ends_at: int | None = None  # None: open
-
-
-@dataclass(frozen=True, slots=True)
-class BoardEdit:
-    """New values of a board; None: it stays as it is."""
-
-    title: str | None = None
-    hide_staff: bool | None = None
-    public: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SeasonEdit:
-    title: str | None = None
-    ends_at: int | None = None
-    is_open: bool = False  # without an end
-    end_now: bool = False
-
-
-async def read_all(tx: Reading) -> BoardList:
-    return BoardList([await read_record(tx, each) for each in await boards.read_all(tx)], await boards.read_hidden(tx))
-
-
-async def read_record(tx: Reading, board: Board) -> BoardRecord:
-    seasons = await boards.read_seasons(tx, board.id, SHOWN_SEASONS)
-    return BoardRecord(board, seasons, await clock.now(tx), await ledger.read_last(tx))
+def _show_season(season: Season, now: int, newest: int) -> SeasonRecord:
+    return SeasonRecord(
+        season.number,
+        season.title,
+        format_instant(season.starts_at),
+        None if season.ends_at is None else format_instant(season.ends_at),
+        _find_state(season, now),
+        _is_complete(season, newest),
+    )
 
 
 async def require_board(tx: Reading, name: str) -> Board:
@@ -121,60 +108,53 @@ async def require_season(tx: Reading, board: Board, number: int | None) -> Seaso
     return found
 
 
-def find_state(season: Season, now: int) -> str:
+def _find_state(season: Season, now: int) -> Literal["planned", "running", "ended", "final"]:
     if season.final:
-        return FINAL
+        return "final"
     if season.starts_at > now:
-        return PLANNED
-    return RUNNING if season.ends_at is None or season.ends_at > now else ENDED
+        return "planned"
+    return "running" if season.ends_at is None or season.ends_at > now else "ended"
 
 
-def is_complete(season: Season, newest: int) -> bool:
+def _is_complete(season: Season, newest: int) -> bool:
     """Tell whether a season has counted all players, and all changes but the newest ones."""
     if season.final:
         return True
     return season.seq != NOT_STARTED and season.swept is None and season.seq >= newest - NEWEST_CHANGES
 
 
-async def create(tx: Locking, draft: BoardDraft, season: SeasonDraft) -> Decision[BoardRecord]:
+async def create(tx: Locking, draft: CreateBoard) -> Decision[BoardRecord]:
     """Create a board with its first season."""
-    if not _NAME.fullmatch(draft.name):
+    if not _NAME.fullmatch(draft.Name):
         raise BadField(field="Name", problem="must have 1 to 40 characters: a to z, 0 to 9, and - between them")
     existing = await boards.read_all(tx)
-    if any(each.name == draft.name for each in existing):
-        raise BoardExists(board=draft.name)
+    if any(each.name == draft.Name for each in existing):
+        raise BoardExists(board=draft.Name)
     if len(existing) >= MAX_BOARDS:
         raise TooManyBoards(most=MAX_BOARDS, seasons=MAX_SEASONS)
     now, thing_id, thing = await clock.now(tx), None, None
-    if draft.ranks in CATALOGUE:
+    if draft.Ranks in CATALOGUE:
         thing_id, thing = await _find_thing(tx, draft)
-    elif draft.thing is not None:
+    elif draft.Thing is not UNSET:
         raise BadField(field="Thing", problem="is only for boards of an item or a variable")
-    if draft.ranks == PLAY_TIME and draft.gain:
+    if draft.Ranks == PLAY_TIME and draft.Gain:
         raise BadField(field="Gain", problem="must be left out: play time always counts within the season")
     board = Board(
-        lookup.new_guid(),
-        draft.name,
-        _require_title(draft.title),
-        draft.ranks,
-        thing_id,
-        draft.gain,
-        draft.hide_staff,
-        draft.public,
-        now,
-        thing,
+        *(lookup.new_guid(), draft.Name, _require_title(draft.Title), draft.Ranks, thing_id),
+        *(draft.Gain, draft.HideStaff, draft.Public, now, thing),
     )
+    season = StartSeason(draft.SeasonTitle, draft.StartsAt, draft.EndsAt)
     first = await _make_season(tx, board, season, 1, now)
-    record = BoardRecord(board, [first], now, await ledger.read_last(tx))
+    record = await read_record(tx, board, [first])
     return Decision([BoardSaved(None, board), SeasonSaved(board, None, first)], record)
 
 
-async def edit(tx: Locking, name: str, wanted: BoardEdit) -> Decision[BoardRecord]:
+async def edit(tx: Locking, name: str, wanted: SaveBoard) -> Decision[BoardRecord]:
     board = await _lock_board(tx, name)
     edited = board._replace(
-        title=board.title if wanted.title is None else _require_title(wanted.title),
-        hide_staff=board.hide_staff if wanted.hide_staff is None else wanted.hide_staff,
-        public=board.public if wanted.public is None else wanted.public,
+        title=board.title if wanted.Title is UNSET else _require_title(wanted.Title),
+        hide_staff=board.hide_staff if wanted.HideStaff is UNSET else wanted.HideStaff,
+        public=board.public if wanted.Public is UNSET else wanted.Public,
     )
     return Decision([BoardSaved(board, edited)] if edited != board else [], await read_record(tx, edited))
 
@@ -184,7 +164,7 @@ async def delete(tx: Locking, name: str) -> Decision[BoardRecord]:
     return Decision([BoardDeleted(board)], await read_record(tx, board))
 
 
-async def start_season(tx: Locking, name: str, draft: SeasonDraft) -> Decision[BoardRecord]:
+async def start_season(tx: Locking, name: str, draft: StartSeason) -> Decision[BoardRecord]:
     """Start a season after the last one, which must be over then. One without an end is ended at its start."""
     board, now = await _lock_board(tx, name), await clock.now(tx)
     newest = await boards.read_seasons(tx, board.id, SHOWN_SEASONS)
@@ -199,17 +179,16 @@ async def start_season(tx: Locking, name: str, draft: SeasonDraft) -> Decision[B
         ended = last._replace(ends_at=season.starts_at)
         changes, newest = [SeasonSaved(board, last, ended)], [ended, *newest[1:]]
     changes.append(SeasonSaved(board, None, season))
-    shown = [season, *newest][:SHOWN_SEASONS]
-    return Decision(changes, BoardRecord(board, shown, now, await ledger.read_last(tx)))
+    return Decision(changes, await read_record(tx, board, [season, *newest][:SHOWN_SEASONS]))
 
 
-async def edit_season(tx: Locking, name: str, number: int, wanted: SeasonEdit) -> Decision[BoardRecord]:
+async def edit_season(tx: Locking, name: str, number: int, wanted: SaveSeason) -> Decision[BoardRecord]:
     """Change the title or the end of a season. Its end cannot be moved once it is over."""
     board, now = await _lock_board(tx, name), await clock.now(tx)
     season = await require_season(tx, board, number)
-    edited = season._replace(title=season.title if wanted.title is None else _require_title(wanted.title, empty=True))
-    ends_at = now if wanted.end_now else wanted.ends_at
-    if ends_at is not None or wanted.is_open:
+    edited = season._replace(title=season.title if wanted.Title is UNSET else _require_title(wanted.Title, empty=True))
+    ends_at = now if wanted.EndNow else _read_time(wanted.EndsAt)
+    if ends_at is not None or wanted.EndsAt is None:
         if season.final or (season.ends_at is not None and season.ends_at <= now):
             raise SeasonEnded(season=number)
         following = await boards.find_season(tx, board.id, number + 1)
@@ -218,19 +197,19 @@ async def edit_season(tx: Locking, name: str, number: int, wanted: SeasonEdit) -
         edited = edited._replace(ends_at=ends_at)
         _require_end(edited, now)
     changes = [SeasonSaved(board, season, edited)] if edited != season else []
-    record = await read_record(tx, board)
-    shown = [edited if each.id == edited.id else each for each in record.seasons]
-    return Decision(changes, record._replace(seasons=shown))
+    newest = await boards.read_seasons(tx, board.id, SHOWN_SEASONS)
+    shown = [edited if each.id == edited.id else each for each in newest]
+    return Decision(changes, await read_record(tx, board, shown))
 
 
-async def hide(tx: Locking, user: str, *, hidden: bool) -> Decision[HiddenAccount]:
+async def hide(tx: Locking, user: str, *, hidden: bool) -> Decision[HiddenState]:
     """Hide all players of an account from all boards, or show them again."""
     found = await lookup.lock_user(tx, user)
     before = await boards.is_hidden(tx, found.id)
     if hidden and not before and await boards.count_hidden(tx) >= MAX_HIDDEN:
         raise TooManyHidden(most=MAX_HIDDEN)
     changes = [AccountHidden(found.id, before, hidden)] if hidden != before else []
-    return Decision(changes, HiddenAccount(found.id, found.name), subject=(None, found.id))
+    return Decision(changes, HiddenState(found.id, found.name, hidden), subject=(None, found.id))
 
 
 async def _lock_board(tx: Locking, name: str) -> Board:
@@ -239,30 +218,35 @@ async def _lock_board(tx: Locking, name: str) -> Board:
     return await require_board(tx, name)
 
 
-async def _find_thing(tx: Reading, draft: BoardDraft) -> tuple[str, str | None]:
+async def _find_thing(tx: Reading, draft: CreateBoard) -> tuple[str, str | None]:
     """Return id and name of the item or variable that a board ranks."""
-    kind, given = CATALOGUE[draft.ranks], draft.thing or ""
+    kind, given = CATALOGUE[draft.Ranks], draft.Thing or ""
     thing_id = lookup.parse_guid(given) or await catalogue.find_id_by_name(tx, kind, given)
     if thing_id is None:
         raise BadField(field="Thing", problem=f"must be the name or id of one of the {kind} in the catalogue")
     return thing_id, None if lookup.parse_guid(given) else given
 
 
-async def _make_season(tx: Reading, board: Board, draft: SeasonDraft, number: int, now: int) -> Season:
-    starts_at = now if draft.starts_at is None else draft.starts_at
+async def _make_season(tx: Reading, board: Board, draft: StartSeason, number: int, now: int) -> Season:
+    starts_at, ends_at = _read_time(draft.StartsAt), _read_time(draft.EndsAt)
+    starts_at = now if starts_at is None else starts_at
     swept = None
     if board.ranks == PLAY_TIME:
-        await _require_sessions(tx, starts_at, draft.ends_at, now)
+        await _require_sessions(tx, starts_at, ends_at, now)
         swept = lookup.ZERO_GUID if starts_at < now + SOON_MS else None
     elif board.gain:
         await _require_changes(tx, starts_at)
-    title = _require_title(draft.title or "", empty=True)
-    season = Season(lookup.new_guid(), board.id, number, title, starts_at, draft.ends_at, swept=swept)
+    title = _require_title(draft.Title, empty=True)
+    season = Season(lookup.new_guid(), board.id, number, title, starts_at, ends_at, swept=swept)
     if board.gain or board.ranks == PLAY_TIME:
         _require_end(season, season.starts_at)
     else:  # what players had at an earlier time is not known
         _require_end(season, now)
     return season
+
+
+def _read_time(text: str | UnsetType | None) -> int | None:
+    return parse_instant(text) if text else None
 
 
 def _require_end(season: Season, earliest: int) -> None:
@@ -297,39 +281,25 @@ def _require_title(text: str, *, empty: bool = False) -> str:
     return title
 
 
-class Place(NamedTuple):
-    rank: int
-    player_id: str
-    name: str | None  # None: deleted
-    value: int  # as people read it: play time in seconds
-
-
-class StandingsReport(NamedTuple):
-    record: BoardRecord
-    season: Season
-    now: int
-    total: int
-    offset: int
-    places: Sequence[Place]
-
-
 async def report_standings(
-    tx: Reading, board: Board, number: int | None, offset: int, limit: int, player: str | None = None
-) -> StandingsReport:
+    tx: Reading, board: Board, number: int | None, page: PageRange, player: str | None = None
+) -> StandingsPage:
     """Report a page of the standings of a season; with a player, the page that has it in the middle."""
-    season = await require_season(tx, board, number)
+    season, offset = await require_season(tx, board, number), page.offset
     if player is not None:
         place = await standings.find_place(tx, season.id, await lookup.find_player_id(tx, player))
         if place is None:
             raise NotOnBoard
-        offset = standings.choose_offset(place, limit)
-    page = await standings.load_page(tx, season.id, offset, limit)
+        offset = max(place - 1 - page.limit // 2, 0)
+        page = page._replace(number=offset // page.size)
+    total, rows = await ranked_lists.find_page(tx, BUCKETS, KIND, season.id, offset, page.limit)
     record = await read_record(tx, board)
     places = [
-        Place(rank, each.player_id, each.name, show_number(board, each.quantity))
-        for rank, each in enumerate(page.rows, start=offset + 1)
+        StandingRecord(rank, each.player_id if each.name else None, each.name, show_number(board, each.quantity))
+        for rank, each in enumerate(rows, start=offset + 1)
     ]
-    return StandingsReport(record, season, record.now, page.total, offset, places)
+    shown = _show_season(season, await clock.now(tx), await ledger.read_last(tx))
+    return StandingsPage(*page.head(total, places), record, shown, places)
 
 
 def show_number(board: Board, value: int) -> int:

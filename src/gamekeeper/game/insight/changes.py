@@ -42,7 +42,7 @@ class BoardDeleted(Change):
         return _make_board_side(self.board), None
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        boards.mark_deleted(tx, self.board.id)
+        tx.defer(boards.SQL.mark_deleted, self.board.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class SeasonSaved(Change):
             boards.insert_season(tx, self.after)
             standings.begin(tx, self.after.id)
         else:
-            boards.update_season(tx, self.after)
+            tx.defer(boards.SQL.update_season, self.after.id, self.after.title, self.after.ends_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class AccountHidden(Change):
         return ChangeSide(command={"Hidden": self.before}), ChangeSide(command={"Hidden": self.after})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        boards.save_hidden(tx, self.user_id, hidden=self.after)
+        tx.defer(boards.SQL.save_hidden, self.user_id, self.after)
 
 
 def _make_board_side(board: Board) -> ChangeSide:

@@ -11,14 +11,13 @@ No request that changes something waits for any of this. A read first counts the
 and ranked lists are left to the background job, which rests after each step.
 """
 
-import asyncio
 import contextlib
-import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from gamekeeper.game.core.background_jobs import repeat
 from gamekeeper.game.core.change import Codec
 from gamekeeper.game.core.lookup import ZERO_GUID, parse_guid
 from gamekeeper.game.insight import flows, signal_watch, signals
@@ -42,6 +41,7 @@ MAX_RANKED = 20
 KINDS = {ITEM: "items", VARIABLE: "variables"}  # kind of a ranked list → kind of catalogue entries
 LAST_GUID = HIGHEST[1]
 NOTHING_COUNTED = EconomyState(0, 0, 0, ZERO_GUID, "[]", recount=False)
+T = TypeVar("T")
 NEGATIVE = "A player would have {} of item {} after change {}. All holdings are counted again."
 
 
@@ -87,48 +87,34 @@ class Economy:
         """
         await self._choose_lists()
         if not await self._is_current():
-            await self._run(self.step, None, rest_factor)
+            await self.catch_up(rest_factor=rest_factor)
 
-    async def catch_up(self, upto: int | None = None) -> None:
+    async def catch_up(self, upto: int | None = None, rest_factor: float = REST_FACTOR) -> None:
         """Count like the background job, for a command. The ranked lists stay those of the serving processes.
 
         `upto`: number of the last change to count; default all that are final.
         """
-        await self._run(self.step, None, REST_FACTOR, upto)
+        last = await self._feed.find_final() if upto is None else upto
+        await repeat(lambda: self.step(last), rest_factor)
 
     async def count_changes(self, rest_factor: float = REST_FACTOR) -> None:
         """Count some final changes, without a sweep and without lists."""
-        await self._run(self._count, READ_STEPS, rest_factor)
+        upto = await self._feed.find_final()
+        await repeat(lambda: self._count(upto), rest_factor, READ_STEPS)
 
     async def recount(self) -> None:
         """Start to count holdings, totals and rankings again, with a sweep. Flows and gifts stay."""
         await self._store.write(_start_recount)
 
-    async def refresh(self) -> EconomyState:
-        """Count the newest changes before a read, up to a limit. If that fails, the read shows an earlier state."""
+    async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T:
+        """Count the newest changes, up to a limit, before a read. If that fails, the read shows an earlier state."""
         with contextlib.suppress(DatabaseUnavailable):
             await self.count_changes(0)
-        return await economy.read_state(self._store) or NOTHING_COUNTED
+        return await self._store.read(work)
 
     async def step(self, upto: int) -> bool:
         """Count one batch in one transaction. False: everything up to this change is counted, or another does it."""
         return await self._count(upto) or await self._sweep() or await self._build()
-
-    async def _run(
-        self,
-        step: Callable[[int], Awaitable[bool]],
-        most: int | None,
-        rest_factor: float,
-        upto: int | None = None,
-    ) -> None:
-        """Repeat a step until it counts nothing, or `most` times; `rest_factor` is the pause per time of a step."""
-        upto, taken = await self._feed.find_final() if upto is None else upto, 0
-        while most is None or taken < most:
-            started = time.monotonic()
-            if not await step(upto):
-                return
-            taken += 1
-            await asyncio.sleep(rest_factor * (time.monotonic() - started))
 
     async def _is_current(self) -> bool:
         """Tell whether nothing is left to count; without a transaction that writes."""
@@ -239,7 +225,7 @@ class Economy:
             crash.crash_at("rollup_swept")
             swept = None if last == LAST_GUID else last
             if swept is None:  # from now on the totals are known at the end of each day
-                await economy.save_all_days(tx, flows.find_day(state.at or state.since))
+                await tx.returning(economy.SQL.save_all_days, flows.find_day(state.at or state.since))
             await economy.set_state(tx, state._replace(swept=swept, recount=state.recount and swept is not None))
             return True
 
@@ -292,19 +278,19 @@ async def _start_recount(tx: Writing) -> None:
     """
     state = await economy.wait_for_lock(tx)
     if state is not None:
-        await rows.reset_lists(tx, *LOWEST)
+        await tx.returning(rows.SQL.reset_lists, *LOWEST)
         await economy.set_state(tx, await _sweep_again(tx, state._replace(recount=True)))
 
 
 async def _sweep_again(tx: Writing, state: EconomyState) -> EconomyState:
     """Return a state in which no player is swept. In a recount the totals have only swept players: none, then."""
     if state.recount:
-        await economy.clear_totals(tx)
+        await tx.returning(economy.SQL.clear_totals)
     return state._replace(swept=ZERO_GUID)
 
 
 async def _begin(tx: Writing) -> None:
-    await economy.begin(tx, ZERO_GUID)
+    await tx.returning(economy.SQL.begin, ZERO_GUID)
 
 
 async def _find_last_player(tx: Reading, after: str, most: int) -> str:

@@ -1,32 +1,27 @@
 """Reports of the economy: items with their flows, one item day by day, holders, and who gave how much."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+import msgspec
 
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.refusals import BadField, NoSuchItem, NoSuchVariable
 from gamekeeper.game.core.values import require_order
 from gamekeeper.game.insight import flows
-from gamekeeper.game.insight.economy import NOTHING_COUNTED, Economy
+from gamekeeper.game.insight.economy import NOTHING_COUNTED
 from gamekeeper.game.lists import ranked_lists
-from gamekeeper.game.lists.ranked_lists import HoldersPage
+from gamekeeper.ground.instants import format_day, format_instant
+from gamekeeper.ground.wire import Date, Guid, Instant, Page, PageRange, PlainInt32, PlainInt64, Shape, describe
 from gamekeeper.store.engine import clock
-from gamekeeper.store.engine.interface import Reading, Store
+from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import economy
 from gamekeeper.store.insight import holdings as holding_rows
-from gamekeeper.store.insight.economy import (
-    DayFlow,
-    EconomyState,
-    GiftFilter,
-    GiftSum,
-    Giver,
-    GiverSum,
-    ItemSort,
-    ItemTotal,
-)
+from gamekeeper.store.insight.economy import DayFlow, GiftFilter, Giver, GiverSum, ItemSort, ItemTotal
 from gamekeeper.store.insight.holdings import ITEM, VARIABLE
-from gamekeeper.store.lists.ranked_buckets import Holder
+from gamekeeper.store.lists import ranked_buckets
 from gamekeeper.store.world import catalogue
+from gamekeeper.store.world.catalogue import CatalogueVariable
 
 # days after a day in which its next stored total must lie; the limit keeps the rows of a report bounded
 LOOK_AHEAD_DAYS = 400
@@ -34,71 +29,129 @@ USUAL_DAYS = 7  # days of a report, the present one included
 MAX_DAYS = 92  # days of a report about many items or givers
 MAX_ITEM_DAYS = 400  # days of a report about one item
 
-Sums = Mapping[str, tuple[int, int]]  # source → created, destroyed
-
 
 class Days(NamedTuple):
     first: int  # days since 1970
     last: int
 
 
-class EconomyItem(NamedTuple):
-    total: ItemTotal
-    sums: Sums
+class UpTo(Shape):
+    """What is counted: all changes up to a number. Before `Since` the flows are not known."""
+
+    seq: PlainInt64
+    at: Instant | None
+    since: Instant
+    complete: Annotated[bool, describe("False: totals and holders are still being counted for some players.")]
 
 
-class ItemsReport(NamedTuple):
-    state: EconomyState
-    days: Days
-    total: int
-    items: Sequence[EconomyItem]
+class Sources(Shape):
+    """Quantities by source. A report over the link is the game's, an undo stands for itself."""
+
+    game: PlainInt64 = 0
+    key: PlainInt64 = 0
+    staff: PlainInt64 = 0
+    undo: PlainInt64 = 0
+    import_: PlainInt64 = 0
+
+    @property
+    def by_source(self) -> Mapping[str, int]:
+        return dict(zip(flows.SOURCES, msgspec.structs.astuple(self), strict=True))
+
+    @property
+    def total(self) -> int:
+        return sum(msgspec.structs.astuple(self))
 
 
-class DayReport(NamedTuple):
-    day: int
-    quantity: int | None  # at the end of the day; None: not known
-    holders: int | None
-    sums: Sums
+class EconomyItem(Shape):
+    item_id: Guid
+    name: Annotated[str | None, describe("Null: the item is not in the catalogue.")]
+    quantity: Annotated[PlainInt64, describe("In circulation: in all slots of all players.")]
+    holders: PlainInt64
+    created: Sources
+    destroyed: Sources
 
 
-class ItemReport(NamedTuple):
-    state: EconomyState
-    total: ItemTotal
-    days: Sequence[DayReport]
+class _DaysPage(Page):
+    first: Date = msgspec.field(name="From")
+    last: Date = msgspec.field(name="To")
+    up_to: UpTo
 
 
-class HoldersReport(NamedTuple):
-    state: EconomyState
+class EconomyPage(_DaysPage):
+    values: list[EconomyItem]
+
+
+class ItemDay(Shape):
+    day: Date
+    quantity: Annotated[PlainInt64 | None, describe("At the end of the day; null: not known.")]
+    holders: PlainInt64 | None
+    created: Sources
+    destroyed: Sources
+
+
+class ItemEconomy(Shape):
+    """An item with its days."""
+
+    item_id: Guid
     name: str | None
-    page: HoldersPage
+    quantity: PlainInt64
+    holders: PlainInt64
+    up_to: UpTo
+    days: list[ItemDay]
 
 
-class RankedVariable(NamedTuple):
-    id: str
-    name: str
-    first: Holder | None  # the player with the highest value; None: no player has a value
+class Holder(Shape):
+    rank: PlainInt32
+    player_id: Guid
+    name: Annotated[str | None, describe("Null: the player has just been deleted.")]
+    quantity: Annotated[PlainInt64, describe("How many of the item, or the value of the variable.")]
 
 
-class NamedGift(NamedTuple):
-    gift: GiftSum
-    giver: Giver
+class HoldersPage(Page):
+    total: Annotated[PlainInt32, describe("Holders that can be listed.")]
+    ranked: Annotated[bool, describe("False: the setting `ranked` does not name it; an item then has its first 100.")]
+    holders: Annotated[PlainInt64 | None, describe("All players who have it; null: not known.")]
+    up_to: UpTo
+    values: list[Holder]
+
+
+class _GiverShape(Shape):
+    source: Literal["staff", "key"]
+    giver_id: Annotated[Guid | None, describe("An account or an API key; null: the command line.")]
+    name: Annotated[str | None, describe("Null: the command line, or a deleted account.")]
+    owner: Annotated[str | None, describe("The account of an API key.")]
+
+    @property
+    def has_page(self) -> bool:
+        """Tell whether the console has a page of the giver: only accounts that are not deleted have one."""
+        return self.source == "staff" and self.name is not None
+
+
+class GiftSum(_GiverShape):
+    item_id: Guid
     item_name: str | None
+    given: PlainInt64
+    taken: PlainInt64
 
 
-class GiftsReport(NamedTuple):
-    state: EconomyState
-    days: Days
-    total: int
-    gifts: Sequence[NamedGift]
+class GiftsPage(_DaysPage):
+    values: list[GiftSum]
 
 
-class GiverTotal(NamedTuple):
-    sums: GiverSum
-    giver: Giver
+class GiverTotal(_GiverShape):
+    """What an account or an API key gave and took, of all items together."""
+
+    items: int  # number of different items
+    given: int
+    taken: int
+
+    @property
+    def id(self) -> str:
+        return self.giver_id or ZERO_GUID
 
 
 class GiversReport(NamedTuple):
-    state: EconomyState
+    up_to: UpTo
     total: int
     givers: Sequence[GiverTotal]
 
@@ -106,9 +159,15 @@ class GiversReport(NamedTuple):
 class GiverReport(NamedTuple):
     """What one account or API key gave and took: in all, and a page of its items."""
 
-    state: EconomyState
+    up_to: UpTo
     whole: GiverTotal
-    gifts: Sequence[NamedGift]
+    gifts: Sequence[GiftSum]
+
+
+class RankedVariable(NamedTuple):
+    id: str
+    name: str
+    first: ranked_buckets.Holder | None  # the player with the highest value; None: no player has a value
 
 
 async def choose_days(tx: Reading, first_ms: int | None, last_ms: int | None, most: int) -> Days:
@@ -126,55 +185,35 @@ async def choose_days(tx: Reading, first_ms: int | None, last_ms: int | None, mo
 
 
 async def report_items(
-    store: Store,
-    counted: Economy,
-    days: Days,
-    limit: int,
-    offset: int,
-    sort: ItemSort = "name",
-    *,
-    descending: bool = False,
-) -> ItemsReport:
+    tx: Reading, days: Days, page: PageRange, sort: ItemSort = "name", *, descending: bool = False
+) -> EconomyPage:
     """Report a page of all items that players ever had, with their flows in a range of days."""
-    await counted.refresh()
-
-    async def read(tx: Reading) -> ItemsReport:
-        totals = await economy.read_items(tx, limit, offset, sort, descending=descending)
-        sums = await economy.sum_flows(tx, [each.item_id for each in totals], *days)
-        items = [EconomyItem(each, _to_sums(sums.get(each.item_id, ()))) for each in totals]
-        return ItemsReport(await _read_state(tx), days, await economy.count_items(tx), items)
-
-    return await store.read(read)
+    totals = await economy.read_items(tx, page.limit, page.offset, sort, descending=descending)
+    found = await economy.sum_flows(tx, [each.item_id for each in totals], *days)
+    items = [EconomyItem(*each, *_sum_sources(found.get(each.item_id, ()))) for each in totals]
+    return EconomyPage(*page.head(await economy.count_items(tx), items), *_format(days), await read_up_to(tx), items)
 
 
-async def report_item(store: Store, counted: Economy, item_id: str, days: Days) -> ItemReport:
+async def report_item(tx: Reading, item_id: str, days: Days) -> ItemEconomy:
     """Report an item day by day."""
-    await counted.refresh()
-
-    async def read(tx: Reading) -> ItemReport:
-        total = await _require_item(tx, item_id)
-        moved: dict[int, list[DayFlow]] = {}
-        known = {each.day: each for each in await economy.read_days(tx, item_id, *days, LOOK_AHEAD_DAYS)}
-        first, last = min((days.first, *known)), max((days.last, *known))
-        for flow in await economy.read_flows(tx, item_id, first, last):
-            moved.setdefault(flow.day, []).append(flow)
-        return ItemReport(await _read_state(tx), total, list(_list_days(days, moved, known)))
-
-    return await store.read(read)
+    total = await _require_item(tx, item_id)
+    moved: dict[int, list[DayFlow]] = {}
+    # the last day before the range on which the item changed is among them, and the next one after it if it is near
+    rows = await tx.all(economy.SQL.days_of_item, item_id, *days, days.last + LOOK_AHEAD_DAYS)
+    known = {row[0]: economy.ItemDay(*row) for row in rows}
+    first, last = min((days.first, *known)), max((days.last, *known))
+    for flow in await economy.read_flows(tx, item_id, first, last):
+        moved.setdefault(flow.day, []).append(flow)
+    return ItemEconomy(*total, await read_up_to(tx), list(_list_days(days, moved, known)))
 
 
-async def report_holders(
-    store: Store, counted: Economy, kind: str, thing_id: str, limit: int, offset: int
-) -> HoldersReport:
+async def report_holders(tx: Reading, kind: str, thing_id: str, page: PageRange) -> HoldersPage:
     """Report a page of who has the most of an item, or the highest value of a variable."""
-    await counted.refresh()
-
-    async def read(tx: Reading) -> HoldersReport:
-        name = (await _require_item(tx, thing_id)).name if kind == ITEM else await _require_variable(tx, thing_id)
-        page = await ranked_lists.load_holders_page(tx, kind, thing_id, offset, limit)
-        return HoldersReport(await _read_state(tx), name, page or HoldersPage(0, False, None, ()))
-
-    return await store.read(read)
+    await (_require_item if kind == ITEM else require_variable)(tx, thing_id)
+    found = await ranked_lists.load_holders_page(tx, kind, thing_id, page.offset, page.limit)
+    total, is_ranked, in_all, rows = found or ranked_lists.HoldersPage(0, False, None, ())
+    holders = [Holder(rank, *each) for rank, each in enumerate(rows, start=page.offset + 1)]
+    return HoldersPage(*page.head(total, holders), is_ranked, in_all, await read_up_to(tx), holders)
 
 
 async def report_variables(tx: Reading) -> list[RankedVariable]:
@@ -184,56 +223,54 @@ async def report_variables(tx: Reading) -> list[RankedVariable]:
     return [RankedVariable(each, name, await ranked_lists.find_first(tx, VARIABLE, each)) for name, each in named]
 
 
-async def report_gifts(
-    store: Store, counted: Economy, wanted: GiftFilter, days: Days, limit: int, offset: int
-) -> GiftsReport:
+async def report_gifts(tx: Reading, wanted: GiftFilter, days: Days, page: PageRange) -> GiftsPage:
     """Report who gave and took how much of which item in a range of days, most first."""
-    await counted.refresh()
-
-    async def read(tx: Reading) -> GiftsReport:
-        total, gifts = await economy.read_gifts(tx, wanted, *days, limit, offset)
-        givers = await economy.find_givers(tx, {each.giver_id for each in gifts})
-        names = await economy.find_item_names(tx, {each.item_id for each in gifts})
-        named = [NamedGift(each, givers[each.giver_id], names.get(each.item_id)) for each in gifts]
-        return GiftsReport(await _read_state(tx), days, total, named)
-
-    return await store.read(read)
+    total, sums = await economy.read_gifts(tx, wanted, *days, page.limit, page.offset)
+    gifts = await _name_gifts(tx, sums)
+    return GiftsPage(*page.head(total, gifts), *_format(days), await read_up_to(tx), gifts)
 
 
-async def report_givers(store: Store, counted: Economy, days: Days, limit: int, offset: int) -> GiversReport:
+async def report_givers(tx: Reading, days: Days, page: PageRange) -> GiversReport:
     """Report how much each account and API key gave and took in a range of days, of all items together, most first."""
-    await counted.refresh()
-
-    async def read(tx: Reading) -> GiversReport:
-        total, sums = await economy.read_givers(tx, *days, limit, offset)
-        givers = await economy.find_givers(tx, {each.giver_id for each in sums})
-        return GiversReport(await _read_state(tx), total, [GiverTotal(each, givers[each.giver_id]) for each in sums])
-
-    return await store.read(read)
+    total, sums = await economy.read_givers(tx, *days, page.limit, page.offset)
+    givers = await economy.find_givers(tx, {each.giver_id for each in sums})
+    return GiversReport(await read_up_to(tx), total, [_sum_giver(each, givers) for each in sums])
 
 
-async def report_giver(
-    store: Store, counted: Economy, giver_id: str, days: Days, limit: int, offset: int
-) -> GiverReport:
+async def report_giver(tx: Reading, giver_id: str, days: Days, page: PageRange) -> GiverReport:
     """Report which items one account or API key gave and took in a range of days, most first."""
-    await counted.refresh()
-
-    async def read(tx: Reading) -> GiverReport:
-        whole, gifts = await economy.read_gifts_of_giver(tx, giver_id, *days, limit, offset)
-        giver = (await economy.find_givers(tx, {giver_id}))[giver_id]
-        names = await economy.find_item_names(tx, {each.item_id for each in gifts})
-        named = [NamedGift(each, giver, names.get(each.item_id)) for each in gifts]
-        return GiverReport(await _read_state(tx), GiverTotal(whole, giver), named)
-
-    return await store.read(read)
+    whole, sums = await economy.read_gifts_of_giver(tx, giver_id, *days, page.limit, page.offset)
+    givers = await economy.find_givers(tx, {giver_id})
+    return GiverReport(await read_up_to(tx), _sum_giver(whole, givers), await _name_gifts(tx, sums))
 
 
 def is_command_line(giver: Giver) -> bool:
     return giver.id == ZERO_GUID
 
 
-async def _read_state(tx: Reading) -> EconomyState:
-    return await economy.read_state(tx) or NOTHING_COUNTED
+async def read_up_to(tx: Reading) -> UpTo:
+    state = await economy.read_state(tx) or NOTHING_COUNTED
+    at = format_instant(state.at) if state.at else None
+    return UpTo(state.seq, at, format_instant(state.since), state.swept is None)
+
+
+async def _name_gifts(tx: Reading, sums: Sequence[economy.GiftSum]) -> list[GiftSum]:
+    givers = await economy.find_givers(tx, {each.giver_id for each in sums})
+    names = await economy.find_item_names(tx, {each.item_id for each in sums})
+    return [
+        GiftSum(*_name_giver(givers[giver_id], source), item_id, names.get(item_id), given, taken)
+        for giver_id, source, item_id, given, taken in sums
+    ]
+
+
+def _sum_giver(whole: GiverSum, givers: Mapping[str, Giver]) -> GiverTotal:
+    return GiverTotal(*_name_giver(givers[whole.giver_id]), *whole[1:])
+
+
+def _name_giver(giver: Giver, source: str = "") -> tuple[Literal["staff", "key"], str | None, str | None, str | None]:
+    """Return the first fields of a shape with a giver. A key that is gone is known by the source of its gifts."""
+    is_key = giver.is_key or source == flows.KEY
+    return "key" if is_key else "staff", None if is_command_line(giver) else giver.id, giver.name, giver.owner
 
 
 async def _require_item(tx: Reading, item_id: str) -> ItemTotal:
@@ -243,20 +280,27 @@ async def _require_item(tx: Reading, item_id: str) -> ItemTotal:
     return found
 
 
-async def _require_variable(tx: Reading, variable_id: str) -> str | None:
+async def require_variable(tx: Reading, variable_id: str) -> CatalogueVariable:
     found = await catalogue.find_variable(tx, variable_id)
     if found is None:
         raise NoSuchVariable
-    return found.name
+    return found
 
 
-def _to_sums(rows: Iterable[DayFlow]) -> Sums:
-    return {each.source: (each.created, each.destroyed) for each in rows}
+def _sum_sources(rows: Iterable[DayFlow]) -> tuple[Sources, Sources]:
+    """Return what was created and destroyed by source."""
+    found = {each.source: (each.created, each.destroyed) for each in rows}
+    created, destroyed = (Sources(*(found.get(each, (0, 0))[side] for each in flows.SOURCES)) for side in (0, 1))
+    return created, destroyed
+
+
+def _format(days: Days) -> tuple[str, str]:
+    return format_day(days.first), format_day(days.last)
 
 
 def _list_days(
     days: Days, moved: Mapping[int, Sequence[DayFlow]], known: Mapping[int, economy.ItemDay]
-) -> Iterable[DayReport]:
+) -> Iterable[ItemDay]:
     """List all days of a range. Where no total is stored, the flows lead to its quantity from the nearest one.
 
     `known` and `moved` may have days before and after the range. Flows do not tell how many players have an item, so
@@ -274,4 +318,5 @@ def _list_days(
             quantity, holders = quantity + gains[day], None
         if day >= days.first:
             is_near = first is not None and first - day <= LOOK_AHEAD_DAYS
-            yield DayReport(day, quantity if is_near else None, holders, _to_sums(moved.get(day, ())))
+            sources = _sum_sources(moved.get(day, ()))
+            yield ItemDay(format_day(day), quantity if is_near else None, holders, *sources)

@@ -21,7 +21,6 @@ from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.insight import activity, economy, holdings
-from gamekeeper.store.insight.activity import Checkpoint
 from gamekeeper.store.insight.economy import CountedChange, EconomyState, Flow, GiftFlow, ItemDay
 from gamekeeper.store.insight.holdings import ITEM, VARIABLE, Holding
 
@@ -173,7 +172,7 @@ async def save(tx: Writing, codec: Codec, state: EconomyState, changes: Sequence
     """
     day, newest = find_day(changes[0].at), find_day(state.at)
     if day > newest:
-        await activity.save_checkpoint(tx, NEWEST_DAY, Checkpoint(day, changes[0].seq))
+        await tx.returning(activity.SQL.save, NEWEST_DAY, day, changes[0].seq)
     items = sorted(tally.list_items())
     if not items:
         return

@@ -23,9 +23,9 @@ from gamekeeper.game.insight.signals import (
     QUIET_MS,
     ChangeList,
     Evidence,
-    EvidenceChange,
     Finding,
     Limits,
+    ListedChange,
     decode_changes,
     encode_changes,
     join_changes,
@@ -98,7 +98,7 @@ async def watch(tx: Writing, limits: Limits, moves: Sequence[Move], *, is_comple
 
 def make_contradiction(holding: Holding, quantity: int, seq: int, at: int) -> Finding:
     """Make the finding that a change took more of an item from a player than it had."""
-    evidence = Evidence(quantity=quantity, changes=(EvidenceChange(seq, quantity),))
+    evidence = Evidence(quantity=quantity, changes=(ListedChange(seq, quantity),))
     subject = f"{holding.player_id} {holding.thing_id}"
     return Finding(CONSERVATION, subject, at, evidence, item_id=holding.thing_id, player_id=holding.player_id)
 
@@ -124,7 +124,7 @@ class _Sums(Generic[Key]):
     def keep(self, key: Key, move: Move) -> None:
         """Keep a change if it is one of the largest of its slot."""
         place = key, move.at // SLOT_MS
-        self._lists[place] = self._find_list(place).add(EvidenceChange(move.seq, move.gain))
+        self._lists[place] = self._find_list(place).add(ListedChange(move.seq, move.gain))
 
     def join_hour(self, key: Key, last: int) -> ChangeList:
         """Return the largest changes of the hour up to a slot."""
@@ -192,7 +192,7 @@ class _Hour:
         after = totals[move.item_id]
         before = after - grown
         if after > factor * max(before, LEAST_SUPPLY):
-            change = EvidenceChange(move.seq, move.gain)
+            change = ListedChange(move.seq, move.gain)
             evidence = Evidence(limit=factor, quantity=grown, before=before, after=after, changes=(change,))
             is_first = self._note(SUPPLY, move.item_id, move.at)
             lead = self.growth.join_hour(move.item_id, move.at // SLOT_MS) if is_first else NO_CHANGES
@@ -203,7 +203,7 @@ class _Hour:
         total = self._totals.get(move.item_id, 0) if self._totals is not None else 0
         if limit is None or gained <= limit or gained * SUPPLY_PART <= total:
             return
-        change = EvidenceChange(move.seq, move.gain)
+        change = ListedChange(move.seq, move.gain)
         evidence = Evidence(limit=limit, quantity=gained, after=total or None, changes=(change,))
         subject = f"{key.player_id} {key.item_id}"
         is_first = self._note(GAIN, subject, move.at)
@@ -237,7 +237,7 @@ def _judge_gift(limits: Limits, gift: _Gift) -> Iterable[Finding]:
     move = gift.move
     if limits.gift is None or gift.quantity <= limits.gift:
         return
-    change = EvidenceChange(move.seq, move.gain)
+    change = ListedChange(move.seq, move.gain)
     evidence = Evidence(limit=limits.gift, quantity=gift.quantity, job_id=gift.job_id, changes=(change,))
     subject = f"{move.giver_id or ''} {move.item_id}"
     user_id = move.giver_id if move.source == STAFF else None
@@ -287,7 +287,7 @@ class SignalChecks:
         """Examine what is due, as a background job."""
         await self._save_bags()
         for rule, wait in ((SILENT, self._limits.silent or 0), (BAG, BAG_MINUTES)):
-            while await signals.has_due_check(self._store, rule, wait * MINUTE_MS):
+            while await self._store.one(signals.SQL.has_due_check, rule, wait * MINUTE_MS) is not None:
                 if not await self._store.write(partial(self._examine_due, rule=rule, wait_ms=wait * MINUTE_MS)):
                     break
         await self._check_refusals()
@@ -308,10 +308,10 @@ class SignalChecks:
 
     async def _examine_due(self, tx: Writing, rule: str, wait_ms: int) -> bool:
         """Examine some due checks. False: there were fewer than a batch, or other instances work on them."""
-        due = await signals.lock_due_checks(tx, rule, wait_ms, BATCH_CHECKS)
+        due = [Check(*row) for row in await tx.returning(signals.SQL.due_checks, rule, wait_ms, BATCH_CHECKS)]
         findings = [found for each in due if (found := await self._examine(tx, each))]
         for each in due:
-            await signals.delete_check(tx, each)
+            await tx.returning(signals.SQL.delete_check, each.rule, each.subject)
         await raise_findings(tx, self._codec, findings)
         return len(due) == BATCH_CHECKS
 
@@ -322,8 +322,8 @@ class SignalChecks:
                 return None
             evidence = Evidence(since=check.at, limit=self._limits.silent)
             return Finding(SILENT, check.subject, check.at, evidence)
-        owner = await signals.find_bag_owner(tx, check.subject)
-        if self._limits.bag is None or owner is None or owner == check.player_id:
+        owner = await tx.one(signals.SQL.bag_owner, check.subject)
+        if self._limits.bag is None or owner is None or owner[0] in {None, check.player_id}:
             return None
         return Finding(BAG, check.subject, check.at, evidence, player_id=check.player_id)
 
@@ -352,7 +352,8 @@ class SignalChecks:
 
     async def _judge_slot(self, tx: Reading, slot: int) -> Finding | None:
         factor, first = self._limits.refusals, slot - DAY_SLOTS
-        numbers = await signals.read_refused(tx, first * SLOT_MINUTES, (slot + 1) * SLOT_MINUTES)
+        rows = await tx.all(signals.SQL.refused, first * SLOT_MINUTES, (slot + 1) * SLOT_MINUTES)
+        numbers: Slots = dict(map(tuple, rows))
         refused = numbers.get(slot, 0)
         usual = median_low([numbers.get(each, 0) for each in range(first, slot)])
         if factor is None or refused < LEAST_REFUSED or refused <= factor * usual:

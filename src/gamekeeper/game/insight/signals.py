@@ -18,7 +18,9 @@ from gamekeeper.game.core.lookup import new_guid
 from gamekeeper.game.core.writes import Decision, Intent, make_entry
 from gamekeeper.game.insight.changes import SignalAcknowledged, SignalRaised
 from gamekeeper.game.insight.refusals import NoSuchSignal
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.ground.settings import BadSetting, variable
+from gamekeeper.ground.wire import Guid, Instant, PlainInt64, Shape
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading, Writing
@@ -36,7 +38,6 @@ from gamekeeper.store.insight.signals import (
     REFUSALS,
     SILENT,
     SUPPLY,
-    ChangeOfPlayer,
     Signal,
 )
 
@@ -106,7 +107,7 @@ def _parse_limit(text: str, rule: Rule, value: str) -> int | None:
 MOST_CHANGES = 20  # changes in the evidence of a signal: the largest ones
 
 
-class EvidenceChange(NamedTuple):
+class ListedChange(NamedTuple):
     seq: int
     quantity: int
 
@@ -114,10 +115,10 @@ class EvidenceChange(NamedTuple):
 class ChangeList(NamedTuple):
     """The largest of some changes, in their order, and how many more there are."""
 
-    changes: tuple[EvidenceChange, ...] = ()
+    changes: tuple[ListedChange, ...] = ()
     more: int = 0
 
-    def add(self, change: EvidenceChange) -> "ChangeList":
+    def add(self, change: ListedChange) -> "ChangeList":
         """Return the list with one more change, whose number is higher than those of the others."""
         if len(self.changes) < MOST_CHANGES:
             return ChangeList((*self.changes, change), self.more)
@@ -137,7 +138,7 @@ class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
     usual: int | None = None  # requests refused in ten minutes, as a median of the last day
     since: int | None = None  # time in ms
     job_id: str | None = None  # bulk job that gives the items
-    changes: tuple[EvidenceChange, ...] = ()
+    changes: tuple[ListedChange, ...] = ()
     more: int = 0  # number of changes besides these
 
 
@@ -215,9 +216,14 @@ class SignalDetails(NamedTuple):
         return self._replace(giver=giver, acknowledged_by=by)
 
 
-class SignalPage(NamedTuple):
-    signals: list[SignalDetails]
-    next: tuple[int, str] | None
+class EvidenceChange(Shape):
+    """A change of the evidence; without player and time, it was trimmed from the audit log."""
+
+    seq: PlainInt64
+    amount: PlainInt64
+    at: Instant | None
+    player_id: Guid | None
+    player: str | None
 
 
 def read_evidence(signal: Signal) -> Evidence:
@@ -232,14 +238,11 @@ async def raise_findings(tx: Writing, codec: Codec, findings: Sequence[Finding])
     for each in incidents:
         if await _repeat(tx, each):
             continue
-        beyond = opened[each.rule] >= MOST_OPEN
-        found = (
-            Finding(each.rule, BEYOND, each.at, each.evidence, times=each.times, last_at=each.last_at)
-            if beyond
-            else each
-        )
-        if beyond and await _repeat(tx, found):
-            continue
+        found = each
+        if opened[each.rule] >= MOST_OPEN:
+            found = Finding(each.rule, BEYOND, each.at, each.evidence, times=each.times, last_at=each.last_at)
+            if await _repeat(tx, found):
+                continue
         await _raise(tx, codec, found)
         opened[each.rule] += 1
 
@@ -283,22 +286,23 @@ async def find_some(tx: Reading, ids: Iterable[str]) -> list[SignalDetails]:
 
 async def load_page(
     tx: Reading, before: tuple[int, str], limit: int, rule: str | None, state: str | None
-) -> SignalPage:
-    """Load signals before a position, newest first."""
+) -> tuple[list[SignalDetails], tuple[int, str] | None]:
+    """Load signals before a position, newest first, and the position before which older ones are."""
     found = await rows.read_page(tx, before, limit + 1, rule, state)
     shown = found[:limit]
     following = (shown[-1].first_at, shown[-1].id) if len(found) > limit else None
-    return SignalPage(await _describe(tx, shown), following)
+    return await _describe(tx, shown), following
 
 
 async def count_open(tx: Reading) -> int:
     return sum(each.opened for each in await rows.read_counts(tx))
 
 
-async def read_changes(tx: Reading, evidence: Evidence) -> list[tuple[EvidenceChange, ChangeOfPlayer | None]]:
-    """Read the changes of an evidence. None: the change is trimmed."""
-    found = await rows.read_changes(tx, [each.seq for each in evidence.changes]) if evidence.changes else {}
-    return [(each, found.get(each.seq)) for each in evidence.changes]
+async def read_changes(tx: Reading, evidence: Evidence) -> list[EvidenceChange]:
+    """Read the changes of an evidence."""
+    found = await rows.read_changes(tx, [each.seq for each in evidence.changes]) if evidence.changes else ()
+    known = {each.seq: (format_instant(each.at), each.player_id, each.player) for each in found}
+    return [EvidenceChange(*each, *known.get(each.seq, (None, None, None))) for each in evidence.changes]
 
 
 async def _repeat(tx: Writing, found: Finding) -> bool:
@@ -312,7 +316,7 @@ async def _repeat(tx: Writing, found: Finding) -> bool:
     evidence = merge_evidence(read_evidence(known), found.evidence)
     stored = msgspec.json.encode(evidence).decode()
     last_at, times = max(known.last_at, found.find_last()), known.times + found.times
-    await rows.repeat(tx, known._replace(last_at=last_at, times=times, evidence=stored))
+    await tx.returning(rows.SQL.repeat, known.id, last_at, times, stored)
     return True
 
 
@@ -335,7 +339,7 @@ async def _raise(tx: Writing, codec: Codec, found: Finding) -> None:
         msgspec.json.encode(add_lead(found.evidence, found.lead)).decode(),
     )
     await rows.insert(tx, signal)
-    await rows.add_counts(tx, signal.rule, 1, 1)
+    await tx.returning(rows.SQL.add_counts, signal.rule, 1, 1)
     user_id = owner if giver_gone else found.user_id or owner
     await ledger.append_numbered(tx, [make_entry(codec, INTENT, SignalRaised(signal, user_id))])
 

@@ -14,7 +14,6 @@ from gamekeeper.store.insight import activity, boards, economy, standings
 from gamekeeper.store.insight.boards import PLAY_TIME, OpenSeason
 from gamekeeper.store.insight.standings import BUCKETS, KIND, Standing, StandingKey, Visibility
 from gamekeeper.store.lists import ranked_buckets as bucket_rows
-from gamekeeper.store.lists.ranked_buckets import BucketSteps, Holder
 
 BOARDS = "boards"  # checkpoint whose row is the lock of all standings; bans that ended before its time are applied
 
@@ -29,12 +28,6 @@ class PlayedTime(NamedTuple):
     player_id: str
     start: int
     end: int
-
-
-class StandingsPage(NamedTuple):
-    total: int
-    offset: int
-    rows: Sequence[Holder]
 
 
 async def apply(
@@ -75,7 +68,7 @@ async def save(
     """Store standings, and count them in the buckets."""
     kept = {key: after for key, after in changed.items() if after is not None}
     await standings.save(tx, kept, [key for key in changed if key not in kept])
-    steps: BucketSteps = {(KIND, season_id): ([], []) for season_id in {key.season_id for key in changed}}
+    steps: bucket_rows.BucketSteps = {(KIND, season_id): ([], []) for season_id in {key.season_id for key in changed}}
     for key, after in changed.items():
         deleted, inserted = steps[KIND, key.season_id]
         if (before := held.get(key)) and before.listed:
@@ -116,7 +109,7 @@ async def review_staff(tx: Writing) -> bool:
     players = await standings.find_players_of(tx, accounts)
     held = await standings.read_held(tx, [StandingKey(each, one.season.id) for each in players for one in seasons])
     await apply(tx, {key: each.value for key, each in held.items()}, held, seasons)
-    await boards.move_review(tx, board_id, accounts[-1] if len(accounts) == BATCH_STAFF else None)
+    await tx.returning(boards.SQL.move_review, board_id, accounts[-1] if len(accounts) == BATCH_STAFF else None)
     return True
 
 
@@ -191,12 +184,6 @@ async def fix_blocks(tx: Writing) -> bool:
     return True
 
 
-async def load_page(tx: Reading, season_id: str, offset: int, limit: int) -> StandingsPage:
-    """Load a page of the standings, highest first."""
-    total, rows = await ranked_lists.find_page(tx, BUCKETS, KIND, season_id, offset, limit)
-    return StandingsPage(total, offset, rows)
-
-
 async def find_place(tx: Reading, season_id: str, player_id: str) -> int | None:
     """Return a player's place in a season, from 1. None: the player is not listed."""
     key = StandingKey(player_id, season_id)
@@ -204,11 +191,6 @@ async def find_place(tx: Reading, season_id: str, player_id: str) -> int | None:
     if found is None or not found.listed:
         return None
     return 1 + await standings.count_above(tx, season_id, (found.value, player_id))
-
-
-def choose_offset(place: int, limit: int) -> int:
-    """Return the offset of the page that has a place in its middle."""
-    return max(place - 1 - limit // 2, 0)
 
 
 ERASURES = (Erasure(30, forget),)

@@ -16,7 +16,6 @@ from gamekeeper.game.lists.list_index import USERS
 from gamekeeper.game.lists.search import ACCOUNTS
 from gamekeeper.ground import log
 from gamekeeper.ground.instants import format_instant
-from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.access import role_shapes
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.contract import samples, shapes
@@ -32,13 +31,13 @@ from gamekeeper.http.contract.operation import (
     needs,
 )
 from gamekeeper.http.contract.path_parameters import declare_id
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.players import documents, player_shapes, players
 from gamekeeper.http.server import paging
 from gamekeeper.http.server.paging import encode_rows
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.accounts import invitations as stored_invitations
-from gamekeeper.store.accounts.invitations import Invitation
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import players as stored_players
@@ -55,9 +54,7 @@ GROUP = Group("Users", "Accounts and their players.", place=80)
     permissions=QUERY,
     cache=UNLESS_RESET_CODES_SHOWN,
     answer=shapes.Paged[account_shapes.UserRecord[account_shapes.Power]],
-    rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads),
-    example_answer=shapes.Paged(25, 0, 5, 1, [account_shapes.SAMPLE_USER]),
 )
 async def list_users(request: Request, query: account_shapes.UsersQuery) -> bytes:
     """List accounts, sorted by name or email, in pages; with `search`, only matching ones."""
@@ -70,9 +67,6 @@ async def list_users(request: Request, query: account_shapes.UsersQuery) -> byte
     permissions=QUERY,
     access=READ,
     answer=shapes.Legacy[account_shapes.UserRecord[account_shapes.Power]],
-    rows=MOST_PAGE_ROWS,
-    example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(25, 0, 1, [account_shapes.SAMPLE_USER]),
     successor="/api/v1/users",
 )
 async def list_users_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
@@ -88,7 +82,6 @@ async def list_users_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     permissions=QUERY,
     cache=UNLESS_RESET_CODES_SHOWN,
     answer=account_shapes.UserRecord[account_shapes.Power],
-    example_answer=account_shapes.SAMPLE_USER,
 )
 async def get_user(request: Request) -> bytes:
     """Get an account by name or id."""
@@ -102,8 +95,6 @@ async def get_user(request: Request) -> bytes:
     permissions=QUERY,
     answer=account_shapes.Registered,
     refusals=(no.ReservedName, no.UsernameTaken, no.EmailTaken, no.TooManyRegistrations),
-    example_body=account_shapes.Register("Newcomer", samples.HASH, "newcomer@example.org"),
-    example_answer=account_shapes.Registered("Newcomer", "newcomer@example.org"),
 )
 async def register_user(request: Request, body: account_shapes.Register) -> Response:
     """Register an account, without any permissions."""
@@ -114,7 +105,7 @@ async def register_user(request: Request, body: account_shapes.Register) -> Resp
     decide = partial(
         accounts.register_counted, caller=caller, settings=settings, name=name, email=email, password=password
     )
-    return await request.change(decide, lambda user: shapes.encode(account_shapes.Registered(user.name, user.email)))
+    return await request.change(decide, lambda user: account_shapes.Registered(user.name, user.email))
 
 
 @GROUP.operation(
@@ -122,8 +113,6 @@ async def register_user(request: Request, body: account_shapes.Register) -> Resp
     permissions=MANAGE,
     answer=account_shapes.UserRecord[account_shapes.ChangedPower],
     refusals=(no.ReservedName, no.UsernameTaken),
-    example_body=player_shapes.Rename("Aldwynne"),
-    example_answer=account_shapes.SAMPLE_CHANGED_USER,
 )
 async def rename_user(request: Request, body: player_shapes.Rename) -> Response:
     """Rename an account."""
@@ -140,7 +129,6 @@ async def rename_user(request: Request, body: player_shapes.Rename) -> Response:
     permissions=needs("users.query", "people.erase"),
     answer=account_shapes.UserRecord[account_shapes.ChangedPower],
     refusals=(no.PlayerOnline, no.Outranked, no.OwnAccount, LastManager),
-    example_answer=account_shapes.SAMPLE_CHANGED_USER,
 )
 async def delete_user(request: Request) -> Response:
     """Delete an account and its players, and remove the person's data from the audit log."""
@@ -162,8 +150,6 @@ async def delete_user(request: Request) -> Response:
     cache=REVALIDATED,
     answer=list[player_shapes.PlayerRecord],
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=[player_shapes.SAMPLE_RECORD],
 )
 async def list_user_players(request: Request) -> bytes:
     """List all players of an account, oldest first."""
@@ -180,7 +166,6 @@ async def list_user_players(request: Request) -> bytes:
     permissions=QUERY,
     cache=REVALIDATED,
     answer=player_shapes.PlayerRecord,
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def get_user_player(request: Request) -> bytes:
     """Get a player of an account by name, id or position in the account's list."""
@@ -248,12 +233,7 @@ NO_MAIL = (
     "Mail is not set up: the invitation is sent once GAMEKEEPER_SMTP_URL is set. Without mail, use: "
     "gamekeeper users add NAME --email ADDRESS --staff ROLE --generate-password"
 )
-# Examples for the documents, made of the demo data.
-INVITATION = role_shapes.OpenInvitation(
-    *(samples.MAIL_ID, "torhild@example.org", ["moderator"], samples.KEEPER),
-    *(samples.TIME, samples.LATER_TIME, samples.TIME, None),
-)
-INVITATIONS_GROUP = Group("Invitations", "Invitations of staff by mail.", place=190)
+INVITATIONS_GROUP = Group("Invitations", "Invitations of staff by mail.", place=190, permissions=QUERY | STAFF)
 GROUPS = (GROUP, INVITATIONS_GROUP)
 
 
@@ -262,65 +242,39 @@ declare_id("invitationId", "The invitation's id.", samples.MAIL_ID, "invitation_
 
 @INVITATIONS_GROUP.operation(
     "POST /api/keeper/v1/invitations",
-    permissions=QUERY | STAFF,
     answer=role_shapes.Invited,
     refusals=(
         *(no.BadField, no.EmailTaken, role_no.UnknownRole, role_no.RoleOutOfReach, role_no.OwnRole),
         *(role_no.RoleBeyondQuota, role_no.NoPublicUrl, role_no.TooManyInvitations),
     ),
     example_body=role_shapes.Invite("torhild@example.org", ["moderator"]),
-    example_answer=role_shapes.Invited(samples.MAIL_ID, ["moderator"], samples.LATER_TIME, None),
 )
 async def invite(request: Request, body: role_shapes.Invite) -> Response:
     """Invite a person to the staff by mail, with roles that the caller could give."""
     settings = request.services.keeper.settings
     warning = None if settings.smtp_url else NO_MAIL
     decide = partial(accounts.invite, email=body.email, names=body.roles, actor=request.caller.actor, settings=settings)
-
-    def encode(made: Invitation) -> bytes:
-        expires_at = format_instant(made.expires_at)
-        return shapes.encode(role_shapes.Invited(made.id, list(made.roles), expires_at, warning))
-
-    answer = await request.change(decide, encode)
+    answer = await request.change(decide, partial(make_record, role_shapes.Invited, Warning=warning))
     if warning and not request.dry_run:
         log.problem(request.id, warning)
     return answer
 
 
-@INVITATIONS_GROUP.operation(
-    "GET /api/keeper/v1/invitations",
-    permissions=QUERY | STAFF,
-    answer=role_shapes.InvitationList,
-    rows=accounts.MOST_OPEN,
-    example_answer=role_shapes.InvitationList([INVITATION]),
-)
-async def list_invitations(request: Request) -> bytes:
+@INVITATIONS_GROUP.operation("GET /api/keeper/v1/invitations", rows=accounts.MOST_OPEN)
+async def list_invitations(request: Request) -> role_shapes.InvitationList:
     """List the invitations that were not accepted yet, newest first."""
     found = await stored_invitations.read_open(request.services.keeper.store, accounts.MOST_OPEN)
-    return shapes.encode(role_shapes.InvitationList([_make_record(each) for each in found]))
+    return role_shapes.InvitationList(
+        [make_record(role_shapes.OpenInvitation, each, InvitedBy=each.inviter) for each in found]
+    )
 
 
 @INVITATIONS_GROUP.operation(
     "DELETE /api/keeper/v1/invitations/[invitationId]",
-    permissions=QUERY | STAFF,
     answer=role_shapes.Withdrawn,
     refusals=(role_no.NoSuchInvitation,),
-    example_answer=role_shapes.Withdrawn(samples.MAIL_ID),
 )
 async def withdraw_invitation(request: Request, invitation_id: str) -> Response:
     """Withdraw an invitation: its link does not work any more."""
     decide = partial(accounts.withdraw_invitation, invitation_id=invitation_id)
-    return await request.change(decide, lambda found: shapes.encode(role_shapes.Withdrawn(found.id)))
-
-
-def _make_record(each: Invitation) -> role_shapes.OpenInvitation:
-    return role_shapes.OpenInvitation(
-        each.id,
-        each.email,
-        list(each.roles),
-        each.inviter,
-        format_instant(each.invited_at),
-        format_instant(each.expires_at),
-        None if each.sent_at is None else format_instant(each.sent_at),
-        each.last_error,
-    )
+    return await request.change(decide, partial(make_record, role_shapes.Withdrawn))

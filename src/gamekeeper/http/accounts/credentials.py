@@ -10,9 +10,9 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import WrongCode, WrongPassword
 from gamekeeper.game.core.values import require_email
+from gamekeeper.game.core.writes import Decide
 from gamekeeper.http.accounts import account_shapes, mails
 from gamekeeper.http.accounts import accounts as http_accounts
-from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import MANAGE, QUERY, READ, WRITE, Group
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response, make_change_response
@@ -28,15 +28,13 @@ GROUPS = (GROUP,)
     number=23,
     permissions=QUERY,
     access=READ,
-    answer=account_shapes.Message,
     refusals=(no.WrongPassword, no.TooManyGuesses),
-    example_body=account_shapes.ValidatePassword(samples.HASH),
     example_answer=account_shapes.Message(CORRECT),
 )
-async def validate_password(request: Request, body: account_shapes.ValidatePassword) -> bytes:
+async def validate_password(request: Request, body: account_shapes.ValidatePassword) -> account_shapes.Message:
     """Check an account's password."""
     await _check_password(request, body.password)
-    return _encode_message(CORRECT)
+    return account_shapes.Message(CORRECT)
 
 
 @GROUP.operation(
@@ -45,8 +43,6 @@ async def validate_password(request: Request, body: account_shapes.ValidatePassw
     permissions=QUERY,
     answer=account_shapes.UserRecord[account_shapes.ChangedPower],
     refusals=(no.WrongPassword, no.TooManyGuesses, no.EmailTaken),
-    example_body=account_shapes.ChangeEmail("marlow@example.org", samples.HASH),
-    example_answer=account_shapes.SAMPLE_CHANGED_USER,
 )
 async def change_email(request: Request, body: account_shapes.ChangeEmail) -> Response:
     """Change an account's email; needs the account's password."""
@@ -66,7 +62,6 @@ async def change_email(request: Request, body: account_shapes.ChangeEmail) -> Re
     permissions=QUERY,
     answer=account_shapes.Message,
     refusals=(no.WrongPassword, no.TooManyGuesses),
-    example_body=account_shapes.ChangePassword(samples.HASH, samples.HASH),
     example_answer=account_shapes.Message(UPDATED),
 )
 async def change_password(request: Request, body: account_shapes.ChangePassword) -> Response:
@@ -85,8 +80,6 @@ async def change_password(request: Request, body: account_shapes.ChangePassword)
     permissions=MANAGE,
     answer=account_shapes.UserRecord[account_shapes.ChangedPower],
     refusals=(no.EmailTaken,),
-    example_body=account_shapes.ManageEmail("marlow@example.org"),
-    example_answer=account_shapes.SAMPLE_CHANGED_USER,
 )
 async def manage_email(request: Request, body: account_shapes.ManageEmail) -> Response:
     """Change an account's email, without its password."""
@@ -100,7 +93,6 @@ async def manage_email(request: Request, body: account_shapes.ManageEmail) -> Re
     number=30,
     permissions=MANAGE,
     answer=account_shapes.Message,
-    example_body=account_shapes.ManagePassword(samples.HASH),
     example_answer=account_shapes.Message(CORRECT),
 )
 async def manage_password(request: Request, body: account_shapes.ManagePassword) -> Response:
@@ -129,7 +121,6 @@ async def request_password_reset(request: Request) -> Response:
     permissions=QUERY,
     answer=account_shapes.Message,
     refusals=(no.WrongCode,),
-    example_body=account_shapes.RedeemCode(samples.CODE, samples.HASH),
     example_answer=account_shapes.Message(UPDATED),
 )
 async def redeem_reset_code(request: Request, body: account_shapes.RedeemCode) -> Response:
@@ -141,7 +132,7 @@ async def redeem_reset_code(request: Request, body: account_shapes.RedeemCode) -
         )
         password = await request.services.keeper.passwords.hash_password(body.new)
         decide = partial(credentials.redeem_code, key=request.params[0], code=code, password=password)
-        return await _change_and_clear_tokens(request, request.change(decide, lambda _: _encode_message(UPDATED)))
+        return await _change_and_clear_tokens(request, decide, UPDATED)
 
     return await _change_or_replay(request, change)
 
@@ -170,14 +161,10 @@ async def _check_password(request: Request, sent: str) -> str:
 async def _set_password(request: Request, new: str, proven: str | None, message: str) -> Response:
     password = await request.services.keeper.passwords.hash_password(new)
     decide = partial(accounts.change_password, key=request.params[0], password=password, proven=proven)
-    return await _change_and_clear_tokens(request, request.change(decide, lambda _: _encode_message(message)))
+    return await _change_and_clear_tokens(request, decide, message)
 
 
-async def _change_and_clear_tokens(request: Request, changing: Coroutine[Any, Any, Response]) -> Response:
-    answer = await changing
+async def _change_and_clear_tokens(request: Request, decide: Decide[Any], message: str) -> Response:
+    answer = await request.change(decide, lambda _: account_shapes.Message(message))
     request.services.callers.clear_cache()
     return answer
-
-
-def _encode_message(text: str) -> bytes:
-    return shapes.encode(account_shapes.Message(text))

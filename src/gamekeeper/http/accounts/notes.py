@@ -9,11 +9,12 @@ from gamekeeper.game.accounts import notes
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
-from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import PathParameter, declare_id
+from gamekeeper.http.contract.records import make_record
+from gamekeeper.http.contract.shapes import ZERO
 from gamekeeper.http.server.paging import fill_list
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
@@ -22,21 +23,13 @@ from gamekeeper.store.accounts import notes as rows
 from gamekeeper.store.accounts.notes import Note, Subject
 from gamekeeper.store.engine.interface import Reading
 
-WRITE_NOTES = needs("notes.write")
-GROUP = Group("Notes", "Notes, warnings and tags of staff about accounts and players.", place=120)
-GROUPS = (GROUP,)
-_SAMPLE = account_shapes.NoteRecord(
-    Id=samples.MAIL_ID,
-    UserId=samples.USER_ID,
-    User=samples.USER,
-    PlayerId=samples.PLAYER_ID,
-    Player=samples.PLAYER,
-    AuthorId=samples.TOKEN_ID,
-    Author=samples.KEEPER,
-    At=samples.TIME,
-    Warning=True,
-    Text="Asked for the same refund twice.",
+GROUP = Group(
+    "Notes",
+    "Notes, warnings and tags of staff about accounts and players.",
+    place=120,
+    permissions=needs("notes.write"),
 )
+GROUPS = (GROUP,)
 
 
 declare_id("noteId", "The note's id.", samples.MAIL_ID, "note_id")
@@ -47,12 +40,10 @@ PathParameter("tag", "The tag, in any letter case.", "refunds", no.BadField)
 
 @GROUP.operation(
     "GET /api/keeper/v1/notes",
-    permissions=WRITE_NOTES,
     answer=account_shapes.NoteList,
     rows=MOST_AT_ONCE,
     gated=True,
-    refusals=(no.NoSuchPlayer, no.NoSuchUser, no.TooManyLongReads),
-    example_answer=account_shapes.NoteList([_SAMPLE], ["refunds"], None),
+    refusals=(no.NoSuchPlayer, no.NoSuchUser),
 )
 async def list_notes(request: Request, query: account_shapes.NotesQuery) -> bytes:
     """List notes, newest first: all, or those of a player or account, with their tags."""
@@ -72,16 +63,14 @@ async def list_notes(request: Request, query: account_shapes.NotesQuery) -> byte
 
 
 def _encode_records(some: Sequence[Note]) -> bytes:
-    return shapes.encode([make_record(each) for each in some])
+    return shapes.encode([make_record(account_shapes.NoteRecord, each) for each in some])
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/notes",
-    permissions=WRITE_NOTES,
     answer=account_shapes.NoteRecord,
     refusals=(no.NoSuchPlayer, no.NoSuchUser),
     example_body=account_shapes.AddNote("Asked for the same refund twice.", samples.PLAYER, Warning=True),
-    example_answer=_SAMPLE,
 )
 async def add_note(request: Request, body: account_shapes.AddNote) -> Response:
     """Write a note about a player or an account; a warning is shown in the header of its page."""
@@ -93,28 +82,21 @@ async def add_note(request: Request, body: account_shapes.AddNote) -> Response:
         author_id=request.caller.account_id,
         warning=body.Warning,
     )
-    return await request.change(decide, lambda note: shapes.encode(make_record(note)))
+    return await request.change(decide, partial(make_record, account_shapes.NoteRecord))
 
 
-@GROUP.operation(
-    "DELETE /api/keeper/v1/notes/[noteId]",
-    permissions=WRITE_NOTES,
-    answer=account_shapes.NoteRecord,
-    refusals=(notes.NoSuchNote,),
-    example_answer=_SAMPLE,
-)
+@GROUP.operation("DELETE /api/keeper/v1/notes/[noteId]", answer=account_shapes.NoteRecord, refusals=(notes.NoSuchNote,))
 async def delete_note(request: Request, note_id: str) -> Response:
     """Delete a note. The audit log keeps it."""
-    return await request.change(partial(notes.delete, note_id=note_id), lambda note: shapes.encode(make_record(note)))
+    decide = partial(notes.delete, note_id=note_id)
+    return await request.change(decide, partial(make_record, account_shapes.NoteRecord))
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/tags",
-    permissions=WRITE_NOTES,
     answer=account_shapes.TagsOf,
     refusals=(no.NoSuchPlayer, no.NoSuchUser),
     example_body=account_shapes.SetTags(["refunds", "streamer"], samples.PLAYER),
-    example_answer=account_shapes.TagsOf(["refunds", "streamer"]),
 )
 async def set_tags(request: Request, body: account_shapes.SetTags) -> Response:
     """Replace the tags of a player or an account."""
@@ -124,43 +106,18 @@ async def set_tags(request: Request, body: account_shapes.SetTags) -> Response:
         user=None if body.User is UNSET else body.User,
         tags=body.Tags,
     )
-    return await request.change(decide, lambda tags: shapes.encode(account_shapes.TagsOf(tags)))
+    return await request.change(decide, account_shapes.TagsOf)
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/tags/[tag]",
-    permissions=WRITE_NOTES,
-    answer=account_shapes.TaggedList,
-    rows=MOST_AT_ONCE,
-    example_answer=account_shapes.TaggedList([account_shapes.TaggedRecord(*samples.NAMED_USER, *samples.NAMED_PLAYER)]),
-)
-async def list_tagged(request: Request, query: account_shapes.TaggedQuery) -> bytes:
+@GROUP.operation("GET /api/keeper/v1/tags/[tag]", rows=MOST_AT_ONCE)
+async def list_tagged(request: Request, query: account_shapes.TaggedQuery) -> account_shapes.TaggedList:
     """List the accounts and players that have a tag."""
     found = await notes.load_tagged(request.services.keeper.store, request.params[0], notes.FIRST, query.limit)
-    return shapes.encode(
-        account_shapes.TaggedList(
-            [
-                account_shapes.TaggedRecord(
-                    each.user_id, each.user, None if each.player_id == lookup.ZERO_GUID else each.player_id, each.player
-                )
-                for each in found
-            ]
-        )
-    )
-
-
-def make_record(note: Note) -> account_shapes.NoteRecord:
-    return account_shapes.NoteRecord(
-        Id=note.id,
-        UserId=note.user_id,
-        User=note.user,
-        PlayerId=note.player_id,
-        Player=note.player,
-        AuthorId=note.author_id,
-        Author=note.author,
-        At=format_instant(note.at),
-        Warning=note.warning,
-        Text=note.text,
+    return account_shapes.TaggedList(
+        [
+            make_record(account_shapes.TaggedRecord, each, PlayerId=None if each.player_id == ZERO else each.player_id)
+            for each in found
+        ]
     )
 
 

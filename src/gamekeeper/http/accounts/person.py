@@ -52,8 +52,7 @@ class PersonExport:
     answer=account_shapes.Person,
     rows=MANY,
     gated=True,
-    refusals=(ExportTooLarge, no.TooManyLongReads),
-    example_answer=account_shapes.Person(account_shapes.SAMPLE_USER),
+    refusals=(ExportTooLarge,),
 )
 async def export_person(request: Request) -> bytes | Response:
     """Export all data of a person: account, players, tokens, logs and changes."""

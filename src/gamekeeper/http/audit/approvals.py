@@ -21,15 +21,15 @@ from gamekeeper.game.audit.refusals import (
     RequesterLostAccess,
 )
 from gamekeeper.game.core.change import Step
-from gamekeeper.game.core.refusals import ChangedMeanwhile, PowerMissing, Refusal, RoleMissing, TooManyLongReads
+from gamekeeper.game.core.refusals import ChangedMeanwhile, PowerMissing, Refusal, RoleMissing
 from gamekeeper.game.core.request import ApproverKey, Consent
 from gamekeeper.game.core.writes import Intent
-from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.access.role_shapes import Invite
 from gamekeeper.http.audit import history_shapes
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, OF_ONE_OWNER, Group, Route, needs
 from gamekeeper.http.contract.path_parameters import declare_id
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.server import bodies, dispatcher, queries
 from gamekeeper.http.server.caller import load_requester
 from gamekeeper.http.server.paging import encode_pieces, join_pieces
@@ -41,20 +41,11 @@ from gamekeeper.store.audit.approvals import DONE, WAITING, Approval
 from gamekeeper.store.core.ledger import LedgerEntry
 from gamekeeper.store.engine.interface import Reading
 
-# Examples for the documents, made of the demo data.
-APPROVAL = history_shapes.Approval(
-    *(samples.MAIL_ID, "waiting", "items.give>10000", samples.TIME, samples.LATER_TIME, *samples.NAMED_USER),
-    *("POST", f"/api/v1/players/{samples.PLAYER}/items/give", "shop order 4711", None, None, None, None),
-    *(samples.KEY_ID, "web shop", [history_shapes.KeyMaker(*samples.NAMED_USER)], None),
-)
-APPROVAL_DETAILS = history_shapes.ApprovalDetails(
-    *msgspec.structs.astuple(APPROVAL), Preview=[history_shapes.SAMPLE_PREVIEW]
-)
 SEES_EMAILS = "users.query"  # permission
 INVITATIONS = "/api/keeper/v1/invitations"
-GROUP = Group("Approvals", "Changes that wait for a second person.", place=340)
-GROUPS = (GROUP,)
 DECIDE = needs("approvals.decide")
+GROUP = Group("Approvals", "Changes that wait for a second person.", place=340, permissions=DECIDE)
+GROUPS = (GROUP,)
 DECISIONS = (NoSuchApproval, OwnApproval, MadeKeyOfRequest, KeyCannotDecide, ApprovalDecided, ApprovalExpired)
 
 
@@ -63,12 +54,9 @@ declare_id("approvalId", "The approval's id.", samples.MAIL_ID, "approval_id")
 
 @GROUP.operation(
     "GET /api/keeper/v1/approvals",
-    permissions=DECIDE,
     answer=history_shapes.Approvals,
     rows=MOST_AT_ONCE,
     gated=True,
-    refusals=(TooManyLongReads,),
-    example_answer=history_shapes.Approvals([APPROVAL], samples.MAIL_CURSOR),
 )
 async def list_approvals(request: Request, query: history_shapes.ApprovalsQuery) -> bytes:
     """List changes that need an approval, newest first."""
@@ -85,29 +73,25 @@ async def list_approvals(request: Request, query: history_shapes.ApprovalsQuery)
 
 @GROUP.operation(
     "GET /api/keeper/v1/approvals/[approvalId]",
-    permissions=DECIDE,
     answer=history_shapes.ApprovalDetails,
     rows=OF_ONE_OWNER,
-    refusals=(NoSuchApproval, TooManyLongReads),
-    example_answer=APPROVAL_DETAILS,
+    refusals=(NoSuchApproval,),
 )
 async def get_approval(request: Request, approval_id: str) -> bytes:
     """Get a change that needs an approval, with what it would change."""
     found = await approvals.find(request.services.keeper.store, approval_id)
-    shown = msgspec.structs.asdict(make_approval(found, request.caller.permissions))
+    shown = make_approval(found, request.caller.permissions)
     told = hide_emails(found.preview, request.caller.permissions)
     preview = msgspec.json.decode(told, type=list[history_shapes.PreviewedChange])
-    start = shapes.encode(history_shapes.ApprovalDetails(**shown, Preview=[])).removesuffix(b"[]}")
+    start = shapes.encode(make_record(history_shapes.ApprovalDetails, shown, Preview=[])).removesuffix(b"[]}")
     pieces = chain((start,), encode_pieces(preview, shapes.encode), (b"}",))
     return await join_pieces(request, len(preview) + len(found.key_makers), pieces)
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/approvals/[approvalId]/approve",
-    permissions=DECIDE,
     answer=history_shapes.Approved,
     refusals=(*DECISIONS, RequesterLostAccess, ChangedMeanwhile),
-    example_answer=history_shapes.Approved(samples.MAIL_ID, DONE, "{}"),
 )
 async def approve(request: Request, approval_id: str) -> Response:
     """Approve a change of another account, and carry it out if its preview still holds."""
@@ -128,20 +112,14 @@ async def approve(request: Request, approval_id: str) -> Response:
     return Response(content, entries=entries, state_fingerprint=done.state_fingerprint)
 
 
-@GROUP.operation(
-    "POST /api/keeper/v1/approvals/[approvalId]/deny",
-    permissions=DECIDE,
-    answer=history_shapes.Approval,
-    refusals=DECISIONS,
-    example_answer=APPROVAL,
-)
+@GROUP.operation("POST /api/keeper/v1/approvals/[approvalId]/deny", answer=history_shapes.Approval, refusals=DECISIONS)
 async def deny(request: Request, approval_id: str) -> Response:
     """Deny a change of another account. Its `X-Reason` is shown to those who see the approval."""
     _require_person(request)
     me, reason = request.caller, request.make_intent().reason
     return await request.change(
         partial(approval_gate.deny, approval_id=approval_id, account_id=me.account_id, reason=reason),
-        lambda denied: shapes.encode(make_approval(denied._replace(decider=me.name), me.permissions)),
+        lambda denied: make_approval(denied._replace(decider=me.name), me.permissions),
     )
 
 
@@ -200,25 +178,15 @@ def mask_email(email: str) -> str:
 
 def make_approval(row: Approval, permissions: Collection[str]) -> history_shapes.Approval:
     """Make the record of an approval for a caller with these permissions."""
-    return history_shapes.Approval(
-        row.id,
-        row.state,
-        row.rule,
-        format_instant(row.requested_at),
-        format_instant(row.expires_at),
-        row.actor_id,
-        row.actor,
-        row.method,
-        row.path,
-        row.reason,
-        None if row.decided_at is None else format_instant(row.decided_at),
-        row.decided_by,
-        row.decider,
-        row.decision_reason,
-        None if row.key_name is None else row.token_id,
-        row.key_name,
-        [history_shapes.KeyMaker(each.id, each.name) for each in row.key_makers],
-        find_invited(row, permissions),
+    return make_record(
+        *(history_shapes.Approval, row),
+        RequesterId=row.actor_id,
+        Requester=row.actor,
+        DeciderId=row.decided_by,
+        KeyId=None if row.key_name is None else row.token_id,
+        Key=row.key_name,
+        KeyMakers=[history_shapes.KeyMaker(each.id, each.name) for each in row.key_makers],
+        Email=find_invited(row, permissions),
     )
 
 

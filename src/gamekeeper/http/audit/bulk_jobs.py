@@ -36,6 +36,7 @@ from gamekeeper.http.audit.history import CSV
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import declare_id
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.server import dispatcher
 from gamekeeper.http.server.paging import CSV_BATCH, format_cell
 from gamekeeper.http.server.query_values import MailCursor
@@ -50,25 +51,9 @@ LoadTargets = Callable[[Reading], AsyncGenerator[TargetPage]]
 NEW_BULK_JOB = bulk_shapes.NewBulkJob(
     "give_item", [samples.PLAYER, samples.PLAYER_ID], ItemId=samples.DRAUGHT, Quantity=2
 )
-_BULK_ORIGIN = ("event prize", *samples.NAMED_USER)
-BULK_JOB = bulk_shapes.BulkJob(
-    *(samples.BULK_JOB_ID, "running", "give_item", samples.DRAUGHT, 2, False, None, None, None, *_BULK_ORIGIN, None),
-    *(f"bulk-{samples.BULK_JOB_ID}", None, 500, 120, 2, 0, 378, 1, 3, samples.TIME, samples.TIME, None, None, None),
-)
-BULK_UNDO = bulk_shapes.BulkJob(
-    *(samples.MAIL_ID, "previewed", "undo_change", None, None, False, None, None, None, *_BULK_ORIGIN),
-    *(samples.BULK_JOB_ID, f"bulk-{samples.MAIL_ID}", None, 498, 0, 0, 0, 498, 0, 0, samples.TIME, *(None,) * 4),
-)
-BULK_TARGET = bulk_shapes.BulkTarget(1, "done", *samples.NAMED_PLAYER, None, 4711, None, None, None, None, None)
-BULK_CHECK = bulk_shapes.BulkCheck(
-    48, 48, 0, [bulk_shapes.ExpectedRefusal("inventory_full", "The inventory is full.", 3, samples.PLAYER)]
-)
-PREVIEWED_TARGET = bulk_shapes.PreviewedTarget(
-    1, *samples.NAMED_PLAYER, None, None, NeedsApproval=False, Changes=[history_shapes.SAMPLE_PREVIEW]
-)
-GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.", place=360)
-GROUPS = (GROUP,)
 RUN = needs("bulk.run", "players.read")
+GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.", place=360, permissions=RUN)
+GROUPS = (GROUP,)
 ATTACHMENT = (b"content-disposition", b'attachment; filename="bulk-job.csv"')
 LARGE_BODY = 1_048_576  # bytes: the ids of MOST_PLAYERS need less than half of it
 CHECK_SECONDS = 2.0  # of trying players for expected refusals; the answer says how many were tried
@@ -80,7 +65,6 @@ declare_id("jobId", "The bulk job's id.", samples.BULK_JOB_ID, "job_id")
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk",
-    permissions=RUN,
     body_limit=LARGE_BODY,
     answer=bulk_shapes.BulkJob,
     refusals=(
@@ -94,7 +78,6 @@ declare_id("jobId", "The bulk job's id.", samples.BULK_JOB_ID, "job_id")
         *MISSING,
     ),
     example_body=NEW_BULK_JOB,
-    example_answer=BULK_JOB,
 )
 async def create_bulk_job(request: Request, body: bulk_shapes.NewBulkJob) -> Response:
     """Create a job for many players. Nothing is changed before it is started."""
@@ -110,43 +93,29 @@ async def create_bulk_job(request: Request, body: bulk_shapes.NewBulkJob) -> Res
 
     found = await request.read_in_pieces(find, long=len(given) > bulk_jobs.LOOKUP_BATCH)
     plan = Plan(body.Act, details, found, request.make_intent().reason, _make_creator(request))
-    return await request.change(partial(bulk_jobs.create, plan=plan), encode_job)
+    return await request.change(partial(bulk_jobs.create, plan=plan), make_job)
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/bulk",
-    permissions=RUN,
-    answer=bulk_shapes.BulkJobs,
-    rows=MOST_AT_ONCE,
-    example_answer=bulk_shapes.BulkJobs([BULK_JOB], samples.MAIL_CURSOR),
-)
-async def list_bulk_jobs(request: Request, query: bulk_shapes.JobsQuery) -> bytes:
+@GROUP.operation("GET /api/keeper/v1/bulk", rows=MOST_AT_ONCE)
+async def list_bulk_jobs(request: Request, query: bulk_shapes.JobsQuery) -> bulk_shapes.BulkJobs:
     """List jobs, newest first."""
     page = await bulk_jobs.load_page(request.services.keeper.store, query.before, query.limit)
     following = str(MailCursor(*page.next)) if page.next else None
-    return shapes.encode(bulk_shapes.BulkJobs([make_job(each) for each in page.jobs], following))
+    return bulk_shapes.BulkJobs([make_job(each) for each in page.jobs], following)
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/bulk/[jobId]",
-    permissions=RUN,
-    answer=bulk_shapes.BulkJob,
-    refusals=(NoSuchBulkJob,),
-    example_answer=BULK_JOB,
-)
-async def get_bulk_job(request: Request, job_id: str) -> bytes:
+@GROUP.operation("GET /api/keeper/v1/bulk/[jobId]", refusals=(NoSuchBulkJob,))
+async def get_bulk_job(request: Request, job_id: str) -> bulk_shapes.BulkJob:
     """Get a job with its progress."""
-    return encode_job(await bulk_jobs.find(request.services.keeper.store, job_id))
+    return make_job(await bulk_jobs.find(request.services.keeper.store, job_id))
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/bulk/[jobId]/targets",
-    permissions=RUN,
     answer=bulk_shapes.BulkTargets,
     rows=bulk_jobs.MOST_PLAYERS,
     gated=True,
-    refusals=(NoSuchBulkJob, no.TooManyLongReads),
-    example_answer=bulk_shapes.BulkTargets([BULK_TARGET], 1),
+    refusals=(NoSuchBulkJob,),
 )
 async def list_bulk_targets(request: Request, query: bulk_shapes.TargetsQuery, job_id: str) -> bytes | Response:
     """List the players of a job with their results; `format=csv` for a table."""
@@ -192,13 +161,10 @@ async def _read_csv(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes,
 
 @GROUP.operation(
     "GET /api/keeper/v1/bulk/[jobId]/preview",
-    permissions=RUN,
-    answer=bulk_shapes.BulkPreview,
     rows=50,
     refusals=(NoSuchBulkJob, no.TooManyLongReads, *MISSING),
-    example_answer=bulk_shapes.BulkPreview([PREVIEWED_TARGET], BULK_CHECK),
 )
-async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, job_id: str) -> bytes:
+async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, job_id: str) -> bulk_shapes.BulkPreview:
     """Try the job on its next players, and change nothing."""
     store = request.services.keeper.store
     job = await bulk_jobs.find(store, job_id)
@@ -209,15 +175,13 @@ async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, jo
     if query.check:
         account, gate = request.caller.account_id, request.services.gate
         check = await gate.run(account, lambda rest: _check(request, job, tried, targets, rest), long=True)
-    return shapes.encode(bulk_shapes.BulkPreview(tried, check))
+    return bulk_shapes.BulkPreview(tried, check)
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk/[jobId]/start",
-    permissions=RUN,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, NotYourJob, JobOfAnotherKey, JobEnded, *MISSING),
-    example_answer=BULK_JOB,
 )
 async def start_bulk_job(request: Request, job_id: str) -> Response:
     """Start a job, or resume a paused one."""
@@ -232,35 +196,31 @@ async def start_bulk_job(request: Request, job_id: str) -> Response:
         _describe(job) if job else {},
         approved=request.consent is not None,
     )
-    return await request.change(partial(bulk_jobs.start, job_id=job_id, terms=terms), encode_job)
+    return await request.change(partial(bulk_jobs.start, job_id=job_id, terms=terms), make_job)
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk/[jobId]/pause",
-    permissions=RUN,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, JobEnded, JobNotStarted),
-    example_answer=BULK_JOB,
 )
 async def pause_bulk_job(request: Request, job_id: str) -> Response:
     """Pause a job after the player that it works on; also 200 if it is paused already."""
     job = await rows.find(request.services.keeper.store, job_id)
     decide = partial(bulk_jobs.pause, job_id=job_id, details=_describe(job) if job else {})
-    return await request.change(decide, encode_job)
+    return await request.change(decide, make_job)
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk/[jobId]/cancel",
-    permissions=RUN,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, JobEnded),
-    example_answer=BULK_JOB,
 )
 async def cancel_bulk_job(request: Request, job_id: str) -> Response:
     """Cancel a job. What it has changed stays."""
     job = await rows.find(request.services.keeper.store, job_id)
     decide = partial(bulk_jobs.cancel, job_id=job_id, details=_describe(job) if job else {})
-    return await request.change(decide, encode_job)
+    return await request.change(decide, make_job)
 
 
 @GROUP.operation(
@@ -268,12 +228,11 @@ async def cancel_bulk_job(request: Request, job_id: str) -> Response:
     permissions=RUN | needs("audit.undo"),
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, JobRunning, NothingToUndo, JobUndone, TooManyPreviewedJobs),
-    example_answer=BULK_UNDO,
 )
 async def undo_bulk_job(request: Request, job_id: str) -> Response:
     """Create a job that undoes what is not undone yet of another job. Start it like any job."""
     decide = partial(bulk_jobs.undo, job_id=job_id, reason=request.make_intent().reason, creator=_make_creator(request))
-    return await request.change(decide, encode_job)
+    return await request.change(decide, make_job)
 
 
 def _make_creator(request: Request) -> Creator:
@@ -341,21 +300,9 @@ def _describe(job: BulkJob) -> dict[str, object]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def encode_job(job: BulkJob) -> bytes:
-    return shapes.encode(make_job(job))
-
-
 def make_job(job: BulkJob) -> bulk_shapes.BulkJob:
-    details = bulk_jobs.read_details(job)
-    started, ended, until = (
-        None if at is None else format_instant(at) for at in (job.started_at, job.ended_at, details.until)
-    )
-    return bulk_shapes.BulkJob(
-        *(job.id, job.state, job.act, details.item_id, details.quantity, details.bank_overflow),
-        *(details.variable_id, details.value, details.days, job.reason, job.creator_id, job.creator, job.undoes),
-        *(make_request_id(job.id), job.problem, job.players, job.done, job.refused, job.held, job.remaining),
-        *(job.not_found, job.repeated, format_instant(job.created_at), started, ended, details.minutes, until),
-    )
+    made, details = make_request_id(job.id), bulk_jobs.read_details(job)
+    return make_record(bulk_shapes.BulkJob, job, details, UndoOf=job.undoes, RequestId=made)
 
 
 def _make_targets(page: TargetPage) -> list[bulk_shapes.BulkTarget]:

@@ -30,7 +30,7 @@ from gamekeeper.game.players.undo_items import MINUTE_MS
 from gamekeeper.game.world.commands import DeliveryState
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.audit import codec, history_shapes
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import GIFT_REFUSALS, OF_ONE_OWNER, Group, needs
 from gamekeeper.http.players import documents, player_shapes, variable_shapes
 from gamekeeper.http.server.caller import Caller
@@ -38,7 +38,6 @@ from gamekeeper.http.server.metrics import GAUGE, MetricFamily, RoomMetrics, Sam
 from gamekeeper.http.server.paging import CSV_BATCH, encode_pieces, encode_rows, format_cell, join_pieces
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
-from gamekeeper.http.world.link_shapes import SAMPLE_CHANGE as CHANGE
 from gamekeeper.store.audit.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, HistoryChange, HistoryFilter, find_change
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading
@@ -53,13 +52,6 @@ LoadPages = Callable[[Reading], AsyncGenerator[HistoryPage]]
 
 PAST = needs("players.read", "audit.read")
 PAST_REFUSALS = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
-# Examples for the documents, made of the demo data.
-HISTORY_CHANGE = history_shapes.ToldChange(
-    *(CHANGE.Seq, CHANGE.At, CHANGE.Kind, *samples.NAMED_PLAYER, None, None, samples.USER_ID, samples.KEEPER, False),
-    *(CHANGE.Before, CHANGE.After, samples.REQUEST_ID, "shop order 4711", None, None, True, samples.KEY_ID),
-    *("web shop", [history_shapes.ChangeDelivery("realm-2", "applied", None, None)]),
-)
-UNDO_CHANGE = history_shapes.DoneChange("items_set", samples.PLAYER_ID, None, CHANGE.After, CHANGE.Before)
 GROUP = Group("History", "The audit log: changes, earlier states of players, and undo.", place=310)
 GROUPS = (GROUP,)
 
@@ -70,8 +62,6 @@ GROUPS = (GROUP,)
     answer=history_shapes.History,
     rows=shapes.LIMITS[CSV][1],
     gated=True,
-    refusals=(no.TooManyLongReads,),
-    example_answer=history_shapes.History([HISTORY_CHANGE], 4711),
 )
 async def list_history(request: Request, query: history_shapes.HistoryQuery) -> bytes | Response:
     """List changes of the audit log, newest first, with filters; `format=csv` for a table."""
@@ -120,14 +110,6 @@ async def _read_csv(tx: Reading, rest: Pause, load: LoadPages, caller: Caller) -
     answer=player_shapes.ItemsThen,
     rows=OF_ONE_OWNER,
     refusals=PAST_REFUSALS,
-    example_answer=player_shapes.ItemsThen(
-        [
-            player_shapes.ItemSlot(5, None, samples.COIN, 1185),
-            player_shapes.ItemSlot(34, samples.PACK_ID, samples.PACK, 1),
-        ],
-        [player_shapes.ItemSlot(0)],
-        [player_shapes.Bag(samples.PACK_ID, 12, [player_shapes.ItemSlot(0)])],
-    ),
 )
 async def get_past_items(request: Request, query: history_shapes.ThenQuery) -> bytes:
     """Get a player's inventory, bank and bags: now, or at an earlier time."""
@@ -166,7 +148,6 @@ async def get_past_items(request: Request, query: history_shapes.ThenQuery) -> b
     answer=list[player_shapes.KnownSpell],
     rows=OF_ONE_OWNER,
     refusals=PAST_REFUSALS,
-    example_answer=[player_shapes.KnownSpell(1, samples.STONE_SKIN)],
 )
 async def get_past_spells(request: Request, query: history_shapes.ThenQuery) -> bytes:
     """List the spells a player knows: now, or at an earlier time."""
@@ -184,7 +165,6 @@ async def get_past_spells(request: Request, query: history_shapes.ThenQuery) -> 
     answer=list[variable_shapes.Variable],
     rows=OF_ONE_OWNER,
     refusals=PAST_REFUSALS,
-    example_answer=[variable_shapes.Variable(samples.DRAGONS, 6)],
 )
 async def get_past_variables(request: Request, query: history_shapes.ThenQuery) -> bytes:
     """List a player's variables: now, or at an earlier time."""
@@ -207,7 +187,6 @@ async def get_past_variables(request: Request, query: history_shapes.ThenQuery) 
         *(no.AlreadyBanned, no.AlreadyMuted, no.OwnAccount, PermissionMissing),
         *(RoleOutOfReach, RoleBeyondQuota, OwnRole, HeldByRole, LastManager, *GIFT_REFUSALS),
     ),
-    example_answer=history_shapes.Undone(4711, CHANGE.Kind, [UNDO_CHANGE]),
 )
 async def undo_change(request: Request, query: history_shapes.UndoQuery, seq: int) -> Response:
     """Undo a change, if the changed data has not been changed again since."""
@@ -220,7 +199,7 @@ async def undo_change(request: Request, query: history_shapes.UndoQuery, seq: in
     trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
     room, words = read_capacity(keeper.settings), keeper.changes.codec
     decide = partial(undo.undo, seq=seq, actor=by, codec=words, room=room, trade_ms=trade_ms)
-    answer = await request.change(decide, _encode_undo)
+    answer = await request.change(decide, _make_undone)
     request.services.callers.clear_cache()  # clear the cached callers: the undo may have changed permissions
     return answer
 
@@ -323,9 +302,9 @@ def _make_change_delivery(each: DeliveryState) -> history_shapes.ChangeDelivery:
     return history_shapes.ChangeDelivery(each.server, each.state, each.reason, at)
 
 
-def _encode_undo(result: undo.UndoResult) -> bytes:
+def _make_undone(result: undo.UndoResult) -> history_shapes.Undone:
     changes = [_make_done_change(each) for each in result.changes]
-    return shapes.encode(history_shapes.Undone(result.change.seq, result.change.kind, changes))
+    return history_shapes.Undone(result.change.seq, result.change.kind, changes)
 
 
 def _make_done_change(change: Change) -> history_shapes.DoneChange:

@@ -17,7 +17,6 @@ from typing import (
     Any,
     NamedTuple,
     NotRequired,
-    Required,
     TypedDict,
     TypeVar,
     Union,
@@ -27,11 +26,12 @@ from typing import (
 )
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.game.access.refusals import GiftTooLarge, ItemNotAllowed, QuotaReached
-from gamekeeper.game.core.refusals import Refusal
+from gamekeeper.game.core.refusals import Refusal, TooManyLongReads
+from gamekeeper.http.contract.examples import make_example
 from gamekeeper.http.contract.path_parameters import PathValue, list_names, list_values
 from gamekeeper.http.server.response import SPEC_ROOT, Response
 
@@ -86,8 +86,8 @@ KEEPER_ROOT = "/api/keeper/"
 LINK_ROOT = "/api/link/"  # path prefix of the operations for game servers
 # path prefixes of the files that a page loads: style sheets, scripts and pictures
 FILES = ("/console/static/", "/console/pictures/", "/api/docs/[")
-# handler of an operation; an answer as bytes is JSON with status 200
-Handler = Callable[..., Coroutine[Any, Any, bytes | Response]]
+# handler of an operation; an answer that is a shape, or its JSON as bytes, has status 200
+Handler = Callable[..., Coroutine[Any, Any, Any]]
 H = TypeVar("H", bound=Handler)
 
 
@@ -196,27 +196,39 @@ class Operation(Route):
     """A route that the API's documents describe."""
 
     name: str  # method of the Python client, and operationId in OpenAPI
-    number: int | None  # number of the operation in the API's specification; None: not part of it
+    number: int | None = None  # number of the operation in the API's specification; None: not part of it
     group: "Group"
-    records: Records  # of a body that the handler decodes itself
+    records: Records = NO_RECORDS  # of a body that the handler decodes itself
     answer: object  # shape of the answer; a str is a media type other than JSON
-    refusals: tuple[type[Refusal], ...]  # refusals that are specific to this operation
+    refusals: tuple[type[Refusal], ...] = ()  # refusals that are specific to this operation
     rows: int | None  # most rows of an answer that is a list; None: no list, or OF_ONE_OWNER
-    gated: bool  # the handler reads them through the gate for long reads
-    example_path: Mapping[str, str] = field(hash=False)  # examples of path parameters that replace the default ones
-    example_body: object = field(hash=False)
-    example_answer: object = field(hash=False)
+    gated: bool = False  # the handler reads them through the gate for long reads
+    # examples of path parameters that replace the default ones
+    example_path: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    given_examples: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
 
     @property
     def summary(self) -> str:
         return inspect.getdoc(self.handler) or ""
 
+    @property
+    def example_body(self) -> Any:  # noqa: ANN401 - a shape, or JSON
+        given = self.given_examples.get("example_body")
+        if given is not None or self.body is None:
+            return given
+        return make_example(self.body) if issubclass(self.body, Struct) else [make_example(self.records.shapes[0])]
+
+    @property
+    def example_answer(self) -> Any:  # noqa: ANN401 - as above
+        given = self.given_examples.get("example_answer")
+        return make_example(self.answer) if given is None and not isinstance(self.answer, str) else given
+
 
 class OperationParts(TypedDict):
     """The parts of an operation's declaration, besides method, path, group and handler."""
 
-    permissions: Required[frozenset[str] | None]
-    answer: Required[object]
+    permissions: NotRequired[frozenset[str] | None]  # if they are not those of the group
+    answer: NotRequired[object]  # if the handler's return type is not the shape of the answer
     name: NotRequired[str]  # if it is not the handler's name
     access: NotRequired[Access]  # if a GET writes, or another method reads
     number: NotRequired[int]
@@ -225,10 +237,10 @@ class OperationParts(TypedDict):
     body_limit: NotRequired[int]
     records: NotRequired[Records]
     example_path: NotRequired[Mapping[str, str]]
-    example_body: NotRequired[object]  # example of the request body; required if there is a body
-    example_answer: NotRequired[object]  # example of the answer; required for JSON
+    example_body: NotRequired[object]  # an example instead of one that is made of the shape, as below
+    example_answer: NotRequired[object]
     successor: NotRequired[str]
-    # most rows that the answer can have, or OF_ONE_OWNER; required for reads that answer a list
+    # most rows that the answer can have, or OF_ONE_OWNER; required for reads that answer a list which is not a page
     rows: NotRequired[int | None]
     gated: NotRequired[bool]  # the handler uses the gate for long reads; required above MOST_AT_ONCE rows
 
@@ -240,6 +252,7 @@ class Group:
     title: str
     about: str
     place: int  # its place among the groups in the documents; modules of rooms list their groups in a tuple `GROUPS`
+    permissions: frozenset[str] | UnsetType | None = UNSET  # of all operations that do not declare their own
     operations: list[Operation] = field(default_factory=list[Operation])
 
     def operation(self, address: str, **parts: Unpack[OperationParts]) -> Callable[[H], H]:
@@ -249,38 +262,44 @@ class Group:
         def declare(handler: H) -> H:
             values = list_values(path)
             taken = _list_arguments(address, handler, values)
+            found: dict[str, Any] = {
+                "name": handler.__name__,
+                "access": READ if method == "GET" else WRITE,
+                "answer": _find_answer(handler),
+                "permissions": self.permissions,
+                **{name: value for name, value in parts.items() if name not in EXAMPLES},
+            }
+            found.setdefault("rows", _find_rows(found["answer"]))
+            found["refusals"] = tuple(dict.fromkeys((*parts.get("refusals", ()), *_list_gate_refusals(found))))
+            _require_parts(address, parts, found, handler)
+            examples = {name: value for name, value in parts.items() if name in EXAMPLES}
             body, query = taken.get("body"), taken.get("query")
-            access = parts.get("access", READ if method == "GET" else WRITE)
-            _require_parts(address, parts, handler, access, body)
-            self.operations.append(
-                Operation(
-                    method=method,
-                    path=path,
-                    group=self,
-                    handler=handler,
-                    name=parts.get("name", handler.__name__),
-                    number=parts.get("number"),
-                    permissions=parts["permissions"],
-                    access=access,
-                    cache=parts.get("cache", NO_STORE),
-                    body=body,
-                    body_limit=parts.get("body_limit", 0),
-                    query=query,
-                    records=parts.get("records", NO_RECORDS),
-                    path_values=values,
-                    answer=parts["answer"],
-                    refusals=tuple(parts.get("refusals", ())),
-                    rows=parts.get("rows"),
-                    gated=parts.get("gated", False),
-                    example_path=parts.get("example_path", {}),
-                    example_body=parts.get("example_body"),
-                    example_answer=parts.get("example_answer"),
-                    successor=parts.get("successor"),
-                )
-            )
+            about = {"group": self, "handler": handler, "path_values": values, "given_examples": examples}
+            self.operations.append(Operation(method=method, path=path, body=body, query=query, **about, **found))
             return handler
 
         return declare
+
+
+EXAMPLES = ("example_body", "example_answer")
+
+
+def _find_answer(handler: Handler) -> object:
+    """Return the shape that a handler returns; None if it returns bytes or a response."""
+    kind = inspect.signature(handler).return_annotation
+    return None if set(_split(kind)) <= {bytes, Response} else kind
+
+
+def _list_gate_refusals(found: Mapping[str, Any]) -> Sequence[type[Refusal]]:
+    """List what the gate for long reads refuses, for an operation that uses it: always, or for a long list."""
+    is_unlimited = found["access"] is READ and found["rows"] is OF_ONE_OWNER and is_list(found["answer"])
+    return (TooManyLongReads,) if found.get("gated") or is_unlimited else ()
+
+
+def _find_rows(answer: object) -> int | None:
+    """Return the most rows of a page: its class says so."""
+    shapes = [get_origin(each) or each for each in _split(answer)]
+    return next((each.MOST_ROWS for each in shapes if hasattr(each, "MOST_ROWS")), None)
 
 
 def _has_list(body: type | None) -> bool:
@@ -293,15 +312,13 @@ def _contains_list(kind: object) -> bool:
     return get_origin(kind) is list or any(_contains_list(each) for each in get_args(kind))
 
 
-def _require_parts(address: str, parts: OperationParts, handler: Handler, access: Access, body: type | None) -> None:
+def _require_parts(address: str, parts: OperationParts, found: Mapping[str, Any], handler: Handler) -> None:
     """Check that an operation's declaration has all required parts; the error names the missing ones."""
-    missing = sorted(OperationParts.__required_keys__ - parts.keys())
-    missing += ["example_body"] if body and "example_body" not in parts else []
-    missing += (
-        ["example_answer"] if not isinstance(parts.get("answer", ""), str) and "example_answer" not in parts else []
-    )
-    missing += ["rows"] if access is READ and is_list(parts.get("answer")) and "rows" not in parts else []
-    missing += ["gated"] if (parts.get("rows") or 0) > MOST_AT_ONCE and not parts.get("gated") else []
+    missing = ["answer"] if found["answer"] is None else []
+    missing += ["permissions"] if found["permissions"] is UNSET else []
+    is_long = found["access"] is READ and found["answer"] is not None and is_list(found["answer"])
+    missing += ["rows"] if is_long and found["rows"] is None and "rows" not in parts else []
+    missing += ["gated"] if (found["rows"] or 0) > MOST_AT_ONCE and not parts.get("gated") else []
     missing += ["a docstring, which is its summary"] if not handler.__doc__ else []
     if missing:
         raise DeclarationError(f"The operation {address} does not declare {', '.join(missing)}.")

@@ -29,6 +29,7 @@ from gamekeeper.game.audit.refusals import (
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract.examples import make_example
 from gamekeeper.http.contract.operation import WRITE, Operation
 from gamekeeper.http.contract.path_parameters import find_parameter
 from gamekeeper.http.contract.schemas import Schema
@@ -248,7 +249,7 @@ def _make_example(kind: RefusalType, operation: Operation) -> Any:  # noqa: ANN4
     plain = shapes.Error(Message=message, Code=get_code(kind), RequestId=samples.REQUEST_ID)
     shape = find_shape(kind, operation)
     if further := errors.FURTHER_FIELDS.get(kind):
-        return msgspec.to_builtins(plain) | msgspec.json.decode(shapes.encode(further.example))
+        return msgspec.json.decode(shapes.encode(make_example(further.shape))) | msgspec.to_builtins(plain)
     if shape is shapes.LogInError:
         known = (kind.error or get_code(kind)) if issubclass(kind, no.LogInRefusal) else get_code(no.InvalidRequest)
         return msgspec.json.decode(shapes.encode_log_in_error(known, plain))

@@ -9,6 +9,7 @@ from typing import Any, Union, cast, get_args, get_origin
 import msgspec
 from msgspec import UNSET, Struct
 
+from gamekeeper.ground.wire import Body, Shape
 from gamekeeper.http.contract.shapes import Held, is_sent_too
 from gamekeeper.http.server import queries
 
@@ -18,7 +19,7 @@ ChangeSchema = Callable[[str, Schema], Schema]
 Rename = Callable[[str], str]
 REF = "#/components/schemas/{name}"
 NULL: Schema = {"type": "null"}
-_MODULE = re.compile(r"gamekeeper\.http\.\w+\.\w+\.")
+_MODULE = re.compile(r"gamekeeper\.(http|game)\.\w+\.\w+\.")
 
 
 @cache
@@ -29,9 +30,19 @@ def list_shapes() -> Mapping[str, type[Struct]]:
 
 def _list_shapes_below(base: type[Struct]) -> Iterator[type[Struct]]:
     for each in base.__subclasses__():
-        if each.__module__.startswith("gamekeeper.http.") and each.__module__.endswith("shapes"):
+        if _is_listed(each):
             yield each
         yield from _list_shapes_below(each)
+
+
+def _is_listed(kind: type[Struct]) -> bool:
+    """Tell whether a Struct is a shape of the API: one of a module `…_shapes.py`, or one that a rule takes or returns.
+
+    Those that only other shapes derive from have no name of their own in documents and clients.
+    """
+    if issubclass(kind, Shape | Body):
+        return not (kind.__module__ == Shape.__module__ or kind.__name__.startswith("_"))
+    return kind.__module__.startswith("gamekeeper.http.") and kind.__module__.endswith("shapes")
 
 
 @cache

@@ -4,27 +4,28 @@ Of the types of values, `extra` is read by bodies.py and queries.py, and `extra_
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.http.server.query_values import CHANGE_NUMBER, make_lenient_reader, read_lenient_direction
-
-
-def describe(text: str) -> Meta:
-    """Describe a field or parameter for the API's documents and its clients."""
-    return Meta(description=text)
-
+from gamekeeper.ground import wire
+from gamekeeper.ground.settings import MOST_PAGE_ROWS
+from gamekeeper.ground.wire import PRINTABLE, Guid, Instant, PlainInt32, describe
+from gamekeeper.http.server.query_values import (
+    CHANGE_NUMBER,
+    make_lenient_reader,
+    read_end,
+    read_lenient_direction,
+    read_mail_cursor,
+    read_start,
+)
 
 ZERO = "00000000-0000-0000-0000-000000000000"
 STORABLE = {"pattern": "^[^\\x00-\\x1f\\x7f]*$"}
-PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
 # a printable text that is read without the white space around it
 STRIPPED = {"pattern": "^[\\s\\x1c-\\x1f\\x85]*[^\\x00-\\x1f\\x7f-\\x9f]*[\\s\\x1c-\\x1f\\x85]*$"}
-Guid = Annotated[str, Meta(extra={"is": "guid"}, extra_json_schema={"format": "uuid"})]
 Id = Annotated[Guid, Meta(extra={"problem": "must be an id", "blank": True})]  # an id in a query parameter
-Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # a text that people write
 GameText = Annotated[
     str, Meta(max_length=255, extra={"is": "game_text"}, extra_json_schema=STORABLE)
 ]  # a text that a game server reports
@@ -39,8 +40,6 @@ PASSWORD_HASH_SCHEMA = {
 }
 PasswordHash = Annotated[str, Meta(extra={"is": "password"}, extra_json_schema=PASSWORD_HASH_SCHEMA)]
 Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=PRINTABLE | HIDDEN_SCHEMA)]
-# ISO 8601 time with a UTC offset, such as 2026-01-31T09:00:00Z
-Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]
 # a time as the engine's logs have it: UTC without an offset, and without a fraction that is zero
 EngineTime = Annotated[
     str, Meta(extra_json_schema={"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?$"})
@@ -53,10 +52,9 @@ Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 NEVER_NULL = Meta(extra={"never_null": True})
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-# Integers in answers: the format tells client generators the width; no range is checked.
-PlainInt32 = Annotated[int, Meta(extra_json_schema={"format": "int32"})]
-PlainInt64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]
-PlainDouble = Annotated[float, Meta(extra_json_schema={"format": "double"})]
+Text = wire.Text
+PlainInt64 = wire.PlainInt64
+PlainDouble = wire.PlainDouble
 VitalPair = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]
 FiveNumbers = Annotated[list[Int32], Meta(min_length=5, max_length=5)]
 Stats = Annotated[FiveNumbers, describe("Attack, ability power, defense, magic resist, speed.")]
@@ -65,7 +63,26 @@ Printable = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]
 Phrase = Annotated[str, Meta(extra={"strip": True}, extra_json_schema=STRIPPED)]
 TIME = {"format": "date-time", "type": "string"}
 END_DESCRIPTION = "A time without a fraction includes its whole second."
+
 CURSOR_SCHEMA = {"pattern": f"^{CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$", "type": "string"}
+
+
+def describe_cursor(records: str) -> Meta:
+    """Describe the position in a list at which the page before ended."""
+    text = f"Older {records} than this position: `Next` of the previous page."
+    return Meta(description=text, extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA})
+
+
+def describe_start(text: str) -> Meta:
+    """Describe the start of a time range, which is read as milliseconds."""
+    return Meta(description=text, extra={"read": read_start, "schema": TIME})
+
+
+def describe_end(text: str, more: str = "") -> Meta:
+    """Describe the end of a time range, which is read as milliseconds. `more` follows the sentence about seconds."""
+    return Meta(description=f"{text} {END_DESCRIPTION} {more}".rstrip(), extra={"read": read_end, "schema": TIME})
+
+
 # format of a page of the audit log or security log → default limit and largest limit; larger values count as the latter
 LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
 
@@ -75,6 +92,7 @@ LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
 # * READ_ONLY: fields of our answers that strict bodies ignore, so that callers can send back a record they have read.
 # * FURTHER: a body may have further fields, which are kept. Names nearly like those of the shape are still rejected,
 #   except these.
+# * MOST_ROWS: most records of a page.
 # * SENT_TOO: bodies and answers have the shape.
 # * CHOICE: the shapes of which a body has one, for the documents: name of a field, and its value → shape.
 
@@ -137,6 +155,11 @@ class Held(Struct):
     Message: str
     Code: str
     ApprovalId: Guid
+
+
+def encode_answer(answer: object) -> bytes:
+    """Encode what a handler or a change answers, unless it is encoded already."""
+    return answer if isinstance(answer, bytes) else encode(answer)
 
 
 def describe_code(codes: Sequence[str]) -> dict[str, object]:
@@ -249,6 +272,7 @@ class SearchQuery(PageQuery, frozen=True):
 class Paged(Struct, Generic[R]):
     """A page of records. `encode_paged` encodes it."""
 
+    MOST_ROWS: ClassVar = MOST_PAGE_ROWS
     Total: PlainInt32
     Page: PlainInt32
     PageSize: PlainInt32
@@ -264,6 +288,7 @@ class SortKey(Struct):
 class EnginePage(Struct, Generic[R]):
     """A page of records of the engine's lists of guilds and logs. `encode_engine_page` encodes it."""
 
+    MOST_ROWS: ClassVar = MAX_ENGINE_RECORDS
     Total: PlainInt32
     Page: PlainInt32
     PageSize: PlainInt32
@@ -276,6 +301,7 @@ class EnginePage(Struct, Generic[R]):
 class SortedEnginePage(Struct, Generic[R]):
     """A page like EnginePage, of the list that says how it is sorted."""
 
+    MOST_ROWS: ClassVar = MAX_ENGINE_RECORDS
     Total: PlainInt32
     Page: PlainInt32
     PageSize: PlainInt32
@@ -288,6 +314,7 @@ class SortedEnginePage(Struct, Generic[R]):
 class Legacy(Struct, Generic[R]):
     """A page of records in the format of the POST lists. `encode_legacy` encodes it."""
 
+    MOST_ROWS: ClassVar = MOST_PAGE_ROWS
     total: PlainInt32
     Page: PlainInt32
     count: PlainInt32

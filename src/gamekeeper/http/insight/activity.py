@@ -1,159 +1,145 @@
 """Activity over time: a player's play sessions, series of numbers, and the retention of new players."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine
 from functools import partial
+from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.background_jobs import Job, Run
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.insight import activity, activity_series
-from gamekeeper.game.insight.activity_series import MAX_POINTS, ActivitySeries, CohortPoint, Point, Span, TooManyPoints
-from gamekeeper.ground.instants import format_day, format_instant
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.game.insight.activity_series import (
+    MAX_POINTS,
+    ActivitySeries,
+    Retention,
+    TooManyPoints,
+)
+from gamekeeper.ground.wire import Instant, PlainInt64, Shape
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, READ_PLAYERS, Group
-from gamekeeper.http.insight import economy_shapes
+from gamekeeper.http.contract.records import make_record
+from gamekeeper.http.contract.shapes import TIME, Limit, describe, describe_end, describe_start
+from gamekeeper.http.server import query_values
 from gamekeeper.http.server.request import Request, Services
+from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading
 from gamekeeper.store.players import presence
-from gamekeeper.store.players.presence import PlaySession
 
-# Examples for the documents, made of the demo data.
-PLAY_SESSION = economy_shapes.PlaySession(samples.REALM, "2026-01-31T10:30:00.000Z", samples.TIME, 5400)
-ACTIVITY_SERIES = economy_shapes.ActivitySeries(
-    "2026-01-31T00:00:00.000Z",
-    samples.TIME,
-    "day",
-    [
-        economy_shapes.ActivityPoint(
-            "2026-01-31T00:00:00.000Z",
-            Online=11.25,
-            OnlineMax=19,
-            Active=31,
-            New=2,
-            Returning=3,
-            PlaySeconds=486000,
-            SignIns=12,
-            Requests=51840,
-            Errors=0,
-        )
-    ],
+CURSOR_SCHEMA = {"pattern": f"^{query_values.CHANGE_NUMBER}$", "type": "string"}
+SessionsBefore = Annotated[
+    int,
+    Meta(
+        description="Sessions before this position: `Next` of the previous page.",
+        extra={"read": query_values.read_session_cursor, "schema": CURSOR_SCHEMA},
+    ),
+]
+ActivityStep = Annotated[
+    Literal["minute", "hour", "day", "week", "month"],
+    describe("Length of a point. Weeks begin on Monday; all steps are in UTC."),
+]
+ActivityFrom = Annotated[
+    int,
+    describe_start(
+        "The first point is the step that this time is in. Default: 180 minutes, 48 hours, 30 days, "
+        "26 weeks or 12 months before the end."
+    ),
+]
+ActivityTo = Annotated[int, describe_end("The last point is the step that this time is in. Default: now.")]
+CohortsFrom = Annotated[int, describe_start("First day. Default: 60 days before the last one.")]
+CohortsTo = Annotated[
+    int, Meta(description="Last day. Default: today.", extra={"read": query_values.read_end, "schema": TIME})
+]
+
+
+class SessionsQuery(Struct, frozen=True):
+    before: SessionsBefore = NEVER
+    limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 50
+
+
+class ActivityQuery(Struct, frozen=True, rename={"since": "from"}):
+    step: ActivityStep = "hour"
+    since: ActivityFrom | UnsetType = UNSET
+    to: ActivityTo | UnsetType = UNSET
+
+
+class RetentionQuery(Struct, frozen=True, rename={"since": "from"}):
+    since: CohortsFrom | UnsetType = UNSET
+    to: CohortsTo | UnsetType = UNSET
+
+
+class PlaySession(Shape):
+    server: str
+    started_at: Instant
+    ended_at: Instant | None  # null: the player is online
+    seconds: PlainInt64 | None
+
+
+class PlaySessions(Shape):
+    sessions: list[PlaySession]
+    next: str | None
+
+
+GROUP = Group(
+    "Activity", "Players online over time, active and new players, retention, and play sessions.", 380, READ_PLAYERS
 )
-RETENTION = economy_shapes.Retention(
-    "2025-12-03", "2026-01-31", [economy_shapes.RetentionCohort("2026-01-20", Players=4, Day1=3, Day7=2, Day30=None)]
-)
-GROUP = Group("Activity", "Players online over time, active and new players, retention, and play sessions.", place=380)
 GROUPS = (GROUP,)
 TOO_MANY_POINTS = f"is too early: the range has more than {MAX_POINTS:,} points"
 
 TOO_EARLY = "must not be before 1970"
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/activity",
-    permissions=READ_PLAYERS,
-    answer=economy_shapes.ActivitySeries,
-    rows=MAX_POINTS,
-    gated=True,
-    refusals=(no.TooManyLongReads,),
-    example_answer=ACTIVITY_SERIES,
-)
-async def get_activity(request: Request, query: economy_shapes.ActivityQuery) -> bytes:
+@GROUP.operation("GET /api/keeper/v1/activity", answer=ActivitySeries, rows=MAX_POINTS, gated=True)
+async def get_activity(request: Request, query: ActivityQuery) -> bytes:
     """Get numbers over time, such as players online, active and new players, and play time."""
-    span = Span(_find_given("from", query.since), _find_given("to", query.to))
-
-    async def load() -> bytes:
-        store = request.services.keeper.store
-        return shapes.encode(make_series(await store.read(lambda tx: activity_series.load(tx, query.step, span))))
-
-    try:
-        return await request.run_through_gate(load)
-    except TooManyPoints:
-        raise BadField(field="from", problem=TOO_MANY_POINTS) from None
+    since, until = _read_range(query)
+    return await _encode(request, lambda tx: activity_series.load(tx, query.step, since, until))
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/activity/retention",
-    permissions=READ_PLAYERS,
-    answer=economy_shapes.Retention,
-    rows=MAX_POINTS,
-    gated=True,
-    refusals=(no.TooManyLongReads,),
-    example_answer=RETENTION,
-)
-async def get_retention(request: Request, query: economy_shapes.RetentionQuery) -> bytes:
+@GROUP.operation("GET /api/keeper/v1/activity/retention", answer=Retention, rows=MAX_POINTS, gated=True)
+async def get_retention(request: Request, query: RetentionQuery) -> bytes:
     """Get the new players of each day, and how many of them were online 1, 7 and 30 days later."""
-    since, until = _find_given("from", query.since), _find_given("to", query.to)
+    since, until = _read_range(query)
+    return await _encode(request, lambda tx: activity_series.load_retention(tx, since, until))
 
-    async def load() -> bytes:
-        store = request.services.keeper.store
-        return shapes.encode(
-            make_retention(*await store.read(lambda tx: activity_series.load_cohorts(tx, since, until)))
-        )
+
+async def _encode(request: Request, load: Callable[[Reading], Coroutine[Any, Any, Shape]]) -> bytes:
+    async def encode() -> bytes:
+        return shapes.encode(await request.services.keeper.store.read(load))
 
     try:
-        return await request.run_through_gate(load)
+        return await request.run_through_gate(encode)
     except TooManyPoints:
         raise BadField(field="from", problem=TOO_MANY_POINTS) from None
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/players/[lookupKey]/sessions",
-    permissions=READ_PLAYERS,
-    answer=economy_shapes.PlaySessions,
-    rows=MOST_AT_ONCE,
-    example_answer=economy_shapes.PlaySessions([PLAY_SESSION], None),
-)
-async def list_play_sessions(request: Request, query: economy_shapes.SessionsQuery) -> bytes:
+@GROUP.operation("GET /api/keeper/v1/players/[lookupKey]/sessions", rows=MOST_AT_ONCE)
+async def list_play_sessions(request: Request, query: SessionsQuery) -> PlaySessions:
     """List when a player was online, and on which game server, newest first."""
 
-    async def look(tx: Reading) -> list[PlaySession]:
+    async def look(tx: Reading) -> list[presence.PlaySession]:
         player_id = await lookup.find_player_id(tx, request.params[0])
         return await presence.read_sessions_of_player(tx, player_id, query.before, query.limit + 1)
 
     rows = await request.services.keeper.store.read(look)
     page = rows[: query.limit]
     following = str(page[-1].started_at) if len(rows) > query.limit else None
-    return shapes.encode(economy_shapes.PlaySessions([_make_session(each) for each in page], following))
+    return PlaySessions([_make_session(each) for each in page], following)
 
 
-def _find_given(field: str, value: int | UnsetType) -> int | None:
-    """Return a time that was given, or None. Refuse times before 1970: no calendar reaches as far back as the texts."""
-    if value is UNSET:
-        return None
-    if value < 0:
-        raise BadField(field=field, problem=TOO_EARLY)
-    return value
+def _read_range(query: ActivityQuery | RetentionQuery) -> tuple[int | None, int | None]:
+    """Return the times that are given. Refuse times before 1970: no calendar reaches as far back as the texts."""
+    since, until = (None if isinstance(each, UnsetType) else each for each in (query.since, query.to))
+    for field, each in (("from", since), ("to", until)):
+        if each is not None and each < 0:
+            raise BadField(field=field, problem=TOO_EARLY)
+    return since, until
 
 
-def _make_session(row: PlaySession) -> economy_shapes.PlaySession:
-    ended = row.ended_at
-    return economy_shapes.PlaySession(
-        row.server,
-        format_instant(row.started_at),
-        None if ended is None else format_instant(ended),
-        None if ended is None else (ended - row.started_at) // 1000,
-    )
-
-
-def make_series(series: ActivitySeries) -> economy_shapes.ActivitySeries:
-    points = [_make_point(each) for each in series.points]
-    return economy_shapes.ActivitySeries(format_instant(series.start), format_instant(series.end), series.step, points)
-
-
-def make_retention(first: int, last: int, cohorts: Sequence[CohortPoint]) -> economy_shapes.Retention:
-    rows = [_make_cohort(each) for each in cohorts]
-    return economy_shapes.Retention(format_day(first), format_day(last), rows)
-
-
-def _make_point(point: Point) -> economy_shapes.ActivityPoint:
-    return economy_shapes.ActivityPoint(format_instant(point.at), *point[1:])
-
-
-def _make_cohort(cohort: CohortPoint) -> economy_shapes.RetentionCohort:
-    return economy_shapes.RetentionCohort(format_day(cohort.day), *cohort[1:])
+def _make_session(row: presence.PlaySession) -> PlaySession:
+    seconds = None if row.ended_at is None else (row.ended_at - row.started_at) // 1000
+    return make_record(PlaySession, row, seconds=seconds)
 
 
 async def _save_requests(services: Services) -> None:

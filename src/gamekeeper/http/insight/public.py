@@ -5,23 +5,74 @@ something is not there: an unknown, hidden or banned player and a board that is 
 """
 
 import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import NoSuchPlayer
 from gamekeeper.game.insight import boards, standings
+from gamekeeper.game.insight.board_shapes import SeasonRecord, StandingsPage
 from gamekeeper.game.insight.refusals import NoSuchBoard, NoSuchSeason
 from gamekeeper.ground.settings import BadSetting, Settings, variable
+from gamekeeper.ground.wire import PageRange, PlainInt32, PlainInt64, Shape
 from gamekeeper.http.contract.operation import NO_TOKEN, READ, REVALIDATED, Route
-from gamekeeper.http.insight import board_shapes
-from gamekeeper.http.insight.boards import make_season
+from gamekeeper.http.contract.records import make_record
+from gamekeeper.http.contract.shapes import PageNumber, PageSize
+from gamekeeper.http.insight.boards import SeasonNumber
 from gamekeeper.http.players import players
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import boards as rows
 from gamekeeper.store.insight import standings as places
-from gamekeeper.store.insight.boards import Board
+from gamekeeper.store.insight.boards import Board, Ranks
 from gamekeeper.store.players.players import StoredPlayer
+
+
+class PublicQuery(Struct, frozen=True):
+    season: SeasonNumber | UnsetType = UNSET
+    page: PageNumber = 0
+    pageSize: PageSize = 10  # noqa: N815 - the wire's spelling
+
+
+class PublicPlace(Shape):
+    rank: PlainInt32
+    name: str | None  # null: the player was deleted
+    value: PlainInt64
+
+
+class PublicBoard(Shape):
+    name: str
+    title: str
+    ranks: Ranks
+    thing: str | None
+    gain: bool
+    season: SeasonRecord
+    seasons: list[SeasonRecord]
+    total: PlainInt32
+    page: PlainInt32
+    page_size: PlainInt32
+    count: PlainInt32
+    values: list[PublicPlace]
+
+
+class BoardPlace(Shape):
+    """The place of a player in the running or last season of a public board."""
+
+    board: str
+    title: str
+    rank: PlainInt32
+    value: PlainInt64
+
+
+class PublicPlayer(Struct):
+    """A player, as in its record. The fields of the record that the setting `public_fields` names follow."""
+
+    Name: Raw
+    Level: Raw
+    Class: Raw
+    Rank: PlainInt32
+    Boards: list[BoardPlace]
+
 
 ROOT = "/api/public/v1"
 CACHED = b"public, max-age=30"
@@ -45,43 +96,27 @@ def parse_fields(settings: Settings) -> tuple[str, ...]:
     return names
 
 
-async def show_board(request: Request, query: board_shapes.PublicQuery) -> Response:
+async def show_board(request: Request, query: PublicQuery) -> Response:
     """Show a page of a public board."""
     keeper = request.services.keeper
     _count(request)
     size = min(query.pageSize, keeper.settings.max_page_size)
 
-    async def read(tx: Reading) -> boards.StandingsReport:
+    page = PageRange(query.page, size, size)
+
+    async def read(tx: Reading) -> StandingsPage:
         board = await boards.require_board(tx, request.params[0])
         if not board.public:
             raise NoSuchBoard(board=request.params[0])
-        report = await boards.report_standings(tx, board, query.season or None, query.page * size, size)
-        if report.season.starts_at > report.now:  # planned seasons are not public
+        report = await boards.report_standings(tx, board, query.season or None, page)
+        if report.season.state == "planned":  # planned seasons are not public
             raise NoSuchSeason(board=board.name, season=query.season) if query.season else NoSuchBoard(board=board.name)
         return report
 
     found = await keeper.store.read(read)
-    board, values = (
-        found.record.board,
-        [board_shapes.PublicPlace(each.rank, each.name, each.value) for each in found.places],
-    )
-    begun = [each for each in found.record.seasons if each.starts_at <= found.now]
-    return _answer(
-        board_shapes.PublicBoard(
-            Name=board.name,
-            Title=board.title,
-            Ranks=board.ranks,  # pyright: ignore[reportArgumentType] - the table has only these
-            Thing=board.thing,
-            Gain=board.gain,
-            Season=make_season(found.season, found.now, found.record.newest),
-            Seasons=[make_season(each, found.now, found.record.newest) for each in begun],
-            Total=found.total,
-            Page=query.page,
-            PageSize=size,
-            Count=len(values),
-            Values=values,
-        )
-    )
+    begun = [each for each in found.board.seasons if each.state != "planned"]
+    places = [make_record(PublicPlace, each) for each in found.values]
+    return _answer(make_record(PublicBoard, found.board, found, seasons=begun, values=places))
 
 
 async def show_player(request: Request) -> Response:
@@ -92,7 +127,7 @@ async def show_player(request: Request) -> Response:
     if lookup.parse_guid(name) is not None:  # ids are not public
         raise NoSuchPlayer(by="name", key=name)
 
-    async def read(tx: Reading) -> tuple[StoredPlayer, list[board_shapes.BoardPlace]]:
+    async def read(tx: Reading) -> tuple[StoredPlayer, list[BoardPlace]]:
         player_id = await lookup.find_player_id(tx, name)
         public = [each for each in await rows.read_all(tx) if each.public]
         seen = (await places.read_visibility(tx, [player_id])).get(player_id)
@@ -106,19 +141,19 @@ async def show_player(request: Request) -> Response:
     record, found = await keeper.store.read(read)
     shown = msgspec.json.decode(players.encode_record(record), type=dict[str, msgspec.Raw])
     ranking = await keeper.lists.find_rank(name, 0)
-    player = board_shapes.PublicPlayer(shown["Name"], shown["Level"], shown["ClassName"], ranking.rank, found)
+    player = PublicPlayer(shown["Name"], shown["Level"], shown["ClassName"], ranking.rank, found)
     chosen = {each: shown[each] for each in parse_fields(keeper.settings)}
     return _answer(msgspec.structs.asdict(player) | chosen)
 
 
-async def _find_place(tx: Reading, board: Board, player_id: str) -> board_shapes.BoardPlace | None:
+async def _find_place(tx: Reading, board: Board, player_id: str) -> BoardPlace | None:
     season = await boards.require_season(tx, board, None)
     place = await standings.find_place(tx, season.id, player_id)
     if place is None:
         return None
     key = places.StandingKey(player_id, season.id)
     value = (await places.read_held(tx, [key]))[key].value
-    return board_shapes.BoardPlace(board.name, board.title, place, boards.show_number(board, value))
+    return BoardPlace(board.name, board.title, place, boards.show_number(board, value))
 
 
 def _count(request: Request) -> None:
@@ -136,7 +171,7 @@ ROUTES: tuple[Route, ...] = (
         permissions=NO_TOKEN,
         access=READ,
         cache=REVALIDATED,
-        query=board_shapes.PublicQuery,
+        query=PublicQuery,
         handler=show_board,
     ),
     Route(

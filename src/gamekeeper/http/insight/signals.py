@@ -2,20 +2,25 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.core.lookup import parse_guid
 from gamekeeper.game.insight import signals
 from gamekeeper.game.insight.refusals import NoSuchSignal
-from gamekeeper.game.insight.signals import MOST_CHANGES, Evidence, EvidenceChange
+from gamekeeper.game.insight.signals import MOST_CHANGES, EvidenceChange
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.ground.instants import format_instant
+from gamekeeper.ground.wire import Body, Guid, Instant, PlainInt64, Shape, describe
+from gamekeeper.http.accounts.account_shapes import NoteText
 from gamekeeper.http.audit.history import ACCOUNTS_ROLE
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import declare_id
-from gamekeeper.http.insight import board_shapes
+from gamekeeper.http.contract.records import make_record
+from gamekeeper.http.contract.shapes import Limit, describe_cursor
+from gamekeeper.http.server import query_values
 from gamekeeper.http.server.caller import Caller
 from gamekeeper.http.server.metrics import COUNTER, GAUGE, MetricFamily, RoomMetrics, Sample, format_sample
 from gamekeeper.http.server.query_values import MailCursor
@@ -23,94 +28,117 @@ from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import signals as rows
-from gamekeeper.store.insight.signals import BAG, BEYOND, SILENT, ChangeOfPlayer
+from gamekeeper.store.insight.signals import BAG, BEYOND, SILENT
 
-READ_SIGNALS = needs("audit.read")
-# Examples for the documents, made of the demo data.
-SIGNAL = board_shapes.Signal(
-    Id=samples.MAIL_ID,
-    Rule="gain",
-    State="open",
-    FirstAt=samples.TIME,
-    LastAt=samples.LATER_TIME,
-    Times=3,
-    ItemId=samples.COIN,
-    Item="Silver Mark",
-    PlayerId=samples.PLAYER_ID,
-    Player=samples.PLAYER,
-    GiverId=None,
-    Giver=None,
-    Server=None,
-    BagId=None,
-    Evidence=board_shapes.SignalEvidence(10_000, 48_000, None, 131_072, None, None, None),
-    AcknowledgedAt=None,
-    AcknowledgedById=None,
-    AcknowledgedBy=None,
-    Note=None,
-)
-SIGNAL_DETAILS = board_shapes.SignalDetails(
-    *msgspec.structs.astuple(SIGNAL),
-    Changes=[board_shapes.EvidenceChange(4711, 48_000, samples.TIME, *samples.NAMED_PLAYER)],
-    MoreChanges=0,
-)
-GROUP = Group("Signals", "What rules over changes, requests and game servers have found.", place=130)
+SignalsBefore = Annotated[query_values.MailCursor, describe_cursor("signals")]
+SignalState = Annotated[Literal["open", "acknowledged"], describe("Only signals in this state.")]
+SignalRule = Annotated[
+    Literal["supply", "gain", "gift", "bag", "conservation", "refusals", "silent"],
+    describe("Only signals of this rule."),
+]
+
+
+class SignalsQuery(Struct, frozen=True):
+    state: SignalState | UnsetType = UNSET
+    rule: SignalRule | UnsetType = UNSET
+    before: SignalsBefore = query_values.START
+    limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 50
+
+
+class AcknowledgeSignal(Body):
+    Note: Annotated[NoteText, describe("What was found, at most 1000 characters.")] = ""
+
+
+class SignalEvidence(Shape):
+    """What a rule compared; fields that the rule does not have are null."""
+
+    limit: PlainInt64 | None
+    amount: PlainInt64 | None
+    before: PlainInt64 | None
+    after: PlainInt64 | None
+    usual: PlainInt64 | None
+    since: Instant | None
+    job_id: Guid | None
+
+
+class Signal(Shape):
+    """What a rule has found."""
+
+    id: Guid
+    rule: str
+    state: str  # open or acknowledged
+    first_at: Instant
+    last_at: Instant
+    times: PlainInt64
+    item_id: Guid | None
+    item: str | None  # null: of no item, or it is not in the catalogue
+    player_id: Guid | None
+    player: str | None  # null: of no player, or the player is deleted
+    giver_id: Guid | None  # account or API key
+    giver: str | None  # null without the permission users.query, except the caller's own name
+    server: str | None
+    bag_id: Guid | None
+    evidence: SignalEvidence
+    acknowledged_at: Instant | None
+    acknowledged_by_id: Guid | None
+    acknowledged_by: str | None  # null without the permission users.query, except the caller's own name
+    note: str | None
+
+
+class SignalDetails(Signal):
+    """A signal with the largest changes of its evidence."""
+
+    changes: list[EvidenceChange]
+    more_changes: PlainInt64  # number of changes besides these
+
+
+class Signals(Shape):
+    signals: list[Signal]
+    next: str | None
+
+
+GROUP = Group("Signals", "What rules over changes, requests and game servers have found.", 130, needs("audit.read"))
 GROUPS = (GROUP,)
 
 
 declare_id("signalId", "The signal's id.", samples.MAIL_ID, "signal_id")
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/signals",
-    permissions=READ_SIGNALS,
-    answer=board_shapes.Signals,
-    rows=MOST_AT_ONCE,
-    example_answer=board_shapes.Signals([SIGNAL], samples.MAIL_CURSOR),
-)
-async def list_signals(request: Request, query: board_shapes.SignalsQuery) -> bytes:
+@GROUP.operation("GET /api/keeper/v1/signals", rows=MOST_AT_ONCE)
+async def list_signals(request: Request, query: SignalsQuery) -> Signals:
     """List signals, newest first."""
     read = partial(
         signals.load_page, before=query.before, limit=query.limit, rule=query.rule or None, state=query.state or None
     )
-    page = await request.services.keeper.store.read(read)
-    following = str(MailCursor(*page.next)) if page.next else None
-    shown = [make_signal(hide_accounts(each, request.caller)) for each in page.signals]
-    return shapes.encode(board_shapes.Signals(shown, following))
+    page, following = await request.services.keeper.store.read(read)
+    shown = [make_signal(hide_accounts(each, request.caller)) for each in page]
+    return Signals(shown, str(MailCursor(*following)) if following else None)
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/signals/[signalId]",
-    permissions=READ_SIGNALS,
-    answer=board_shapes.SignalDetails,
-    rows=MOST_CHANGES,
-    refusals=(NoSuchSignal,),
-    example_answer=SIGNAL_DETAILS,
-)
-async def get_signal(request: Request, signal_id: str) -> bytes:
+@GROUP.operation("GET /api/keeper/v1/signals/[signalId]", rows=MOST_CHANGES, refusals=(NoSuchSignal,))
+async def get_signal(request: Request, signal_id: str) -> SignalDetails:
     """Get a signal with the changes of its evidence."""
 
-    async def read(tx: Reading) -> board_shapes.SignalDetails:
+    async def read(tx: Reading) -> SignalDetails:
         found = await signals.find(tx, signal_id)
         changes = await signals.read_changes(tx, found.evidence)
         shown = msgspec.structs.asdict(make_signal(hide_accounts(found, request.caller)))
-        listed = [_make_change(*each) for each in changes]
-        return board_shapes.SignalDetails(**shown, Changes=listed, MoreChanges=found.evidence.more)
+        return SignalDetails(**shown, changes=changes, more_changes=found.evidence.more)
 
-    return shapes.encode(await request.services.keeper.store.read(read))
+    return await request.services.keeper.store.read(read)
 
 
 @GROUP.operation(
     "POST /api/keeper/v1/signals/[signalId]/acknowledge",
     permissions=needs("signals.write"),
-    example_body=board_shapes.AcknowledgeSignal("The event of this weekend."),
-    answer=board_shapes.Signal,
+    example_body=AcknowledgeSignal("The event of this weekend."),
+    answer=Signal,
     refusals=(NoSuchSignal,),
-    example_answer=SIGNAL,
 )
-async def acknowledge_signal(request: Request, body: board_shapes.AcknowledgeSignal, signal_id: str) -> Response:
+async def acknowledge_signal(request: Request, body: AcknowledgeSignal, signal_id: str) -> Response:
     """Acknowledge a signal. One that is acknowledged already stays as it is."""
     decide = partial(signals.acknowledge, signal_id=signal_id, note=body.Note, account_id=request.caller.account_id)
-    return await request.change(decide, lambda found: shapes.encode(make_signal(hide_accounts(found, request.caller))))
+    return await request.change(decide, lambda found: make_signal(hide_accounts(found, request.caller)))
 
 
 def hide_accounts(found: signals.SignalDetails, caller: Caller) -> signals.SignalDetails:
@@ -118,50 +146,18 @@ def hide_accounts(found: signals.SignalDetails, caller: Caller) -> signals.Signa
     return found if ACCOUNTS_ROLE in caller.permissions else found.hide_names(caller.account_id)
 
 
-def make_signal(found: signals.SignalDetails) -> board_shapes.Signal:
-    signal = found.signal
-    return board_shapes.Signal(
-        Id=signal.id,
-        Rule=signal.rule,
-        State=signal.state,
-        FirstAt=format_instant(signal.first_at),
-        LastAt=format_instant(signal.last_at),
-        Times=signal.times,
-        ItemId=signal.item_id,
-        Item=found.item,
-        PlayerId=signal.player_id,
-        Player=found.player,
-        GiverId=signal.giver_id,
-        Giver=found.giver.name or None if found.giver else None,
-        Server=signal.subject if signal.rule == SILENT and signal.subject != BEYOND else None,
-        BagId=parse_guid(signal.subject) if signal.rule == BAG and signal.player_id else None,
-        Evidence=_make_evidence(found.evidence),
-        AcknowledgedAt=format_instant(signal.acknowledged_at) if signal.acknowledged_at else None,
-        AcknowledgedById=signal.acknowledged_by,
-        AcknowledgedBy=found.acknowledged_by or None,
-        Note=signal.note,
-    )
-
-
-def _make_evidence(evidence: Evidence) -> board_shapes.SignalEvidence:
-    return board_shapes.SignalEvidence(
-        Limit=evidence.limit,
-        Amount=evidence.quantity,
-        Before=evidence.before,
-        After=evidence.after,
-        Usual=evidence.usual,
-        Since=format_instant(evidence.since) if evidence.since else None,
-        JobId=evidence.job_id,
-    )
-
-
-def _make_change(change: EvidenceChange, found: ChangeOfPlayer | None) -> board_shapes.EvidenceChange:
-    return board_shapes.EvidenceChange(
-        Seq=change.seq,
-        Amount=change.quantity,
-        At=format_instant(found.at) if found else None,
-        PlayerId=found.player_id if found else None,
-        Player=found.player if found else None,
+def make_signal(found: signals.SignalDetails) -> Signal:
+    signal, evidence = found.signal, found.evidence
+    return make_record(
+        Signal,
+        signal,
+        found,
+        giver=found.giver.name or None if found.giver else None,
+        server=signal.subject if signal.rule == SILENT and signal.subject != BEYOND else None,
+        bag_id=parse_guid(signal.subject) if signal.rule == BAG and signal.player_id else None,
+        evidence=make_record(SignalEvidence, evidence, amount=evidence.quantity),
+        acknowledged_by_id=signal.acknowledged_by,
+        acknowledged_by=found.acknowledged_by or None,
     )
 
 

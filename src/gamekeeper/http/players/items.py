@@ -20,6 +20,7 @@ from gamekeeper.http.contract.operation import (
     Group,
     needs,
 )
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.players import documents, player_shapes, players
 from gamekeeper.http.server.paging import encode_pieces, join_pieces
 from gamekeeper.http.server.request import Request
@@ -27,15 +28,8 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import items as item_rows
 
-# Examples for the documents, made of the demo data.
-NAMED_COINS = player_shapes.NamedSlot(5, None, samples.COIN, 1185, samples.BUFFS, "Silver Mark")
-NAMED_PACK = player_shapes.NamedSlot(34, samples.PACK_ID, samples.PACK, 1, samples.BUFFS, "Traveller's Pack")
 GROUP = Group("Items", "Inventory, bank and bags; give and take items.", place=60)
 GROUPS = (GROUP,)
-
-
-def _make_slot(container: str, slot: int, quantity: int) -> player_shapes.ChangedSlot:
-    return player_shapes.ChangedSlot(slot, None, samples.COIN, quantity, samples.BUFFS, container)
 
 
 @GROUP.operation(
@@ -45,8 +39,6 @@ def _make_slot(container: str, slot: int, quantity: int) -> player_shapes.Change
     cache=REVALIDATED,
     answer=player_shapes.Items,
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=player_shapes.Items([NAMED_COINS, NAMED_PACK], [player_shapes.NamedSlot(0)]),
 )
 async def get_items(request: Request) -> bytes:
     """Get all slots of a player's inventory and bank."""
@@ -66,8 +58,6 @@ async def get_items(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=list[player_shapes.NamedSlot],
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=[player_shapes.NamedSlot(4), NAMED_COINS, NAMED_PACK],
 )
 async def get_inventory(request: Request) -> bytes:
     """Get all slots of a player's inventory."""
@@ -81,8 +71,6 @@ async def get_inventory(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=list[player_shapes.NamedSlot],
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=[player_shapes.NamedSlot(4), NAMED_COINS, NAMED_PACK],
 )
 async def get_bank(request: Request) -> bytes:
     """Get all slots of a player's bank."""
@@ -94,22 +82,13 @@ async def get_bank(request: Request) -> bytes:
     number=13,
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=player_shapes.NamedBag,
     rows=MOST_AT_ONCE,
     refusals=(no.NoSuchBag,),
-    example_answer=player_shapes.NamedBag(
-        samples.PACK_ID,
-        12,
-        [
-            player_shapes.NamedSlot(0, None, samples.COIN, 2288, samples.BUFFS, "Silver Mark"),
-            player_shapes.NamedSlot(1),
-        ],
-    ),
 )
-async def get_bag(request: Request, bag_id: str) -> bytes:
+async def get_bag(request: Request, bag_id: str) -> player_shapes.NamedBag:
     """Get all slots of a bag."""
     size, held, names = await request.services.keeper.store.read(partial(items.load_bag, bag_id=bag_id))
-    return shapes.encode(player_shapes.NamedBag(bag_id, size, documents.list_named_slots(held, names, bag_id, size)))
+    return player_shapes.NamedBag(bag_id, size, documents.list_named_slots(held, names, bag_id, size))
 
 
 @GROUP.operation(
@@ -118,8 +97,6 @@ async def get_bag(request: Request, bag_id: str) -> bytes:
     permissions=needs("items.give"),
     answer=player_shapes.Given,
     refusals=(no.NoSuchItem, no.InventoryFull, *GIFT_REFUSALS),
-    example_body=player_shapes.GiveItem(samples.DRAUGHT, 2, bankoverflow=True),
-    example_answer=player_shapes.Given(samples.DRAUGHT, player_shapes.Quantity(total=2, bank=0, inventory=2)),
 )
 async def give_item(request: Request, body: player_shapes.GiveItem) -> Response:
     """Give items to a player: all of them or none."""
@@ -131,7 +108,7 @@ async def give_item(request: Request, body: player_shapes.GiveItem) -> Response:
         room=inventory.read_capacity(request.services.keeper.settings),
         overflow=body.bankoverflow,
     )
-    return await request.change(decide, partial(_encode_given, body.itemid))
+    return await request.change(decide, partial(_make_given, body.itemid))
 
 
 @GROUP.operation(
@@ -140,8 +117,6 @@ async def give_item(request: Request, body: player_shapes.GiveItem) -> Response:
     permissions=needs("items.take"),
     answer=player_shapes.Taken,
     refusals=(no.NoSuchItem, no.NotEnoughItems, no.BagNotEmpty),
-    example_body=player_shapes.TakeItem(samples.COIN, 100),
-    example_answer=player_shapes.Taken(samples.COIN, 100),
 )
 async def take_item(request: Request, body: player_shapes.TakeItem) -> Response:
     """Take items from a player's inventory: all of them or none."""
@@ -152,7 +127,7 @@ async def take_item(request: Request, body: player_shapes.TakeItem) -> Response:
         quantity=body.quantity,
         codec=request.services.keeper.changes.codec,
     )
-    return await request.change(decide, lambda taken: shapes.encode(player_shapes.Taken(body.itemid, taken)))
+    return await request.change(decide, lambda taken: player_shapes.Taken(body.itemid, taken))
 
 
 @GROUP.operation(
@@ -160,8 +135,6 @@ async def take_item(request: Request, body: player_shapes.TakeItem) -> Response:
     permissions=needs("items.take"),
     answer=player_shapes.ChangedSlots,
     refusals=(NoSuchContainer, SlotChanged, SlotHoldsLess, no.BagNotEmpty),
-    example_body=player_shapes.TakeFromSlot(INVENTORY, 5, samples.COIN, 100),
-    example_answer=player_shapes.ChangedSlots([_make_slot(INVENTORY, 5, 1085)]),
 )
 async def take_from_slot(request: Request, body: player_shapes.TakeFromSlot) -> Response:
     """Take items from one slot of a player's inventory, bank or bag: all of them or none."""
@@ -174,7 +147,7 @@ async def take_from_slot(request: Request, body: player_shapes.TakeFromSlot) -> 
         room=inventory.read_capacity(request.services.keeper.settings),
         codec=request.services.keeper.changes.codec,
     )
-    return await request.change(decide, _encode_changed_slots)
+    return await request.change(decide, _list_changed_slots)
 
 
 @GROUP.operation(
@@ -185,8 +158,6 @@ async def take_from_slot(request: Request, body: player_shapes.TakeFromSlot) -> 
         *(NoSuchContainer, no.NoSuchItem, SlotChanged, no.SlotOutOfRange, no.StackTooLarge, no.BagNotEmpty),
         *GIFT_REFUSALS,
     ),
-    example_body=player_shapes.SetSlot(INVENTORY, 5, samples.COIN, 1000),
-    example_answer=player_shapes.ChangedSlots([_make_slot(INVENTORY, 5, 1000)]),
 )
 async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
     """Set how many of an item one slot holds; 0 empties it. More counts as a gift."""
@@ -200,7 +171,7 @@ async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
         room=inventory.read_capacity(request.services.keeper.settings),
         codec=request.services.keeper.changes.codec,
     )
-    return await request.change(decide, _encode_changed_slots)
+    return await request.change(decide, _list_changed_slots)
 
 
 @GROUP.operation(
@@ -212,9 +183,6 @@ async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
         *(no.SlotOutOfRange, no.StackTooLarge),
     ),
     example_body=player_shapes.MoveSlot(INVENTORY, 5, samples.COIN, BANK, 90),
-    example_answer=player_shapes.ChangedSlots(
-        [player_shapes.ChangedSlot(5, Container=INVENTORY), _make_slot(BANK, 90, 1185)]
-    ),
 )
 async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
     """Move items to an empty slot, onto a stack of the same item, or swap two stacks."""
@@ -228,7 +196,7 @@ async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
         room=inventory.read_capacity(request.services.keeper.settings),
         codec=request.services.keeper.changes.codec,
     )
-    return await request.change(decide, _encode_changed_slots)
+    return await request.change(decide, _list_changed_slots)
 
 
 @GROUP.operation(
@@ -237,7 +205,6 @@ async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
     answer=player_shapes.PlayerRecord,
     refusals=(SlotChanged,),
     example_body=player_shapes.EquipSlot(5, samples.COIN, "weapon"),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def equip_slot(request: Request, body: player_shapes.EquipSlot) -> Response:
     """Equip the item of an inventory slot, instead of what is equipped there."""
@@ -257,8 +224,6 @@ async def equip_slot(request: Request, body: player_shapes.EquipSlot) -> Respons
     permissions=needs("players.progress"),
     answer=player_shapes.PlayerRecord,
     refusals=(SlotChanged,),
-    example_body=player_shapes.UnequipSlot(5, samples.COIN),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def unequip_slot(request: Request, body: player_shapes.UnequipSlot) -> Response:
     """Unequip the item of an inventory slot. It stays in the slot."""
@@ -295,20 +260,14 @@ async def _load_items(request: Request) -> tuple[Slots, Mapping[str, str]]:
     return await request.services.keeper.store.read(look)
 
 
-def _encode_given(item_id: str, held: ItemCounts) -> bytes:
-    return shapes.encode(
-        player_shapes.Given(item_id, player_shapes.Quantity(held.inventory + held.bank, held.bank, held.inventory))
-    )
+def _make_given(item_id: str, held: ItemCounts) -> player_shapes.Given:
+    return player_shapes.Given(item_id, player_shapes.Quantity(held.inventory + held.bank, held.bank, held.inventory))
 
 
-def _encode_changed_slots(touched: SlotChanges) -> bytes:
-    return shapes.encode(
-        player_shapes.ChangedSlots(
-            [
-                player_shapes.ChangedSlot(slot, stack.bag_id, stack.item_id, stack.quantity, list(stack.buffs), place)
-                if stack
-                else player_shapes.ChangedSlot(slot, Container=place)
-                for (place, slot), stack in touched.items()
-            ]
-        )
+def _list_changed_slots(touched: SlotChanges) -> player_shapes.ChangedSlots:
+    return player_shapes.ChangedSlots(
+        [
+            make_record(player_shapes.ChangedSlot, documents.make_item_slot(slot, stack), Container=place)
+            for (place, slot), stack in touched.items()
+        ]
     )

@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.shapes import (
     NEVER_NULL,
     ZERO,
@@ -112,40 +111,6 @@ class RankedPlayer(PlayerRecord):
     """A player with its rank. `encode_ranked_player` encodes it."""
 
     Rank: PlainInt32
-
-
-# Example for the documents, made of the demo data.
-SAMPLE_RECORD = PlayerRecord(
-    Name=samples.PLAYER,
-    InBank=False,
-    UserId=samples.USER_ID,
-    MaxVitals=[792, 116],
-    Id=samples.PLAYER_ID,
-    Level=48,
-    Exp=73582,
-    ExperienceToNextLevel=115200,
-    ClassId=samples.WARDEN,
-    Gender=1,
-    Vitals=[707, 103],
-    BaseStats=[14, 4, 16, 8, 8],
-    StatPointAllocations=[18, 33, 13, 20, 8],
-    StatPoints=5,
-    Equipment=[0, 1, 2, 3, 4],
-    MapId=samples.DOCKS,
-    X=35,
-    Y=37,
-    Z=0,
-    Dir=0,
-    Sprite="broadsword-1.png",
-    Face="face-5.png",
-    Dead=False,
-    CreationDate="2025-01-01T09:00:00.000Z",
-    PlayTimeSeconds=922123,
-    ClassName="Warden",
-    MapName="Gullhaven Docks",
-    Online=True,
-    LastOnline="2025-12-31T19:00:00.000Z",
-)
 
 
 class Rank(Struct):

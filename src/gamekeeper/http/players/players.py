@@ -7,8 +7,6 @@ from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.writes import Decision
@@ -17,8 +15,7 @@ from gamekeeper.game.lists.ordered_lists import Ranking
 from gamekeeper.game.lists.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.game.players import player_edits
 from gamekeeper.ground.instants import DAY_MS, MILLISECONDS, MINUTES, SECONDS, encode_date
-from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import READ, READ_PLAYERS, REVALIDATED, Group, needs
 from gamekeeper.http.players import documents, player_shapes
 from gamekeeper.http.players.player_shapes import encode_player_tail
@@ -71,20 +68,6 @@ def encode_rank(found: Ranking) -> bytes:
     return player_shapes.encode_rank(found.rank, found.total, encode_record(found.player), ranked)
 
 
-# Examples for the documents, made of the demo data.
-NEXT_RECORD = msgspec.structs.replace(
-    player_shapes.SAMPLE_RECORD,
-    Name=samples.OTHER_PLAYER,
-    InBank=True,
-    Id=samples.OTHER_PLAYER_ID,
-    Level=47,
-    Exp=84535,
-    ExperienceToNextLevel=110450,
-)
-RANK_ANSWER = player_shapes.encode_rank(
-    *(11, 48, shapes.encode(player_shapes.SAMPLE_RECORD)),
-    [player_shapes.encode_ranked_player(12, shapes.encode(NEXT_RECORD))],
-)
 GROUP = Group("Players", "Players: lists, rankings, who is online, and changes.", place=10)
 GROUPS = (GROUP,)
 
@@ -95,9 +78,7 @@ GROUPS = (GROUP,)
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=shapes.Paged[player_shapes.PlayerRecord],
-    rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads),
-    example_answer=shapes.Paged(48, 0, 5, 1, [player_shapes.SAMPLE_RECORD]),
 )
 async def list_players(request: Request, query: player_shapes.PlayersQuery) -> bytes:
     """List players, sorted by name or level, in pages; with `search`, only matching ones."""
@@ -110,8 +91,6 @@ async def list_players(request: Request, query: player_shapes.PlayersQuery) -> b
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=shapes.Paged[player_shapes.PlayerRecord],
-    rows=MOST_PAGE_ROWS,
-    example_answer=shapes.Paged(48, 0, 5, 1, [player_shapes.SAMPLE_RECORD]),
 )
 async def list_ranking(request: Request, query: player_shapes.RankQuery) -> bytes:
     """List players by level and experience, highest first, in pages."""
@@ -126,9 +105,7 @@ async def list_ranking(request: Request, query: player_shapes.RankQuery) -> byte
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=shapes.Paged[player_shapes.PlayerRecord],
-    rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads),
-    example_answer=shapes.Paged(48, 0, 5, 1, [player_shapes.SAMPLE_RECORD]),
 )
 async def list_online_players(request: Request, query: player_shapes.PlayersQuery) -> bytes:
     """List players who are online, in pages; with `search`, only matching ones."""
@@ -141,9 +118,6 @@ async def list_online_players(request: Request, query: player_shapes.PlayersQuer
     permissions=READ_PLAYERS,
     access=READ,
     answer=shapes.Legacy[player_shapes.PlayerRecord],
-    rows=MOST_PAGE_ROWS,
-    example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(48, 0, 1, [player_shapes.SAMPLE_RECORD]),
 )
 async def list_online_players_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List players who are online, in the legacy format."""
@@ -157,9 +131,6 @@ async def list_online_players_legacy(request: Request, body: shapes.LegacyPage) 
     permissions=READ_PLAYERS,
     access=READ,
     answer=shapes.Legacy[player_shapes.PlayerRecord],
-    rows=MOST_PAGE_ROWS,
-    example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(48, 0, 1, [player_shapes.SAMPLE_RECORD]),
     successor="/api/v1/players",
 )
 async def list_players_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
@@ -173,12 +144,10 @@ async def list_players_legacy(request: Request, body: shapes.LegacyPage) -> byte
     number=4,
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=player_shapes.OnlineCount,
-    example_answer=player_shapes.OnlineCount(12),
 )
-async def count_online_players(request: Request) -> bytes:
+async def count_online_players(request: Request) -> player_shapes.OnlineCount:
     """Count the players who are online."""
-    return shapes.encode(player_shapes.OnlineCount(await request.services.keeper.lists.count(ONLINE)))
+    return player_shapes.OnlineCount(await request.services.keeper.lists.count(ONLINE))
 
 
 @GROUP.operation(
@@ -187,7 +156,6 @@ async def count_online_players(request: Request) -> bytes:
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=player_shapes.PlayerRecord,
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def get_player(request: Request) -> bytes:
     """Get a player by name or id."""
@@ -201,7 +169,6 @@ async def get_player(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=player_shapes.Rank,
     rows=101,
-    example_answer=msgspec.Raw(RANK_ANSWER),
 )
 async def get_rank(request: Request, query: player_shapes.AroundQuery) -> bytes:
     """Get a player's rank, with the players just above and below."""
@@ -213,8 +180,6 @@ async def get_rank(request: Request, query: player_shapes.AroundQuery) -> bytes:
     permissions=needs("players.rename"),
     answer=player_shapes.PlayerRecord,
     refusals=(no.ReservedName, no.NameTaken),
-    example_body=player_shapes.Rename("Aldwynne"),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def rename_player(request: Request, body: player_shapes.Rename) -> Response:
     """Rename a player."""
@@ -226,8 +191,6 @@ async def rename_player(request: Request, body: player_shapes.Rename) -> Respons
     "POST /api/v1/players/[lookupKey]/level",
     permissions=needs("players.progress"),
     answer=player_shapes.PlayerRecord,
-    example_body=player_shapes.SetLevel(49),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def set_level(request: Request, body: player_shapes.SetLevel) -> Response:
     """Set a player's level; the experience is set to 0."""
@@ -240,8 +203,6 @@ async def set_level(request: Request, body: player_shapes.SetLevel) -> Response:
     permissions=needs("players.progress"),
     answer=player_shapes.PlayerRecord,
     refusals=(no.NoSuchClass,),
-    example_body=player_shapes.SetClass(samples.WARDEN),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def set_class(request: Request, body: player_shapes.SetClass) -> Response:
     """Set a player's class."""
@@ -253,7 +214,6 @@ async def set_class(request: Request, body: player_shapes.SetClass) -> Response:
     permissions=needs("players.delete"),
     answer=player_shapes.PlayerRecord,
     refusals=(no.PlayerOnline,),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def delete_player(request: Request) -> Response:
     """Delete a player who is not online, with all items, spells and variables."""

@@ -23,8 +23,6 @@ GROUPS = (GROUP,)
     cache=REVALIDATED,
     answer=list[player_shapes.KnownSpell],
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=[player_shapes.KnownSpell(1, samples.STONE_SKIN)],
 )
 async def list_spells(request: Request) -> bytes:
     """List the spells a player knows."""
@@ -47,13 +45,12 @@ async def list_spells(request: Request) -> bytes:
     answer=player_shapes.SpellId,
     refusals=(no.NoSuchSpell, no.SpellAlreadyKnown, no.NoFreeSpellSlot),
     example_body=player_shapes.Spell(samples.EMBER_LANCE),
-    example_answer=player_shapes.SpellId(samples.EMBER_LANCE),
 )
 async def teach_spell(request: Request, body: player_shapes.Spell) -> Response:
     """Teach a player a spell."""
     size = request.services.keeper.settings.spell_slots
     decide = partial(player_edits.teach_spell, player=request.params[0], spell_id=body.spellid, size=size)
-    return await request.change(decide, lambda spell: shapes.encode(player_shapes.SpellId(spell)))
+    return await request.change(decide, player_shapes.SpellId)
 
 
 @GROUP.operation(
@@ -62,10 +59,8 @@ async def teach_spell(request: Request, body: player_shapes.Spell) -> Response:
     permissions=needs("spells.write"),
     answer=player_shapes.SpellId,
     refusals=(no.NoSuchSpell, no.SpellNotKnown),
-    example_body=player_shapes.Spell(samples.STONE_SKIN),
-    example_answer=player_shapes.SpellId(samples.EMBER_LANCE),
 )
 async def forget_spell(request: Request, body: player_shapes.Spell) -> Response:
     """Remove a spell from a player's known spells."""
     decide = partial(player_edits.forget_spell, player=request.params[0], spell_id=body.spellid)
-    return await request.change(decide, lambda spell: shapes.encode(player_shapes.SpellId(spell)))
+    return await request.change(decide, player_shapes.SpellId)

@@ -4,7 +4,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.players import variables
 from gamekeeper.game.players.refusals import ReadOnlyVariable
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ_PLAYERS, REVALIDATED, Group, needs
 from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.server import bodies
@@ -25,8 +25,6 @@ GROUPS = (GROUP,)
     cache=REVALIDATED,
     answer=list[variable_shapes.PlayerVariable],
     rows=OF_ONE_OWNER,
-    refusals=(no.TooManyLongReads,),
-    example_answer=[variable_shapes.PlayerVariable(samples.DRAGONS, 6)],
 )
 async def list_variables(request: Request) -> bytes:
     """List all variables that were ever set for a player."""
@@ -49,13 +47,11 @@ async def list_variables(request: Request) -> bytes:
     number=7,
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=variable_shapes.PlayerVariable,
     refusals=(no.NoSuchVariable,),
-    example_answer=variable_shapes.PlayerVariable(samples.DRAGONS, 7),
 )
-async def get_variable(request: Request, variable_id: str) -> bytes:
+async def get_variable(request: Request, variable_id: str) -> variable_shapes.PlayerVariable:
     """Get a variable of a player; 0, false or an empty text if it was never set."""
-    return shapes.encode(variable_shapes.PlayerVariable(variable_id, await _load_value(request, variable_id)))
+    return variable_shapes.PlayerVariable(variable_id, await _load_value(request, variable_id))
 
 
 @GROUP.operation(
@@ -63,13 +59,11 @@ async def get_variable(request: Request, variable_id: str) -> bytes:
     number=8,
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=variable_shapes.Value,
     refusals=(no.NoSuchVariable,),
-    example_answer=variable_shapes.Value(6),
 )
-async def get_variable_value(request: Request, variable_id: str) -> bytes:
+async def get_variable_value(request: Request, variable_id: str) -> variable_shapes.Value:
     """Get only the value of a variable."""
-    return shapes.encode(variable_shapes.Value(await _load_value(request, variable_id)))
+    return variable_shapes.Value(await _load_value(request, variable_id))
 
 
 @GROUP.operation(
@@ -78,8 +72,6 @@ async def get_variable_value(request: Request, variable_id: str) -> bytes:
     permissions=needs("variables.write"),
     answer=variable_shapes.Variable,
     refusals=(no.NoSuchVariable, no.WrongVariableType, ReadOnlyVariable),
-    example_body=variable_shapes.SetVariable(7),
-    example_answer=variable_shapes.Variable(samples.DRAGONS, 7),
 )
 async def set_variable(request: Request, body: variable_shapes.SetVariable, variable_id: str) -> Response:
     """Set a variable of a player."""
@@ -91,7 +83,7 @@ async def set_variable(request: Request, body: variable_shapes.SetVariable, vari
         new=body.value,
         from_form=bodies.is_form(request.raw_body, content_type),
     )
-    return await request.change(decide, lambda new: shapes.encode(variable_shapes.Variable(variable_id, new)))
+    return await request.change(decide, lambda new: variable_shapes.Variable(variable_id, new))
 
 
 async def _load_value(request: Request, variable_id: str) -> variables.AnyValue:

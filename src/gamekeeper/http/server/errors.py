@@ -11,7 +11,7 @@ from gamekeeper.game.core import refusals
 from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.ground import log
 from gamekeeper.ground.instants import format_instant
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.store.engine.interface import CommitUnknown, DatabaseUnavailable
 
 LOG_IN = "/api/oauth/token"  # path of the log-in, whose errors also have OAuth's fields
@@ -149,23 +149,18 @@ class FurtherFields(NamedTuple):
 
     shape: type[shapes.Error]
     make: Callable[[Any], Mapping[str, object]]  # argument: the refusal
-    example: Mapping[str, object]
 
 
 FURTHER_FIELDS: dict[type[Refusal], FurtherFields] = {}
 
 
-def add_fields(
-    kind: type[F], shape: type[shapes.Error], make: Callable[[F], Mapping[str, object]], example: Mapping[str, object]
-) -> None:
+def add_fields(kind: type[F], shape: type[shapes.Error], make: Callable[[F], Mapping[str, object]]) -> None:
     """Add fields to the body of a refusal. Modules of rooms call this for their refusals."""
-    FURTHER_FIELDS[kind] = FurtherFields(shape, make, example)
+    FURTHER_FIELDS[kind] = FurtherFields(shape, make)
 
 
-add_fields(ApprovalRequired, shapes.HeldError, lambda no: {"ApprovalId": no.approval}, {"ApprovalId": samples.MAIL_ID})
-add_fields(
-    QuotaReached, shapes.QuotaError, lambda no: {"EndsAt": format_instant(no.ends_at)}, {"EndsAt": samples.END_OF_DAY}
-)
+add_fields(ApprovalRequired, shapes.HeldError, lambda no: {"ApprovalId": no.approval})
+add_fields(QuotaReached, shapes.QuotaError, lambda no: {"EndsAt": format_instant(no.ends_at)})
 
 
 def encode_body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:

@@ -6,7 +6,7 @@ gate for long reads.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from msgspec import UNSET
 
@@ -14,6 +14,7 @@ from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.lists import search
 from gamekeeper.game.lists.ordered_lists import PageRequest
 from gamekeeper.game.lists.search import R, Sort
+from gamekeeper.ground.wire import PageRange
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE
 from gamekeeper.http.contract.shapes import DEFAULT_SIZE, EngineQuery, LegacyPage, PageQuery, SearchQuery, SentPage
@@ -23,16 +24,6 @@ from gamekeeper.http.server.request import Request
 MAX_INT32 = 2**31 - 1
 
 _NUMBER = re.compile(r"[0-9]{1,10}", re.ASCII)
-
-
-class PageRange(NamedTuple):
-    number: int
-    size: int
-    limit: int  # largest number of records on a page
-
-    @property
-    def offset(self) -> int:
-        return self.number * self.size
 
 
 def read_query(query: PageQuery, largest: int) -> PageRange:

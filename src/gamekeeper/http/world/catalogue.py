@@ -14,8 +14,7 @@ from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.refusals import BadField, NoSuchObject, WrongValueType
 from gamekeeper.game.players import inventory
 from gamekeeper.game.world import catalogue as game_catalogue
-from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MANY, READ, READ_PLAYERS, REVALIDATED, Group, Route
 from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.server import bodies, paging
@@ -161,20 +160,16 @@ KEYED = (
     | shapes.Legacy[catalogue_shapes.Keyed[variable_shapes.GuildVariableObject]]
     | shapes.Legacy[catalogue_shapes.Keyed[catalogue_shapes.NamedEntry]]
 )
-# Examples for the documents, made of the demo data.
-DRAUGHT_OBJECT = catalogue_shapes.ItemObject(samples.DRAUGHT, "Healing Draught", "healing-draught.png", True, 20, 20, 0)
-GROUP = Group("Gameobjects", "The catalogue with the object types and JSON shapes of the Intersect engine.", place=250)
+GROUP = Group(
+    "Gameobjects",
+    "The catalogue with the object types and JSON shapes of the Intersect engine.",
+    place=250,
+    permissions=READ_PLAYERS,
+)
 GROUPS = (GROUP,)
 
 
-@GROUP.operation(
-    "GET /api/v1/gameobjects/[type]",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=OBJECTS,
-    rows=MOST_PAGE_ROWS,
-    example_answer=shapes.Paged(31, 0, 5, 1, [DRAUGHT_OBJECT]),
-)
+@GROUP.operation("GET /api/v1/gameobjects/[type]", cache=REVALIDATED, answer=OBJECTS)
 async def list_game_objects(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
     """List the game's objects of one type, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
@@ -182,15 +177,7 @@ async def list_game_objects(request: Request, query: shapes.PageQuery, object_ty
     return shapes.encode_paged(total, page.number, page.size, [_encode_object(request, each) for each in found])
 
 
-@GROUP.operation(
-    "POST /api/v1/gameobjects/[type]",
-    permissions=READ_PLAYERS,
-    access=READ,
-    answer=KEYED,
-    rows=MOST_PAGE_ROWS,
-    example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(31, 0, 1, [catalogue_shapes.Keyed(samples.DRAUGHT, DRAUGHT_OBJECT)]),
-)
+@GROUP.operation("POST /api/v1/gameobjects/[type]", access=READ, answer=KEYED)
 async def list_game_objects_legacy(request: Request, body: shapes.LegacyPage, object_type: str) -> bytes:
     """List the game's objects of one type, in the legacy format."""
     page = paging.read_legacy(request, body)
@@ -200,14 +187,7 @@ async def list_game_objects_legacy(request: Request, body: shapes.LegacyPage, ob
     )
 
 
-@GROUP.operation(
-    "GET /api/v1/gameobjects/[type]/names",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=shapes.Paged[str],
-    rows=MOST_PAGE_ROWS,
-    example_answer=shapes.Paged(31, 0, 5, 1, [DRAUGHT_OBJECT.Name]),
-)
+@GROUP.operation("GET /api/v1/gameobjects/[type]/names", cache=REVALIDATED, answer=shapes.Paged[str])
 async def list_game_object_names(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
     """List the names of the objects of one type, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
@@ -217,13 +197,10 @@ async def list_game_object_names(request: Request, query: shapes.PageQuery, obje
 
 @GROUP.operation(
     "POST /api/v1/gameobjects/[type]/names",
-    permissions=READ_PLAYERS,
     access=READ,
     answer=dict[str, str],
     rows=MANY,
     gated=True,
-    refusals=(no.TooManyLongReads,),
-    example_answer={samples.DRAUGHT: DRAUGHT_OBJECT.Name},
 )
 async def list_game_object_names_legacy(request: Request, object_type: str) -> bytes:
     """Get the names of all objects of one type, as an object of id and name."""
@@ -238,11 +215,9 @@ async def list_game_object_names_legacy(request: Request, object_type: str) -> b
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/[objectId]",
-    permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=OBJECT,
     refusals=(no.NoSuchObject,),
-    example_answer=DRAUGHT_OBJECT,
 )
 async def get_game_object(request: Request, object_type: str, object_id: str) -> bytes:
     """Get one of the game's objects by type and id."""
@@ -255,11 +230,9 @@ async def get_game_object(request: Request, object_type: str, object_id: str) ->
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/time",
-    permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=catalogue_shapes.TimeSettings,
     rows=24,
-    example_answer=catalogue_shapes.DEFAULT_TIME,
 )
 async def get_time_settings(request: Request) -> bytes:
     """Get the game's settings of day and night."""

@@ -10,8 +10,7 @@ from gamekeeper.game.core.refusals import WrongValueType
 from gamekeeper.game.world import guilds
 from gamekeeper.game.world.guilds import GuildPage, GuildSlice, GuildVariable
 from gamekeeper.game.world.refusals import GuildMissing, InvalidGuildVariable, NoSuchGuild
-from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import LINK, OF_ONE_OWNER, READ, READ_PLAYERS, REVALIDATED, Group, needs
 from gamekeeper.http.players import player_shapes, players, variable_shapes
 from gamekeeper.http.players.variable_shapes import AnyValueOnly, SetAnyVariable
@@ -22,14 +21,6 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.http.world import catalogue_shapes, documents
 from gamekeeper.store.world.guilds import Guild
 
-# Examples for the documents, made of the demo data.
-GUILD = catalogue_shapes.Guild(
-    samples.GUILD_ID, "Harbour Watch", "2025-01-01T09:00:00", 50, "ea128ff9-858b-511f-af6b-a5fc7ac7224a"
-)
-COUNTED_GUILD = catalogue_shapes.CountedGuild(GUILD, 7)
-PUT_GUILD = catalogue_shapes.PutGuild(
-    "Harbour Watch", samples.TIME, [catalogue_shapes.ReportedMember(samples.PLAYER_ID, 0, samples.TIME)], 50
-)
 GROUP = Group("Guilds", "Guilds of the game and their members.", place=260)
 
 
@@ -38,9 +29,7 @@ GROUP = Group("Guilds", "Guilds of the game and their members.", place=260)
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=shapes.EnginePage[catalogue_shapes.CountedGuild],
-    rows=shapes.MAX_ENGINE_RECORDS,
     refusals=(no.TooManyLongReads,),
-    example_answer=shapes.EnginePage(12, 0, 5, 1, [COUNTED_GUILD]),
 )
 async def list_guilds(request: Request, query: catalogue_shapes.GuildsQuery) -> bytes:
     """List guilds with the number of their members, in pages; with `search`, only matching ones."""
@@ -48,7 +37,7 @@ async def list_guilds(request: Request, query: catalogue_shapes.GuildsQuery) -> 
     part = GuildSlice(page.offset, page.limit, query.sortBy, query.sortDirection == "Descending")
     found = await load_page(request, part, query.search)
     return shapes.encode_engine_page(
-        found.total, page.number, page.size, [documents.encode_counted(each) for each in found.rows]
+        found.total, page.number, page.size, [shapes.encode(documents.make_counted(each)) for each in found.rows]
     )
 
 
@@ -57,15 +46,12 @@ async def list_guilds(request: Request, query: catalogue_shapes.GuildsQuery) -> 
     permissions=READ_PLAYERS,
     access=READ,
     answer=shapes.Legacy[catalogue_shapes.CountedGuild],
-    rows=MOST_PAGE_ROWS,
-    example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(12, 0, 1, [COUNTED_GUILD]),
 )
 async def list_guilds_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List guilds by name with the number of their members, in the legacy format."""
     page = paging.read_legacy(request, body)
     found = await load_page(request, GuildSlice(page.offset, page.limit))
-    records = [documents.encode_counted(each) for each in found.rows]
+    records = [shapes.encode(documents.make_counted(each)) for each in found.rows]
     return shapes.encode_legacy(found.total, page.number, records)
 
 
@@ -73,13 +59,11 @@ async def list_guilds_legacy(request: Request, body: shapes.LegacyPage) -> bytes
     "GET /api/v1/guilds/[guildId]",
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=catalogue_shapes.Guild,
     refusals=(NoSuchGuild,),
-    example_answer=GUILD,
 )
-async def get_guild(request: Request, guild_id: str) -> bytes:
+async def get_guild(request: Request, guild_id: str) -> catalogue_shapes.Guild:
     """Get a guild by id."""
-    return shapes.encode(documents.make_guild(await guilds.require(request.services.keeper.store, guild_id)))
+    return documents.make_guild(await guilds.require(request.services.keeper.store, guild_id))
 
 
 @GROUP.operation(
@@ -87,8 +71,6 @@ async def get_guild(request: Request, guild_id: str) -> bytes:
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=shapes.EnginePage[player_shapes.PlayerRecord],
-    rows=shapes.MAX_ENGINE_RECORDS,
-    example_answer=shapes.EnginePage(7, 0, 5, 1, [player_shapes.SAMPLE_RECORD]),
 )
 async def list_guild_members(request: Request, query: catalogue_shapes.MembersQuery, guild_id: str) -> bytes:
     """List the members of a guild, in pages; with `search`, only matching ones."""
@@ -104,13 +86,11 @@ async def list_guild_members(request: Request, query: catalogue_shapes.MembersQu
     permissions=LINK,
     answer=catalogue_shapes.CountedGuild,
     refusals=(WrongValueType,),
-    example_body=PUT_GUILD,
-    example_answer=COUNTED_GUILD,
 )
 async def put_guild(request: Request, body: catalogue_shapes.PutGuild, guild_id: str) -> Response:
     """Report a guild as it is: other members leave it, and members of other guilds move."""
     report = documents.read_report(guild_id, body)
-    return await request.change(partial(guilds.put_guild, report=report), documents.encode_counted)
+    return await request.change(partial(guilds.put_guild, report=report), documents.make_counted)
 
 
 @GROUP.operation(
@@ -118,11 +98,10 @@ async def put_guild(request: Request, body: catalogue_shapes.PutGuild, guild_id:
     permissions=LINK,
     answer=catalogue_shapes.CountedGuild,
     refusals=(NoSuchGuild,),
-    example_answer=COUNTED_GUILD,
 )
 async def delete_guild(request: Request, guild_id: str) -> Response:
     """Report that a guild has ended. Its members stay as players without a guild."""
-    return await request.change(partial(guilds.delete_guild, guild_id=guild_id), documents.encode_counted)
+    return await request.change(partial(guilds.delete_guild, guild_id=guild_id), documents.make_counted)
 
 
 async def load_page(request: Request, part: GuildSlice, search: str = "") -> GuildPage[Guild]:
@@ -135,7 +114,6 @@ async def load_page(request: Request, part: GuildSlice, search: str = "") -> Gui
 
 VARIABLES_GROUP = Group("Guild variables", "Variables of guilds, which the game declares.", place=50)
 GROUPS = (GROUP, VARIABLES_GROUP)
-EXAMPLE = variable_shapes.GuildVariable(samples.GUILD_FAME, "Guild Fame", 12)
 
 
 @VARIABLES_GROUP.operation(
@@ -144,8 +122,7 @@ EXAMPLE = variable_shapes.GuildVariable(samples.GUILD_FAME, "Guild Fame", 12)
     cache=REVALIDATED,
     answer=list[variable_shapes.GuildVariable],
     rows=OF_ONE_OWNER,
-    refusals=(GuildMissing, no.TooManyLongReads),
-    example_answer=[EXAMPLE],
+    refusals=(GuildMissing,),
 )
 async def list_guild_variables(request: Request, guild_id: str) -> bytes:
     """List the variables that were ever set for a guild."""
@@ -157,26 +134,22 @@ async def list_guild_variables(request: Request, guild_id: str) -> bytes:
     "GET /api/v1/guilds/[guildId]/variables/[guildVariableId]",
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=variable_shapes.GuildVariable,
     refusals=(GuildMissing, InvalidGuildVariable),
-    example_answer=EXAMPLE,
 )
-async def get_guild_variable(request: Request, guild_id: str, variable_id: str) -> bytes:
+async def get_guild_variable(request: Request, guild_id: str, variable_id: str) -> variable_shapes.GuildVariable:
     """Get a variable of a guild. Its value is null if it was never set."""
-    return shapes.encode(_make_record(await _load_one(request, guild_id, variable_id)))
+    return _make_record(await _load_one(request, guild_id, variable_id))
 
 
 @VARIABLES_GROUP.operation(
     "GET /api/v1/guilds/[guildId]/variables/[guildVariableId]/value",
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=AnyValueOnly,
     refusals=(GuildMissing, InvalidGuildVariable),
-    example_answer=AnyValueOnly(12),
 )
-async def get_guild_variable_value(request: Request, guild_id: str, variable_id: str) -> bytes:
+async def get_guild_variable_value(request: Request, guild_id: str, variable_id: str) -> AnyValueOnly:
     """Get only the value of a variable of a guild."""
-    return shapes.encode(AnyValueOnly((await _load_one(request, guild_id, variable_id)).value))
+    return AnyValueOnly((await _load_one(request, guild_id, variable_id)).value)
 
 
 @VARIABLES_GROUP.operation(
@@ -184,8 +157,6 @@ async def get_guild_variable_value(request: Request, guild_id: str, variable_id:
     permissions=needs("world.write"),
     answer=variable_shapes.GuildVariable,
     refusals=(GuildMissing, InvalidGuildVariable, WrongValueType),
-    example_body=SetAnyVariable(12),
-    example_answer=EXAMPLE,
 )
 async def set_guild_variable(request: Request, body: SetAnyVariable, guild_id: str, variable_id: str) -> Response:
     """Set a variable of a guild. All game servers are told in the change feed."""
@@ -197,7 +168,7 @@ async def set_guild_variable(request: Request, body: SetAnyVariable, guild_id: s
         sent=body.value,
         from_form=bodies.is_form(request.raw_body, content_type),
     )
-    return await request.change(decide, lambda changed: shapes.encode(_make_record(changed)))
+    return await request.change(decide, _make_record)
 
 
 async def _load_one(request: Request, guild_id: str, variable_id: str) -> GuildVariable:

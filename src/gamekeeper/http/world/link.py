@@ -19,7 +19,6 @@ from gamekeeper.game.world import catalogue, link
 from gamekeeper.game.world.feed import FeedQuery
 from gamekeeper.game.world.link import PlayerReport
 from gamekeeper.ground import instants
-from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import LINK, MOST_AT_ONCE, REVALIDATED, Group, Records
 from gamekeeper.http.players import player_shapes, players
@@ -44,38 +43,22 @@ ENTRIES = (
 )
 # one thread: several convert no more pictures, but use all processors and Python's lock, and other requests wait
 _executor = ThreadPoolExecutor(1, "pictures")
-# Examples for the documents, made of the demo data.
-DRAUGHT_ENTRY = catalogue_shapes.ItemEntry(
-    samples.DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png"
-)
-GROUP = Group("Link", "For game servers: report the catalogue, players and who is online.", place=270)
+GROUP = Group("Link", "For game servers: report the catalogue, players and who is online.", place=270, permissions=LINK)
 
 
 @GROUP.operation(
     "PUT /api/link/v1/catalogue/[kind]",
-    permissions=LINK,
     records=Records("CatalogueEntry", tuple(dict.fromkeys(catalogue_shapes.ENTRIES.values()))),
     answer=link_shapes.Count,
-    example_body=[DRAUGHT_ENTRY],
-    example_answer=link_shapes.Count(1),
 )
 async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
     """Publish entries of one kind of the catalogue, with any further fields."""
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     given = await request.read_body(partial(http_catalogue.read_entries, kind, body, content_type))
-    return await request.change(
-        partial(catalogue.put, kind=kind, entries=given), lambda count: shapes.encode(link_shapes.Count(count))
-    )
+    return await request.change(partial(catalogue.put, kind=kind, entries=given), link_shapes.Count)
 
 
-@GROUP.operation(
-    "GET /api/link/v1/catalogue/[kind]",
-    permissions=LINK,
-    cache=REVALIDATED,
-    answer=ENTRIES,
-    rows=MOST_PAGE_ROWS,
-    example_answer=shapes.Paged(31, 0, 5, 1, [DRAUGHT_ENTRY]),
-)
+@GROUP.operation("GET /api/link/v1/catalogue/[kind]", cache=REVALIDATED, answer=ENTRIES)
 async def list_catalogue(request: Request, query: shapes.PageQuery, kind: str) -> bytes:
     """List one list of the catalogue, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
@@ -83,14 +66,7 @@ async def list_catalogue(request: Request, query: shapes.PageQuery, kind: str) -
     return shapes.encode_paged(total, page.number, page.size, [documents.encode_entry(each) for each in found])
 
 
-@GROUP.operation(
-    "PUT /api/link/v1/items/[itemId]/picture",
-    permissions=LINK,
-    answer=link_shapes.ItemPicture,
-    refusals=(no.NoSuchItem,),
-    example_body=link_shapes.PutPicture(samples.PICTURE),
-    example_answer=link_shapes.ItemPicture(samples.COIN, samples.PICTURE_HASH),
-)
+@GROUP.operation("PUT /api/link/v1/items/[itemId]/picture", answer=link_shapes.ItemPicture, refusals=(no.NoSuchItem,))
 async def put_item_picture(request: Request, body: link_shapes.PutPicture, item_id: str) -> Response:
     """Publish the picture of an item: a PNG or WebP file as base64, of at most 64 KiB."""
     picture = await asyncio.get_running_loop().run_in_executor(
@@ -101,10 +77,8 @@ async def put_item_picture(request: Request, body: link_shapes.PutPicture, item_
 
 @GROUP.operation(
     "DELETE /api/link/v1/items/[itemId]/picture",
-    permissions=LINK,
     answer=link_shapes.ItemPicture,
     refusals=(no.NoSuchItem,),
-    example_answer=link_shapes.ItemPicture(samples.COIN, None),
 )
 async def delete_item_picture(request: Request, item_id: str) -> Response:
     """Remove the picture of an item. An item without a picture stays as it is."""
@@ -115,13 +89,12 @@ async def _change_picture(request: Request, item_id: str, picture: Picture | Non
     """Set or remove the picture of an item, and answer with its hash."""
     return await request.change(
         partial(catalogue.put_picture, item_id=item_id, picture=picture),
-        lambda found: shapes.encode(link_shapes.ItemPicture(item_id, found)),
+        lambda found: link_shapes.ItemPicture(item_id, found),
     )
 
 
 @GROUP.operation(
     "PUT /api/link/v1/players/[id]",
-    permissions=LINK,
     answer=player_shapes.PlayerRecord,
     refusals=(
         *(no.MissingField, no.ReservedName, no.WrongVariableType, ReadOnlyVariable),
@@ -138,7 +111,6 @@ async def _change_picture(request: Request, item_id: str, picture: Picture | Non
         ),
     ),
     example_body=link_shapes.PutPlayer(Level=49, Items=[player_shapes.ItemSlot(17, None, samples.DRAUGHT, 2)]),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def put_player(request: Request, body: link_shapes.PutPlayer, player_id: str) -> Response:
     """Create a player, or report changes of a player."""
@@ -161,10 +133,8 @@ async def put_player(request: Request, body: link_shapes.PutPlayer, player_id: s
 
 @GROUP.operation(
     "DELETE /api/link/v1/players/[id]",
-    permissions=LINK,
     answer=player_shapes.PlayerRecord,
     refusals=(no.NoSuchPlayer, no.PlayerOnline),
-    example_answer=player_shapes.SAMPLE_RECORD,
 )
 async def delete_player_by_id(request: Request, player_id: str) -> Response:
     """Delete a player who is not online."""
@@ -174,11 +144,8 @@ async def delete_player_by_id(request: Request, player_id: str) -> Response:
 
 @GROUP.operation(
     "PUT /api/link/v1/servers/[server]",
-    permissions=LINK,
     answer=link_shapes.ServerState,
     refusals=(ServerNotAllowed, no.CursorAhead),
-    example_body=link_shapes.Lease(30),
-    example_answer=link_shapes.ServerState(samples.REALM, samples.LATER_TIME, 7),
 )
 async def send_heartbeat(request: Request, body: link_shapes.Lease, server: str) -> Response:
     """Send a heartbeat of a game server. Its players count as online until the lease expires."""
@@ -187,52 +154,44 @@ async def send_heartbeat(request: Request, body: link_shapes.Lease, server: str)
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000, applied=applied)
     return await request.change(
         decide,
-        lambda state: shapes.encode(link_shapes.ServerState(server, instants.format_instant(state[0]), state[1])),
+        lambda state: link_shapes.ServerState(server, instants.format_instant(state[0]), state[1]),
     )
 
 
 @GROUP.operation(
     "POST /api/link/v1/servers/[server]/joined",
-    permissions=LINK,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed, PlayerOnOtherServer),
-    example_body=link_shapes.Players([samples.PLAYER_ID]),
-    example_answer=link_shapes.Online(7),
 )
 async def report_joined(request: Request, body: link_shapes.Players, server: str) -> Response:
     """Report players who have come online."""
     require_server(request.caller.key, server)
     decide = partial(presence.join, server=server, ids=body.Players, speaker=find_speaker(request.caller.key))
-    return await request.change(decide, lambda online: shapes.encode(link_shapes.Online(online)))
+    return await request.change(decide, link_shapes.Online)
 
 
 @GROUP.operation(
     "POST /api/link/v1/servers/[server]/left",
-    permissions=LINK,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed),
-    example_body=link_shapes.Players([samples.PLAYER_ID]),
-    example_answer=link_shapes.Online(7),
 )
 async def report_left(request: Request, body: link_shapes.Players, server: str) -> Response:
     """Report players who have gone offline."""
     require_server(request.caller.key, server)
     decide = partial(presence.leave, server=server, ids=body.Players)
-    return await request.change(decide, lambda online: shapes.encode(link_shapes.Online(online)))
+    return await request.change(decide, link_shapes.Online)
 
 
 @GROUP.operation(
     "DELETE /api/link/v1/servers/[server]",
-    permissions=LINK,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, ServerNotAllowed),
-    example_answer=link_shapes.Online(7),
 )
 async def report_shutdown(request: Request, server: str) -> Response:
     """Report a game server's shutdown: all of its players go offline at once."""
     require_server(request.caller.key, server)
     decide = partial(presence.close_server, server=server)
-    return await request.change(decide, lambda online: shapes.encode(link_shapes.Online(online)))
+    return await request.change(decide, link_shapes.Online)
 
 
 def _read_report(body: link_shapes.PutPlayer) -> PlayerReport:
@@ -278,7 +237,6 @@ GROUPS = (GROUP, FEED_GROUP)
     answer=link_shapes.Changes,
     rows=MOST_AT_ONCE,
     refusals=(no.EpochChanged, no.ChangesTrimmed, no.CursorAhead, ServerNotAllowed),
-    example_answer=link_shapes.Changes([link_shapes.SAMPLE_CHANGE], 4711, samples.EPOCH),
 )
 async def list_changes(request: Request, query: link_shapes.FeedQuery) -> bytes:
     """List changes of players after a number, in order; with `wait`, as a long poll."""

@@ -5,7 +5,6 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.shapes import (
     NEVER_NULL,
     PRINTABLE,
@@ -25,7 +24,6 @@ from gamekeeper.http.contract.shapes import (
     Text,
     VitalPair,
     describe,
-    encode,
 )
 from gamekeeper.http.players.player_shapes import Bag, EquipmentSlots, ItemSlot, KnownSpell
 from gamekeeper.http.players.variable_shapes import Variable
@@ -235,15 +233,6 @@ class FeedChange(Struct):
     Server: str | UnsetType = UNSET  # this field and those after it: only of commands, with `server`
     ExpiresAt: Instant | UnsetType | None = UNSET
     Expired: bool | UnsetType = UNSET
-
-
-# Example for the documents, made of the demo data.
-SAMPLE_CHANGE = FeedChange(
-    *(4711, samples.TIME, "items_given", samples.PLAYER_ID),
-    msgspec.Raw(encode({"Items": [ItemSlot(17)]})),
-    msgspec.Raw(encode({"Items": [ItemSlot(17, None, samples.DRAUGHT, 2)]})),
-    *(samples.KEEPER, samples.REQUEST_ID),
-)
 
 
 class UnappliedError(Error):

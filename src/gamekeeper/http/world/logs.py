@@ -1,6 +1,7 @@
 """Logs of activity and trades: game servers report them in batches, and staff read them in the engine's pages."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -10,9 +11,10 @@ from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world import logs
 from gamekeeper.game.world.logs import LogFilter, LogPage, LogReceipt, LogSlice, SharedAddress
-from gamekeeper.ground.instants import format_engine_time, parse_instant
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.ground.instants import parse_instant
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import LINK, Group, H, needs
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.players import player_shapes
 from gamekeeper.http.server import paging
 from gamekeeper.http.server.request import Request
@@ -22,44 +24,17 @@ from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.world import logs as rows
 from gamekeeper.store.world.logs import ActivityEntry, ActivityRow, TradeEntry, TradeRow
 
-# Examples for the documents, made of the demo data.
-LOG_ID = "3f1c2f0e-8a53-4a0e-9d0b-5a7f6c1d2e3f"
-TRADE_ID = "8d2f7c1a-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
-LOG_TIME = "2026-01-31T12:00:00"
-ADDRESS = "192.0.2.7"
-_SELECTED = ("Client", ADDRESS, f"{samples.USER},{samples.PLAYER}")
-REPORTED_ACTIVITY = log_shapes.ReportedActivity(
-    LOG_ID, samples.TIME, "SelectPlayer", samples.USER_ID, samples.PLAYER_ID, *_SELECTED
-)
-REPORTED_TRADE = log_shapes.ReportedTrade(
-    *(LOG_ID, TRADE_ID, samples.TIME, samples.USER_ID, samples.PLAYER_ID, samples.OTHER_PLAYER_ID),
-    *([log_shapes.TradeItem(samples.DRAUGHT, 2)], [log_shapes.TradeItem(samples.COIN, 40)], ADDRESS),
-)
-ACTIVITY = log_shapes.Activity(LOG_ID, LOG_TIME, samples.USER_ID, samples.PLAYER_ID, "SelectPlayer", *_SELECTED)
-TRADE = log_shapes.Trade(
-    *(LOG_ID, TRADE_ID, samples.USER_ID, samples.PLAYER_ID, ADDRESS, LOG_TIME, samples.OTHER_PLAYER_ID),
-    [log_shapes.NamedTradeItem(None, samples.DRAUGHT, 2, samples.BUFFS, "Healing Draught")],
-    [log_shapes.NamedTradeItem(None, samples.COIN, 40, samples.BUFFS, "Silver Mark")],
-    *(samples.USER, samples.PLAYER, samples.OTHER_PLAYER),
-)
 GROUP = Group("Logs", "The game's logs of activity and trades.", place=300)
 GROUPS = (GROUP,)
 READ_LOGS = needs("logs.read")
 SEE_ADDRESSES = "addresses.read"  # without this permission, addresses are left out
 Page = shapes.EnginePage[Any] | shapes.SortedEnginePage[Any]
 EMPTY_PAGE = shapes.EnginePage[log_shapes.NoEntry](0, 0, 5, 0, [])
-BY_TIME = [shapes.SortKey("TimeStamp", 0)]
 _decode_items = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
 _decode_names = msgspec.json.Decoder(dict[str, str]).decode
 
 
-@GROUP.operation(
-    "POST /api/link/v1/logs/activity",
-    permissions=LINK,
-    answer=log_shapes.LogReceipt,
-    example_body=log_shapes.ActivityBatch([REPORTED_ACTIVITY]),
-    example_answer=log_shapes.LogReceipt(1, 0, 0),
-)
+@GROUP.operation("POST /api/link/v1/logs/activity", permissions=LINK, answer=log_shapes.LogReceipt)
 async def report_activity(request: Request, body: log_shapes.ActivityBatch) -> Response:
     """Report activity of accounts and players, such as log-ins. Known entries are left out."""
     entries = [_read_activity(number, each) for number, each in enumerate(body.Entries)]
@@ -68,16 +43,10 @@ async def report_activity(request: Request, body: log_shapes.ActivityBatch) -> R
         await logs.require_credible_times(tx, [each.at for each in entries])
         return await logs.add_activity(tx, entries)
 
-    return await request.change(decide, _encode_receipt)
+    return await request.change(decide, partial(make_record, log_shapes.LogReceipt))
 
 
-@GROUP.operation(
-    "POST /api/link/v1/logs/trades",
-    permissions=LINK,
-    answer=log_shapes.LogReceipt,
-    example_body=log_shapes.TradeBatch([REPORTED_TRADE]),
-    example_answer=log_shapes.LogReceipt(1, 0, 0),
-)
+@GROUP.operation("POST /api/link/v1/logs/trades", permissions=LINK, answer=log_shapes.LogReceipt)
 async def report_trades(request: Request, body: log_shapes.TradeBatch) -> Response:
     """Report trades between players, one entry for each party. Known entries are left out."""
     entries = [_read_trade(number, each) for number, each in enumerate(body.Entries)]
@@ -86,46 +55,26 @@ async def report_trades(request: Request, body: log_shapes.TradeBatch) -> Respon
         await logs.require_credible_times(tx, [each.at for each in entries])
         return await logs.add_trades(tx, entries)
 
-    return await request.change(decide, _encode_receipt)
+    return await request.change(decide, partial(make_record, log_shapes.LogReceipt))
 
 
-def _declare_list(path: str, answer: type[Page], example: Page) -> Callable[[H], H]:
-    return GROUP.operation(
-        f"GET /api/v1/logs/{path}",
-        permissions=READ_LOGS,
-        answer=answer,
-        rows=shapes.MAX_ENGINE_RECORDS,
-        example_answer=example,
-    )
+def _declare_list(path: str, answer: type[Page], example: Page | None = None) -> Callable[[H], H]:
+    return GROUP.operation(f"GET /api/v1/logs/{path}", permissions=READ_LOGS, answer=answer, example_answer=example)
 
 
-@_declare_list(
-    "user/[userId]/activity",
-    shapes.EnginePage[log_shapes.Activity],
-    shapes.EnginePage(31, 0, 5, 1, [ACTIVITY]),
-)
+@_declare_list("user/[userId]/activity", shapes.EnginePage[log_shapes.Activity])
 async def list_activity_of_user(request: Request, query: log_shapes.LogQuery, user_id: str) -> bytes:
     """List the activity of an account, oldest first. Without `addresses.read`, `Ip` is empty."""
     return await _list_activity(request, query, LogFilter(user_id=user_id))
 
 
-@_declare_list(
-    "player/[playerId]/activity",
-    shapes.EnginePage[log_shapes.Activity],
-    shapes.EnginePage(31, 0, 5, 1, [ACTIVITY]),
-)
+@_declare_list("player/[playerId]/activity", shapes.EnginePage[log_shapes.Activity])
 async def list_activity_of_player(request: Request, query: log_shapes.LogQuery, player_id: str) -> bytes:
     """List the activity of a player, oldest first. Without `addresses.read`, `Ip` is empty."""
     return await _list_activity(request, query, LogFilter(player_id=player_id))
 
 
-@_declare_list(
-    "user/[userId]/ip",
-    shapes.EnginePage[log_shapes.UsedAddress],
-    shapes.EnginePage(
-        1, 0, 5, 1, [log_shapes.UsedAddress(ADDRESS, LOG_TIME, {samples.TOKEN_ID: samples.OTHER_PLAYER})]
-    ),
-)
+@_declare_list("user/[userId]/ip", shapes.EnginePage[log_shapes.UsedAddress])
 async def list_addresses_of_user(request: Request, query: shapes.EngineQuery, user_id: str) -> bytes:
     """List the addresses of an account, and who else used them. It needs `addresses.read` too."""
     page = paging.read_engine_query(query)
@@ -134,19 +83,13 @@ async def list_addresses_of_user(request: Request, query: shapes.EngineQuery, us
         part = LogSlice(page.offset, page.limit)
         found = await request.services.keeper.store.read(lambda tx: logs.load_addresses(tx, user_id, part))
     records = [
-        log_shapes.UsedAddress(
-            each.used.address, format_engine_time(each.used.last_used), _decode_names(each.other_users)
-        )
+        make_record(log_shapes.UsedAddress, each.used, Ip=each.used.address, OtherUsers=_decode_names(each.other_users))
         for each in found.rows
     ]
     return _encode_page(found.total, page, records)
 
 
-@_declare_list(
-    "trade",
-    shapes.SortedEnginePage[log_shapes.Trade],
-    shapes.SortedEnginePage(31, 0, 5, 1, [TRADE], BY_TIME),
-)
+@_declare_list("trade", shapes.SortedEnginePage[log_shapes.Trade])
 async def list_trades(request: Request, query: log_shapes.TradeQuery) -> bytes:
     """List trades, oldest first. Without `addresses.read`, `Ip` is empty."""
     page = paging.read_engine_query(query)
@@ -180,11 +123,7 @@ async def list_private_messages(request: Request, query: shapes.EngineQuery) -> 
     return _encode_page(0, paging.read_engine_query(query), ())
 
 
-@_declare_list(
-    "guild/[guildId]/activity",
-    shapes.EnginePage[log_shapes.NoEntry],
-    EMPTY_PAGE,
-)
+@_declare_list("guild/[guildId]/activity", shapes.EnginePage[log_shapes.NoEntry], EMPTY_PAGE)
 async def list_activity_of_guild(request: Request, query: shapes.EngineQuery, guild_id: str) -> bytes:
     """List the activity of a guild: always empty, because no game reports it."""
     del request, guild_id
@@ -200,21 +139,15 @@ async def _list_activity(request: Request, query: log_shapes.LogQuery, wanted: L
 
 
 def make_activity(row: ActivityRow, *, with_address: bool) -> log_shapes.Activity:
-    address = (row.address or "") if with_address else ""
-    player = row.player_id or ZERO_GUID
-    at = format_engine_time(row.at)
-    return log_shapes.Activity(row.id, at, row.user_id, player, row.action, row.peer, address, row.meta)
+    own = {"PlayerId": row.player_id or ZERO_GUID, "Ip": (row.address or "") if with_address else ""}
+    return make_record(log_shapes.Activity, row, TimeStamp=row.at, **own)
 
 
 def make_trade(row: TradeRow, item_names: Mapping[str, str], *, with_address: bool) -> log_shapes.Trade:
-    return log_shapes.Trade(
-        Id=row.id,
-        TradeId=row.trade_id,
-        UserId=row.user_id,
-        PlayerId=row.player_id,
+    return make_record(
+        *(log_shapes.Trade, row),
         Ip=(row.address or "") if with_address else "",
-        TimeStamp=format_engine_time(row.at),
-        TargetId=row.target_id,
+        TimeStamp=row.at,
         Items=list(_name_items(row.items, item_names)),
         TargetItems=list(_name_items(row.target_items, item_names)),
         Username=row.user,
@@ -226,7 +159,7 @@ def make_trade(row: TradeRow, item_names: Mapping[str, str], *, with_address: bo
 def _name_items(items: bytes | str, names: Mapping[str, str]) -> Iterable[log_shapes.NamedTradeItem]:
     for each in _decode_items(items):
         name = names.get(each.ItemId, player_shapes.DELETED)
-        yield log_shapes.NamedTradeItem(each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
+        yield make_record(log_shapes.NamedTradeItem, each, ItemName=name)
 
 
 def _read_activity(number: int, entry: log_shapes.ReportedActivity) -> ActivityEntry:
@@ -258,10 +191,6 @@ def _can_see_addresses(request: Request) -> bool:
 
 def _is_descending(query: log_shapes.LogQuery) -> bool:
     return query.sortDirection == "Descending"
-
-
-def _encode_receipt(receipt: LogReceipt) -> bytes:
-    return shapes.encode(log_shapes.LogReceipt(receipt.taken, receipt.known, receipt.erased))
 
 
 def _encode_page(

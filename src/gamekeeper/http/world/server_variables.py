@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 
-import msgspec
-
 from gamekeeper.game.core.refusals import WrongValueType
 from gamekeeper.game.core.values import decode_value
 from gamekeeper.game.world import catalogue
@@ -15,9 +13,9 @@ from gamekeeper.game.world.refusals import (
     NoSuchGlobalVariable,
     NoSuchServerVariable,
 )
-from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import READ, READ_PLAYERS, REVALIDATED, Group, H, needs
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.players.variable_shapes import (
     AnyValueOnly,
@@ -32,8 +30,6 @@ from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.world.catalogue import ServerVariable as StoredVariable
 
-# Examples for the documents, made of the demo data.
-SERVER_VARIABLE = variable_shapes.ServerVariable("Double Experience", "dxp", 2, 10, "Events", samples.DOUBLE_XP, 0)
 GROUP = Group("Server variables", "Variables of the server itself, which the game declares.", place=40)
 GROUPS = (GROUP,)
 NEWEST, GLOBAL = "/api/v1/variables", "/api/v1/variables/global"
@@ -41,7 +37,6 @@ REFUSALS = {
     NEWEST: IdRefusals(InvalidServerVariable, NoSuchServerVariable),
     GLOBAL: IdRefusals(InvalidGlobalVariable, NoSuchGlobalVariable),
 }
-CHANGED = ChangedServerVariable(*msgspec.structs.astuple(SERVER_VARIABLE), VariableId=samples.DOUBLE_XP)
 
 
 @GROUP.operation(
@@ -50,7 +45,6 @@ CHANGED = ChangedServerVariable(*msgspec.structs.astuple(SERVER_VARIABLE), Varia
     cache=REVALIDATED,
     answer=shapes.Paged[ServerVariable],
     rows=shapes.MAX_ENGINE_RECORDS,
-    example_answer=shapes.Paged(1, 0, 10, 1, [SERVER_VARIABLE]),
 )
 async def list_server_variables(request: Request, query: shapes.VariableQuery) -> bytes:
     """List the variables of the server by id, in pages."""
@@ -64,9 +58,6 @@ async def list_server_variables(request: Request, query: shapes.VariableQuery) -
     permissions=READ_PLAYERS,
     access=READ,
     answer=shapes.Legacy[ServerVariable],
-    rows=MOST_PAGE_ROWS,
-    example_body=shapes.LegacyPage(),
-    example_answer=shapes.Legacy(1, 0, 1, [SERVER_VARIABLE]),
 )
 async def list_server_variables_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List the variables of the server by id, in the legacy format."""
@@ -78,8 +69,6 @@ async def list_server_variables_legacy(request: Request, body: shapes.LegacyPage
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=shapes.Legacy[ServerVariable],
-    rows=MOST_PAGE_ROWS,
-    example_answer=shapes.Legacy(1, 0, 1, [SERVER_VARIABLE]),
 )
 async def list_global_variables(request: Request, query: shapes.LegacyQuery) -> bytes:
     """List the variables of the server like `POST`, for clients that fall back to `GET`."""
@@ -95,7 +84,6 @@ def _declare_get(root: str, name: str) -> Callable[[H], H]:
         cache=REVALIDATED,
         answer=ServerVariable,
         refusals=REFUSALS[root],
-        example_answer=SERVER_VARIABLE,
     )
 
 
@@ -110,26 +98,22 @@ async def get_variable(request: Request, variable_id: str) -> bytes:
     f"GET {NEWEST}/[serverVariableId]/value",
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=HeadValueOnly,
     refusals=REFUSALS[NEWEST],
-    example_answer=HeadValueOnly(10),
 )
-async def get_server_variable_value(request: Request, variable_id: str) -> bytes:
+async def get_server_variable_value(request: Request, variable_id: str) -> HeadValueOnly:
     """Get only the value of a variable of the server, as `Value`."""
-    return shapes.encode(HeadValueOnly(decode_value((await _find(request, variable_id)).value)))
+    return HeadValueOnly(decode_value((await _find(request, variable_id)).value))
 
 
 @GROUP.operation(
     f"GET {GLOBAL}/[serverVariableId]/value",
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=AnyValueOnly,
     refusals=REFUSALS[GLOBAL],
-    example_answer=AnyValueOnly(10),
 )
-async def get_global_variable_value(request: Request, variable_id: str) -> bytes:
+async def get_global_variable_value(request: Request, variable_id: str) -> AnyValueOnly:
     """Get only the value of a variable of the server, as `value`."""
-    return shapes.encode(AnyValueOnly(decode_value((await _find(request, variable_id)).value)))
+    return AnyValueOnly(decode_value((await _find(request, variable_id)).value))
 
 
 def _declare_set(root: str, name: str) -> Callable[[H], H]:
@@ -139,8 +123,6 @@ def _declare_set(root: str, name: str) -> Callable[[H], H]:
         permissions=needs("world.write"),
         answer=ChangedServerVariable,
         refusals=(*REFUSALS[root], WrongValueType),
-        example_body=SetAnyVariable(10),
-        example_answer=CHANGED,
     )
 
 
@@ -156,7 +138,7 @@ async def set_variable(request: Request, body: SetAnyVariable, variable_id: str)
         refusals=_find_refusals(request),
         from_form=bodies.is_form(request.raw_body, content_type),
     )
-    return await request.change(decide, _encode_changed)
+    return await request.change(decide, _make_changed)
 
 
 async def _load_page(request: Request, page: PageRange) -> tuple[int, list[bytes]]:
@@ -183,5 +165,5 @@ def _make_record(each: StoredVariable) -> ServerVariable:
     return ServerVariable(each.name, each.text_id, number, value, each.folder, each.id, each.created_at)
 
 
-def _encode_changed(each: StoredVariable) -> bytes:
-    return shapes.encode(ChangedServerVariable(**msgspec.structs.asdict(_make_record(each)), VariableId=each.id))
+def _make_changed(each: StoredVariable) -> ChangedServerVariable:
+    return make_record(ChangedServerVariable, _make_record(each), VariableId=each.id)

@@ -107,8 +107,7 @@ async def find_caller(tx: Reading, text_hash: str) -> KeyCallerRow | None:
 
 async def find_end(tx: Reading, text_hash: str) -> KeyEnd | None:
     """Find out why a key does not work. None: it is unknown."""
-    row = await tx.one(SQL.end, text_hash)
-    return KeyEnd(*map(bool, row)) if row else None
+    return await tx.row(KeyEnd, SQL.end, text_hash)
 
 
 async def read_list(tx: Reading, user_id: str | None = None) -> list[ApiKey]:
@@ -146,7 +145,7 @@ async def find_by_hash(tx: Reading, text_hash: str) -> ApiKey | None:
 
 async def read_makers(tx: Reading, key_ids: Iterable[str]) -> list[KeyMaker]:
     """Read the accounts that created or rotated these keys."""
-    return [KeyMaker(*row) for row in await tx.all(SQL.makers, as_table({"id": each} for each in key_ids))]
+    return await tx.rows(KeyMaker, SQL.makers, as_table({"id": each} for each in key_ids))
 
 
 async def is_text_active(tx: Reading, text_hash: str) -> bool:

@@ -21,62 +21,33 @@ SELECT k.revoked_at IS NOT NULL, k.suspended_at IS NOT NULL, COALESCE(k.expires_
        COALESCE(x.ends_at <= {now}, {false})
 FROM api_key_texts x JOIN api_keys k ON k.id = x.key_id WHERE x.hash = $1;
 
+-- part: key
+k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.permissions, k.addresses, k.per_minute,
+k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
+k.last_used, k.last_address,
+(SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
+k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}),
+(SELECT x.made_by FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at IS NULL
+   AND EXISTS (SELECT 1 FROM api_key_texts o WHERE o.key_id = k.id AND o.ends_at IS NOT NULL) LIMIT 1)
+FROM api_keys k JOIN users u ON u.id = k.user_id;
+
 -- The newest keys. This statement and the four after it select the same columns; each uses another index.
 -- name: newest
-SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.permissions, k.addresses, k.per_minute,
-       k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
-       k.last_used, k.last_address,
-       (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
-       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}),
-       (SELECT x.made_by FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at IS NULL
-          AND EXISTS (SELECT 1 FROM api_key_texts o WHERE o.key_id = k.id AND o.ends_at IS NOT NULL) LIMIT 1)
-FROM api_keys k JOIN users u ON u.id = k.user_id
-ORDER BY k.created_at DESC, k.id LIMIT $1;
+SELECT {key} ORDER BY k.created_at DESC, k.id LIMIT $1;
 
 -- name: newest_of_user
-SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.permissions, k.addresses, k.per_minute,
-       k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
-       k.last_used, k.last_address,
-       (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
-       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}),
-       (SELECT x.made_by FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at IS NULL
-          AND EXISTS (SELECT 1 FROM api_key_texts o WHERE o.key_id = k.id AND o.ends_at IS NOT NULL) LIMIT 1)
-FROM api_keys k JOIN users u ON u.id = k.user_id
-WHERE k.user_id = $1 ORDER BY k.created_at DESC, k.id LIMIT $2;
+SELECT {key} WHERE k.user_id = $1 ORDER BY k.created_at DESC, k.id LIMIT $2;
 
 -- name: live_of_user
-SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.permissions, k.addresses, k.per_minute,
-       k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
-       k.last_used, k.last_address,
-       (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
-       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}),
-       (SELECT x.made_by FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at IS NULL
-          AND EXISTS (SELECT 1 FROM api_key_texts o WHERE o.key_id = k.id AND o.ends_at IS NOT NULL) LIMIT 1)
-FROM api_keys k JOIN users u ON u.id = k.user_id
+SELECT {key}
 WHERE k.user_id = $1 AND k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now})
 ORDER BY k.name, k.id;
 
 -- name: find
-SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.permissions, k.addresses, k.per_minute,
-       k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
-       k.last_used, k.last_address,
-       (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
-       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}),
-       (SELECT x.made_by FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at IS NULL
-          AND EXISTS (SELECT 1 FROM api_key_texts o WHERE o.key_id = k.id AND o.ends_at IS NOT NULL) LIMIT 1)
-FROM api_keys k JOIN users u ON u.id = k.user_id
-WHERE k.id = $1;
+SELECT {key} WHERE k.id = $1;
 
 -- name: find_by_hash
-SELECT k.id, k.user_id, u.name, k.created_by, k.scope_id, k.name, k.role, k.permissions, k.addresses, k.per_minute,
-       k.items, k.most_per_request, k.most_per_day, k.servers, k.created_at, k.expires_at, k.suspended_at, k.revoked_at,
-       k.last_used, k.last_address,
-       (SELECT MAX(x.ends_at) FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at > {now}),
-       k.revoked_at IS NULL AND k.suspended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}),
-       (SELECT x.made_by FROM api_key_texts x WHERE x.key_id = k.id AND x.ends_at IS NULL
-          AND EXISTS (SELECT 1 FROM api_key_texts o WHERE o.key_id = k.id AND o.ends_at IS NOT NULL) LIMIT 1)
-FROM api_keys k JOIN users u ON u.id = k.user_id
-WHERE k.id = (SELECT x.key_id FROM api_key_texts x WHERE x.hash = $1);
+SELECT {key} WHERE k.id = (SELECT x.key_id FROM api_key_texts x WHERE x.hash = $1);
 
 -- name: ids_of_user
 SELECT id FROM api_keys WHERE user_id = $1 ORDER BY id;
@@ -103,17 +74,9 @@ UPDATE api_key_texts SET ends_at = {now} + $2 WHERE key_id = $1 AND (ends_at IS 
 -- name: makers
 SELECT m.key_id, m.made_by, u.name
 FROM (SELECT k.id AS key_id, k.created_by AS made_by FROM api_keys k
-      WHERE k.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
+      WHERE k.id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any}
       UNION SELECT x.key_id, x.made_by FROM api_key_texts x
-      WHERE x.key_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))) AS m
-LEFT JOIN users u ON u.id = m.made_by WHERE m.made_by IS NOT NULL ORDER BY m.key_id, u.name, m.made_by;
-
--- name: makers (postgres)
-SELECT m.key_id, m.made_by, u.name
-FROM (SELECT k.id AS key_id, k.created_by AS made_by FROM api_keys k
-      WHERE k.id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)))
-      UNION SELECT x.key_id, x.made_by FROM api_key_texts x
-      WHERE x.key_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)))) AS m
+      WHERE x.key_id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any}) AS m
 LEFT JOIN users u ON u.id = m.made_by WHERE m.made_by IS NOT NULL ORDER BY m.key_id, u.name, m.made_by;
 
 -- name: is_text_active

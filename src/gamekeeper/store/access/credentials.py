@@ -56,14 +56,12 @@ def save_reset(tx: Writing, user_id: str, code: str, tries: int, life_ms: int, m
 
 
 async def find_live_reset(tx: Reading, user_id: str) -> str | None:
-    row = await tx.one(SQL.live, user_id)
-    return row[0] if row else None
+    return await tx.value(SQL.live, user_id)
 
 
 async def find_current_reset(tx: Reading, user_id: str) -> str | None:
     """Return the account's password reset code, even if it has no attempts left."""
-    row = await tx.one(SQL.current, user_id)
-    return row[0] if row else None
+    return await tx.value(SQL.current, user_id)
 
 
 def spend_reset_try(tx: Writing, user_id: str) -> None:
@@ -80,8 +78,7 @@ async def read_imported_hashes(tx: Reading, from_id: str, limit: int) -> list[tu
 
 
 async def count_imported_hashes(tx: Reading) -> int:
-    row = await tx.one(SQL.count)
-    return row[0] if row else 0
+    return await tx.value(SQL.count) or 0
 
 
 async def replace_imported_hash(tx: Writing, user_id: str, old: str, new: str) -> bool:
@@ -121,12 +118,11 @@ class Identity(NamedTuple):
 
 
 async def find_identity(tx: Reading, issuer: str, subject: str) -> Identity | None:
-    row = await tx.one(SQL.find, issuer, subject)
-    return Identity(*row) if row else None
+    return await tx.row(Identity, SQL.find, issuer, subject)
 
 
 async def read_identities(tx: Reading, user_id: str) -> list[Identity]:
-    return [Identity(*row) for row in await tx.all(SQL.of_user, user_id)]
+    return await tx.rows(Identity, SQL.of_user, user_id)
 
 
 async def find_issuers(tx: Reading, user_ids: Iterable[str]) -> dict[str, list[str]]:

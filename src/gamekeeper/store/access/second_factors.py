@@ -34,7 +34,7 @@ class StoredSecret(NamedTuple):
 
 
 async def read_of_user(tx: Reading, user_id: str) -> list[SecondFactor]:
-    return [SecondFactor(*row) for row in await tx.all(SQL.of_user, user_id)]
+    return await tx.rows(SecondFactor, SQL.of_user, user_id)
 
 
 async def has_any(tx: Reading, user_id: str) -> bool:
@@ -72,8 +72,7 @@ async def use_recovery_code(tx: Writing, user_id: str, code_hash: str) -> bool:
 
 async def count_recovery_codes(tx: Reading, user_id: str) -> int:
     """Count the unused recovery codes of an account."""
-    row = await tx.one(SQL.count_recovery_codes, user_id)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_recovery_codes, user_id) or 0
 
 
 def replace_recovery_codes(tx: Writing, user_id: str, hashes: Iterable[str]) -> None:
@@ -83,7 +82,7 @@ def replace_recovery_codes(tx: Writing, user_id: str, hashes: Iterable[str]) -> 
 
 async def read_totp_after(tx: Reading, factor_id: str, limit: int) -> list[StoredSecret]:
     """Read the next encrypted secrets of TOTP factors, in order of id."""
-    return [StoredSecret(*row) for row in await tx.all(SQL.totp_after, factor_id, limit)]
+    return await tx.rows(StoredSecret, SQL.totp_after, factor_id, limit)
 
 
 PERSON = (

@@ -75,8 +75,7 @@ def insert_late(tx: Writing, rows: Iterable[Values]) -> None:
 
 async def read_page(tx: Reading, wanted: SecurityFilter, before: tuple[int, str], limit: int) -> list[SecurityRow]:
     """Read events before the cursor (time, id), newest first."""
-    rows = await tx.all(SQL.page, *before, wanted.since, wanted.until, limit, wanted.user_id, wanted.kind)
-    return [SecurityRow(*row) for row in rows]
+    return await tx.rows(SecurityRow, SQL.page, *before, wanted.since, wanted.until, limit, wanted.user_id, wanted.kind)
 
 
 async def find_sign_ins(tx: Reading, user_id: str, tokens: Mapping[str, int]) -> dict[str, SignIn]:

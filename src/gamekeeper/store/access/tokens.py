@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.access.roles import Grants, Powers, parse_grants
 from gamekeeper.store.core.person import PersonRows
-from gamekeeper.store.engine.interface import Reading, Row, Writing
+from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
 SQL = Statements(__file__)
@@ -95,8 +95,7 @@ async def find_by_hash(tx: Reading, text_hash: str) -> IssuedToken | None:
 
 
 async def _find(tx: Reading, token_id: str | None, text_hash: str | None) -> IssuedToken | None:
-    row = await tx.one(SQL.found, token_id, text_hash)
-    return _to_issued_token(row) if row else None
+    return await tx.row(IssuedToken, SQL.found, token_id, text_hash)
 
 
 async def find_caller(tx: Reading, access_hash: str) -> CallerRow | None:
@@ -122,33 +121,25 @@ async def find_caller(tx: Reading, access_hash: str) -> CallerRow | None:
 
 async def find_end(tx: Reading, access_hash: str) -> TokenEnd | None:
     """Find out why a token does not work. None: it is unknown."""
-    row = await tx.one(SQL.end, access_hash)
-    return TokenEnd(*map(bool, row)) if row else None
+    return await tx.row(TokenEnd, SQL.end, access_hash)
 
 
 async def read_age(tx: Reading, token_id: str) -> int | None:
     """Return the milliseconds since a token was issued."""
-    row = await tx.one(SQL.age, token_id)
-    return row[0] if row else None
+    return await tx.value(SQL.age, token_id)
 
 
 async def find_refresh_owner(tx: Reading, refresh_hash: str) -> str | None:
-    row = await tx.one(SQL.owner_of_refresh, refresh_hash)
-    return row[0] if row else None
+    return await tx.value(SQL.owner_of_refresh, refresh_hash)
 
 
 async def find_owner(tx: Reading, token_id: str, refresh_hash: str) -> str | None:
     """Return the account of a token, which is given by its public id or by its refresh token."""
-    row = await tx.one(SQL.owner, token_id, refresh_hash)
-    return row[0] if row else None
+    return await tx.value(SQL.owner, token_id, refresh_hash)
 
 
 async def lock_refresh(tx: Reading, refresh_hash: str) -> RefreshRow | None:
-    row = await tx.one(SQL.lock_refresh, refresh_hash)
-    if row is None:
-        return None
-    read_only, revoked, expired, exchanged = (bool(flag) for flag in row[3:7])
-    return RefreshRow(row[0], row[1], row[2], read_only, revoked, expired, exchanged, row[7], bool(row[8]))
+    return await tx.row(RefreshRow, SQL.lock_refresh, refresh_hash)
 
 
 def insert(tx: Writing, token: NewToken) -> None:
@@ -173,8 +164,7 @@ def revoke_sessions(tx: Writing, user_id: str, kept: str | None = None) -> None:
 
 
 async def find_of_user(tx: Reading, user_id: str, token_id: str, refresh_hash: str) -> str | None:
-    row = await tx.one(SQL.find_of_user, user_id, token_id, refresh_hash)
-    return row[0] if row else None
+    return await tx.value(SQL.find_of_user, user_id, token_id, refresh_hash)
 
 
 def revoke_one(tx: Writing, token_id: str) -> None:
@@ -182,13 +172,12 @@ def revoke_one(tx: Writing, token_id: str) -> None:
 
 
 async def read_list(tx: Reading, user_id: str | None) -> list[ListedToken]:
-    rows = await tx.all(SQL.list, user_id, LIST_LIMIT)
-    return [ListedToken(*row)._replace(read_only=bool(row[2]), live=bool(row[8])) for row in rows]
+    return await tx.rows(ListedToken, SQL.list, user_id, LIST_LIMIT)
 
 
 async def read_newest(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> list[IssuedToken]:
     """Read the tokens of one account or of all, newest first, after the cursor `before` (time of issue, id)."""
-    return [_to_issued_token(row) for row in await tx.all(SQL.newest, *before, limit, user_id)]
+    return await tx.rows(IssuedToken, SQL.newest, *before, limit, user_id)
 
 
 def note_use(tx: Writing, ids: Iterable[str], pause_ms: int) -> None:
@@ -198,10 +187,6 @@ def note_use(tx: Writing, ids: Iterable[str], pause_ms: int) -> None:
 
 def delete_old(tx: Writing, before_ms: int, most: int) -> None:
     tx.defer(SQL.delete_old, before_ms, most)
-
-
-def _to_issued_token(row: Row) -> IssuedToken:
-    return IssuedToken(*row)._replace(read_only=bool(row[3]), renewable=bool(row[4]), live=bool(row[9]))
 
 
 PERSON = (PersonRows(300, "tokens", SQL.of_person, cursor=("issued_at", "id"), booleans=("read_only",)),)

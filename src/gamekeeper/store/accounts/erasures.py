@@ -51,8 +51,7 @@ async def has_jobs(tx: Reading) -> bool:
 
 async def claim(tx: Reading) -> ErasureJob | None:
     """Lock one erasure job that no other transaction has locked, until this transaction ends; None if there is none."""
-    row = await tx.one(SQL.claim)
-    return ErasureJob(*row) if row else None
+    return await tx.row(ErasureJob, SQL.claim)
 
 
 async def blank_changes(tx: Writing, job: ErasureJob, limit: int) -> list[int]:
@@ -129,8 +128,7 @@ def delete(tx: Writing, job: ErasureJob) -> None:
 
 
 async def count_accounts(tx: Reading) -> int:
-    row = await tx.one(SQL.count_accounts)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_accounts) or 0
 
 
 def _collect(rows: Iterable[Row]) -> set[str]:
@@ -139,5 +137,4 @@ def _collect(rows: Iterable[Row]) -> set[str]:
 
 async def count_left(tx: Reading, most: int) -> int:
     """Count the audit log entries that the erasure jobs still have to blank, up to `most`."""
-    row = await tx.one(SQL.count_left, most)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_left, most) or 0

@@ -142,8 +142,4 @@ WHERE seq = ANY(ARRAY(
 
 -- name: blank_given
 UPDATE bulk_targets SET given = NULL, problem = NULL
-WHERE given IS NOT NULL AND lower(given) IN (SELECT value->>'name' FROM json_each($1));
-
--- name: blank_given (postgres)
-UPDATE bulk_targets SET given = NULL, problem = NULL
-WHERE given IS NOT NULL AND lower(given) = ANY(ARRAY(SELECT value->>'name' FROM json_each($1)));
+WHERE given IS NOT NULL AND lower(given) {any} SELECT value->>'name' FROM json_each($1) {end_any};

@@ -69,8 +69,7 @@ async def find_by_secret(tx: Reading, secret: str) -> Invitation | None:
 
 
 async def count(tx: Reading) -> int:
-    row = await tx.one(SQL.count)
-    return row[0] if row else 0
+    return await tx.value(SQL.count) or 0
 
 
 async def lock(tx: Reading, invitation_id: str) -> bool:

@@ -3,22 +3,20 @@ INSERT INTO invitations (id, email, email_fold, roles, inviter_id, invited_at, e
                          makes_decider)
 VALUES ($1, $2, $3, $4, $5, {now}, $6, 0, {now}, (SELECT e.id FROM epoch e WHERE e.one = 1), $7);
 
+-- part: invitation
+i.id, i.email, i.roles, i.inviter_id, u.name, i.invited_at, i.expires_at, i.sent_at, i.failed_at, i.last_error,
+i.makes_decider;
+
 -- name: open
-SELECT i.id, i.email, i.roles, i.inviter_id, u.name, i.invited_at, i.expires_at, i.sent_at, i.failed_at, i.last_error,
-       i.makes_decider
-FROM invitations i JOIN users u ON u.id = i.inviter_id
+SELECT {invitation} FROM invitations i JOIN users u ON u.id = i.inviter_id
 WHERE i.expires_at > {now} ORDER BY i.invited_at DESC, i.id LIMIT $1;
 
 -- name: by_id
-SELECT i.id, i.email, i.roles, i.inviter_id, u.name, i.invited_at, i.expires_at, i.sent_at, i.failed_at, i.last_error,
-       i.makes_decider
-FROM invitations i JOIN users u ON u.id = i.inviter_id
-WHERE i.id = $1 AND i.expires_at > {now};
+SELECT {invitation} FROM invitations i JOIN users u ON u.id = i.inviter_id WHERE i.id = $1 AND i.expires_at > {now};
 
 -- An invitation of a former epoch is void: it may have been accepted or withdrawn after the state that was restored.
 -- name: by_hash
-SELECT i.id, i.email, i.roles, i.inviter_id, u.name, i.invited_at, i.expires_at, i.sent_at, i.failed_at, i.last_error,
-       i.makes_decider
+SELECT {invitation}
 FROM invitation_links l JOIN invitations i ON i.id = l.invitation_id JOIN users u ON u.id = i.inviter_id
 WHERE l.secret_hash = $1 AND i.expires_at > {now} AND (i.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR i.epoch IS NULL);
 

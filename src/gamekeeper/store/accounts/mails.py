@@ -6,7 +6,7 @@ A sender leases a mail and records the outcome of its delivery; invitations have
 from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
-from gamekeeper.store.engine.interface import Reading, Row, Writing
+from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statement, Statements
 
 
@@ -105,13 +105,11 @@ def queue(tx: Writing, mail_id: str, user_id: str, caller_id: str, address: str,
 
 async def read_wait_of_user(tx: Reading, user_id: str, most: int, window_ms: int) -> int:
     """Return ms until another mail to the account is allowed; 0 if it got fewer than `most` in the window."""
-    row = await tx.one(SQL.wait_of_user, user_id, most, window_ms)
-    return row[0] if row else 0
+    return await tx.value(SQL.wait_of_user, user_id, most, window_ms) or 0
 
 
 async def read_wait_of_caller(tx: Reading, caller_id: str, most: int, window_ms: int) -> int:
-    row = await tx.one(SQL.wait_of_caller, caller_id, most, window_ms)
-    return row[0] if row else 0
+    return await tx.value(SQL.wait_of_caller, caller_id, most, window_ms) or 0
 
 
 async def has_due(tx: Reading) -> bool:
@@ -153,23 +151,22 @@ async def find_unsent(tx: Reading) -> list[str]:
 
 
 async def read_page(tx: Reading, most: int) -> list[ListedMail]:
-    return [ListedMail(*row) for row in await tx.all(SQL.page, most)]
+    return await tx.rows(ListedMail, SQL.page, most)
 
 
 async def read_newest(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> list[OutboxMail]:
     """Read mails to one account or to all, newest first, after the cursor `before` (time queued, id)."""
-    found = tx.all(SQL.newest_of_user, *before, limit, user_id) if user_id else tx.all(SQL.newest, *before, limit)
-    return [_to_outbox_mail(row) for row in await found]
+    if user_id:
+        return await tx.rows(OutboxMail, SQL.newest_of_user, *before, limit, user_id)
+    return await tx.rows(OutboxMail, SQL.newest, *before, limit)
 
 
 async def find_outbox_mail(tx: Reading, mail_id: str) -> OutboxMail | None:
-    row = await tx.one(SQL.outgoing, mail_id)
-    return _to_outbox_mail(row) if row else None
+    return await tx.row(OutboxMail, SQL.outgoing, mail_id)
 
 
 async def find_by_id(tx: Reading, mail_id: str) -> ListedMail | None:
-    row = await tx.one(SQL.by_id, mail_id)
-    return ListedMail(*row) if row else None
+    return await tx.row(ListedMail, SQL.by_id, mail_id)
 
 
 async def count_waiting(tx: Reading) -> dict[str | None, int]:
@@ -178,8 +175,7 @@ async def count_waiting(tx: Reading) -> dict[str | None, int]:
 
 
 async def count_failed(tx: Reading, since_ms: int) -> int:
-    row = await tx.one(SQL.count_failed, since_ms)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_failed, since_ms) or 0
 
 
 async def count_open(tx: Reading, failed_within_ms: int) -> tuple[int, int]:
@@ -200,10 +196,6 @@ def fail_former(tx: Writing, problem: str) -> None:
 
 def delete_old(tx: Writing, before_ms: int) -> None:
     tx.defer(SQL.delete_old, before_ms)
-
-
-def _to_outbox_mail(row: Row) -> OutboxMail:
-    return OutboxMail(*row)._replace(live=bool(row[-1]))
 
 
 PERSON = (PersonRows(90, "mails", SQL.of_person),)

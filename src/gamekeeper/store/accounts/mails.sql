@@ -2,14 +2,8 @@
 INSERT INTO mails (id, user_id, caller_id, kind, address, queued_at, expires_at, tries, next_try_at, epoch)
 VALUES ($1, $2, $3, 'password_reset', $4, {now}, {now} + $5, 0, {now}, (SELECT e.id FROM epoch e WHERE e.one = 1));
 
--- name: wait_of_user
-SELECT queued_at + $3 - {now} FROM mails
-WHERE user_id = $1 AND queued_at > {now} - $3
-ORDER BY queued_at DESC LIMIT 1 OFFSET $2 - 1;
-
--- name: wait_of_caller
-SELECT queued_at + $3 - {now} FROM mails
-WHERE caller_id = $1 AND queued_at > {now} - $3
+-- name: wait_of_user, wait_of_caller {column: user_id|caller_id}
+SELECT queued_at + $3 - {now} FROM mails WHERE {column} = $1 AND queued_at > {now} - $3
 ORDER BY queued_at DESC LIMIT 1 OFFSET $2 - 1;
 
 -- A mail of a former epoch is not due: it may have been sent after the state that was restored.
@@ -67,23 +61,20 @@ SELECT id, name, address, state, queued_at, expires_at, tries, next_try_at, sent
 FROM mail_records
 ORDER BY queued_at DESC, id LIMIT $1;
 
+-- part: mail
+id, user_id, name, kind, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error,
+code IS NOT NULL
+FROM mail_records;
+
 -- Mails before the cursor (time, id), newest first; without the codes.
 -- name: newest
-SELECT id, user_id, name, kind, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error,
-       code IS NOT NULL
-FROM mail_records WHERE (queued_at, id) < ($1, $2)
-ORDER BY queued_at DESC, id DESC LIMIT $3;
+SELECT {mail} WHERE (queued_at, id) < ($1, $2) ORDER BY queued_at DESC, id DESC LIMIT $3;
 
 -- name: newest_of_user
-SELECT id, user_id, name, kind, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error,
-       code IS NOT NULL
-FROM mail_records WHERE (queued_at, id) < ($1, $2) AND user_id = $4
-ORDER BY queued_at DESC, id DESC LIMIT $3;
+SELECT {mail} WHERE (queued_at, id) < ($1, $2) AND user_id = $4 ORDER BY queued_at DESC, id DESC LIMIT $3;
 
 -- name: outgoing
-SELECT id, user_id, name, kind, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error,
-       code IS NOT NULL
-FROM mail_records WHERE id = $1;
+SELECT {mail} WHERE id = $1;
 
 -- name: by_id
 SELECT id, name, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error, code

@@ -74,32 +74,28 @@ def blank_moderator(tx: Writing, user_id: str, names: Iterable[str]) -> None:
 
 
 async def find_ban(tx: Reading, user_id: str) -> Penalty | None:
-    row = await tx.one(SQL.ban_of, user_id)
-    return Penalty(*row) if row else None
+    return await tx.row(Penalty, SQL.ban_of, user_id)
 
 
 async def find_mute(tx: Reading, user_id: str) -> Penalty | None:
-    row = await tx.one(SQL.mute_of, user_id)
-    return Penalty(*row) if row else None
+    return await tx.row(Penalty, SQL.mute_of, user_id)
 
 
 async def find_bans(tx: Reading, ids: Iterable[str]) -> list[ImposedPenalty]:
     """Find the bans of these accounts that are in force."""
-    return [ImposedPenalty(*row) for row in await tx.all(SQL.bans_of, as_table({"id": each} for each in ids))]
+    return await tx.rows(ImposedPenalty, SQL.bans_of, as_table({"id": each} for each in ids))
 
 
 async def find_mutes(tx: Reading, ids: Iterable[str]) -> list[ImposedPenalty]:
-    return [ImposedPenalty(*row) for row in await tx.all(SQL.mutes_of, as_table({"id": each} for each in ids))]
+    return await tx.rows(ImposedPenalty, SQL.mutes_of, as_table({"id": each} for each in ids))
 
 
 async def find_owner_by_fold(tx: Reading, fold: str, name: str = "") -> PlayerOwner | None:
-    row = await tx.one(SQL.owner_by_fold, *build_name_parameters(fold, name))
-    return PlayerOwner(*row) if row else None
+    return await tx.row(PlayerOwner, SQL.owner_by_fold, *build_name_parameters(fold, name))
 
 
 async def find_owner_by_id(tx: Reading, player_id: str) -> PlayerOwner | None:
-    row = await tx.one(SQL.owner_by_id, player_id)
-    return PlayerOwner(*row) if row else None
+    return await tx.row(PlayerOwner, SQL.owner_by_id, player_id)
 
 
 async def find_online_of_user(tx: Reading, user_id: str) -> list[tuple[str, str]]:

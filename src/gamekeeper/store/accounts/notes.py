@@ -61,23 +61,16 @@ async def lock(tx: Reading, note_id: str) -> bool:
 
 
 async def find(tx: Reading, note_id: str) -> Note | None:
-    row = await tx.one(SQL.find, note_id)
-    return _read(row) if row else None
+    return await tx.row(Note, SQL.find, note_id)
 
 
 async def read_page(tx: Reading, before: tuple[int, str], limit: int, subject: Subject | None) -> list[Note]:
     """Read notes before a position, newest first: all, or those of an account or player."""
     if subject is None:
-        rows = await tx.all(SQL.newest, *before, limit)
-    elif subject.player_id is not None:
-        rows = await tx.all(SQL.of_player, *before, limit, subject.player_id)
-    else:
-        rows = await tx.all(SQL.of_user, *before, limit, subject.user_id)
-    return [_read(row) for row in rows]
-
-
-def _read(row: Row) -> Note:
-    return Note(*row)._replace(warning=bool(row[5]))
+        return await tx.rows(Note, SQL.newest, *before, limit)
+    if subject.player_id is not None:
+        return await tx.rows(Note, SQL.of_player, *before, limit, subject.player_id)
+    return await tx.rows(Note, SQL.of_user, *before, limit, subject.user_id)
 
 
 async def read_tags(tx: Reading, user_id: str, player_id: str) -> list[str]:
@@ -100,7 +93,7 @@ async def read_tag_changes_after(tx: Reading, seq: int, limit: int) -> Sequence[
 
 
 async def read_tagged(tx: Reading, tag: str, after: tuple[str, str], limit: int) -> list[Tagged]:
-    return [Tagged(*row) for row in await tx.all(SQL.tagged, tag, *after, limit)]
+    return await tx.rows(Tagged, SQL.tagged, tag, *after, limit)
 
 
 def erase(tx: Writing, player_ids: Iterable[str]) -> None:

@@ -4,34 +4,24 @@ INSERT INTO notes (id, user_id, player_id, author_id, at, warning, text) VALUES 
 -- name: delete
 DELETE FROM notes WHERE id = $1;
 
+-- part: note
+n.id, n.user_id, n.player_id, n.author_id, n.at, n.warning, n.text,
+(SELECT a.name FROM users a WHERE a.id = n.author_id), (SELECT u.name FROM users u WHERE u.id = n.user_id),
+(SELECT p.name FROM players p WHERE p.id = n.player_id);
+
 -- name: find
-SELECT n.id, n.user_id, n.player_id, n.author_id, n.at, n.warning, n.text,
-       (SELECT a.name FROM users a WHERE a.id = n.author_id), (SELECT u.name FROM users u WHERE u.id = n.user_id),
-       (SELECT p.name FROM players p WHERE p.id = n.player_id)
-FROM notes n WHERE n.id = $1;
+SELECT {note} FROM notes n WHERE n.id = $1;
 
 -- name: lock
 SELECT id FROM notes WHERE id = $1 {for_update};
 
 -- name: newest
-SELECT n.id, n.user_id, n.player_id, n.author_id, n.at, n.warning, n.text,
-       (SELECT a.name FROM users a WHERE a.id = n.author_id), (SELECT u.name FROM users u WHERE u.id = n.user_id),
-       (SELECT p.name FROM players p WHERE p.id = n.player_id)
-FROM (SELECT * FROM notes WHERE (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3) n
+SELECT {note} FROM (SELECT * FROM notes WHERE (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3) n
 ORDER BY n.at DESC, n.id DESC;
 
--- name: of_user
-SELECT n.id, n.user_id, n.player_id, n.author_id, n.at, n.warning, n.text,
-       (SELECT a.name FROM users a WHERE a.id = n.author_id), (SELECT u.name FROM users u WHERE u.id = n.user_id),
-       (SELECT p.name FROM players p WHERE p.id = n.player_id)
-FROM (SELECT * FROM notes WHERE user_id = $4 AND (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3) n
-ORDER BY n.at DESC, n.id DESC;
-
--- name: of_player
-SELECT n.id, n.user_id, n.player_id, n.author_id, n.at, n.warning, n.text,
-       (SELECT a.name FROM users a WHERE a.id = n.author_id), (SELECT u.name FROM users u WHERE u.id = n.user_id),
-       (SELECT p.name FROM players p WHERE p.id = n.player_id)
-FROM (SELECT * FROM notes WHERE player_id = $4 AND (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3) n
+-- name: of_user, of_player {column: user_id|player_id}
+SELECT {note}
+FROM (SELECT * FROM notes WHERE {column} = $4 AND (at, id) < ($1, $2) ORDER BY at DESC, id DESC LIMIT $3) n
 ORDER BY n.at DESC, n.id DESC;
 
 -- name: tags
@@ -61,17 +51,10 @@ ORDER BY t.user_id, t.player_id;
 
 -- Of players that came from another account: the notes and tags of an account go with it.
 -- name: erase_notes
-DELETE FROM notes WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- An array: PostgreSQL would join the ids by reading all notes.
--- name: erase_notes (postgres)
-DELETE FROM notes WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)));
+DELETE FROM notes WHERE player_id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any};
 
 -- name: erase_tags
-DELETE FROM tags WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: erase_tags (postgres)
-DELETE FROM tags WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)));
+DELETE FROM tags WHERE player_id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any};
 
 -- name: of_person
 SELECT n.at, p.name AS player, n.warning, n.text FROM notes n LEFT JOIN players p ON p.id = n.player_id

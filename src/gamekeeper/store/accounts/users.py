@@ -123,8 +123,7 @@ async def read_after(tx: Reading, fold: str, limit: int) -> list[tuple[User, str
 
 
 async def count(tx: Reading) -> int:
-    row = await tx.one(SQL.count)
-    return row[0] if row else 0
+    return await tx.value(SQL.count) or 0
 
 
 async def lock(tx: Reading, user_id: str) -> bool:
@@ -132,8 +131,7 @@ async def lock(tx: Reading, user_id: str) -> bool:
 
 
 async def find_id_by_email_fold(tx: Reading, fold: str) -> str | None:
-    row = await tx.one(SQL.id_by_email_fold, fold)
-    return row[0] if row else None
+    return await tx.value(SQL.id_by_email_fold, fold)
 
 
 async def find_known_ids(tx: Reading, ids: Iterable[str]) -> set[str]:
@@ -211,8 +209,7 @@ def _make_user(row: Row, play_time: int) -> User:
 
 async def read_registration_wait(tx: Reading, caller_id: str, most: int, window_ms: int) -> int:
     """Return ms until the caller may register another account; 0 if it registered fewer than `most` in the window."""
-    row = await tx.one(SQL.wait, caller_id, most, window_ms)
-    return row[0] if row else 0
+    return await tx.value(SQL.wait, caller_id, most, window_ms) or 0
 
 
 def insert_registration(tx: Writing, caller_id: str, user_id: str) -> None:

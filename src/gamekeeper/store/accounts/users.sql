@@ -1,34 +1,28 @@
 -- Look-up by name, with the same preference among equal folds as in players.sql.
+-- part: named
+COALESCE((SELECT c.fold FROM users c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
+          ORDER BY c.fold LIMIT 1), $1);
+
+-- part: account
+id, name, email, password, editor, ban, kick, mute, api,
+users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended;
+
 -- name: by_fold
-SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended
-FROM user_records
-WHERE fold = COALESCE((SELECT c.fold FROM users c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
-                       ORDER BY c.fold LIMIT 1), $1);
+SELECT {account} FROM user_records WHERE fold = {named};
 
 -- With the total play time of the account's players, which a log-in does not need.
 -- name: record_by_fold
-SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended, play_time
-FROM user_records
-WHERE fold = COALESCE((SELECT c.fold FROM users c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
-                       ORDER BY c.fold LIMIT 1), $1);
+SELECT {account}, play_time FROM user_records WHERE fold = {named};
 
 -- name: by_id
-SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended
-FROM user_records WHERE id = $1;
+SELECT {account} FROM user_records WHERE id = $1;
 
 -- name: record_by_id
-SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended, play_time
-FROM user_records WHERE id = $1;
+SELECT {account}, play_time FROM user_records WHERE id = $1;
 
 -- Pages of accounts, in one form for each engine as in players.sql.
 -- name: from_name (sqlite)
-SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended, play_time
-FROM user_records
+SELECT {account}, play_time FROM user_records
 WHERE fold >= (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT 1 OFFSET $3)
 ORDER BY fold LIMIT $2;
 
@@ -66,9 +60,7 @@ SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api
 FROM json_each($1) AS wanted, {each} user_records r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: after
-SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, grants, suspended, fold
-FROM user_records WHERE fold > $1 ORDER BY fold LIMIT $2;
+SELECT {account}, fold FROM user_records WHERE fold > $1 ORDER BY fold LIMIT $2;
 
 -- name: count
 SELECT COUNT(*) FROM users;

@@ -66,8 +66,7 @@ def insert(tx: Writing, new: NewApproval) -> None:
 
 
 async def find(tx: Reading, approval_id: str) -> Approval | None:
-    row = await tx.one(SQL.find, approval_id)
-    return Approval(*row) if row else None
+    return await tx.row(Approval, SQL.find, approval_id)
 
 
 async def find_subject(tx: Reading, approval_id: str) -> tuple[str | None, str | None]:
@@ -80,23 +79,20 @@ async def read_page(
     tx: Reading, state: str | None, before: tuple[int, str], limit: int, *, whole: bool
 ) -> list[Approval]:
     """Read approvals before the cursor (time, id), newest first. `whole`: with previews, and with all bodies."""
-    return [Approval(*row) for row in await tx.all(SQL.page, *before, limit, state, whole)]
+    return await tx.rows(Approval, SQL.page, *before, limit, state, whole)
 
 
 async def count_waiting(tx: Reading, most: int) -> int:
-    row = await tx.one(SQL.count_waiting, most)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_waiting, most) or 0
 
 
 async def count_waiting_of(tx: Reading, actor_id: str, most: int) -> int:
-    row = await tx.one(SQL.count_waiting_of, actor_id, most)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_waiting_of, actor_id, most) or 0
 
 
 async def lock(tx: Reading, approval_id: str) -> str | None:
     """Lock an approval until the transaction ends; return its state."""
-    row = await tx.one(SQL.lock, approval_id)
-    return row[0] if row else None
+    return await tx.value(SQL.lock, approval_id)
 
 
 def decide(tx: Writing, approval_id: str, state: str, decided_by: str | None, reason: str | None) -> None:

@@ -64,37 +64,20 @@ SELECT id FROM approvals WHERE state = 'waiting' AND epoch <> (SELECT e.id FROM 
 
 -- name: expire
 UPDATE approvals SET state = 'expired', query = '', body = ''
-WHERE state = 'waiting' AND id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: expire (postgres)
-UPDATE approvals SET state = 'expired', query = '', body = ''
 WHERE state = 'waiting'
-  AND id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)));
+  AND id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any};
 
 -- name: erase
 UPDATE approvals SET path = '', query = '', body = '', reason = NULL, decision_reason = NULL, preview = CAST('[]' AS {json}),
                      state = CASE WHEN state = 'waiting' THEN 'expired' ELSE state END
-WHERE id IN (SELECT id FROM approvals WHERE actor_id = $2
-             UNION SELECT id FROM approvals WHERE user_id = $2
-             UNION SELECT r.id FROM json_each($1) AS given,
-                                    {each} approvals r WHERE r.player_id = CAST(given.value->>'id' AS {guid}) {end_each});
-
--- An array: PostgreSQL would join the ids by reading all approvals.
--- name: erase (postgres)
-UPDATE approvals SET path = '', query = '', body = '', reason = NULL, decision_reason = NULL, preview = CAST('[]' AS {json}),
-                     state = CASE WHEN state = 'waiting' THEN 'expired' ELSE state END
-WHERE id = ANY(ARRAY(SELECT id FROM approvals WHERE actor_id = $2
-                     UNION SELECT id FROM approvals WHERE user_id = $2
-                     UNION SELECT r.id FROM json_each($1) AS given, {each} approvals r
-                     WHERE r.player_id = CAST(given.value->>'id' AS {guid}) {end_each}));
+WHERE id {any} SELECT id FROM approvals WHERE actor_id = $2
+               UNION SELECT id FROM approvals WHERE user_id = $2
+               UNION SELECT r.id FROM json_each($1) AS given, {each} approvals r
+                     WHERE r.player_id = CAST(given.value->>'id' AS {guid}) {end_each} {end_any};
 
 -- name: delete_old
-DELETE FROM approvals WHERE id IN (
-    SELECT id FROM approvals WHERE requested_at < $1 ORDER BY requested_at, id LIMIT $2);
-
--- name: delete_old (postgres)
-DELETE FROM approvals WHERE id = ANY(ARRAY(
-    SELECT id FROM approvals WHERE requested_at < $1 ORDER BY requested_at, id LIMIT $2));
+DELETE FROM approvals WHERE id {any}
+    SELECT id FROM approvals WHERE requested_at < $1 ORDER BY requested_at, id LIMIT $2 {end_any};
 
 -- name: delete_old_gifts
 DELETE FROM approval_gifts WHERE day < $1;

@@ -158,16 +158,13 @@ def backdate_undos(tx: Writing, job_id: str, at: int) -> None:
 
 
 async def count_undone(tx: Reading, job_id: str) -> JobUndos:
-    row = await tx.one(SQL.count_undone, job_id)
-    found = JobUndos(*row) if row else JobUndos()
-    by = await tx.one(SQL.undone_by, job_id, found.at) if found.at is not None else None
-    return found._replace(by=by[0] if by else None)
+    found = await tx.row(JobUndos, SQL.count_undone, job_id) or JobUndos()
+    return found if found.at is None else found._replace(by=await tx.value(SQL.undone_by, job_id, found.at))
 
 
 async def is_undone(tx: Reading, job_id: str) -> bool:
     """Tell whether a job has made changes, and all of them are undone."""
-    row = await tx.one(SQL.is_undone, job_id)
-    return bool(row and row[0])
+    return bool(await tx.value(SQL.is_undone, job_id))
 
 
 async def find_players_by_name(tx: Reading, names: Iterable[GivenName]) -> list[NameMatch]:
@@ -188,43 +185,41 @@ async def read_online(tx: Reading, most: int) -> list[str]:
 
 
 async def find(tx: Reading, job_id: str) -> BulkJob | None:
-    return _to_job(await tx.one(SQL.find, job_id))
+    return await tx.row(BulkJob, SQL.find, job_id)
 
 
 async def lock(tx: Reading, job_id: str) -> BulkJob | None:
     """Find a job, and lock it until the transaction ends."""
-    return _to_job(await tx.one(SQL.lock, job_id))
+    return await tx.row(BulkJob, SQL.lock, job_id)
 
 
 async def read_page(tx: Reading, before: tuple[int, str], limit: int) -> list[BulkJob]:
     """Read jobs before the cursor (time, id), newest first."""
-    return [_make_job(row) for row in await tx.all(SQL.page, *before, limit)]
+    return await tx.rows(BulkJob, SQL.page, *before, limit)
 
 
 async def read_running(tx: Reading, limit: int) -> list[BulkJob]:
-    return [_make_job(row) for row in await tx.all(SQL.running, limit)]
+    return await tx.rows(BulkJob, SQL.running, limit)
 
 
 async def claim(tx: Reading, job_id: str) -> str | None:
     """Lock a job until the transaction ends, and return its state; None: another transaction has locked it."""
-    row = await tx.one(SQL.claim, job_id)
-    return row[0] if row else None
+    return await tx.value(SQL.claim, job_id)
 
 
 async def find_target_state(tx: Reading, job_id: str, number: int) -> str | None:
-    row = await tx.one(SQL.target_state, job_id, number)
-    return row[0] if row else None
+    return await tx.value(SQL.target_state, job_id, number)
 
 
 async def read_waiting(tx: Reading, job_id: str, limit: int) -> list[WaitingTarget]:
-    return [WaitingTarget(*row) for row in await tx.all(SQL.waiting, job_id, limit)]
+    return await tx.rows(WaitingTarget, SQL.waiting, job_id, limit)
 
 
 async def read_targets(tx: Reading, job_id: str, after: int, limit: int, state: str | None = None) -> list[BulkTarget]:
     """Read targets after a number: of one state, or all."""
     if state is None:
-        return [BulkTarget(*row) for row in await tx.all(SQL.targets, job_id, after, limit)]
-    return [BulkTarget(*row) for row in await tx.all(SQL.targets_in_state, job_id, after, limit, state)]
+        return await tx.rows(BulkTarget, SQL.targets, job_id, after, limit)
+    return await tx.rows(BulkTarget, SQL.targets_in_state, job_id, after, limit, state)
 
 
 def set_target(tx: Writing, job_id: str, number: int, result: TargetResult) -> None:
@@ -235,8 +230,7 @@ def set_target(tx: Writing, job_id: str, number: int, result: TargetResult) -> N
 
 async def find_held(tx: Reading, approval_ids: Iterable[str]) -> list[HeldTarget]:
     """Find the targets that wait for these approvals; most approvals do not belong to a job."""
-    rows = await tx.all(SQL.held, as_table({"id": each} for each in approval_ids))
-    return [HeldTarget(*row) for row in rows]
+    return await tx.rows(HeldTarget, SQL.held, as_table({"id": each} for each in approval_ids))
 
 
 def settle(tx: Writing, held: HeldTarget, result: TargetResult) -> None:
@@ -282,8 +276,7 @@ def erase(tx: Writing, player_ids: Iterable[str], user_id: str) -> None:
 
 async def count_previewed(tx: Reading, creator_id: str, most: int) -> int:
     """Count the jobs of an account that wait for their start, up to `most`."""
-    row = await tx.one(SQL.count_previewed, creator_id, most)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_previewed, creator_id, most) or 0
 
 
 def delete_targets(tx: Writing, job_id: str) -> None:
@@ -307,15 +300,6 @@ async def _find_oldest_preview(tx: Reading, before_ms: int) -> Row | None:
     """Find and lock a job. The second statement sees an approval that waited for the same lock."""
     found = await tx.one(SQL.oldest_preview, before_ms)
     return found if found and found == await tx.one(SQL.oldest_preview, before_ms) else None
-
-
-def _to_job(row: Row | None) -> BulkJob | None:
-    return _make_job(row) if row else None
-
-
-def _make_job(row: Row) -> BulkJob:
-    job = BulkJob(*row)
-    return job._replace(approved=bool(job.approved))
 
 
 PERSON = (

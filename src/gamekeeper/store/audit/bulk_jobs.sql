@@ -90,30 +90,24 @@ SELECT r.id FROM json_each($1) AS given, {each} players r WHERE r.id = CAST(give
 -- name: online
 SELECT player_id FROM presence WHERE fold >= '' ORDER BY fold, player_id LIMIT $1;
 
+-- part: job
+j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
+j.undoes, j.approved, j.problem, j.players, j.done, j.refused, j.held, j.not_found, j.repeated, j.created_at,
+j.started_at, j.ended_at
+FROM bulk_jobs j;
+
 -- name: find
-SELECT j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
-       j.undoes, j.approved, j.problem, j.players, j.done, j.refused, j.held, j.not_found, j.repeated, j.created_at,
-       j.started_at, j.ended_at
-FROM bulk_jobs j WHERE j.id = $1;
+SELECT {job} WHERE j.id = $1;
 
 -- name: lock
-SELECT j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
-       j.undoes, j.approved, j.problem, j.players, j.done, j.refused, j.held, j.not_found, j.repeated, j.created_at,
-       j.started_at, j.ended_at
-FROM bulk_jobs j WHERE j.id = $1 {for_update};
+SELECT {job} WHERE j.id = $1 {for_update};
 
 -- Jobs before the cursor ($1 time, $2 id), newest first.
 -- name: page
-SELECT j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
-       j.undoes, j.approved, j.problem, j.players, j.done, j.refused, j.held, j.not_found, j.repeated, j.created_at,
-       j.started_at, j.ended_at
-FROM bulk_jobs j WHERE (j.created_at, j.id) < ($1, $2) ORDER BY j.created_at DESC, j.id DESC LIMIT $3;
+SELECT {job} WHERE (j.created_at, j.id) < ($1, $2) ORDER BY j.created_at DESC, j.id DESC LIMIT $3;
 
 -- name: running
-SELECT j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
-       j.undoes, j.approved, j.problem, j.players, j.done, j.refused, j.held, j.not_found, j.repeated, j.created_at,
-       j.started_at, j.ended_at
-FROM bulk_jobs j WHERE j.state = 'running' AND j.created_at >= 0 ORDER BY j.created_at, j.id LIMIT $1;
+SELECT {job} WHERE j.state = 'running' AND j.created_at >= 0 ORDER BY j.created_at, j.id LIMIT $1;
 
 -- The state of the job, or `former` if it was started in a former epoch. No row: another instance is working on it.
 -- name: claim (sqlite)
@@ -169,11 +163,7 @@ UPDATE bulk_jobs SET state = $2, problem = NULL, ended_at = $3 WHERE id = $1;
 -- Removes what names an erased person: texts of refusals, and the reasons of the jobs that it created.
 -- name: erase_targets
 UPDATE bulk_targets SET given = NULL, problem = NULL
-WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND player_id IS NOT NULL;
-
--- name: erase_targets (postgres)
-UPDATE bulk_targets SET given = NULL, problem = NULL
-WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))) AND player_id IS NOT NULL;
+WHERE player_id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any} AND player_id IS NOT NULL;
 
 -- name: erase_jobs
 UPDATE bulk_jobs SET reason = NULL, problem = NULL WHERE creator_id = $1;

@@ -146,8 +146,7 @@ async def read_page(
 
 
 async def find_scan_end(tx: Reading, wanted: HistoryFilter, before: int, window: int) -> ScanEnd:
-    row = await tx.one(SQL.reached, before, window, wanted.within, wanted.whose)
-    return ScanEnd(*row) if row else ScanEnd(0, 0, 0)
+    return await tx.row(ScanEnd, SQL.reached, before, window, wanted.within, wanted.whose) or ScanEnd(0, 0, 0)
 
 
 async def find_beside_jobs(tx: Reading, before: int, window: int, limit: int) -> list[int]:
@@ -228,18 +227,17 @@ async def find_origins(tx: Reading, numbers: Iterable[int]) -> dict[int, UndoOri
 
 
 async def read_back(tx: Reading, player_id: str, before: int, since: int, limit: int) -> list[HistoryStep]:
-    return [_to_step(row) for row in await tx.all(SQL.back, player_id, before, since, limit)]
+    return await tx.rows(HistoryStep, SQL.back, player_id, before, since, limit)
 
 
 async def read_right_before(tx: Reading, player_id: str, before: int, window: int) -> list[HistoryStep]:
     """Read changes that can mention items, spells or variables, out of a player's last `window` before `before`."""
-    return [_to_step(row) for row in await tx.all(SQL.right_before, player_id, before, window)]
+    return await tx.rows(HistoryStep, SQL.right_before, player_id, before, window)
 
 
 async def find_following(tx: Reading, player_id: str, after: int, but: Iterable[int]) -> int | None:
     """Find the player's first change after a number, except the numbers in `but`."""
-    row = await tx.one(SQL.following, player_id, after, _to_table(but))
-    return row[0] if row else None
+    return await tx.value(SQL.following, player_id, after, _to_table(but))
 
 
 async def read_record_before(
@@ -258,13 +256,11 @@ async def find_reported_of_others(
 ) -> list[ReportedChange]:
     """Find changes that game servers reported for other players and whose `after` mentions one of these items."""
     given = as_table({"id": each} for each in item_ids)
-    found = await tx.all(SQL.reported_of_others, numbers.start, numbers.stop, player_id, *times, given)
-    return [ReportedChange(*row) for row in found]
+    return await tx.rows(ReportedChange, SQL.reported_of_others, numbers.start, numbers.stop, player_id, *times, given)
 
 
 async def find_newest_until(tx: Reading, player_id: str, at: int, most: int) -> int:
-    row = await tx.one(SQL.until, player_id, at, most)
-    return row[0] if row else 0
+    return await tx.value(SQL.until, player_id, at, most) or 0
 
 
 async def has_any_until(tx: Reading, player_id: str, seq: int) -> bool:
@@ -281,8 +277,7 @@ async def find_account_change(
     tx: Reading, user_id: str, after: int, kinds: Iterable[str], but: Iterable[int]
 ) -> int | None:
     """Find the account's first change of these kinds after a number, except the numbers in `but`."""
-    row = await tx.one(SQL.of_account, user_id, after, as_table({"kind": each} for each in kinds), _to_table(but))
-    return row[0] if row else None
+    return await tx.value(SQL.of_account, user_id, after, as_table({"kind": each} for each in kinds), _to_table(but))
 
 
 async def find_erased_players(tx: Reading, player_ids: Iterable[str]) -> set[str]:
@@ -301,10 +296,6 @@ def _to_change(row: Row) -> HistoryChange:
     return HistoryChange(*told, later_changes_kept=bool(followed), from_game=over_link, first=row[0], key=key)._replace(
         over_link=over_link
     )
-
-
-def _to_step(row: Row) -> HistoryStep:
-    return HistoryStep(*row)._replace(over_link=bool(row[-1]))
 
 
 async def _mark_erased(told: list[HistoryChange], tx: Reading) -> list[HistoryChange]:

@@ -1,11 +1,14 @@
+-- part: change
+seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,
+(SELECT u.name FROM users u WHERE u.id = l.actor_id), (SELECT p.name FROM players p WHERE p.id = l.player_id),
+(SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch),
+(SELECT k.name FROM api_keys k WHERE k.id = l.token_id);
+
 -- Scans only the $2 changes before number $1, so that a filter with few matches does not make a request slow. Returns up
 -- to $3 matches, newest first, and stops when their `before` and `after` exceed $15 characters. $17: whether the kinds $16
 -- are wanted, or all others.
 -- name: page
-SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,
-       (SELECT u.name FROM users u WHERE u.id = l.actor_id), (SELECT p.name FROM players p WHERE p.id = l.player_id),
-       (SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch),
-       (SELECT k.name FROM api_keys k WHERE k.id = l.token_id)
+SELECT {change}
 FROM (SELECT kept.*, COALESCE(LENGTH(CAST(before AS TEXT)), 0) + COALESCE(LENGTH(CAST(after AS TEXT)), 0) AS letters,
              SUM(COALESCE(LENGTH(CAST(before AS TEXT)), 0) + COALESCE(LENGTH(CAST(after AS TEXT)), 0))
                  OVER (ORDER BY seq DESC) AS so_far
@@ -58,11 +61,7 @@ GROUP BY CASE WHEN substr(request_id, 1, 5) = 'bulk-' THEN request_id ELSE CAST(
 ORDER BY newest DESC LIMIT $3;
 
 -- name: one
-SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,
-       (SELECT u.name FROM users u WHERE u.id = l.actor_id), (SELECT p.name FROM players p WHERE p.id = l.player_id),
-       (SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch),
-       (SELECT k.name FROM api_keys k WHERE k.id = l.token_id)
-FROM masked_ledger l WHERE seq = $1;
+SELECT {change} FROM masked_ledger l WHERE seq = $1;
 
 -- The undos of these changes, the undos of those undos, and so on.
 -- name: undoing

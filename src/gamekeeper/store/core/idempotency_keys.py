@@ -22,8 +22,7 @@ class StoredAnswer(NamedTuple):
 
 
 async def find(tx: Reading, account_id: str, key: str) -> StoredAnswer | None:
-    row = await tx.one(SQL.find, account_id, key)
-    return StoredAnswer(*row) if row else None
+    return await tx.row(StoredAnswer, SQL.find, account_id, key)
 
 
 def require_absent(tx: Writing, account_id: str, key: str) -> None:

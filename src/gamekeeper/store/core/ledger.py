@@ -64,7 +64,7 @@ def set_time(tx: Writing, numbers: Iterable[int], at: int) -> None:
 
 
 async def read_after(tx: Reading, seq: int, limit: int) -> list[LedgerRow]:
-    return [_to_row(row) for row in await tx.all(SQL.after, seq, limit)]
+    return await tx.rows(LedgerRow, SQL.after, seq, limit)
 
 
 async def read_item_changes_after(tx: Reading, seq: int, limit: int) -> Sequence[Row]:
@@ -86,8 +86,7 @@ async def read_trimmed_number(tx: Reading) -> int:
 
 
 async def find_old(tx: Reading, after: int, before_ms: int, most: int) -> OldChanges:
-    row = await tx.one(SQL.old, after, before_ms, most)
-    return OldChanges(*row) if row else OldChanges(0, 0, before_ms)
+    return await tx.row(OldChanges, SQL.old, after, before_ms, most) or OldChanges(0, 0, before_ms)
 
 
 async def read_superseded(tx: Reading, after: int, upto: int) -> Sequence[Row]:
@@ -130,27 +129,20 @@ async def read_power_changes_between(tx: Reading, mark: Row, last: str, trimmed:
 
 async def count_about(tx: Reading, user_id: str, player_ids: Iterable[str], most: int) -> int:
     """Count the audit log entries of an account and these players, up to `most`."""
-    row = await tx.one(SQL.count_about, user_id, as_table({"id": each} for each in player_ids), most)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_about, user_id, as_table({"id": each} for each in player_ids), most) or 0
 
 
 async def read_last(tx: Reading) -> int:
-    row = await tx.one(SQL.last)
-    return row[0] if row else 0
+    return await tx.value(SQL.last) or 0
 
 
 def _to_table(numbers: Iterable[int]) -> str:
     return as_table({"seq": each} for each in numbers)
 
 
-def _to_row(row: Row) -> LedgerRow:
-    return LedgerRow(*row)._replace(over_link=bool(row[5]))
-
-
 async def find_last_time(tx: Reading, kind: str) -> int:
     """Return the newest time of a change of a kind, in ms since 1970; 0: there is none."""
-    row = await tx.one(SQL.last_time, kind)
-    return row[0] if row else 0
+    return await tx.value(SQL.last_time, kind) or 0
 
 
 async def find_backward_steps(tx: Reading, milliseconds: int) -> Sequence[Row]:

@@ -1,33 +1,15 @@
 """Copies of whole tables between databases of either engine, whatever columns they have."""
 
-import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from gamekeeper.store.engine.interface import Reading, Row, Transaction, Value, Writing
-from gamekeeper.store.engine.statements import FOLDER, Statements
+from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
 # SQL conversions for reading and writing columns, so that copied values are the same on both engines.
 _OUT: Mapping[str, Callable[[Any], Any] | None] = {"plain": None, "bytes": bytes.decode, "truth": int}
 _IN: Mapping[str, Callable[[Any], Any] | None] = {"plain": None, "bytes": str.encode, "truth": bool}
-_PAGES = {"users": SQL.users, "players": SQL.players, "ledger": SQL.ledger}
-_PARTS = {
-    "mutes": SQL.mutes,
-    "bans": SQL.bans,
-    "user_roles": SQL.user_roles,
-    "user_permissions": SQL.user_permissions,
-    "second_factors": SQL.second_factors,
-    "recovery_codes": SQL.recovery_codes,
-    "identities": SQL.identities,
-    "bags": SQL.bags,
-    "slots": SQL.slots,
-    "known_spells": SQL.known_spells,
-    "player_variables": SQL.player_variables,
-    "player_texts": SQL.player_texts,
-    "guild_members": SQL.guild_members,
-}
 # Views to read instead of these tables: they mask data of erased persons that is not blanked yet, so no copy has it.
 _MASKED = {
     "ledger": "masked_ledger",
@@ -38,11 +20,6 @@ _MASKED = {
     "log_addresses": "masked_log_addresses",
     "deliveries": "masked_deliveries",
 }
-_TABLE = re.compile(r"^CREATE\s+TABLE (\w+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
-_COLUMN = re.compile(r"^    (\w+) +\{(\w+)\}", re.MULTILINE)
-
-_TIME = re.compile(r"(^|_)(at|online|used|until|expires)$")
-
 CopiedRow = list[str | int | None]
 
 
@@ -72,25 +49,12 @@ async def read_rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> 
 
 async def read_page(tx: Reading, table: str, columns: Mapping[str, str], after: Value, limit: int) -> list[CopiedRow]:
     """Read the next rows of a long table in order of its key, the first column."""
-    return _normalize(await tx.all(_PAGES[table], after, limit), columns)
+    return _normalize(await tx.all(SQL.named[table], after, limit), columns)
 
 
 async def read_parts(tx: Reading, table: str, columns: Mapping[str, str], first: str, last: str) -> list[CopiedRow]:
     """Read the rows of a table that belong to the accounts or players between two ids."""
-    return _normalize(await tx.all(_PARTS[table], first, last), columns)
-
-
-@cache
-def read_column_types(table: str) -> Mapping[str, str]:
-    """Return the columns of a table that have a placeholder type in schema.sql, such as {guid}: column, placeholder."""
-    schema = (FOLDER / "schema.sql").read_text(encoding="utf-8")
-    found: dict[str, str] = dict(_TABLE.findall(schema))
-    return dict(_COLUMN.findall(found.get(table, "")))
-
-
-def is_time(column: str, word: str) -> bool:
-    """Return whether a column of schema.sql has times, by its name and its placeholder type."""
-    return word == "long" and bool(_TIME.search(column))
+    return _normalize(await tx.all(SQL.named[table], first, last), columns)
 
 
 def fill(tx: Writing, table: str, columns: Mapping[str, str], rows: Iterable[Row]) -> None:

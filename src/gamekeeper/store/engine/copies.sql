@@ -55,51 +55,20 @@ SELECT 0;
 SELECT setval('ledger_seq', GREATEST(MAX(seq), 1), MAX(seq) IS NOT NULL) FROM ledger;
 
 -- Next rows in key order, of a table that is long or that owns rows of other tables.
--- name: users
-SELECT * FROM users WHERE id > $1 ORDER BY id LIMIT $2;
-
--- name: players
-SELECT * FROM players WHERE id > $1 ORDER BY id LIMIT $2;
+-- name: users, players
+SELECT * FROM {name} WHERE id > $1 ORDER BY id LIMIT $2;
 
 -- name: ledger
 SELECT * FROM masked_ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
 
 -- Rows that belong to the accounts or players between two ids.
--- name: mutes
-SELECT * FROM mutes WHERE user_id BETWEEN $1 AND $2;
+-- name: mutes, bans
+SELECT * FROM {name} WHERE user_id BETWEEN $1 AND $2;
 
--- name: bans
-SELECT * FROM bans WHERE user_id BETWEEN $1 AND $2;
+-- name: user_roles, identities, second_factors, recovery_codes, user_permissions
+--   {order: user_id, role|user_id, added_at, id|user_id, added_at, id|user_id, code_hash|user_id, permission}
+SELECT * FROM {name} WHERE user_id BETWEEN $1 AND $2 ORDER BY {order};
 
--- name: user_roles
-SELECT * FROM user_roles WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, role;
-
--- name: identities
-SELECT * FROM identities WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, added_at, id;
-
--- name: second_factors
-SELECT * FROM second_factors WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, added_at, id;
-
--- name: recovery_codes
-SELECT * FROM recovery_codes WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, code_hash;
-
--- name: user_permissions
-SELECT * FROM user_permissions WHERE user_id BETWEEN $1 AND $2 ORDER BY user_id, permission;
-
--- name: bags
-SELECT * FROM bags WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, id;
-
--- name: slots
-SELECT * FROM slots WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, place, slot;
-
--- name: known_spells
-SELECT * FROM known_spells WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, slot;
-
--- name: player_variables
-SELECT * FROM player_variables WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, variable_id;
-
--- name: player_texts
-SELECT * FROM player_texts WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, variable_id;
-
--- name: guild_members
-SELECT * FROM guild_members WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id;
+-- name: bags, slots, known_spells, player_variables, player_texts, guild_members
+--   {order: player_id, id|player_id, place, slot|player_id, slot|player_id, variable_id|player_id, variable_id|player_id}
+SELECT * FROM {name} WHERE player_id BETWEEN $1 AND $2 ORDER BY {order};

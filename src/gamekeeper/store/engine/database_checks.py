@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gamekeeper.ground import log
+from gamekeeper.store.engine import schema
 from gamekeeper.store.engine.interface import AccessDenied, ClaimTaken, LockTimeout, Reading, Store, Writing
-from gamekeeper.store.engine.migrate import CLAIM, split_script
-from gamekeeper.store.engine.statements import FOLDER, Statement, Statements
+from gamekeeper.store.engine.migrate import CLAIM
+from gamekeeper.store.engine.statements import Statement, Statements
 
 SQL = Statements(__file__)
-_CREATE = re.compile(r"^CREATE\s+(TABLE|VIEW|TRIGGER|FUNCTION|SEQUENCE)\s+(\w+)", re.MULTILINE)
+_OBJECTS = frozenset({"TABLE", "VIEW", "TRIGGER", "FUNCTION", "SEQUENCE"})
+# objects with privileges, without the table `migrations`: `serve` does not write to it
+_GRANTED = frozenset({"TABLE", "SEQUENCE", "FUNCTION"})
 
 
 class SchemaObject(NamedTuple):
@@ -31,19 +34,13 @@ async def find_missing_objects(tx: Reading, engine: str) -> list[SchemaObject]:
 
 
 def _list_expected(engine: str) -> list[SchemaObject]:
-    statements = split_script((FOLDER / "schema.sql").read_text(encoding="utf-8"), engine)
-    found = [_CREATE.search(text) for text in statements]
-    return [SchemaObject(match[1].lower(), match[2]) for match in found if match]
-
-
-# Tables, sequences and functions to check, without the table `migrations`: `serve` does not write to it.
-_OURS = re.compile(r"^CREATE (?:TABLE|SEQUENCE|FUNCTION) (\w+)", re.MULTILINE)
-OURS = frozenset(_OURS.findall((FOLDER / "schema.sql").read_text(encoding="utf-8")))
+    return [SchemaObject(each.kind.lower(), each.name) for each in schema.assemble(engine) if each.kind in _OBJECTS]
 
 
 async def find_lacking_privileges(tx: Reading) -> list[str]:
     """Return our tables, sequences and functions that the database user may not use; ignore those of other programs."""
-    return sorted(OURS.intersection(row[0] for row in await tx.all(SQL.lacking)))
+    lacking = {row[0] for row in await tx.all(SQL.lacking)}
+    return sorted(each.name for each in schema.assemble("postgres") if each.name in lacking and each.kind in _GRANTED)
 
 
 async def require_privileges(tx: Reading) -> None:
@@ -116,21 +113,7 @@ _CREATE_INDEX = re.compile(
 _INDEX_NAME = re.compile(r"(?<=INDEX)\s+")  # the space before the index name in a CREATE INDEX statement
 POLL_SECONDS = 0.5
 REPORT_AFTER_SECONDS = 2.0  # if building an index takes longer than this, log what it waits for
-_DROPS = (
-    SQL.drop_players_by_rank,
-    SQL.drop_players_by_user,
-    SQL.drop_players_by_class,
-    SQL.drop_players_by_map,
-    SQL.drop_players_by_seen,
-    SQL.drop_players_by_part,
-    SQL.drop_users_by_part,
-    SQL.drop_players_by_part_added,
-    SQL.drop_players_by_part_removed,
-    SQL.drop_players_by_part_renamed,
-    SQL.drop_users_by_part_added,
-    SQL.drop_users_by_part_removed,
-    SQL.drop_users_by_part_renamed,
-)
+_DROPS = [statement for name, statement in SQL.named.items() if name.startswith(("drop_players_", "drop_users_"))]
 
 
 async def read_index_names(tx: Reading) -> set[str]:
@@ -202,10 +185,10 @@ async def _create_together(store: Store, name: str) -> None:
 
 
 def _load_statements(engine: str) -> Mapping[str, list[Statement]]:
-    """Read from schema.sql the statements that create each index."""
+    """Return the statements that create each index of the schema."""
     known: dict[str, list[Statement]] = {}
-    for text in split_script((FOLDER / "schema.sql").read_text(encoding="utf-8"), engine):
-        match = _CREATE_INDEX.search(text)
+    for each in schema.assemble(engine):
+        match = _CREATE_INDEX.search(each.text)
         if match:
-            known.setdefault(match[1], []).append(Statement(match[1], {"": text}))
+            known.setdefault(match[1], []).append(Statement(match[1], {"": each.text}))
     return known

@@ -68,66 +68,23 @@ FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relname = $1 AND NOT i.indisvalid
   AND NOT EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = i.indexrelid);
 
--- name: drop_players_by_rank
-DROP INDEX IF EXISTS players_by_rank;
+-- name: drop_players_by_rank, drop_players_by_user, drop_players_by_class, drop_players_by_map, drop_players_by_seen
+--   {index: players_by_rank|players_by_user|players_by_class|players_by_map|players_by_seen}
+DROP INDEX IF EXISTS {index};
 
--- name: drop_players_by_user
-DROP INDEX IF EXISTS players_by_user;
+-- name: drop_players_by_part, drop_users_by_part (sqlite) {index: players_by_part|users_by_part}
+DROP TABLE IF EXISTS {index};
 
--- name: drop_players_by_class
-DROP INDEX IF EXISTS players_by_class;
-
--- name: drop_players_by_map
-DROP INDEX IF EXISTS players_by_map;
-
--- name: drop_players_by_seen
-DROP INDEX IF EXISTS players_by_seen;
-
--- name: drop_players_by_part (sqlite)
-DROP TABLE IF EXISTS players_by_part;
-
--- name: drop_players_by_part (postgres)
-DROP INDEX IF EXISTS players_by_part;
-
--- name: drop_users_by_part (sqlite)
-DROP TABLE IF EXISTS users_by_part;
-
--- name: drop_users_by_part (postgres)
-DROP INDEX IF EXISTS users_by_part;
+-- name: drop_players_by_part, drop_users_by_part (postgres) {index: players_by_part|users_by_part}
+DROP INDEX IF EXISTS {index};
 
 -- Triggers that update SQLite's search indexes. PostgreSQL has none, so there the statements do nothing.
--- name: drop_players_by_part_added (sqlite)
-DROP TRIGGER IF EXISTS players_by_part_added;
+-- name: drop_players_by_part_added, drop_players_by_part_removed, drop_players_by_part_renamed,
+--   drop_users_by_part_added, drop_users_by_part_removed, drop_users_by_part_renamed (sqlite)
+--   {table: players|players|players|users|users|users} {act: added|removed|renamed|added|removed|renamed}
+DROP TRIGGER IF EXISTS {table}_by_part_{act};
 
--- name: drop_players_by_part_added (postgres)
-DROP TRIGGER IF EXISTS players_by_part_added ON players;
-
--- name: drop_players_by_part_removed (sqlite)
-DROP TRIGGER IF EXISTS players_by_part_removed;
-
--- name: drop_players_by_part_removed (postgres)
-DROP TRIGGER IF EXISTS players_by_part_removed ON players;
-
--- name: drop_players_by_part_renamed (sqlite)
-DROP TRIGGER IF EXISTS players_by_part_renamed;
-
--- name: drop_players_by_part_renamed (postgres)
-DROP TRIGGER IF EXISTS players_by_part_renamed ON players;
-
--- name: drop_users_by_part_added (sqlite)
-DROP TRIGGER IF EXISTS users_by_part_added;
-
--- name: drop_users_by_part_added (postgres)
-DROP TRIGGER IF EXISTS users_by_part_added ON users;
-
--- name: drop_users_by_part_removed (sqlite)
-DROP TRIGGER IF EXISTS users_by_part_removed;
-
--- name: drop_users_by_part_removed (postgres)
-DROP TRIGGER IF EXISTS users_by_part_removed ON users;
-
--- name: drop_users_by_part_renamed (sqlite)
-DROP TRIGGER IF EXISTS users_by_part_renamed;
-
--- name: drop_users_by_part_renamed (postgres)
-DROP TRIGGER IF EXISTS users_by_part_renamed ON users;
+-- name: drop_players_by_part_added, drop_players_by_part_removed, drop_players_by_part_renamed,
+--   drop_users_by_part_added, drop_users_by_part_removed, drop_users_by_part_renamed (postgres)
+--   {table: players|players|players|users|users|users} {act: added|removed|renamed|added|removed|renamed}
+DROP TRIGGER IF EXISTS {table}_by_part_{act} ON {table};

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -59,16 +60,47 @@ class RowExists(Exception):
     """A row exists that `Writing.require_absent` was told to look for."""
 
 
+@cache
+def find_maker(kind: Callable[..., T]) -> Callable[..., T]:
+    """Return what makes a value of a type from the columns of a row. SQLite has 0 and 1 for booleans."""
+    flags = [place for place, field in enumerate(kind.__annotations__.values()) if field is bool]
+    if not flags:
+        return kind
+
+    def make(*row: Any) -> T:  # noqa: ANN401 - columns of any type
+        columns = list(row)
+        for place in flags:
+            columns[place] = bool(columns[place])
+        return kind(*columns)
+
+    return make
+
+
 class Reading(Protocol):
     def all(self, statement: Statement, *values: Value) -> Coroutine[Any, Any, Sequence[Row]]: ...
 
     def one(self, statement: Statement, *values: Value) -> Coroutine[Any, Any, Row | None]: ...
 
-    def fetch_both(
+    async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
-    ) -> Coroutine[Any, Any, tuple[Row | None, list[Any]]]:
+    ) -> tuple[Row | None, list[Any]]:
         """Return the one row of the first statement, and all rows of the second, from the same snapshot."""
-        ...
+        return await self.one(first, value), list(await self.all(statement, *values))
+
+    async def rows(self, kind: Callable[..., T], statement: Statement, *values: Value) -> list[T]:
+        """Return all rows as values of a type, such as a NamedTuple, whose fields are the columns in their order."""
+        make = find_maker(kind)
+        return [make(*row) for row in await self.all(statement, *values)]
+
+    async def row(self, kind: Callable[..., T], statement: Statement, *values: Value) -> T | None:
+        """Return the one row as a value of a type, like `rows`."""
+        row = await self.one(statement, *values)
+        return None if row is None else find_maker(kind)(*row)
+
+    async def value(self, statement: Statement, *values: Value) -> Any:  # noqa: ANN401 - of any column
+        """Return the first column of the one row; None: there is no row."""
+        row = await self.one(statement, *values)
+        return None if row is None else row[0]
 
 
 class Locking(Reading, Protocol):

@@ -39,6 +39,9 @@ _INDEX = re.compile(r"^CREATE\s+INDEX (\w+)\s+ON (\w+)", re.MULTILINE)
 _TABLE = re.compile(r"^CREATE\s+TABLE (\w+)", re.MULTILINE)
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
 _ONLY = re.compile(r"^-- only: (\w+)\n", re.MULTILINE)
+_EXPLANATION = re.compile(
+    r"^--:.*\n|[ \t]+--:.*$", re.MULTILINE
+)  # not part of the migration, which may be applied already
 
 
 class SchemaMismatch(Exception):
@@ -66,8 +69,8 @@ class AppliedMigration(NamedTuple):
 
 
 def load_migrations(folder: Path = FOLDER / "migrations") -> list[Migration]:
-    found = [(_FILE.fullmatch(path.name), path) for path in sorted(folder.glob("*.sql"))]
-    return [Migration(int(match[1]), match[2], path.read_text(encoding="utf-8")) for match, path in found if match]
+    found = [(_FILE.fullmatch(path.name), path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.sql"))]
+    return [Migration(int(match[1]), match[2], _EXPLANATION.sub("", text)) for match, text in found if match]
 
 
 async def migrate(store: Store, migrations: list[Migration] | None = None) -> list[Migration]:

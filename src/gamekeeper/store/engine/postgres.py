@@ -16,6 +16,7 @@ from gamekeeper.store.engine.interface import (
     DatabaseUnavailable,
     DiskFull,
     LockTimeout,
+    Reading,
     Row,
     Snapshot,
     StoreStats,
@@ -68,7 +69,7 @@ class _NotCommitted(Exception):
     """The connection broke before COMMIT was sent: the transaction did not happen."""
 
 
-class PostgresStore:
+class PostgresStore(Reading):
     engine, path = "postgres", None
 
     def __init__(self, url: str, connections: int, most_queued: int = MAX_QUEUED) -> None:
@@ -105,7 +106,7 @@ class PostgresStore:
     def one(self, statement: Statement, *values: Value) -> Coroutine[Any, Any, Row | None]:
         return self._read_with_retry(lambda line: line.one(statement, *values))
 
-    def fetch_both(
+    def fetch_both(  # pyright: ignore[reportIncompatibleMethodOverride] - returns a coroutine, like the base method
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> Coroutine[Any, Any, tuple[Row | None, list[Any]]]:
         return self._read_with_retry(lambda line: line.fetch_both(first, value, statement, *values))

@@ -19,6 +19,7 @@ from gamekeeper.store.engine.interface import (
     DatabaseUnavailable,
     DiskFull,
     LockTimeout,
+    Reading,
     Row,
     RowExists,
     Value,
@@ -170,6 +171,9 @@ PLACEHOLDERS = {
     # `each` makes PostgreSQL look up a joined table's rows one by one in an index. A generic plan expects a tenth of
     # the table to match, and would scan it.
     "each": "LATERAL (SELECT r.* FROM",
+    # `any` makes PostgreSQL run a subquery first: it would join its rows by reading the whole table.
+    "any": "= ANY(ARRAY(",
+    "end_any": "))",
     "join_texts": "string_agg",
     **KIND_LISTS,
     "end_each": "OFFSET 0) AS r",
@@ -178,7 +182,7 @@ PLACEHOLDERS = {
 _INSERT = re.compile(r"INSERT INTO (\w+) \(([^)]*)\)")
 
 
-class PostgresConnection:
+class PostgresConnection(Reading):
     """A PostgreSQL connection with its prepared statements and, inside `write`, its deferred statements."""
 
     def __init__(self, db: Any, session: str) -> None:  # noqa: ANN401 - asyncpg has no types

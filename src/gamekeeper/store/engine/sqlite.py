@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import apsw
 
@@ -12,6 +12,7 @@ from gamekeeper.store.engine.clock import SteadyClock
 from gamekeeper.store.engine.interface import (
     DatabaseUnavailable,
     DiskFull,
+    Reading,
     Row,
     RowExists,
     Snapshot,
@@ -19,6 +20,7 @@ from gamekeeper.store.engine.interface import (
     UnusableDatabase,
     Value,
     Work,
+    find_maker,
 )
 from gamekeeper.store.engine.migrate import require_ours
 from gamekeeper.store.engine.sqlite_file import FOREIGN_LOG, DatabaseFile, find_log, measure_size, resolve
@@ -80,6 +82,8 @@ PLACEHOLDERS = {
     "locked": "NULL",  # the id of the row that `lock` locked: on SQLite a parameter of the statement
     "keep_key": "",
     "each": "",
+    "any": "IN (",
+    "end_any": ")",
     **KIND_LISTS,
     "end_each": "",
     "join_texts": "group_concat",
@@ -90,7 +94,33 @@ PLACEHOLDERS = {
 }
 
 
-class _Connection:
+class _Reading(Reading, Protocol):
+    """Reads of a connection and of the store, with one coroutine for each: a second one takes as long as a lookup."""
+
+    def fetch_all(self, statement: Statement, values: Sequence[Value]) -> list[Any]: ...
+
+    def fetch_one(self, statement: Statement, values: Sequence[Value]) -> Row | None: ...
+
+    async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
+        return self.fetch_all(statement, values)
+
+    async def one(self, statement: Statement, *values: Value) -> Row | None:
+        return self.fetch_one(statement, values)
+
+    async def rows(self, kind: Callable[..., T], statement: Statement, *values: Value) -> list[T]:
+        make = find_maker(kind)
+        return [make(*row) for row in self.fetch_all(statement, values)]
+
+    async def row(self, kind: Callable[..., T], statement: Statement, *values: Value) -> T | None:
+        row = self.fetch_one(statement, values)
+        return None if row is None else find_maker(kind)(*row)
+
+    async def value(self, statement: Statement, *values: Value) -> Any:  # noqa: ANN401 - of any column
+        row = self.fetch_one(statement, values)
+        return None if row is None else row[0]
+
+
+class _Connection(_Reading):
     """Runs SQL statements on one APSW connection. Its coroutines never suspend, so `drive` can run them."""
 
     def __init__(self, db: apsw.Connection) -> None:
@@ -124,17 +154,6 @@ class _Connection:
     def _end_undecodable(self, error: UnicodeDecodeError) -> UndecodableText:
         self.cursor.execute("")  # as above
         return make_undecodable(error)
-
-    async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
-        return self.fetch_all(statement, values)
-
-    async def one(self, statement: Statement, *values: Value) -> Row | None:
-        return self.fetch_one(statement, values)
-
-    async def fetch_both(
-        self, first: Statement, value: Value, statement: Statement, *values: Value
-    ) -> tuple[Row | None, list[Any]]:
-        return self.fetch_one(first, (value,)), self.fetch_all(statement, values)
 
     def require_absent(self, statement: Statement, *values: Value) -> None:
         if self.fetch_one(statement, values):
@@ -175,7 +194,7 @@ class _Connection:
         return self.fetch_all(statement, values)
 
 
-class SqliteStore:
+class SqliteStore(_Reading):
     engine = "sqlite"
 
     def __init__(self, path: Path) -> None:
@@ -218,13 +237,13 @@ class SqliteStore:
         writer = self._writer
         return StoreStats(writer.count_waiting(), tuple(writer.batches), writer.batched, clock_lead_ms=lead)
 
-    async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
+    def fetch_all(self, statement: Statement, values: Sequence[Value]) -> list[Any]:
         try:
             return self._reader.fetch_all(statement, values)
         except apsw.Error as error:
             raise translate(error) from error
 
-    async def one(self, statement: Statement, *values: Value) -> Row | None:
+    def fetch_one(self, statement: Statement, values: Sequence[Value]) -> Row | None:
         try:
             return self._reader.fetch_one(statement, values)
         except apsw.Error as error:

@@ -1,8 +1,12 @@
 """Named SQL statements from .sql files, and the forms of their parameters.
 
-A header `-- name: x` is for both engines, `-- name: x (postgres)` for one. Parameters are rows as one JSON value, which
-both engines read with `json_each`; patterns for `LIKE … ESCAPE '!'`; and the fold, the name and the end of the range
-for the statements `…_by_fold`, which look up players and accounts by name.
+A header `-- name: x` is for both engines, `-- name: x (postgres)` for one. A header with several names makes several
+statements of the text below it: with `-- name: ban_of, mute_of {table: bans|mutes}`, {table} is `bans` in the first one
+and `mutes` in the second; {name} is a statement's own name. `-- part: columns` is a text for all later statements of
+the file, which name it {columns}.
+
+Parameters are rows as one JSON value, which both engines read with `json_each`; patterns for `LIKE … ESCAPE '!'`; and
+the fold, the name and the end of the range for the statements `…_by_fold`, which look up players and accounts by name.
 """
 
 import re
@@ -15,7 +19,12 @@ import msgspec
 
 SEPARATOR = "beside"  # name of the column that separates the results of two joined SQL statements
 FOLDER = Path(__file__).parent  # of the schema and its migrations
-_HEADER = re.compile(r"^-- name: (\w+)(?: \((sqlite|postgres)\))?$", re.MULTILINE)
+_SPACE = r"(?: |\n--   )"
+_HEADER = re.compile(
+    rf"^-- (name|part): (\w+(?:,{_SPACE}\w+)*)(?: \((sqlite|postgres)\))?((?:{_SPACE}\{{\w+: [^}}\n]*\}})*)$",
+    re.MULTILINE,
+)
+_WORD = re.compile(r"\{(\w+): ([^}]*)\}")
 _SPECIAL = re.compile(r"[^0-9A-Za-z-]")  # characters that a literal for PostgreSQL has as escapes
 _WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
 
@@ -105,12 +114,22 @@ def _escape(found: re.Match[str]) -> str:
 
 def _parse(text: str) -> dict[str, Statement]:
     texts: dict[str, dict[str, str]] = {}
+    parts: dict[str, str] = {}
     headers = list(_HEADER.finditer(text))
     ends = [header.start() for header in headers[1:]] + [len(text)]
     for header, end in zip(headers, ends, strict=True):
-        name, engine = header[1], header[2] or ""
         # In .sql files a comment above a name follows the semicolon of the previous statement, so it is cut off here.
-        texts.setdefault(name, {})[engine] = re.split(r";\s*\n", text[header.end() : end] + "\n")[0].strip()
+        body = re.split(r";\s*\n", text[header.end() : end] + "\n")[0].strip()
+        for place, name in enumerate(re.findall(r"\w+", header[2])):
+            filled = body.replace("{name}", name)
+            for word, choices in _WORD.findall(header[4]):
+                filled = filled.replace(f"{{{word}}}", choices.split("|")[place])
+            for part, words in parts.items():
+                filled = filled.replace(f"{{{part}}}", words)
+            if header[1] == "part":
+                parts[name] = filled
+            else:
+                texts.setdefault(name, {})[header[3] or ""] = filled
     return {name: Statement(name, variants) for name, variants in texts.items()}
 
 

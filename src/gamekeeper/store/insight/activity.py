@@ -79,32 +79,9 @@ async def has_waiting(tx: Reading) -> bool:
     return await tx.one(SQL.has_waiting) is not None
 
 
-async def lock_waiting(tx: Writing, limit: int) -> list[WaitingSession]:
-    """Lock and return sessions that have started or ended since they were counted, by start.
-
-    Each session has a mark of what is counted. A position in the table would miss sessions that are committed late.
-    """
-    return [WaitingSession(*row) for row in await tx.returning(SQL.waiting, limit)]
-
-
-async def has_continuing(tx: Reading, boundary: int) -> bool:
-    return await tx.one(SQL.has_continuing, boundary) is not None
-
-
-async def lock_continuing(tx: Writing, boundary: int, limit: int) -> list[WaitingSession]:
-    """Lock and return open sessions whose time is counted up to a moment before the boundary."""
-    return [WaitingSession(*row) for row in await tx.returning(SQL.continuing, boundary, limit)]
-
-
 async def read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActivity]:
     rows = await tx.all(SQL.players, as_table({"id": each} for each in ids))
     return {row[0]: PlayerActivity(*row)._replace(is_new=bool(row[3])) for row in rows}
-
-
-async def find_last_counted(tx: Reading, player_id: str) -> int | None:
-    """Return the time up to which the last session of a player is counted that did not start in the future."""
-    row = await tx.one(SQL.last_counted, player_id)
-    return row[0] if row else None
 
 
 def save_sessions(tx: Writing, sessions: Iterable[CountedSession]) -> None:
@@ -133,11 +110,6 @@ def add_minutes(tx: Writing, minutes: Iterable[Minute]) -> None:
     tx.defer(SQL.add_minutes, as_table(each._asdict() for each in minutes))
 
 
-def add_requests(tx: Writing, requests: int, errors: int, refused: int) -> None:
-    """Add to the numbers of requests of the present minute."""
-    tx.defer(SQL.add_requests, requests, errors, refused)
-
-
 def load_requests(tx: Writing, minutes: Iterable[Minute]) -> None:
     """Add to the numbers of requests and errors of earlier minutes."""
     tx.defer(SQL.load_requests, as_table(each._asdict() for each in minutes))
@@ -161,11 +133,6 @@ def save_sign_ins(tx: Writing, sign_ins: Mapping[int, int]) -> None:
     tx.defer(SQL.save_sign_ins, as_table({"hour": hour, "sign_ins": count} for hour, count in sign_ins.items()))
 
 
-async def count_sign_ins_by_hour(tx: Reading, start: int, end: int) -> dict[int, int]:
-    """Count the sign-ins of each hour between two times; hours without one are left out."""
-    return {row[0]: row[1] for row in await tx.all(SQL.count_sign_ins_by_hour, start, end)}
-
-
 async def find_oldest_event(tx: Reading) -> int | None:
     """Return the time of the oldest event that the security log still has."""
     row = await tx.one(SQL.oldest_event)
@@ -175,14 +142,6 @@ async def find_oldest_event(tx: Reading) -> int | None:
 async def count_sign_ins(tx: Reading, start: int, end: int) -> int:
     row = await tx.one(SQL.count_sign_ins, start, end)
     return row[0] if row else 0
-
-
-def delete_minutes(tx: Writing, before: int) -> None:
-    tx.defer(SQL.delete_minutes, before)
-
-
-def delete_hours(tx: Writing, before: int) -> None:
-    tx.defer(SQL.delete_hours, before)
 
 
 async def read_minutes(tx: Reading, start: int, end: int) -> list[Minute]:
@@ -234,13 +193,3 @@ async def wait_for_checkpoint(tx: Writing, name: str) -> Checkpoint | None:
 
 def move_checkpoint(tx: Writing, name: str, checkpoint: Checkpoint) -> None:
     tx.defer(SQL.move, name, *checkpoint)
-
-
-async def save_checkpoint(tx: Writing, name: str, checkpoint: Checkpoint) -> None:
-    """Move a checkpoint, or insert it."""
-    await tx.returning(SQL.save, name, *checkpoint)
-
-
-async def clear_checkpoints(tx: Writing) -> None:
-    """Delete the checkpoints that the migrations insert: a copy has its own."""
-    await tx.returning(SQL.clear)

@@ -1,13 +1,15 @@
 """Boards, their seasons, and accounts that are hidden from them."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from gamekeeper.ground.wire import Guid, Shape
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_table
 
 SQL = Statements(__file__)
 LEVEL, ITEM, VARIABLE, PLAY_TIME = "level", "item", "variable", "play_time"
+Ranks = Literal["level", "item", "variable", "play_time"]
 NOT_STARTED = -1
 FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000"  # before all ids
 
@@ -68,9 +70,9 @@ class EndedBan(NamedTuple):
 NO_BAN = EndedBan(0, -1, FIRST_ACCOUNT)
 
 
-class HiddenAccount(NamedTuple):
-    user_id: str
-    name: str
+class HiddenAccount(Shape):
+    user_id: Guid
+    user: str
 
 
 def insert(tx: Writing, board: Board) -> None:
@@ -85,14 +87,6 @@ def update(tx: Writing, board: Board) -> None:
 async def read_reviewing(tx: Reading) -> dict[str, str]:
     """Return the boards whose staff is being reviewed, each with the account up to which it is."""
     return {row[0]: row[1] for row in await tx.all(SQL.reviewing)}
-
-
-async def move_review(tx: Writing, board_id: str, reviewed: str | None) -> None:
-    await tx.returning(SQL.move_review, board_id, reviewed)
-
-
-def mark_deleted(tx: Writing, board_id: str) -> None:
-    tx.defer(SQL.mark_deleted, board_id)
 
 
 async def read_all(tx: Reading) -> list[Board]:
@@ -110,10 +104,6 @@ async def lock(tx: Reading, board_id: str) -> None:
 
 def insert_season(tx: Writing, season: Season) -> None:
     tx.defer(SQL.insert_season, *season[:8])
-
-
-def update_season(tx: Writing, season: Season) -> None:
-    tx.defer(SQL.update_season, season.id, season.title, season.ends_at)
 
 
 async def read_seasons(tx: Reading, board_id: str, limit: int) -> list[Season]:
@@ -137,10 +127,6 @@ async def read_rules(tx: Reading, season_ids: Iterable[str]) -> dict[str, OpenSe
     return {row[0]: _to_open(row) for row in rows}
 
 
-async def has_open(tx: Reading) -> bool:
-    return await tx.one(SQL.has_open) is not None
-
-
 async def move_season(tx: Writing, season: Season) -> None:
     await tx.returning(SQL.move_season, season.id, season.seq, season.swept, season.final)
 
@@ -160,16 +146,8 @@ async def read_trimmed(tx: Reading) -> int:
     return row[0] if row else 0
 
 
-def save_hidden(tx: Writing, user_id: str, *, hidden: bool) -> None:
-    tx.defer(SQL.save_hidden, user_id, hidden)
-
-
 async def is_hidden(tx: Reading, user_id: str) -> bool:
     return await tx.one(SQL.is_hidden, user_id) is not None
-
-
-async def read_hidden(tx: Reading) -> list[HiddenAccount]:
-    return [HiddenAccount(*row) for row in await tx.all(SQL.hidden)]
 
 
 async def count_hidden(tx: Reading) -> int:
@@ -182,16 +160,6 @@ async def find_hidden_waiting(tx: Reading, limit: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.hidden_waiting, limit)]
 
 
-async def lock_hidden(tx: Reading, user_id: str) -> None:
-    await tx.one(SQL.lock_hidden, user_id)
-
-
-async def note_applied(tx: Writing, user_id: str) -> None:
-    """Note that the standings have what was decided about an account."""
-    await tx.returning(SQL.set_applied, user_id)
-    await tx.returning(SQL.delete_shown, user_id)
-
-
 async def find_ended_bans(tx: Reading, after: EndedBan, upto: int, limit: int) -> list[EndedBan]:
     """Return the bans after another one, in the order of their ends, that ended up to a time."""
     return [EndedBan(*row) for row in await tx.all(SQL.bans_ended, *after, upto, limit)]
@@ -200,15 +168,6 @@ async def find_ended_bans(tx: Reading, after: EndedBan, upto: int, limit: int) -
 async def find_deleted_season(tx: Reading) -> str | None:
     row = await tx.one(SQL.deleted_season)
     return row[0] if row else None
-
-
-async def delete_season(tx: Writing, season_id: str) -> None:
-    await tx.returning(SQL.delete_season, season_id)
-
-
-async def delete_empty(tx: Writing) -> None:
-    """Delete the boards that are marked as deleted and have no seasons left."""
-    await tx.returning(SQL.delete_empty)
 
 
 async def has_deleted(tx: Reading) -> bool:

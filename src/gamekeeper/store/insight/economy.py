@@ -105,11 +105,6 @@ class Giver(NamedTuple):
     owner: str | None  # name of a key's account
 
 
-async def begin(tx: Writing, first: str) -> None:
-    """Insert the one row of a new economy, unless it exists; `first` sorts before every player's id."""
-    await tx.returning(SQL.begin, first)
-
-
 async def read_state(tx: Reading) -> EconomyState | None:
     return _to_state(await tx.one(SQL.state))
 
@@ -195,11 +190,6 @@ async def delete_days(tx: Writing, item_ids: Iterable[str], first: int, end: int
     await tx.returning(SQL.delete_days, _to_ids(item_ids), first, end)
 
 
-async def save_all_days(tx: Writing, day: int) -> None:
-    """Store the present totals of all items as those of a day."""
-    await tx.returning(SQL.save_all_days, day)
-
-
 async def read_items(
     tx: Reading, limit: int, offset: int, sort: ItemSort = "name", *, descending: bool = False
 ) -> list[ItemTotal]:
@@ -231,14 +221,6 @@ async def sum_flows(tx: Reading, item_ids: Iterable[str], first: int, last: int)
 async def read_flows(tx: Reading, item_id: str, first: int, last: int) -> list[DayFlow]:
     """Read the flows of an item in a range of days."""
     return [DayFlow(*row) for row in await tx.all(SQL.flows_of_item, item_id, first, last)]
-
-
-async def read_days(tx: Reading, item_id: str, first: int, last: int, ahead: int) -> list[ItemDay]:
-    """Read the totals of an item at the end of the days on which it changed.
-
-    The last day before the range is among them, and the next one after it if that is at most `ahead` days later.
-    """
-    return [ItemDay(*row) for row in await tx.all(SQL.days_of_item, item_id, first, last, last + ahead)]
 
 
 async def read_gifts(
@@ -281,22 +263,9 @@ async def read_flow_items(tx: Reading) -> list[str]:
     return [row[0] for row in await tx.all(SQL.flow_items)]
 
 
-async def read_flows_between(tx: Reading, item_ids: Iterable[str], first: int, end: int) -> list[Flow]:
-    return [Flow(*row) for row in await tx.all(SQL.flows_between, _to_ids(item_ids), first, end)]
-
-
-async def read_gifts_between(tx: Reading, first: int, end: int) -> list[GiftFlow]:
-    return [GiftFlow(*row) for row in await tx.all(SQL.gifts_between, first, end)]
-
-
 async def read_key_givers(tx: Reading) -> frozenset[str]:
     """Read the ids of all API keys that ever gave something, also of those that are gone."""
     return frozenset(row[0] for row in await tx.all(SQL.key_givers))
-
-
-async def read_all_days(tx: Reading, item_id: str) -> list[ItemDay]:
-    """Read the totals of an item at the end of all days on which it changed."""
-    return [ItemDay(*row) for row in await tx.all(SQL.all_days, item_id)]
 
 
 async def read_changes_by_player(
@@ -305,11 +274,6 @@ async def read_changes_by_player(
     """Read changes from a time on, by player and number, after those of a player up to a number."""
     rows = await tx.all(SQL.changes_by_player, *after, upto, since, limit)
     return [CountedChange._make((*row[:5], bool(row[5]), bool(row[6]), *row[7:])) for row in rows]
-
-
-async def clear_totals(tx: Writing) -> None:
-    """Set the totals of all items to zero."""
-    await tx.returning(SQL.clear_totals)
 
 
 async def find_givers(tx: Reading, ids: Iterable[str]) -> dict[str, Giver]:

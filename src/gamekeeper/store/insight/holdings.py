@@ -11,20 +11,7 @@ from gamekeeper.store.lists.ranked_buckets import BucketStatements, BucketTable,
 
 SQL = Statements(__file__)
 ITEM, VARIABLE = "item", "variable"
-BUCKETS = BucketTable(
-    BucketStatements(
-        key_at=SQL.key_at,
-        find_buckets=SQL.find_buckets,
-        buckets_from=SQL.buckets_from,
-        save_buckets=SQL.save_buckets,
-        delete_bucket=SQL.delete_bucket,
-        bucket_below=SQL.bucket_below,
-        entries_between=SQL.entries_between,
-        page=SQL.page,
-        page_up=SQL.page_up,
-    ),
-    has_kinds=True,
-)
+BUCKETS = BucketTable(BucketStatements(*(SQL.named[each] for each in BucketStatements._fields)), has_kinds=True)
 
 
 class Holding(NamedTuple):
@@ -114,11 +101,6 @@ async def move_list(tx: Writing, counted: RankedList) -> None:
     await tx.returning(SQL.move_list, *counted[:5])
 
 
-async def reset_lists(tx: Writing, quantity: int, player_id: str) -> None:
-    """Start to count all lists again, from their lowest key on. Their old buckets are deleted when they are counted."""
-    await tx.returning(SQL.reset_lists, quantity, player_id)
-
-
 async def delete_some_buckets(tx: Writing, kind: str, thing_id: str, limit: int) -> int:
     """Delete all blocks and some buckets of a list; return how many buckets."""
     await ranked_buckets.delete_blocks(tx, kind, thing_id)
@@ -134,15 +116,6 @@ async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:
 async def count_from(tx: Reading, start: RankedBucket | RankedList, most: int) -> int:
     row = await tx.one(SQL.count_from, start.kind, start.thing_id, start.quantity, start.player_id, most)
     return row[0] if row else 0
-
-
-async def sum_by_item(tx: Reading) -> dict[str, tuple[int, int]]:
-    """Return quantity and number of holders of each item, by the holdings."""
-    return {row[0]: (row[1], row[2]) for row in await tx.all(SQL.sums)}
-
-
-async def count_by_list(tx: Reading) -> dict[tuple[str, str], int]:
-    return {(row[0], row[1]): row[2] for row in await tx.all(SQL.list_sums)}
 
 
 async def sum_buckets(tx: Reading) -> dict[tuple[str, str], int]:

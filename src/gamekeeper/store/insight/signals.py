@@ -61,18 +61,9 @@ async def insert(tx: Writing, signal: Signal) -> None:
     await tx.returning(SQL.insert, *signal[:10])
 
 
-async def repeat(tx: Writing, signal: Signal) -> None:
-    """Store that the rule has found the subject of a signal again."""
-    await tx.returning(SQL.repeat, signal.id, signal.last_at, signal.times, signal.evidence)
-
-
 def acknowledge(tx: Writing, signal: Signal) -> None:
     tx.defer(SQL.acknowledge, signal.id, signal.acknowledged_at, signal.acknowledged_by, signal.note)
     tx.defer(SQL.add_counts, signal.rule, 0, -1)
-
-
-async def add_counts(tx: Writing, rule: str, raised: int, opened: int) -> None:
-    await tx.returning(SQL.add_counts, rule, raised, opened)
 
 
 async def lock_counts(tx: Reading, rule: str) -> int | None:
@@ -144,10 +135,9 @@ async def find_user_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | No
     return {row[0]: row[1] for row in await tx.all(SQL.user_names, _to_ids(ids))}
 
 
-async def read_changes(tx: Reading, numbers: Iterable[int]) -> dict[int, ChangeOfPlayer]:
-    """Return changes by number, with their players. Trimmed ones are missing."""
-    rows = await tx.all(SQL.changes, as_table({"seq": each} for each in numbers))
-    return {row[0]: ChangeOfPlayer(*row) for row in rows}
+async def read_changes(tx: Reading, numbers: Iterable[int]) -> list[ChangeOfPlayer]:
+    """Read changes with their players. Trimmed ones are missing."""
+    return [ChangeOfPlayer(*row) for row in await tx.all(SQL.changes, as_table({"seq": each} for each in numbers))]
 
 
 async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
@@ -259,28 +249,6 @@ async def save_gains(
 
 async def add_check(tx: Writing, rule: str, subject: str, player_id: str | None = None) -> None:
     await tx.returning(SQL.add_check, rule, subject, player_id)
-
-
-async def has_due_check(tx: Reading, rule: str, wait_ms: int) -> bool:
-    return await tx.one(SQL.has_due_check, rule, wait_ms) is not None
-
-
-async def lock_due_checks(tx: Writing, rule: str, wait_ms: int, limit: int) -> list[Check]:
-    return [Check(*row) for row in await tx.returning(SQL.due_checks, rule, wait_ms, limit)]
-
-
-async def delete_check(tx: Writing, check: Check) -> None:
-    await tx.returning(SQL.delete_check, check.rule, check.subject)
-
-
-async def find_bag_owner(tx: Reading, bag_id: str) -> str | None:
-    row = await tx.one(SQL.bag_owner, bag_id)
-    return row[0] if row else None
-
-
-async def read_refused(tx: Reading, first_minute: int, end_minute: int) -> Slots:
-    """Return the numbers of refused requests by ten minutes; those without one are missing."""
-    return {row[0]: row[1] for row in await tx.all(SQL.refused, first_minute, end_minute)}
 
 
 async def find_unbalanced(tx: Reading, day: int, limit: int) -> list[Unbalanced]:

@@ -11,20 +11,7 @@ from gamekeeper.store.lists.ranked_buckets import HIGHEST, LOWEST, BucketStateme
 
 SQL = Statements(__file__)
 KIND = "season"  # kind of the lists, for the shared code of buckets
-BUCKETS = BucketTable(
-    BucketStatements(
-        key_at=SQL.key_at,
-        find_buckets=SQL.find_buckets,
-        buckets_from=SQL.buckets_from,
-        save_buckets=SQL.save_buckets,
-        delete_bucket=SQL.delete_bucket,
-        bucket_below=SQL.bucket_below,
-        entries_between=SQL.entries_between,
-        page=SQL.page,
-        page_up=SQL.page_up,
-    ),
-    has_kinds=False,
-)
+BUCKETS = BucketTable(BucketStatements(*(SQL.named[each] for each in BucketStatements._fields)), has_kinds=False)
 
 
 class StandingKey(NamedTuple):
@@ -61,11 +48,6 @@ async def read_of_players(tx: Reading, player_ids: Iterable[str]) -> dict[Standi
     return _to_standings(await tx.all(SQL.of_players, as_table({"id": each} for each in player_ids)))
 
 
-async def read_after(tx: Reading, player_id: str, season_id: str, limit: int) -> dict[StandingKey, Standing]:
-    """Read the next standings, by player and season."""
-    return _to_standings(await tx.all(SQL.after, player_id, season_id, limit))
-
-
 async def save(tx: Writing, held: Mapping[StandingKey, Standing], gone: Iterable[StandingKey]) -> None:
     if held:
         states = ("listed" if each.listed else "withheld" if each.withheld else "" for each in held.values())
@@ -90,11 +72,6 @@ def begin(tx: Writing, season_id: str) -> None:
     tx.defer(SQL.begin_block, KIND, season_id, *LOWEST)
 
 
-async def clear_buckets(tx: Writing, season_id: str) -> None:
-    await tx.returning(SQL.clear_buckets, season_id)
-    await ranked_buckets.delete_blocks(tx, KIND, season_id)
-
-
 async def read_visibility(tx: Reading, player_ids: Iterable[str]) -> dict[str, Visibility]:
     """Return the visibility of players. Players that do not exist are left out."""
     rows = await tx.all(SQL.visibility, as_table({"id": each} for each in player_ids))
@@ -110,45 +87,6 @@ async def find_players_of(tx: Reading, user_ids: Iterable[str]) -> list[str]:
     return [row[0] for row in await tx.all(SQL.players_of, as_table({"id": each} for each in user_ids))]
 
 
-async def read_levels_between(tx: Reading, after: str, upto: str) -> list[tuple[str, int, int]]:
-    """Return id, level and experience of the players after one id, up to another."""
-    return [(row[0], row[1], row[2]) for row in await tx.all(SQL.levels_between, after, upto)]
-
-
-async def sum_items_between(tx: Reading, after: str, upto: str, item_id: str) -> dict[str, int]:
-    return {row[0]: row[1] for row in await tx.all(SQL.items_between, after, upto, item_id)}
-
-
-async def read_variables_between(tx: Reading, after: str, upto: str, variable_id: str) -> dict[str, int]:
-    return {row[0]: int(row[1]) for row in await tx.all(SQL.variables_between, after, upto, variable_id)}
-
-
-async def find_player_of_session(tx: Reading, after: str, number: int) -> str | None:
-    """Return the player who has this row of the play sessions, counted from 1 after a player."""
-    row = await tx.one(SQL.session_at, after, number - 1)
-    return row[0] if row else None
-
-
-async def find_player_of_activity(tx: Reading, after: str, number: int) -> str | None:
-    row = await tx.one(SQL.activity_at, after, number - 1)
-    return row[0] if row else None
-
-
-async def sum_play_between(tx: Reading, after: str, upto: str, start: int, end: int) -> dict[str, int]:
-    """Return the counted play time of players within a range of times, in ms."""
-    return {row[0]: row[1] for row in await tx.all(SQL.play_between, after, upto, start, end)}
-
-
-async def read_all_play_between(tx: Reading, after: str, upto: str) -> dict[str, int]:
-    """Return the counted play time of players, with that of deleted sessions."""
-    return {row[0]: row[1] for row in await tx.all(SQL.all_play_between, after, upto)}
-
-
-async def has_uncounted_sessions(tx: Reading, before: int) -> bool:
-    """Tell whether a session that started before a time is not counted up to it."""
-    return await tx.one(SQL.has_uncounted, before) is not None
-
-
 async def count_above(tx: Reading, season_id: str, key: Key) -> int:
     """Count the listed players above a key: in the blocks above, in the buckets above, and in its own bucket."""
     blocks, block_end = await ranked_buckets.sum_above_block(tx, KIND, season_id, key)
@@ -156,11 +94,6 @@ async def count_above(tx: Reading, season_id: str, key: Key) -> int:
     end = await tx.one(SQL.bucket_above, season_id, *key)
     own = await tx.one(SQL.count_between, season_id, *key, *((end[0], end[1]) if end else HIGHEST))
     return blocks + (buckets[0] if buckets else 0) + (own[0] if own else 0)
-
-
-async def count_listed(tx: Reading) -> dict[str, int]:
-    """Return the number of listed players of each season, by their rows."""
-    return {row[0]: row[1] for row in await tx.all(SQL.sums)}
 
 
 async def sum_buckets(tx: Reading) -> dict[str, int]:

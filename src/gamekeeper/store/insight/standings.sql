@@ -197,7 +197,3 @@ SELECT season_id, COUNT(*) FROM standings WHERE listed GROUP BY season_id;
 
 -- name: bucket_sums
 SELECT season_id, CAST(SUM(entries) AS {long}) FROM standing_buckets GROUP BY season_id;
-
--- name: after
-SELECT player_id, season_id, value, listed, withheld FROM standings WHERE (player_id, season_id) > ($1, $2)
-ORDER BY player_id, season_id LIMIT $3;

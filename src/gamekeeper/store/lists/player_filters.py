@@ -50,7 +50,7 @@ BY_QUANTITY = BothWays(SQL.by_quantity, SQL.by_quantity_down)
 
 
 async def read_candidates(tx: Reading, walk: Statement, *values: Value) -> list[Candidate]:
-    return [Candidate(*row) for row in await tx.all(walk, *values)]
+    return await tx.rows(Candidate, walk, *values)
 
 
 async def read_keys(tx: Reading, walk: Statement, *values: Value) -> Sequence[Row]:
@@ -60,7 +60,7 @@ async def read_keys(tx: Reading, walk: Statement, *values: Value) -> Sequence[Ro
 
 async def read_bans(tx: Reading, user_id: str, limit: int) -> list[AccountBan]:
     """Read bans from an account on, also ended ones."""
-    return [AccountBan(row[0], bool(row[1])) for row in await tx.all(SQL.bans, user_id, limit)]
+    return await tx.rows(AccountBan, SQL.bans, user_id, limit)
 
 
 async def read_banned(tx: Reading, limit: int) -> list[str]:
@@ -69,11 +69,11 @@ async def read_banned(tx: Reading, limit: int) -> list[str]:
 
 
 async def read_of_ids(tx: Reading, ids: Iterable[str]) -> list[Candidate]:
-    return [Candidate(*row) for row in await tx.all(SQL.of_ids, _to_table(ids))]
+    return await tx.rows(Candidate, SQL.of_ids, _to_table(ids))
 
 
 async def read_of_users(tx: Reading, ids: Iterable[str]) -> list[Candidate]:
-    return [Candidate(*row) for row in await tx.all(SQL.of_users, _to_table(ids))]
+    return await tx.rows(Candidate, SQL.of_users, _to_table(ids))
 
 
 async def read_held(tx: Reading, item_id: str, ids: Iterable[str]) -> dict[str, int]:
@@ -107,13 +107,11 @@ async def count_holders(tx: Reading, item_id: str, most: int) -> int:
 
 
 async def has_indexes(tx: Reading) -> bool:
-    row = await tx.one(SQL.indexed)
-    return bool(row and row[0])
+    return bool(await tx.value(SQL.indexed))
 
 
 async def _count(tx: Reading, statement: Statement, *values: Value) -> int:
-    row = await tx.one(statement, *values)
-    return row[0] if row else 0
+    return await tx.value(statement, *values) or 0
 
 
 def _to_table(ids: Iterable[str]) -> str:

@@ -1,98 +1,56 @@
 -- Walks: players in an order, after a key. Each has a statement for either direction.
 
--- name: by_name
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE fold > $1 ORDER BY fold LIMIT $2;
+-- part: columns
+id, user_id, fold, level, exp, class_id, map_id, last_online;
 
--- name: by_name_down
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE fold < $1 ORDER BY fold DESC LIMIT $2;
+-- name: by_name, by_name_down {after: fold > $1|fold < $1} {order: ORDER BY fold|ORDER BY fold DESC}
+SELECT {columns} FROM players WHERE {after} {order} LIMIT $2;
 
--- name: by_class
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE class_id = $1 AND fold > $2 ORDER BY fold LIMIT $3;
+-- name: by_class, by_class_down, by_map, by_map_down {column: class_id|class_id|map_id|map_id}
+--   {after: fold > $2|fold < $2|fold > $2|fold < $2}
+--   {order: ORDER BY fold|ORDER BY fold DESC|ORDER BY fold|ORDER BY fold DESC}
+SELECT {columns} FROM players WHERE {column} = $1 AND {after} {order} LIMIT $3;
 
--- name: by_class_down
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE class_id = $1 AND fold < $2 ORDER BY fold DESC LIMIT $3;
+-- name: by_rank, by_rank_down {after: > ($1, $2, $3)|< ($1, $2, $3)} {to: <= $4|>= $4}
+--   {order: ORDER BY level, exp, id|ORDER BY level DESC, exp DESC, id DESC}
+SELECT {columns} FROM players WHERE (level, exp, id) {after} AND level {to} {order} LIMIT $5;
 
--- name: by_map
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE map_id = $1 AND fold > $2 ORDER BY fold LIMIT $3;
+-- name: by_seen, by_seen_down {after: > ($1, $2)|< ($1, $2)} {to: <= $3|>= $3}
+--   {order: ORDER BY last_online, id|ORDER BY last_online DESC, id DESC}
+SELECT {columns} FROM players WHERE (last_online, id) {after} AND last_online {to} {order} LIMIT $4;
 
--- name: by_map_down
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE map_id = $1 AND fold < $2 ORDER BY fold DESC LIMIT $3;
-
--- name: by_rank
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE (level, exp, id) > ($1, $2, $3) AND level <= $4 ORDER BY level, exp, id LIMIT $5;
-
--- name: by_rank_down
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE (level, exp, id) < ($1, $2, $3) AND level >= $4 ORDER BY level DESC, exp DESC, id DESC LIMIT $5;
-
--- name: by_seen
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE (last_online, id) > ($1, $2) AND last_online <= $3 ORDER BY last_online, id LIMIT $4;
-
--- name: by_seen_down
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE (last_online, id) < ($1, $2) AND last_online >= $3 ORDER BY last_online DESC, id DESC LIMIT $4;
-
--- name: unseen
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE last_online IS NULL AND id > $1 ORDER BY id LIMIT $2;
-
--- name: unseen_down
-SELECT id, user_id, fold, level, exp, class_id, map_id, last_online FROM players
-WHERE last_online IS NULL AND id < $1 ORDER BY id DESC LIMIT $2;
+-- name: unseen, unseen_down {after: id > $1|id < $1} {order: ORDER BY id|ORDER BY id DESC}
+SELECT {columns} FROM players WHERE last_online IS NULL AND {after} {order} LIMIT $2;
 
 -- Keys of walks over other tables: the players are read by their ids.
 
--- name: online_by_name
+-- name: online_by_name, online_by_name_down {after: fold > $1|fold < $1}
+--   {order: ORDER BY fold, player_id|ORDER BY fold DESC, player_id DESC}
 SELECT fold, player_id FROM presence
-WHERE fold > $1 ORDER BY fold, player_id LIMIT $2;
+WHERE {after} {order} LIMIT $2;
 
--- name: online_by_name_down
-SELECT fold, player_id FROM presence
-WHERE fold < $1 ORDER BY fold DESC, player_id DESC LIMIT $2;
-
--- name: online_by_rank
+-- name: online_by_rank, online_by_rank_down {after: > ($1, $2, $3)|< ($1, $2, $3)} {to: <= $4|>= $4}
+--   {order: ORDER BY level, exp, player_id|ORDER BY level DESC, exp DESC, player_id DESC}
 SELECT level, exp, player_id FROM presence
-WHERE (level, exp, player_id) > ($1, $2, $3) AND level <= $4 ORDER BY level, exp, player_id LIMIT $5;
+WHERE (level, exp, player_id) {after} AND level {to} {order} LIMIT $5;
 
--- name: online_by_rank_down
-SELECT level, exp, player_id FROM presence
-WHERE (level, exp, player_id) < ($1, $2, $3) AND level >= $4 ORDER BY level DESC, exp DESC, player_id DESC LIMIT $5;
-
--- name: online_by_id
+-- name: online_by_id, online_by_id_down {after: player_id > $1|player_id < $1}
+--   {order: ORDER BY player_id|ORDER BY player_id DESC}
 SELECT player_id FROM presence
-WHERE player_id > $1 ORDER BY player_id LIMIT $2;
+WHERE {after} {order} LIMIT $2;
 
--- name: online_by_id_down
-SELECT player_id FROM presence
-WHERE player_id < $1 ORDER BY player_id DESC LIMIT $2;
-
--- name: by_quantity
+-- name: by_quantity, by_quantity_down {after: > ($2, $3)|< ($2, $3)}
+--   {order: ORDER BY quantity, player_id|ORDER BY quantity DESC, player_id DESC}
 SELECT quantity, player_id FROM holdings
-WHERE kind = 'item' AND thing_id = $1 AND (quantity, player_id) > ($2, $3) ORDER BY quantity, player_id LIMIT $4;
-
--- name: by_quantity_down
-SELECT quantity, player_id FROM holdings
-WHERE kind = 'item' AND thing_id = $1 AND (quantity, player_id) < ($2, $3) ORDER BY quantity DESC, player_id DESC LIMIT $4;
+WHERE kind = 'item' AND thing_id = $1 AND (quantity, player_id) {after} {order} LIMIT $4;
 
 -- Bans by account, from an account on; also ended ones, so that the number of rows read is limited.
 -- name: bans
 SELECT user_id, ends_at IS NULL OR ends_at > {now} FROM bans WHERE user_id >= $1 ORDER BY user_id LIMIT $2;
 
--- name: of_ids
+-- name: of_ids, of_users {key: r.id =|r.user_id =}
 SELECT r.id, r.user_id, r.fold, r.level, r.exp, r.class_id, r.map_id, r.last_online
-FROM json_each($1) AS wanted, {each} players r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
-
--- name: of_users
-SELECT r.id, r.user_id, r.fold, r.level, r.exp, r.class_id, r.map_id, r.last_online
-FROM json_each($1) AS wanted, {each} players r WHERE r.user_id = CAST(value->>'id' AS {guid}) {end_each};
+FROM json_each($1) AS wanted, {each} players r WHERE {key} CAST(value->>'id' AS {guid}) {end_each};
 
 -- Accounts whose ban is in force, at most $1 permanent and $1 temporary ones. The index skips ended bans.
 -- name: banned
@@ -101,11 +59,8 @@ UNION ALL
 SELECT * FROM (SELECT user_id FROM bans WHERE ends_at > {now} ORDER BY ends_at DESC LIMIT $1) AS for_a_time;
 
 -- Numbers of players that have one property, counted up to a limit. The ORDER BY makes PostgreSQL use the index.
--- name: count_class
-SELECT COUNT(*) FROM (SELECT 1 FROM players WHERE class_id = $1 ORDER BY fold LIMIT $2) AS found;
-
--- name: count_map
-SELECT COUNT(*) FROM (SELECT 1 FROM players WHERE map_id = $1 ORDER BY fold LIMIT $2) AS found;
+-- name: count_class, count_map {column: class_id|map_id}
+SELECT COUNT(*) FROM (SELECT 1 FROM players WHERE {column} = $1 ORDER BY fold LIMIT $2) AS found;
 
 -- name: count_levels
 SELECT COUNT(*) FROM (SELECT 1 FROM players WHERE level >= $1 AND level <= $2 ORDER BY level, exp, id LIMIT $3) AS found;

@@ -29,31 +29,30 @@ class UserMatch(NamedTuple):
 
 async def find_players(tx: Reading, parts: Sequence[str], text: str, candidates: int, limit: int) -> list[PlayerMatch]:
     """Find players whose name contains the text. `parts`: its trigrams; the index gives up to `candidates` rows."""
-    return [PlayerMatch(*row) for row in await tx.all(SQL.players, _to_table("part", parts), text, candidates, limit)]
+    return await tx.rows(PlayerMatch, SQL.players, _to_table("part", parts), text, candidates, limit)
 
 
 async def find_users(tx: Reading, parts: Sequence[str], text: str, candidates: int, limit: int) -> list[UserMatch]:
     """Find accounts whose name or email contains the text."""
-    return [UserMatch(*row) for row in await tx.all(SQL.users, _to_table("part", parts), text, candidates, limit)]
+    return await tx.rows(UserMatch, SQL.users, _to_table("part", parts), text, candidates, limit)
 
 
 async def find_banned(tx: Reading, candidates: int, limit: int) -> list[UserMatch]:
     """Find the newest bans, out of up to `candidates` permanent and `candidates` temporary ones."""
-    return [UserMatch(*row) for row in await tx.all(SQL.banned, candidates, limit)]
+    return await tx.rows(UserMatch, SQL.banned, candidates, limit)
 
 
 async def find_muted(tx: Reading, candidates: int, limit: int) -> list[UserMatch]:
-    return [UserMatch(*row) for row in await tx.all(SQL.muted, candidates, limit)]
+    return await tx.rows(UserMatch, SQL.muted, candidates, limit)
 
 
 async def find_with_powers(tx: Reading, limit: int) -> list[UserMatch]:
     """Find accounts that have any permission, in order of name."""
-    return [UserMatch(*row) for row in await tx.all(SQL.powerful, limit)]
+    return await tx.rows(UserMatch, SQL.powerful, limit)
 
 
 async def has_index(tx: Reading) -> bool:
-    row = await tx.one(SQL.indexed)
-    return bool(row and row[0])
+    return bool(await tx.value(SQL.indexed))
 
 
 async def filter_online(tx: Reading, ids: Iterable[str]) -> set[str]:
@@ -65,7 +64,7 @@ async def filter_with_powers(tx: Reading, ids: Iterable[str]) -> set[str]:
 
 
 async def find_with_role(tx: Reading, role: str, limit: int) -> list[UserMatch]:
-    return [UserMatch(*row) for row in await tx.all(SQL.with_role, role, limit)]
+    return await tx.rows(UserMatch, SQL.with_role, role, limit)
 
 
 async def filter_with_role(tx: Reading, role: str, ids: Iterable[str]) -> set[str]:
@@ -85,7 +84,7 @@ async def read_last_sign_ins(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
 
 
 async def read_users(tx: Reading, ids: Iterable[str]) -> list[UserMatch]:
-    return [UserMatch(*row) for row in await tx.all(SQL.users_among, _to_table("id", ids))]
+    return await tx.rows(UserMatch, SQL.users_among, _to_table("id", ids))
 
 
 def _to_table(column: str, values: Iterable[str]) -> str:
@@ -121,34 +120,34 @@ class DeletedOwner(NamedTuple):
 
 
 async def find_players_by_start(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[FoundPlayer]:
-    return [FoundPlayer(*row) for row in await tx.all(SQL.players_start, _to_ranges(beginnings), each, most)]
+    return await tx.rows(FoundPlayer, SQL.players_start, _to_ranges(beginnings), each, most)
 
 
 async def find_users_by_start(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[FoundUser]:
-    return [FoundUser(*row) for row in await tx.all(SQL.users_start, _to_ranges(beginnings), each, most)]
+    return await tx.rows(FoundUser, SQL.users_start, _to_ranges(beginnings), each, most)
 
 
 async def find_users_by_email(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[FoundUser]:
-    return [FoundUser(*row) for row in await tx.all(SQL.emails, _to_ranges(beginnings), each, most)]
+    return await tx.rows(FoundUser, SQL.emails, _to_ranges(beginnings), each, most)
 
 
 async def find_catalogue_entries(tx: Reading, pattern: str, most: int) -> list[FoundEntry]:
-    return [FoundEntry(*row) for row in await tx.all(SQL.catalogue, pattern, most)]
+    return await tx.rows(FoundEntry, SQL.catalogue, pattern, most)
 
 
 async def find_by_id_range(tx: Reading, first: str, last: str, most: int) -> list[FoundEntry]:
     """Find players and accounts whose ids lie in a range, at most `most` of each."""
-    return [FoundEntry(*row) for row in await tx.all(SQL.by_id_range, first, last, most)]
+    return await tx.rows(FoundEntry, SQL.by_id_range, first, last, most)
 
 
 async def find_by_id(tx: Reading, wanted: str) -> list[FoundEntry]:
     """Find the player, account or catalogue entry with an id; for a bag's id, return the bag's owner."""
-    return [FoundEntry(*row) for row in await tx.all(SQL.by_id, wanted)]
+    return await tx.rows(FoundEntry, SQL.by_id, wanted)
 
 
 async def find_deleted(tx: Reading, wanted: str) -> list[DeletedOwner]:
     """Find a deleted player or account that had the id; it may have been created again since."""
-    return [DeletedOwner(*row) for row in await tx.all(SQL.deleted, wanted)]
+    return await tx.rows(DeletedOwner, SQL.deleted, wanted)
 
 
 def _to_ranges(beginnings: Iterable[str]) -> str:
@@ -180,13 +179,12 @@ def save_view(tx: Writing, new: NewView) -> None:
 
 async def count_other_views(tx: Reading, user_id: str, listed: str, name: str) -> int:
     """Count the views of an account, without the one of this list and name."""
-    row = await tx.one(SQL.count_others, user_id, listed, name)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_others, user_id, listed, name) or 0
 
 
 async def read_views(tx: Reading, user_id: str, listed: str, most: int) -> list[SavedView]:
     """Read the views of an account, then those that others share; at most `most` of either."""
-    return [SavedView(*row[:4], shared=bool(row[4])) for row in await tx.all(SQL.of_viewer, user_id, listed, most)]
+    return await tx.rows(SavedView, SQL.of_viewer, user_id, listed, most)
 
 
 async def is_shared_view(tx: Reading, view_id: str, user_id: str) -> bool:

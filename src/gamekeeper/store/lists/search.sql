@@ -46,23 +46,13 @@ LIMIT $4;
 
 -- The newest bans in force, out of the $1 newest permanent bans and the $1 temporary bans that end last. The index skips
 -- ended bans, however many there are.
--- name: banned
+-- name: banned, muted {table: bans|mutes}
 SELECT r.id, r.fold, r.email_fold, newest.started_at
 FROM (SELECT user_id, started_at
-      FROM (SELECT * FROM (SELECT user_id, started_at FROM bans WHERE ends_at IS NULL
+      FROM (SELECT * FROM (SELECT user_id, started_at FROM {table} WHERE ends_at IS NULL
                            ORDER BY ends_at DESC, started_at DESC LIMIT $1) AS for_good
             UNION ALL
-            SELECT * FROM (SELECT user_id, started_at FROM bans WHERE ends_at > {now}
-                           ORDER BY ends_at DESC LIMIT $1) AS for_a_time) AS in_force
-      ORDER BY started_at DESC LIMIT $2) AS newest, {each} users r WHERE r.id = newest.user_id {end_each};
-
--- name: muted
-SELECT r.id, r.fold, r.email_fold, newest.started_at
-FROM (SELECT user_id, started_at
-      FROM (SELECT * FROM (SELECT user_id, started_at FROM mutes WHERE ends_at IS NULL
-                           ORDER BY ends_at DESC, started_at DESC LIMIT $1) AS for_good
-            UNION ALL
-            SELECT * FROM (SELECT user_id, started_at FROM mutes WHERE ends_at > {now}
+            SELECT * FROM (SELECT user_id, started_at FROM {table} WHERE ends_at > {now}
                            ORDER BY ends_at DESC LIMIT $1) AS for_a_time) AS in_force
       ORDER BY started_at DESC LIMIT $2) AS newest, {each} users r WHERE r.id = newest.user_id {end_each};
 
@@ -146,33 +136,16 @@ FROM json_each($1) AS begins,
               ORDER BY fold LIMIT $2) AS r
 LIMIT $3;
 
--- name: users_start (sqlite)
-SELECT r.id, r.name, r.fold, r.email
-FROM json_each($1) AS begins CROSS JOIN users r
-WHERE r.rowid IN (SELECT rowid FROM users WHERE fold >= begins.value->>'from' AND fold < begins.value->>'to'
-                  ORDER BY fold LIMIT $2)
+-- name: users_start, emails (sqlite) {fold: fold|email_fold}
+SELECT r.id, r.name, r.{fold}, r.email FROM json_each($1) AS begins CROSS JOIN users r
+WHERE r.rowid IN (SELECT rowid FROM users WHERE {fold} >= begins.value->>'from' AND {fold} < begins.value->>'to'
+                  ORDER BY {fold} LIMIT $2)
 LIMIT $3;
 
--- name: users_start (postgres)
-SELECT r.id, r.name, r.fold, r.email
-FROM json_each($1) AS begins,
-     LATERAL (SELECT id, name, fold, email FROM users WHERE fold >= begins.value->>'from' AND fold < begins.value->>'to'
-              ORDER BY fold LIMIT $2) AS r
-LIMIT $3;
-
--- name: emails (sqlite)
-SELECT r.id, r.name, r.email_fold, r.email
-FROM json_each($1) AS begins CROSS JOIN users r
-WHERE r.rowid IN (SELECT rowid FROM users WHERE email_fold >= begins.value->>'from' AND email_fold < begins.value->>'to'
-                  ORDER BY email_fold LIMIT $2)
-LIMIT $3;
-
--- name: emails (postgres)
-SELECT r.id, r.name, r.email_fold, r.email
-FROM json_each($1) AS begins,
-     LATERAL (SELECT id, name, email_fold, email FROM users
-              WHERE email_fold >= begins.value->>'from' AND email_fold < begins.value->>'to'
-              ORDER BY email_fold LIMIT $2) AS r
+-- name: users_start, emails (postgres) {fold: fold|email_fold}
+SELECT r.id, r.name, r.{fold}, r.email FROM json_each($1) AS begins,
+     LATERAL (SELECT id, name, {fold}, email FROM users WHERE {fold} >= begins.value->>'from' AND {fold} < begins.value->>'to'
+              ORDER BY {fold} LIMIT $2) AS r
 LIMIT $3;
 
 -- Without an index: the catalogue does not grow with the number of players.

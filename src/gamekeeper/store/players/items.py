@@ -51,7 +51,7 @@ class PlayerBag(NamedTuple):
 
 
 async def read_slots_of_player(tx: Reading, player_id: str) -> list[SlotRow]:
-    return [SlotRow(*row) for row in await tx.all(SQL.slots_of_player, player_id)]
+    return await tx.rows(SlotRow, SQL.slots_of_player, player_id)
 
 
 async def read_holdings(tx: Reading, locked: str | None, item_id: str) -> Holdings | None:
@@ -65,7 +65,7 @@ async def read_holdings(tx: Reading, locked: str | None, item_id: str) -> Holdin
 
 
 async def read_slots_of_place(tx: Reading, player_id: str, place: str) -> list[SlotRow]:
-    return [SlotRow(*row) for row in await tx.all(SQL.slots_of_place, player_id, place)]
+    return await tx.rows(SlotRow, SQL.slots_of_place, player_id, place)
 
 
 async def read_named_slots_of_player(tx: Reading, player_id: str) -> tuple[list[SlotRow], dict[str, str]]:
@@ -83,8 +83,7 @@ def _split_names(rows: Sequence[Row]) -> tuple[list[SlotRow], dict[str, str]]:
 
 
 async def find_bag(tx: Reading, bag_id: str) -> BagRow | None:
-    row = await tx.one(SQL.bag, bag_id)
-    return BagRow(*row) if row else None
+    return await tx.row(BagRow, SQL.bag, bag_id)
 
 
 async def find_known_bags(tx: Reading, ids: Iterable[str]) -> set[str]:
@@ -144,7 +143,7 @@ async def find_orphan_slots(tx: Reading) -> list[Row]:
 
 async def read_slots_between(tx: Reading, first: str, last: str) -> list[PlayerSlot]:
     """Read the occupied slots of all players between two player ids."""
-    return [PlayerSlot(*row) for row in await tx.all(SQL.slots_between, first, last)]
+    return await tx.rows(PlayerSlot, SQL.slots_between, first, last)
 
 
 async def count_slots_beyond(tx: Reading, inventory: int, bank: int) -> list[Row]:

@@ -89,7 +89,7 @@ async def find_record_by_id(tx: Reading, player_id: str) -> StoredPlayer | None:
 
 
 async def read_records_of_user(tx: Reading, user_id: str) -> list[StoredPlayer]:
-    return [StoredPlayer(*row) for row in await tx.all(SQL.records_of_user, user_id)]
+    return await tx.rows(StoredPlayer, SQL.records_of_user, user_id)
 
 
 async def read_other_names(tx: Reading, user_id: str, player_id: str, most: int) -> tuple[list[str], int]:
@@ -106,12 +106,11 @@ async def read_records_of_ids(tx: Reading, ids: Iterable[str]) -> dict[str, Stor
 
 async def read_summaries(tx: Reading, ids: Iterable[str]) -> list[PlayerSummary]:
     """Read name and level of these players, in no particular order."""
-    return [PlayerSummary(*row) for row in await tx.all(SQL.called, as_table({"id": each} for each in ids))]
+    return await tx.rows(PlayerSummary, SQL.called, as_table({"id": each} for each in ids))
 
 
 async def count(tx: Reading) -> int:
-    row = await tx.one(SQL.count)
-    return row[0] if row else 0
+    return await tx.value(SQL.count) or 0
 
 
 # these two return the coroutine of `read_delta` instead of awaiting it: one coroutine less for each page
@@ -132,7 +131,7 @@ async def read_keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
 
 
 async def read_keys_by_rank(tx: Reading, key: RankKey, limit: int) -> list[RankKey]:
-    return [RankKey(*row) for row in await tx.all(SQL.keys_by_rank, *key, limit)]
+    return await tx.rows(RankKey, SQL.keys_by_rank, *key, limit)
 
 
 async def read_lows_by_name(tx: Reading, every: int) -> list[str]:
@@ -140,7 +139,7 @@ async def read_lows_by_name(tx: Reading, every: int) -> list[str]:
 
 
 async def read_lows_by_rank(tx: Reading, every: int) -> list[RankKey]:
-    return [RankKey(*row) for row in await tx.all(SQL.lows_by_rank, every)]
+    return await tx.rows(RankKey, SQL.lows_by_rank, every)
 
 
 async def read_records_around_rank(
@@ -152,23 +151,19 @@ async def read_records_around_rank(
 
 
 async def find_rank_key_by_fold(tx: Reading, fold: str, name: str = "") -> RankKey | None:
-    row = await tx.one(SQL.rank_key_by_fold, *build_name_parameters(fold, name))
-    return RankKey(*row) if row else None
+    return await tx.row(RankKey, SQL.rank_key_by_fold, *build_name_parameters(fold, name))
 
 
 async def find_rank_key_by_id(tx: Reading, player_id: str) -> RankKey | None:
-    row = await tx.one(SQL.rank_key_by_id, player_id)
-    return RankKey(*row) if row else None
+    return await tx.row(RankKey, SQL.rank_key_by_id, player_id)
 
 
 async def find_id_by_fold(tx: Reading, fold: str, name: str = "") -> str | None:
-    row = await tx.one(SQL.id_by_fold, *build_name_parameters(fold, name))
-    return row[0] if row else None
+    return await tx.value(SQL.id_by_fold, *build_name_parameters(fold, name))
 
 
 async def find_id(tx: Reading, player_id: str) -> str | None:
-    row = await tx.one(SQL.id_by_id, player_id)
-    return row[0] if row else None
+    return await tx.value(SQL.id_by_id, player_id)
 
 
 def hold_by_fold(tx: Locking, fold: str, name: str = "") -> Coroutine[Any, Any, str | None]:
@@ -181,13 +176,11 @@ def hold_by_id(tx: Locking, player_id: str) -> Coroutine[Any, Any, str | None]:
 
 
 async def read_locked(tx: Reading, locked: str | None) -> LockedPlayer | None:
-    row = await tx.one(SQL.locked, locked)
-    return LockedPlayer(*row) if row else None
+    return await tx.row(LockedPlayer, SQL.locked, locked)
 
 
 async def lock_by_id(tx: Reading, player_id: str) -> LockedPlayer | None:
-    row = await tx.one(SQL.lock_by_id, player_id)
-    return LockedPlayer(*row) if row else None
+    return await tx.row(LockedPlayer, SQL.lock_by_id, player_id)
 
 
 async def lock_all_of_user(tx: Reading, user_id: str) -> list[str]:
@@ -205,8 +198,7 @@ def load(tx: Writing, players: Iterable[PlayerColumns]) -> None:
 
 async def find_taken_name(tx: Reading, wanted: Iterable[NameClaims]) -> str | None:
     """Find one of these new players whose name or email is taken already; return its name."""
-    row = await tx.one(SQL.name_taken, as_table(each._asdict() for each in wanted))
-    return row[0] if row else None
+    return await tx.value(SQL.name_taken, as_table(each._asdict() for each in wanted))
 
 
 async def find_known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
@@ -256,10 +248,9 @@ def clear_spells(tx: Writing, player_id: str, slots: Iterable[int]) -> None:
 
 async def read_spells_between(tx: Reading, first: str, last: str) -> list[KnownSpell]:
     """Read the known spells of all players between two player ids."""
-    return [KnownSpell(*row) for row in await tx.all(SQL.between, first, last)]
+    return await tx.rows(KnownSpell, SQL.between, first, last)
 
 
 async def count_spells_beyond(tx: Reading, size: int) -> int:
     """Count known spells in slots beyond the configured size, from slot number `size` on."""
-    row = await tx.one(SQL.beyond, size)
-    return row[0] if row else 0
+    return await tx.value(SQL.beyond, size) or 0

@@ -1,9 +1,12 @@
 -- Look-up by name: among names with the same fold ($1 up to $3), prefer the one spelled exactly $2; otherwise use the
 -- one that has the fold itself, without a clash suffix.
+-- part: named
+COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
+          ORDER BY c.fold LIMIT 1), $1);
+
 -- name: record_by_fold
 SELECT document, class_name, map_name, online, last_online FROM player_records
-WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
-                       ORDER BY c.fold LIMIT 1), $1);
+WHERE fold = {named};
 
 -- name: record_by_id
 SELECT document, class_name, map_name, online, last_online FROM player_records WHERE id = $1;
@@ -87,24 +90,21 @@ ORDER BY page.level, page.exp, page.id;
 
 -- name: rank_key_by_fold
 SELECT level, exp, id FROM players
-WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
-                       ORDER BY c.fold LIMIT 1), $1);
+WHERE fold = {named};
 
 -- name: rank_key_by_id
 SELECT level, exp, id FROM players WHERE id = $1;
 
 -- name: id_by_fold
 SELECT id FROM players
-WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
-                       ORDER BY c.fold LIMIT 1), $1);
+WHERE fold = {named};
 
 -- name: id_by_id
 SELECT id FROM players WHERE id = $1;
 
 -- name: hold_by_fold
 SELECT id FROM players
-WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
-                       ORDER BY c.fold LIMIT 1), $1) {for_update};
+WHERE fold = {named} {for_update};
 
 -- name: hold_by_id
 SELECT id FROM players WHERE id = CAST($1 AS {guid}) {for_update};

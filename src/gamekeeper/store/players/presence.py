@@ -40,7 +40,7 @@ class SessionOfPlayer(NamedTuple):
 
 async def read_sessions_of_player(tx: Reading, player_id: str, before: int, limit: int) -> list[PlaySession]:
     """Read a player's sessions that started before a time, newest first."""
-    return [PlaySession(*row) for row in await tx.all(SQL.of_player, player_id, before, limit)]
+    return await tx.rows(PlaySession, SQL.of_player, player_id, before, limit)
 
 
 async def delete_open_sessions(tx: Writing, after: int) -> None:
@@ -65,8 +65,7 @@ def load_sessions(tx: Writing, sessions: Iterable[SessionOfPlayer]) -> None:
 
 async def read_sessions_after(tx: Reading, player_id: str, started_at: int, limit: int) -> list[StoredSession]:
     """Read the next sessions of all players, by player and start."""
-    rows = await tx.all(SQL.after, player_id, started_at, limit)
-    return [StoredSession(*row)._replace(is_counted=bool(row[5])) for row in rows]
+    return await tx.rows(StoredSession, SQL.after, player_id, started_at, limit)
 
 
 async def find_disagreeing_sessions(tx: Reading, limit: int) -> list[str]:
@@ -97,34 +96,31 @@ class OnlinePlayer(NamedTuple):
 
 
 async def count(tx: Reading) -> int:
-    row = await tx.one(SQL.count)
-    return row[0] if row else 0
+    return await tx.value(SQL.count) or 0
 
 
 async def count_servers(tx: Reading) -> int:
     """Count the game servers. Servers with an ended lease are not excluded: a background job removes them soon."""
-    row = await tx.one(SQL.count_servers)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_servers) or 0
 
 
 async def count_of_server(tx: Reading, server: str) -> int:
-    row = await tx.one(SQL.count_of_server, server)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_of_server, server) or 0
 
 
 async def read_servers(tx: Reading, counted: int, limit: int) -> list[GameServerRow]:
     """Read up to `limit` game servers by name; count the players on each, up to `counted`."""
-    return [GameServerRow(*row) for row in await tx.all(SQL.servers, counted, limit)]
+    return await tx.rows(GameServerRow, SQL.servers, counted, limit)
 
 
 async def read_after_name(tx: Reading, server: str, fold: str, limit: int) -> list[OnlinePlayer]:
     """Read the next players on one game server after a folded name, in order of name."""
-    return [OnlinePlayer(*row) for row in await tx.all(SQL.after_name, server, fold, limit)]
+    return await tx.rows(OnlinePlayer, SQL.after_name, server, fold, limit)
 
 
 async def read_before_name(tx: Reading, server: str, fold: str, limit: int) -> list[OnlinePlayer]:
     """Read the players on one game server before a folded name, in descending order of name."""
-    return [OnlinePlayer(*row) for row in await tx.all(SQL.before_name, server, fold, limit)]
+    return await tx.rows(OnlinePlayer, SQL.before_name, server, fold, limit)
 
 
 async def find_servers_of(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
@@ -153,11 +149,11 @@ async def read_records_from_rank(
 
 
 async def read_keys_by_rank(tx: Reading, key: RankKey, limit: int) -> list[RankKey]:
-    return [RankKey(*row) for row in await tx.all(SQL.keys_by_rank, *key, limit)]
+    return await tx.rows(RankKey, SQL.keys_by_rank, *key, limit)
 
 
 async def read_lows_by_rank(tx: Reading, every: int) -> list[RankKey]:
-    return [RankKey(*row) for row in await tx.all(SQL.lows_by_rank, every)]
+    return await tx.rows(RankKey, SQL.lows_by_rank, every)
 
 
 async def is_online(tx: Reading, player_id: str) -> bool:
@@ -166,8 +162,7 @@ async def is_online(tx: Reading, player_id: str) -> bool:
 
 async def find_server_of(tx: Reading, player_id: str) -> str | None:
     """Return the game server on which the player is online, or None."""
-    row = await tx.one(SQL.server_of, player_id)
-    return row[0] if row else None
+    return await tx.value(SQL.server_of, player_id)
 
 
 async def lock_server(tx: Reading, server: str) -> bool:

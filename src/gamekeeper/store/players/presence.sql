@@ -1,4 +1,4 @@
--- Triggers on `presence` insert and end the rows (schema.sql).
+-- Triggers on `presence` insert and end the rows (migration 0037).
 -- name: of_player
 SELECT started_at, server, ended_at FROM play_sessions
 WHERE player_id = $1 AND started_at < $2 ORDER BY started_at DESC LIMIT $3;

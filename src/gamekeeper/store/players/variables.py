@@ -33,22 +33,21 @@ class AssignedVariable(NamedTuple):
 
 
 async def read_of_player(tx: Reading, player_id: str) -> list[VariableRow]:
-    return [VariableRow(*row) for row in await tx.all(SQL.of_player, player_id)]
+    return await tx.rows(VariableRow, SQL.of_player, player_id)
 
 
 async def read_all_of_player(tx: Reading, player_id: str) -> list[AnyVariableRow]:
     """Read all variables of a player, with those that hold text or decimals."""
-    return [AnyVariableRow(*row) for row in await tx.all(SQL.all_of_player, player_id)]
+    return await tx.rows(AnyVariableRow, SQL.all_of_player, player_id)
 
 
 async def find_any_of_player(tx: Reading, player_id: str, variable_id: str) -> AnyVariableRow | None:
-    row = await tx.one(SQL.any_of_player, player_id, variable_id)
-    return AnyVariableRow(*row) if row else None
+    return await tx.row(AnyVariableRow, SQL.any_of_player, player_id, variable_id)
 
 
 async def read_between(tx: Reading, first: str, last: str) -> list[AssignedVariable]:
     """Read the variables of all players between two player ids."""
-    return [AssignedVariable(*row) for row in await tx.all(SQL.between, first, last)]
+    return await tx.rows(AssignedVariable, SQL.between, first, last)
 
 
 def save(tx: Writing, assigned: Iterable[AssignedVariable]) -> None:
@@ -78,12 +77,12 @@ class AssignedText(NamedTuple):
 
 
 async def read_texts_of_player(tx: Reading, player_id: str) -> list[TextRow]:
-    return [TextRow(*row) for row in await tx.all(SQL.of_player_text, player_id)]
+    return await tx.rows(TextRow, SQL.of_player_text, player_id)
 
 
 async def read_texts_between(tx: Reading, first: str, last: str) -> list[AssignedText]:
     """Read the texts and decimals of all players between two player ids."""
-    return [AssignedText(*row) for row in await tx.all(SQL.between_text, first, last)]
+    return await tx.rows(AssignedText, SQL.between_text, first, last)
 
 
 def insert_texts(tx: Writing, player_id: str, texts: Iterable[TextRow]) -> None:

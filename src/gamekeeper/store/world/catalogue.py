@@ -171,24 +171,20 @@ KINDS: Mapping[str, _KindStatements] = {
 
 
 async def find_item(tx: Reading, item_id: str) -> CatalogueItem | None:
-    row = await tx.one(SQL.item, item_id)
-    return _to_item(row) if row else None
+    return await tx.row(CatalogueItem, SQL.item, item_id)
 
 
 async def find_spell(tx: Reading, spell_id: str) -> NamedEntry | None:
-    row = await tx.one(SQL.spell, spell_id)
-    return NamedEntry(*row) if row else None
+    return await tx.row(NamedEntry, SQL.spell, spell_id)
 
 
 async def find_variable(tx: Reading, variable_id: str) -> CatalogueVariable | None:
-    row = await tx.one(SQL.variable, variable_id)
-    return CatalogueVariable(*row) if row else None
+    return await tx.row(CatalogueVariable, SQL.variable, variable_id)
 
 
 async def find_id_by_name(tx: Reading, kind: str, name: str) -> str | None:
     """Return the id of an item or a variable with exactly this name; of several, the lowest."""
-    row = await tx.one(SQL.item_named if kind == "items" else SQL.variable_named, name)
-    return row[0] if row else None
+    return await tx.value(SQL.item_named if kind == "items" else SQL.variable_named, name)
 
 
 async def has_items(tx: Reading) -> bool:
@@ -208,18 +204,17 @@ async def has_classes(tx: Reading) -> bool:
 
 
 async def count(tx: Reading, kind: str) -> int:
-    row = await tx.one(KINDS[kind].total, *KINDS[kind].more)
-    return row[0] if row else 0
+    return await tx.value(KINDS[kind].total, *KINDS[kind].more) or 0
 
 
 async def read_page(tx: Reading, kind: str, limit: int, offset: int) -> list[CatalogueEntry]:
-    return _to_entries(kind, await tx.all(KINDS[kind].page, limit, offset, *KINDS[kind].more))
+    return await tx.rows(KINDS[kind].entry, KINDS[kind].page, limit, offset, *KINDS[kind].more)
 
 
 async def search(tx: Reading, kind: str, text: str, limit: int) -> list[CatalogueEntry]:
     """Find catalogue entries whose name contains the text, ignoring the case of A to Z; best match first."""
-    called = await tx.all(KINDS[kind].called, statements.lower_ascii(text), limit, *KINDS[kind].more)
-    return _to_entries(kind, called)
+    found = KINDS[kind]
+    return await tx.rows(found.entry, found.called, statements.lower_ascii(text), limit, *found.more)
 
 
 async def lock_kind(tx: Reading, kind: str) -> None:
@@ -228,8 +223,9 @@ async def lock_kind(tx: Reading, kind: str) -> None:
 
 
 async def find_by_ids(tx: Reading, kind: str, ids: Iterable[str]) -> dict[str, CatalogueEntry]:
-    rows = await tx.all(KINDS[kind].by_id, as_table({"id": each} for each in ids), *KINDS[kind].more)
-    return {entry.id: entry for entry in _to_entries(kind, rows)}
+    found = KINDS[kind]
+    rows = await tx.rows(found.entry, found.by_id, as_table({"id": each} for each in ids), *found.more)
+    return {entry.id: entry for entry in rows}
 
 
 async def add_details(tx: Reading, kind: str, entries: Sequence[CatalogueEntry]) -> list[CatalogueEntry]:
@@ -246,19 +242,9 @@ def save(tx: Writing, kind: str, entries: Iterable[CatalogueEntry]) -> None:
     tx.defer(KINDS[kind].save, as_table(entry._asdict() for entry in entries), *KINDS[kind].more)
 
 
-def _to_item(row: Row) -> CatalogueItem:
-    return CatalogueItem(row[0], row[1], bool(row[2]), row[3], row[4], row[5])
-
-
 def _to_text(stored: str | bytes) -> str:
     """Return stored JSON as text. PostgreSQL gives it as bytes."""
     return stored if isinstance(stored, str) else stored.decode()
-
-
-def _to_entries(kind: str, rows: Sequence[Row]) -> list[CatalogueEntry]:
-    if kind == "items":
-        return [_to_item(row) for row in rows]
-    return [KINDS[kind].entry(*row) for row in rows]
 
 
 class Picture(NamedTuple):
@@ -267,8 +253,7 @@ class Picture(NamedTuple):
 
 
 async def find_picture_hash(tx: Reading, item_id: str) -> str | None:
-    row = await tx.one(SQL.hash, item_id)
-    return row[0] if row else None
+    return await tx.value(SQL.hash, item_id)
 
 
 async def find_picture_hashes(tx: Reading, item_ids: Iterable[str]) -> dict[str, str]:
@@ -300,23 +285,20 @@ class ServerVariable(NamedTuple):
 
 
 async def count_server_variables(tx: Reading) -> int:
-    row = await tx.one(SQL.count)
-    return row[0] if row else 0
+    return await tx.value(SQL.count) or 0
 
 
 async def read_server_variables(tx: Reading, limit: int, offset: int) -> list[ServerVariable]:
     """Read one page of the variables, by id."""
-    return [ServerVariable(*row) for row in await tx.all(SQL.page, limit, offset)]
+    return await tx.rows(ServerVariable, SQL.page, limit, offset)
 
 
 async def find_server_variable(tx: Reading, variable_id: str) -> ServerVariable | None:
-    row = await tx.one(SQL.variable_server_variable, variable_id)
-    return ServerVariable(*row) if row else None
+    return await tx.row(ServerVariable, SQL.variable_server_variable, variable_id)
 
 
 async def lock_server_variable(tx: Reading, variable_id: str) -> ServerVariable | None:
-    row = await tx.one(SQL.lock, variable_id)
-    return ServerVariable(*row) if row else None
+    return await tx.row(ServerVariable, SQL.lock, variable_id)
 
 
 def set_server_variable(tx: Writing, variable_id: str, value: str | None) -> None:

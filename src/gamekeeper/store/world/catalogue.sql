@@ -1,3 +1,18 @@
+-- part: items_columns
+id, name, stackable, max_stack, bag_slots, icon;
+
+-- part: spells_columns, classes_columns, maps_columns
+id, name;
+
+-- part: variables_columns
+id, name, type;
+
+-- part: guild_variables_columns
+id, name, type, text_id, folder, created_at;
+
+-- part: server_variables_columns
+id, name, type, text_id, folder, created_at, value;
+
 -- Serialises writes of one kind of entries, so that the compared entries are the ones that are overwritten.
 -- name: hold (sqlite)
 SELECT $1;
@@ -5,32 +20,32 @@ SELECT $1;
 -- name: hold (postgres)
 SELECT pg_advisory_xact_lock(hashtext('catalogue'), hashtext($1));
 
--- name: item
-SELECT id, name, stackable, max_stack, bag_slots, icon FROM items WHERE id = $1;
+-- name: item, spell, variable {table: items|spells|variables}
+SELECT {{table}_columns} FROM {table} WHERE id = $1;
 
--- name: item_named
-SELECT id FROM items WHERE name = $1 ORDER BY id LIMIT 1;
+-- name: item_named, variable_named {table: items|variables}
+SELECT id FROM {table} WHERE name = $1 ORDER BY id LIMIT 1;
 
--- name: variable_named
-SELECT id FROM variables WHERE name = $1 ORDER BY id LIMIT 1;
+-- name: items_by_id, spells_by_id, variables_by_id, server_variables_by_id, guild_variables_by_id, classes_by_id, maps_by_id
+--   {table: items|spells|variables|server_variables|guild_variables|classes|maps}
+SELECT {{table}_columns} FROM {table} WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
--- name: items_by_id
-SELECT id, name, stackable, max_stack, bag_slots, icon FROM items
-WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: items
-SELECT id, name, stackable, max_stack, bag_slots, icon FROM items ORDER BY name, id LIMIT $1 OFFSET $2;
+-- name: items, spells, variables, server_variables, guild_variables, classes, maps
+SELECT {{name}_columns} FROM {name} ORDER BY name, id LIMIT $1 OFFSET $2;
 
 -- Names that contain the text: exact matches first, then prefix matches. Without LIKE, so nothing has to be escaped.
--- name: items_called
-SELECT id, name, stackable, max_stack, bag_slots, icon FROM items WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
+-- name: items_called, spells_called, variables_called, server_variables_called, guild_variables_called, classes_called,
+--   maps_called
+--   {table: items|spells|variables|server_variables|guild_variables|classes|maps}
+SELECT {{table}_columns} FROM {table} WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
 ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
 
--- name: count_items
-SELECT COUNT(*) FROM items;
+-- name: count_items, count_spells, count_variables, count_server_variables, count_guild_variables, count_classes, count_maps
+--   {table: items|spells|variables|server_variables|guild_variables|classes|maps}
+SELECT COUNT(*) FROM {table};
 
--- name: any_item
-SELECT 1 FROM items LIMIT 1;
+-- name: any_item, any_spell, any_variable, any_class {table: items|spells|variables|classes}
+SELECT 1 FROM {table} LIMIT 1;
 
 -- name: save_items
 INSERT INTO items (id, name, stackable, max_stack, bag_slots, icon, details)
@@ -42,80 +57,21 @@ ON CONFLICT (id) DO UPDATE
 SET name = excluded.name, stackable = excluded.stackable, max_stack = excluded.max_stack,
     bag_slots = excluded.bag_slots, icon = excluded.icon, details = excluded.details;
 
--- name: item_details
+-- name: item_details, spell_details, variable_details, class_details, map_details
+--   {table: items|spells|variables|classes|maps}
 SELECT r.id, r.details
-FROM json_each($1) AS given, {each} items r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
+FROM json_each($1) AS given, {each} {table} r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
 
--- name: spell
-SELECT id, name FROM spells WHERE id = $1;
-
--- name: spells_by_id
-SELECT id, name FROM spells WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: spells
-SELECT id, name FROM spells ORDER BY name, id LIMIT $1 OFFSET $2;
-
--- name: spells_called
-SELECT id, name FROM spells WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
-ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
-
--- name: count_spells
-SELECT COUNT(*) FROM spells;
-
--- name: any_spell
-SELECT 1 FROM spells LIMIT 1;
-
--- name: save_spells
-INSERT INTO spells (id, name, details)
+-- name: save_spells, save_classes, save_maps {table: spells|classes|maps}
+INSERT INTO {table} (id, name, details)
 SELECT CAST(value->>'id' AS {guid}), value->>'name', CAST(value->>'details' AS {json}) FROM json_each($1) WHERE true
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, details = excluded.details;
-
--- name: spell_details
-SELECT r.id, r.details
-FROM json_each($1) AS given, {each} spells r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
-
--- name: variable
-SELECT id, name, type FROM variables WHERE id = $1;
-
--- name: variables_by_id
-SELECT id, name, type FROM variables WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: variables
-SELECT id, name, type FROM variables ORDER BY name, id LIMIT $1 OFFSET $2;
-
--- name: variables_called
-SELECT id, name, type FROM variables WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
-ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
-
--- name: count_variables
-SELECT COUNT(*) FROM variables;
-
--- name: any_variable
-SELECT 1 FROM variables LIMIT 1;
 
 -- name: save_variables
 INSERT INTO variables (id, name, type, details)
 SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'type', CAST(value->>'details' AS {json})
 FROM json_each($1) WHERE true
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, type = excluded.type, details = excluded.details;
-
--- name: variable_details
-SELECT r.id, r.details
-FROM json_each($1) AS given, {each} variables r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
-
--- name: server_variables_by_id
-SELECT id, name, type, text_id, folder, created_at, value FROM server_variables
-WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: server_variables
-SELECT id, name, type, text_id, folder, created_at, value FROM server_variables ORDER BY name, id LIMIT $1 OFFSET $2;
-
--- name: server_variables_called
-SELECT id, name, type, text_id, folder, created_at, value FROM server_variables WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
-ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
-
--- name: count_server_variables
-SELECT COUNT(*) FROM server_variables;
 
 -- The value that a game publishes is taken only if the variable was never set.
 -- name: save_server_variables
@@ -127,20 +83,6 @@ ON CONFLICT (id) DO UPDATE
 SET name = excluded.name, type = excluded.type, text_id = excluded.text_id, folder = excluded.folder,
     created_at = excluded.created_at, value = COALESCE(server_variables.value, excluded.value);
 
--- name: guild_variables_by_id
-SELECT id, name, type, text_id, folder, created_at FROM guild_variables
-WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: guild_variables
-SELECT id, name, type, text_id, folder, created_at FROM guild_variables ORDER BY name, id LIMIT $1 OFFSET $2;
-
--- name: guild_variables_called
-SELECT id, name, type, text_id, folder, created_at FROM guild_variables WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
-ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
-
--- name: count_guild_variables
-SELECT COUNT(*) FROM guild_variables;
-
 -- name: save_guild_variables
 INSERT INTO guild_variables (id, name, type, text_id, folder, created_at)
 SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'type', value->>'text_id', value->>'folder',
@@ -149,53 +91,6 @@ FROM json_each($1) WHERE true
 ON CONFLICT (id) DO UPDATE
 SET name = excluded.name, type = excluded.type, text_id = excluded.text_id, folder = excluded.folder,
     created_at = excluded.created_at;
-
--- name: classes_by_id
-SELECT id, name FROM classes WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: classes
-SELECT id, name FROM classes ORDER BY name, id LIMIT $1 OFFSET $2;
-
--- name: classes_called
-SELECT id, name FROM classes WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
-ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
-
--- name: count_classes
-SELECT COUNT(*) FROM classes;
-
--- name: any_class
-SELECT 1 FROM classes LIMIT 1;
-
--- name: save_classes
-INSERT INTO classes (id, name, details)
-SELECT CAST(value->>'id' AS {guid}), value->>'name', CAST(value->>'details' AS {json}) FROM json_each($1) WHERE true
-ON CONFLICT (id) DO UPDATE SET name = excluded.name, details = excluded.details;
-
--- name: class_details
-SELECT r.id, r.details
-FROM json_each($1) AS given, {each} classes r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
-
--- name: maps_by_id
-SELECT id, name FROM maps WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: maps
-SELECT id, name FROM maps ORDER BY name, id LIMIT $1 OFFSET $2;
-
--- name: maps_called
-SELECT id, name FROM maps WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
-ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
-
--- name: count_maps
-SELECT COUNT(*) FROM maps;
-
--- name: save_maps
-INSERT INTO maps (id, name, details)
-SELECT CAST(value->>'id' AS {guid}), value->>'name', CAST(value->>'details' AS {json}) FROM json_each($1) WHERE true
-ON CONFLICT (id) DO UPDATE SET name = excluded.name, details = excluded.details;
-
--- name: map_details
-SELECT r.id, r.details
-FROM json_each($1) AS given, {each} maps r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
 
 -- name: count_objects
 SELECT COUNT(*) FROM game_objects WHERE type = $1;

@@ -64,8 +64,7 @@ def insert_deliveries(tx: Writing, targets: Iterable[CommandTarget]) -> None:
 
 async def read_deliveries_of_changes(tx: Reading, numbers: Iterable[int]) -> list[Delivery]:
     """Read the deliveries of these changes, in order of number and game server."""
-    rows = await tx.all(SQL.of_changes, _to_table(numbers))
-    return [Delivery(*row)._replace(expired=bool(row[7])) for row in rows]
+    return await tx.rows(Delivery, SQL.of_changes, _to_table(numbers))
 
 
 async def read_player_receipts(tx: Reading, player_ids: Iterable[str]) -> dict[str, ServerReceipt]:
@@ -77,7 +76,7 @@ async def read_player_receipts(tx: Reading, player_ids: Iterable[str]) -> dict[s
 
 async def read_leased(tx: Reading, limit: int) -> list[ServerReceipt]:
     """Read the receipts of the game servers that have a lease, in order of their names."""
-    return [ServerReceipt(*row) for row in await tx.all(SQL.leased, limit)]
+    return await tx.rows(ServerReceipt, SQL.leased, limit)
 
 
 async def read_cursors(tx: Reading, servers: Iterable[str]) -> dict[str, int]:
@@ -88,7 +87,7 @@ async def read_cursors(tx: Reading, servers: Iterable[str]) -> dict[str, int]:
 
 async def read_overdue(tx: Reading, wait_ms: int, limit: int) -> list[OverdueCommand]:
     """Read commands that no game server has acknowledged in this time, newest first. Only the newest are examined."""
-    return [OverdueCommand(*row) for row in await tx.all(SQL.overdue, wait_ms, MAX_EXAMINED, limit)]
+    return await tx.rows(OverdueCommand, SQL.overdue, wait_ms, MAX_EXAMINED, limit)
 
 
 async def lock_deliveries(tx: Reading, server: str, numbers: Iterable[int]) -> dict[int, str]:
@@ -137,7 +136,7 @@ class FeedRow(NamedTuple):
 
 async def read_between(tx: Reading, after: int, upto: int, account_id: str, limit: int, *, own: bool) -> list[FeedRow]:
     """Read changes of players in a range of numbers; without `own`, leave out those that this account reported."""
-    return [FeedRow(*row) for row in await tx.all(SQL.between, after, upto, own, account_id, limit)]
+    return await tx.rows(FeedRow, SQL.between, after, upto, own, account_id, limit)
 
 
 async def read_of_player(tx: Reading, player_id: str, after: int, account_id: str, limit: int) -> list[FeedRow]:
@@ -145,4 +144,4 @@ async def read_of_player(tx: Reading, player_id: str, after: int, account_id: st
 
     Commands that are told at most once are left out: a game server may have let them expire.
     """
-    return [FeedRow(*row) for row in await tx.all(SQL.of_player, player_id, after, account_id, limit)]
+    return await tx.rows(FeedRow, SQL.of_player, player_id, after, account_id, limit)

@@ -65,19 +65,17 @@ class MiscountedGuild(NamedTuple):
 
 
 async def find(tx: Reading, guild_id: str) -> Guild | None:
-    row = await tx.one(SQL.guild, guild_id)
-    return Guild(*row) if row else None
+    return await tx.row(Guild, SQL.guild, guild_id)
 
 
 async def count(tx: Reading, most: int) -> int:
     """Count the guilds, up to a limit."""
-    row = await tx.one(SQL.count, most)
-    return row[0] if row else 0
+    return await tx.value(SQL.count, most) or 0
 
 
 async def read_page(tx: Reading, order: str, limit: int, offset: int, *, descending: bool) -> list[Guild]:
     """Read one page of all guilds, by `name`, `members` or `foundingdate`."""
-    return [Guild(*row) for row in await tx.all(_ORDERS[order, descending], limit, offset)]
+    return await tx.rows(Guild, _ORDERS[order, descending], limit, offset)
 
 
 async def search(tx: Reading, fold: str, candidates: int, limit: int) -> list[tuple[Guild, str]]:
@@ -127,12 +125,12 @@ def recount(tx: Writing, guild_ids: Iterable[str]) -> None:
 
 async def read_members(tx: Reading, guild_id: str) -> list[GuildMember]:
     """Read all members of a guild, by rank."""
-    return [GuildMember(*row) for row in await tx.all(SQL.members, guild_id)]
+    return await tx.rows(GuildMember, SQL.members, guild_id)
 
 
 async def read_roster(tx: Reading, guild_id: str, limit: int) -> list[RosterEntry]:
     """Read the members of a guild, at most `limit`, in no order."""
-    return [RosterEntry(*row) for row in await tx.all(SQL.roster, guild_id, limit)]
+    return await tx.rows(RosterEntry, SQL.roster, guild_id, limit)
 
 
 async def read_memberships(tx: Reading, player_ids: Iterable[str]) -> dict[str, GuildMember]:
@@ -155,7 +153,7 @@ def delete_members(tx: Writing, player_ids: Iterable[str]) -> None:
 
 
 async def find_miscounted(tx: Reading) -> list[MiscountedGuild]:
-    return [MiscountedGuild(*row) for row in await tx.all(SQL.miscounted)]
+    return await tx.rows(MiscountedGuild, SQL.miscounted)
 
 
 def _to_ids(ids: Iterable[str]) -> str:
@@ -201,8 +199,7 @@ class GuildValue(NamedTuple):
 
 
 async def find_declaration(tx: Reading, variable_id: str) -> GuildVariableDeclaration | None:
-    row = await tx.one(SQL.declared, variable_id)
-    return GuildVariableDeclaration(*row) if row else None
+    return await tx.row(GuildVariableDeclaration, SQL.declared, variable_id)
 
 
 async def has_variables(tx: Reading) -> bool:
@@ -215,12 +212,11 @@ def load_variables(tx: Writing, variables: Iterable[Row]) -> None:
 
 
 async def read_values_of_guild(tx: Reading, guild_id: str) -> list[GuildValueRow]:
-    return [GuildValueRow(*row) for row in await tx.all(SQL.of_guild, guild_id)]
+    return await tx.rows(GuildValueRow, SQL.of_guild, guild_id)
 
 
 async def find_value(tx: Reading, guild_id: str, variable_id: str) -> GuildValueRow | None:
-    row = await tx.one(SQL.of_guild_one, guild_id, variable_id)
-    return GuildValueRow(*row) if row else None
+    return await tx.row(GuildValueRow, SQL.of_guild_one, guild_id, variable_id)
 
 
 def save_values(tx: Writing, values: Iterable[GuildValue]) -> None:

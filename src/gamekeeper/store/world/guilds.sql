@@ -20,27 +20,9 @@ ORDER BY r.user_id, r.created_at, r.id FOR UPDATE;
 -- name: count
 SELECT COUNT(*) FROM (SELECT 1 FROM guilds LIMIT $1) AS counted;
 
--- name: by_name
-SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds ORDER BY fold, id LIMIT $1 OFFSET $2;
-
--- name: by_name_desc
-SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds ORDER BY fold DESC, id DESC LIMIT $1 OFFSET $2;
-
--- name: by_members
-SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds
-ORDER BY members, fold, id LIMIT $1 OFFSET $2;
-
--- name: by_members_desc
-SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds
-ORDER BY members DESC, fold DESC, id DESC LIMIT $1 OFFSET $2;
-
--- name: by_founding
-SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds
-ORDER BY founded_at, fold, id LIMIT $1 OFFSET $2;
-
--- name: by_founding_desc
-SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds
-ORDER BY founded_at DESC, fold DESC, id DESC LIMIT $1 OFFSET $2;
+-- name: by_name, by_name_desc, by_members, by_members_desc, by_founding, by_founding_desc
+--   {order: fold, id|fold DESC, id DESC|members, fold, id|members DESC, fold DESC, id DESC|founded_at, fold, id|founded_at DESC, fold DESC, id DESC}
+SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds ORDER BY {order} LIMIT $1 OFFSET $2;
 
 -- Guilds whose name contains the folded text, of the first $2 by name. Without LIKE, so nothing has to be escaped.
 -- name: called

@@ -41,7 +41,7 @@ async def has_any_from(tx: Reading, at: int) -> bool:
 
 
 async def find_unfinished_imports(tx: Reading) -> list[UnfinishedImport]:
-    return [UnfinishedImport(row[0], row[1], bool(row[2])) for row in await tx.all(SQL.unfinished)]
+    return await tx.rows(UnfinishedImport, SQL.unfinished)
 
 
 def save_import(tx: Writing, state: ImportState) -> None:
@@ -82,7 +82,7 @@ def load_leftovers(tx: Writing, owners: str, leftovers: Iterable[Leftover]) -> N
 
 
 async def read_leftovers_of_player(tx: Reading, player_id: str) -> list[Leftover]:
-    return [Leftover(*row) for row in await tx.all(SQL.of_player, player_id)]
+    return await tx.rows(Leftover, SQL.of_player, player_id)
 
 
 def insert_leftovers_of_player(tx: Writing, leftovers: Iterable[Leftover]) -> None:

@@ -135,7 +135,7 @@ async def read_activity(
 ) -> list[ActivityRow]:
     """Read entries of an account or a player from a time on, without the first `skipped`; `backwards`: before it."""
     statement = SQL.activity_backwards if backwards else SQL.activity
-    return [ActivityRow(*row) for row in await tx.all(statement, user_id, player_id, start, limit, skipped)]
+    return await tx.rows(ActivityRow, statement, user_id, player_id, start, limit, skipped)
 
 
 async def read_trades(
@@ -143,7 +143,7 @@ async def read_trades(
 ) -> list[TradeRow]:
     """Read trades like `read_activity`; without account and player all trades, each once."""
     statement = SQL.trades_backwards if backwards else SQL.trades
-    return [TradeRow(*row) for row in await tx.all(statement, user_id, player_id, start, limit, skipped)]
+    return await tx.rows(TradeRow, statement, user_id, player_id, start, limit, skipped)
 
 
 async def read_item_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
@@ -152,13 +152,12 @@ async def read_item_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
 
 
 async def count_addresses(tx: Reading, user_id: str) -> int:
-    row = await tx.one(SQL.count_addresses, user_id)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_addresses, user_id) or 0
 
 
 async def read_addresses(tx: Reading, user_id: str, limit: int, offset: int) -> list[AddressRow]:
     """Read the addresses of an account, the last used first."""
-    return [AddressRow(*row) for row in await tx.all(SQL.addresses, user_id, limit, offset)]
+    return await tx.rows(AddressRow, SQL.addresses, user_id, limit, offset)
 
 
 async def read_other_users(tx: Reading, user_id: str, addresses: Iterable[str]) -> dict[str, bytes | str]:
@@ -192,8 +191,7 @@ async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
 
 async def count_old(tx: Reading, before_ms: int) -> int:
     """Count the entries that are older than a time."""
-    row = await tx.one(SQL.count_old, before_ms)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_old, before_ms) or 0
 
 
 async def recount(tx: Writing) -> None:

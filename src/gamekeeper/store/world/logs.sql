@@ -82,62 +82,34 @@ SELECT start, CAST(SUM(entries) AS {long}) FROM (
 GROUP BY start ORDER BY start;
 
 -- Entries from a time on, without the first $5 of them.
--- name: activity
+-- name: activity, activity_backwards {start: at >= $3|at < $3} {order: ORDER BY at, id|ORDER BY at DESC, id DESC}
 SELECT id, at, user_id, player_id, action, peer, address, meta FROM (
     SELECT * FROM (SELECT * FROM masked_activity
-                   WHERE user_id = $1 AND CAST($2 AS {guid}) IS NULL AND at >= $3
-                   ORDER BY at, id LIMIT $4 OFFSET $5) AS of_user
+                   WHERE user_id = $1 AND CAST($2 AS {guid}) IS NULL AND {start}
+                   {order} LIMIT $4 OFFSET $5) AS of_user
     UNION ALL
     SELECT * FROM (SELECT * FROM masked_activity
-                   WHERE CAST($1 AS {guid}) IS NULL AND player_id = $2 AND at >= $3
-                   ORDER BY at, id LIMIT $4 OFFSET $5) AS of_player) AS found
-ORDER BY at, id;
-
--- name: activity_backwards
-SELECT id, at, user_id, player_id, action, peer, address, meta FROM (
-    SELECT * FROM (SELECT * FROM masked_activity
-                   WHERE user_id = $1 AND CAST($2 AS {guid}) IS NULL AND at < $3
-                   ORDER BY at DESC, id DESC LIMIT $4 OFFSET $5) AS of_user
-    UNION ALL
-    SELECT * FROM (SELECT * FROM masked_activity
-                   WHERE CAST($1 AS {guid}) IS NULL AND player_id = $2 AND at < $3
-                   ORDER BY at DESC, id DESC LIMIT $4 OFFSET $5) AS of_player) AS found
-ORDER BY at DESC, id DESC;
+                   WHERE CAST($1 AS {guid}) IS NULL AND player_id = $2 AND {start}
+                   {order} LIMIT $4 OFFSET $5) AS of_player) AS found
+{order};
 
 -- Trades of an account ($1), a player ($2) or both; without either each trade once. Names are the present ones.
--- name: trades
+-- name: trades, trades_backwards {start: at >= $3|at < $3} {order: ORDER BY at, id|ORDER BY at DESC, id DESC}
 SELECT id, trade_id, at, user_id, player_id, target_id, address, items, target_items,
        (SELECT u.name FROM users u WHERE u.id = found.user_id), (SELECT p.name FROM players p WHERE p.id = found.player_id),
        (SELECT p.name FROM players p WHERE p.id = found.target_id)
 FROM (SELECT * FROM (SELECT * FROM masked_trades
-                     WHERE CAST($1 AS {guid}) IS NULL AND CAST($2 AS {guid}) IS NULL AND player_id < target_id AND at >= $3
-                     ORDER BY at, id LIMIT $4 OFFSET $5) AS of_all
+                     WHERE CAST($1 AS {guid}) IS NULL AND CAST($2 AS {guid}) IS NULL AND player_id < target_id AND {start}
+                     {order} LIMIT $4 OFFSET $5) AS of_all
       UNION ALL
       SELECT * FROM (SELECT * FROM masked_trades
-                     WHERE user_id = $1 AND CAST($2 AS {guid}) IS NULL AND at >= $3
-                     ORDER BY at, id LIMIT $4 OFFSET $5) AS of_user
+                     WHERE user_id = $1 AND CAST($2 AS {guid}) IS NULL AND {start}
+                     {order} LIMIT $4 OFFSET $5) AS of_user
       UNION ALL
       SELECT * FROM (SELECT * FROM masked_trades
-                     WHERE (CAST($1 AS {guid}) IS NULL OR user_id = $1) AND player_id = $2 AND at >= $3
-                     ORDER BY at, id LIMIT $4 OFFSET $5) AS of_player) AS found
-ORDER BY at, id;
-
--- name: trades_backwards
-SELECT id, trade_id, at, user_id, player_id, target_id, address, items, target_items,
-       (SELECT u.name FROM users u WHERE u.id = found.user_id), (SELECT p.name FROM players p WHERE p.id = found.player_id),
-       (SELECT p.name FROM players p WHERE p.id = found.target_id)
-FROM (SELECT * FROM (SELECT * FROM masked_trades
-                     WHERE CAST($1 AS {guid}) IS NULL AND CAST($2 AS {guid}) IS NULL AND player_id < target_id AND at < $3
-                     ORDER BY at DESC, id DESC LIMIT $4 OFFSET $5) AS of_all
-      UNION ALL
-      SELECT * FROM (SELECT * FROM masked_trades
-                     WHERE user_id = $1 AND CAST($2 AS {guid}) IS NULL AND at < $3
-                     ORDER BY at DESC, id DESC LIMIT $4 OFFSET $5) AS of_user
-      UNION ALL
-      SELECT * FROM (SELECT * FROM masked_trades
-                     WHERE (CAST($1 AS {guid}) IS NULL OR user_id = $1) AND player_id = $2 AND at < $3
-                     ORDER BY at DESC, id DESC LIMIT $4 OFFSET $5) AS of_player) AS found
-ORDER BY at DESC, id DESC;
+                     WHERE (CAST($1 AS {guid}) IS NULL OR user_id = $1) AND player_id = $2 AND {start}
+                     {order} LIMIT $4 OFFSET $5) AS of_player) AS found
+{order};
 
 -- name: item_names
 SELECT r.id, r.name

@@ -20,4 +20,5 @@ CREATE TABLE recovery_codes (
     used_at    {long},
     PRIMARY KEY (user_id, code_hash)
 ) {clustered};
+--: The log-in had a second factor.
 ALTER TABLE tokens ADD COLUMN second_factor {boolean} NOT NULL DEFAULT {false};

@@ -5,6 +5,7 @@ ALTER TABLE variables ADD COLUMN details {json};
 ALTER TABLE classes ADD COLUMN details {json};
 ALTER TABLE maps ADD COLUMN details {json};
 
+--: The game's objects of other types, such as npc and quest. No rule depends on them.
 CREATE TABLE game_objects (
     type     TEXT NOT NULL,                    -- object type of the Intersect engine, such as npc
     id       {guid} NOT NULL,

@@ -1,4 +1,5 @@
 -- Deliveries of commands to game servers, and how far each game server has read and applied changes.
+--: Only commands have rows.
 CREATE TABLE deliveries (
     seq         {long} NOT NULL,                  -- number of the command in the ledger
     server      TEXT NOT NULL,                    -- game server that must carry it out
@@ -21,6 +22,9 @@ SELECT d.seq, d.server, d.state,
            WHERE l.seq = d.seq) THEN d.reason END AS reason,
        d.queued_at, d.expires_at, d.acked_at
 FROM deliveries d;
+--: Changes up to this number were sent to it over the feed.
 ALTER TABLE servers ADD COLUMN sent_seq {long};
+--: It has applied all changes up to this number.
 ALTER TABLE servers ADD COLUMN applied_seq {long};
+--: The game server has applied the player's changes up to this number.
 ALTER TABLE presence ADD COLUMN applied_seq {long};

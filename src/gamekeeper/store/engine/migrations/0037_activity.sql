@@ -35,6 +35,8 @@ CREATE TABLE rollups (
 ) {strict};
 -- activity: time since which sessions are recorded, and time before which old ones were deleted. online: first minute that is not in the hours yet, and the number
 -- of players online when it began. sign_ins: first hour whose sign-ins are not counted.
+--: economy_day, inserted by the first count of the economy: the newest day of which it has counted a change, and the number of
+--: the first one.
 INSERT INTO rollups (name, position, value)
 SELECT 'activity', {now}, 0 UNION ALL SELECT 'online', {now} / 60000, 0 UNION ALL SELECT 'sign_ins', {now} / 3600000, 0;
 -- Minutes since 1970 in which something happened.

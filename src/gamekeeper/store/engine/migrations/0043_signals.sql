@@ -26,6 +26,7 @@ CREATE INDEX signals_by_player ON signals (player_id) WHERE player_id IS NOT NUL
 CREATE INDEX signals_by_giver ON signals (giver_id) WHERE giver_id IS NOT NULL;
 
 -- Number of signals of each rule: ever raised, and open.
+--: A row is locked before a signal of its rule is raised, so that instances raise one for each incident.
 CREATE TABLE signal_counts (
     rule    TEXT PRIMARY KEY,
     raised  {long} NOT NULL,
@@ -65,6 +66,7 @@ CREATE INDEX player_gains_by_slot ON player_gains (slot);
 ALTER TABLE activity_minutes ADD COLUMN refused {long} NOT NULL DEFAULT 0;
 
 -- refusals: first ten minutes that are not examined. conservation: first day that is not examined.
+--: refusals, the number: the first period since which refusals are recorded without a long pause; 0: unknown.
 INSERT INTO rollups (name, position, value)
 SELECT 'refusals', {now} / 600000, 0 UNION ALL SELECT 'conservation', {now} / 86400000, 0;
 
