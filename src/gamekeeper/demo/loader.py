@@ -6,8 +6,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from gamekeeper.demo import past_loads, players, sample_past, world
-from gamekeeper.demo.past import SHOP_KEY, Past
+from gamekeeper.demo import players, sample_past, world
+from gamekeeper.demo.past import LOAD, SHOP_KEY, Past, backdate_penalty
 from gamekeeper.demo.world import make_numbered_id, make_stable_id
 from gamekeeper.game.access import passwords, tokens
 from gamekeeper.game.access.changes import UserRegistered
@@ -15,7 +15,7 @@ from gamekeeper.game.accounts import accounts
 from gamekeeper.game.accounts.changes import UserBanned, UserMuted, UsersLoaded
 from gamekeeper.game.core.change import Change, Unlogged
 from gamekeeper.game.core.lookup import fold
-from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.insight import activity
 from gamekeeper.game.insight.activity import load_sessions
 from gamekeeper.game.keeper import Keeper
@@ -32,19 +32,22 @@ from gamekeeper.game.world.loads import (
     pause_gc,
 )
 from gamekeeper.ground.instants import HOUR_MS
+from gamekeeper.store.access import api_keys, security_log
 from gamekeeper.store.access.roles import Grants
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.moderation import Penalty
 from gamekeeper.store.engine import clock, database_checks
 from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.insight import activity as activity_rows
+from gamekeeper.store.insight import boards, standings
 from gamekeeper.store.players import players as stored_players
 from gamekeeper.store.players import presence
+from gamekeeper.store.world import catalogue as catalogue_rows
 from gamekeeper.store.world.catalogue import Picture
 
 BATCH_SIZE = 10_000
 TOKEN_HOURS = 24
 FIRST_STATE = "first state"  # label of the change that loads the players
-DEMO_INTENT = Intent(request_id="demo")
 
 
 Announce = Callable[[str], None]  # called with a sentence about the stage that begins
@@ -98,7 +101,7 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
 
 async def _load_batch(keeper: Keeper, numbers: range) -> None:
     try:
-        await keeper.changes.apply(DEMO_INTENT, partial(_load, numbers=numbers), lambda _: b"")
+        await keeper.changes.apply(LOAD, partial(_load, numbers=numbers), lambda _: b"")
     except Exception:  # SQLite and PostgreSQL raise different errors for a duplicate key, so look for the duplicate
         taken = await stored_players.find_taken_name(keeper.store, [_build_claims(number) for number in numbers])
         if taken is None:
@@ -162,8 +165,8 @@ async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
         written = [each for decision in logged for each in decision.changes]
         return Decision([*changes, *_build_accounts(hashes), *written], None)
 
-    past.add(start, DEMO_INTENT, create)
-    past.add(start, DEMO_INTENT, partial(_load_rest, now=now), label=FIRST_STATE)
+    past.add(start, LOAD, create)
+    past.add(start, LOAD, partial(_load_rest, now=now), label=FIRST_STATE)
     sample_past.add_past(past, now)
     announce(f"Adding the players, and {sample_past.DAYS} days of changes.")
     await past.apply()
@@ -173,25 +176,35 @@ async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
 
 
 async def _load_rest(_: Reading, now: int) -> Decision[None]:
-    """Decide on the players, which count as imported, and on what is not in the audit log.
-
-    That is guilds, pictures of items, play sessions, sign-ins, requests, and times of the past.
-    """
+    """Decide on the players, which count as imported, and on what is not in the audit log."""
     guilds, members = players.build_guilds()
     start, sessions = sample_past.find_start(now), sample_past.build_sessions(now)
-
     seen = {each.player_id: each.ended_at for each in sessions}  # sessions are sorted by time
     named = [
         (replace(player, last_online=seen.get(player.id)), state) for player, state in players.build_named_players()
     ]
-
     created = {make_stable_id("user", world.API_ACCOUNT): players.FIRST_DAY}
     for player, _state in named:  # an account is as old as its first player
         created.setdefault(player.user_id, player.created_at)
     key = SHOP_KEY._replace(created_at=start, last_used=now // HOUR_MS * HOUR_MS)
 
     async def record(tx: Writing) -> None:
+        """Store numbers of requests, sign-ins, pictures of items and boards, and set times of the past."""
         activity.record_newcomers(tx, sample_past.find_newcomers(sessions))
+        activity_rows.load_requests(tx, sample_past.build_requests(now))
+        security_log.load_sign_ins(tx, sample_past.build_sign_ins(now))
+        api_keys.insert(tx, key)  # without a text: nobody can use it
+        await tx.flush()
+        api_keys.backdate(tx, key)
+        for each in world.ITEMS:
+            catalogue_rows.save_picture(tx, each.id, draw_picture(world.DATA.pictures[each.name]))
+        for board, seasons in sample_past.build_boards(start):
+            boards.insert(tx, board)
+            for season in seasons:
+                boards.insert_season(tx, season)
+                standings.begin(tx, season.id)
+        for user_id, at in created.items():
+            users.backdate(tx, user_id, at)
 
     return Decision(
         [
@@ -201,13 +214,8 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
             load_memberships(members, ()),
             load_sessions(sessions, start),
             Unlogged(record),
-            past_loads.load_numbers(sample_past.build_requests(now), sample_past.build_sign_ins(now)),
-            past_loads.load_key(key),
-            past_loads.load_pictures(draw_pictures()),
-            past_loads.load_boards(sample_past.build_boards(start)),
-            past_loads.backdate_accounts(created),
-            past_loads.backdate_penalties(world.MUTED, start, bans=False),
-            past_loads.backdate_penalties(world.BANNED, start, bans=True),
+            *(backdate_penalty(name, start, bans=False) for name in world.MUTED),
+            *(backdate_penalty(name, start, bans=True) for name in world.BANNED),
         ],
         None,
     )
@@ -239,7 +247,7 @@ async def _set_password(keeper: Keeper, sent: str) -> None:
     async def decide(tx: Reading) -> Decision[users.User]:
         return await accounts.change_password(tx, api.id, stored, proven=None)
 
-    await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
+    await keeper.changes.apply(LOAD, decide, lambda _: b"")
 
 
 async def _load_account(keeper: Keeper, name: str) -> users.User:
@@ -253,12 +261,7 @@ PICTURE_SIDE = 16
 EDGE = world.DATA.colours["edge"]
 
 
-def draw_pictures() -> dict[str, Picture]:
-    """Draw the pictures of all items, by the item's id."""
-    return {each.id: _draw(world.DATA.pictures[each.name]) for each in world.ITEMS}
-
-
-def _draw(shapes: Sequence[str]) -> Picture:
+def draw_picture(shapes: Sequence[str]) -> Picture:
     from PIL import Image, ImageDraw  # noqa: PLC0415 - imported when the demo is filled
 
     image = Image.new("RGBA", (PICTURE_SIDE, PICTURE_SIDE))
