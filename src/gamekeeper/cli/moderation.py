@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.terminal import Database, Option, apply_change, command
+from gamekeeper.cli.terminal import Database, apply_change, command, option
 from gamekeeper.cli.users import describe_losses
 from gamekeeper.game.access import api_keys
 from gamekeeper.game.accounts import moderation
@@ -46,22 +46,22 @@ class TimeType(click.ParamType[Body]):
 
 Length = Annotated[
     Body | None,
-    Option(
+    option(
         "Duration of a ban or mute, such as 30m, 3h, 2d, 1w, '1 month' or forever.", "--for", type=TimeType("duration")
     ),
 ]
 Until = Annotated[
     Body | None,
-    Option(
+    option(
         "End of a ban or mute, such as friday, 2030-01-31 or '2030-01-31 18:00' (UTC).",
         type=TimeType("time", "until "),
     ),
 ]
 Days = Annotated[
     int | None,
-    Option("Duration of a ban or mute in days; 0: permanent.", type=click.IntRange(0, moderation.MAX_DAYS)),
+    option("Duration of a ban or mute in days; 0: permanent.", type=click.IntRange(0, moderation.MAX_DAYS)),
 ]
-Reason = Annotated[str, Option("Reason; shown by `users show`, the console and the audit log.", default="")]
+Reason = Annotated[str, option("Reason; shown by `users show`, the console and the audit log.", default="")]
 
 
 def choose_time(length: Body | None, until: Body | None, days: int | None) -> Body | None:

@@ -10,7 +10,7 @@ import click
 
 from gamekeeper.cli import terminal
 from gamekeeper.cli.commands import add_group
-from gamekeeper.cli.terminal import Argument, AsJson, Database, Option, Output, apply_change, command, escape
+from gamekeeper.cli.terminal import AsJson, Database, Output, apply_change, argument, command, escape, option
 from gamekeeper.game.access import api_keys, passwords, permissions, roles, second_factors
 from gamekeeper.game.access.api_keys import KeyLoss
 from gamekeeper.game.access.passwords import hash_for_wire
@@ -57,9 +57,9 @@ class PermissionType(RoleType):
         return value.lower() if value.lower() in permissions.ALL else super().convert(value, param, ctx)
 
 
-Permission = Annotated[str, Argument(type=PermissionType())]
-Stdin = Annotated[bool, Option("Read the password from standard input.", "--password-stdin")]
-Generated = Annotated[bool, Option("Generate a random password and print it.", "--generate-password")]
+Permission = Annotated[str, argument(type=PermissionType())]
+Stdin = Annotated[bool, option("Read the password from standard input.", "--password-stdin")]
+Generated = Annotated[bool, option("Generate a random password and print it.", "--generate-password")]
 add_group("users", "Add and list accounts, and change their permissions.")
 
 
@@ -67,27 +67,19 @@ add_group("users", "Add and list accounts, and change their permissions.")
 def add(
     name: str,
     *,
-    email: Annotated[str, Option("The account's email address.", required=True)],
-    api: Annotated[bool, Option("Allow the account to get tokens and call the API: the role api.")],
-    held: Annotated[
-        Sequence[str], Option("Role such as moderator, see `gamekeeper roles list`; repeatable.", "--staff")
-    ],
-    granted_roles: Annotated[
-        Sequence[str],
-        Option(
-            "Permission users.query, users.manage or game.link, granted directly; repeatable.",
-            "--role",
-            type=RoleType(),
-        ),
-    ],
-    powers: Annotated[
-        Sequence[str],
-        Option(
-            "Permission in the game, granted directly; repeatable.",
-            "--power",
-            type=click.Choice(["Editor", "Ban", "Kick", "Mute"], case_sensitive=False),
-        ),
-    ],
+    email: str = option("The account's email address.", required=True),
+    api: bool = option("Allow the account to get tokens and call the API: the role api."),
+    held: Sequence[str] = option("Role such as moderator, see `gamekeeper roles list`; repeatable.", "--staff"),
+    granted_roles: Sequence[str] = option(
+        "Permission users.query, users.manage or game.link, granted directly; repeatable.",
+        "--role",
+        type=RoleType(),
+    ),
+    powers: Sequence[str] = option(
+        "Permission in the game, granted directly; repeatable.",
+        "--power",
+        type=click.Choice(["Editor", "Ban", "Kick", "Mute"], case_sensitive=False),
+    ),
     from_stdin: Stdin,
     generated: Generated,
     database: Database,
@@ -148,7 +140,7 @@ async def revoke(keeper: Keeper, name: str, permission: Permission) -> str:
 
 
 @command("users api", "root on", writes=True)
-async def api(keeper: Keeper, name: str, state: Annotated[str, Argument(type=click.Choice(["on", "off"]))]) -> str:
+async def api(keeper: Keeper, name: str, state: str = argument(type=click.Choice(["on", "off"]))) -> str:
     """Switch an account's API access, the role api, on or off. Off revokes its tokens within 5 seconds."""
     return await change_roles(keeper, name, RoleRequest(give=[API]) if state == "on" else RoleRequest(take=[API]))
 
