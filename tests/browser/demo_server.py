@@ -11,7 +11,6 @@ import world as worlds
 from databases import Postgres, Sqlite
 from demo_databases import find_hour
 from gamekeeper.demo import loader
-from gamekeeper.demo.past import LOAD
 from gamekeeper.demo.world import API_ACCOUNT, DRAUGHT, KEY
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.accounts import accounts
@@ -41,7 +40,7 @@ async def fill(keeper: Keeper) -> None:
     async def register(tx: worlds.Reading) -> accounts.Decision[users.User]:
         return await accounts.register(tx, HELPER, "helper@example.test", helper, Powers(api=True))
 
-    await keeper.changes.apply(LOAD, register, lambda _: b"")
+    await keeper.changes.apply(loader.DEMO_INTENT, register, lambda _: b"")
 
 
 @cache

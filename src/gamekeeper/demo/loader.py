@@ -7,7 +7,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from gamekeeper.demo import players, sample_past, world
-from gamekeeper.demo.past import LOAD, SHOP_KEY, Past, backdate_penalty
+from gamekeeper.demo.past import DEMO_INTENT, SHOP_KEY, Past, backdate_penalty
 from gamekeeper.demo.world import make_numbered_id, make_stable_id
 from gamekeeper.game.access import passwords, tokens
 from gamekeeper.game.access.changes import UserRegistered
@@ -20,17 +20,7 @@ from gamekeeper.game.insight import activity
 from gamekeeper.game.insight.activity import load_sessions
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayersLoaded
-from gamekeeper.game.world import catalogue, logs
-from gamekeeper.game.world.loads import (
-    DROP_INDEXES,
-    PAUSE_LISTS,
-    RESUME_LISTS,
-    load_guild_variables,
-    load_guilds,
-    load_memberships,
-    load_server_variables,
-    pause_gc,
-)
+from gamekeeper.game.world import catalogue, loads, logs
 from gamekeeper.ground.instants import HOUR_MS
 from gamekeeper.store.access import api_keys, security_log
 from gamekeeper.store.access.roles import Grants
@@ -90,7 +80,7 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
 
     After an interrupted load, the next one adds the missing players, indexes and lists.
     """
-    with pause_gc():
+    with loads.pause_gc():
         for first in range(0, wanted, BATCH_SIZE):
             numbers = range(first, min(first + BATCH_SIZE, wanted))
             await _load_batch(keeper, numbers)
@@ -101,7 +91,7 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
 
 async def _load_batch(keeper: Keeper, numbers: range) -> None:
     try:
-        await keeper.changes.apply(LOAD, partial(_load, numbers=numbers), lambda _: b"")
+        await keeper.changes.apply(DEMO_INTENT, partial(_load, numbers=numbers), lambda _: b"")
     except Exception:  # SQLite and PostgreSQL raise different errors for a duplicate key, so look for the duplicate
         taken = await stored_players.find_taken_name(keeper.store, [_build_claims(number) for number in numbers])
         if taken is None:
@@ -132,9 +122,9 @@ async def _load(tx: Reading, numbers: range) -> Decision[None]:
     owned = set[str]() if untouched else await users.find_known_ids(tx, [player.user_id for player, _ in new])
     now = await clock.now(tx)
     owners = [players.build_numbered_account(player, now) for player, _ in new if player.user_id not in owned]
-    unindexed = [DROP_INDEXES] if untouched and not numbers.start else []
+    unindexed = [loads.DROP_INDEXES] if untouched and not numbers.start else []
     loaded_users = [UsersLoaded(owners)] if owners else []
-    return Decision([PAUSE_LISTS, *unindexed, *loaded_users, PlayersLoaded(new), RESUME_LISTS], None)
+    return Decision([loads.PAUSE_LISTS, *unindexed, *loaded_users, PlayersLoaded(new), loads.RESUME_LISTS], None)
 
 
 async def _find_missing(tx: Reading, numbers: range) -> list[int]:
@@ -157,7 +147,7 @@ async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
                 "This database has accounts or players that are not the demo's, so nothing was changed. Use an empty "
                 "database with --data DIR or --database URL. To serve this one, run: gamekeeper serve"
             )
-        changes: list[Change | Unlogged] = [load_server_variables(world.SERVER_VARIABLES)]
+        changes: list[Change | Unlogged] = [loads.load_server_variables(world.SERVER_VARIABLES)]
         for kind, entries in world.CATALOGUE.items():
             changes += (await catalogue.put(tx, kind, entries)).changes
         entries, trades = world.build_logs(now)
@@ -165,8 +155,8 @@ async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
         written = [each for decision in logged for each in decision.changes]
         return Decision([*changes, *_build_accounts(hashes), *written], None)
 
-    past.add(start, LOAD, create)
-    past.add(start, LOAD, partial(_load_rest, now=now), label=FIRST_STATE)
+    past.add(start, DEMO_INTENT, create)
+    past.add(start, DEMO_INTENT, partial(_load_rest, now=now), label=FIRST_STATE)
     sample_past.add_past(past, now)
     announce(f"Adding the players, and {sample_past.DAYS} days of changes.")
     await past.apply()
@@ -209,9 +199,9 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
     return Decision(
         [
             PlayersLoaded(named),
-            load_guild_variables(world.GUILD_VARIABLES),
-            load_guilds(guilds, ()),
-            load_memberships(members, ()),
+            loads.load_guild_variables(world.GUILD_VARIABLES),
+            loads.load_guilds(guilds, ()),
+            loads.load_memberships(members, ()),
             load_sessions(sessions, start),
             Unlogged(record),
             *(backdate_penalty(name, start, bans=False) for name in world.MUTED),
@@ -247,7 +237,7 @@ async def _set_password(keeper: Keeper, sent: str) -> None:
     async def decide(tx: Reading) -> Decision[users.User]:
         return await accounts.change_password(tx, api.id, stored, proven=None)
 
-    await keeper.changes.apply(LOAD, decide, lambda _: b"")
+    await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
 
 
 async def _load_account(keeper: Keeper, name: str) -> users.User:

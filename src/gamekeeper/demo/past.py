@@ -43,7 +43,7 @@ from gamekeeper.store.world.catalogue import CatalogueItem
 OWNERS = {player: account for account, held in world.ACCOUNTS.items() for player in held}
 API_ID = make_stable_id("user", world.API_ACCOUNT)
 SHOP_KEY_ID = make_stable_id("api key", world.SHOP_KEY)
-LOAD = Intent("demo")
+DEMO_INTENT = Intent("demo")
 
 
 class PastChange(NamedTuple):
@@ -121,7 +121,7 @@ class Past:
         async def record(tx: Writing) -> None:
             write(tx)
 
-        self.add(at, LOAD, make_decide(Unlogged(record)))
+        self.add(at, DEMO_INTENT, make_decide(Unlogged(record)))
 
     def find_last(self, label: str) -> int:
         """Return the last number in the audit log of the change with this label, after it was applied."""
@@ -285,7 +285,7 @@ def add_undo(past: Past, gift: GiftJob, at: int, reason: str) -> None:
     async def insert(tx: Writing) -> None:
         job_rows.insert_undos(tx, new, await job_rows.read_changes(tx, gift.id))
 
-    past.add(at, LOAD, make_decide(insert()))
+    past.add(at, DEMO_INTENT, make_decide(insert()))
     _add_start(past, gift.by, job_id, at, {"UndoOf": gift.id})
     at += START_MS
     for number in done:

@@ -116,29 +116,23 @@ FIRST_SEASON_DAYS = 30
 def build_boards(start: int) -> list[tuple[Board, Sequence[Season]]]:
     """Build the boards, from the first midnight of the demo's past on. The follower counts them."""
     middle = start + FIRST_SEASON_DAYS * DAY_MS
-    silver = _build_board("most-silver", "Most silver earned", ITEM, start, world.COIN.id, gain=True)
-    first, second = (
-        _build_season(silver, 1, "First month", start, middle),
-        _build_season(silver, 2, "Second month", middle),
-    )
-    levels = _build_board("highest-level", "Highest level", LEVEL, start)
-    played = _build_board("most-played", "Most hours played", PLAY_TIME, start)
-    return [
-        (silver, [first, second]),
-        (levels, [_build_season(levels, 1, "", start)]),
-        (played, [_build_season(played, 1, "", start)._replace(swept=ZERO_GUID)]),
-    ]
-
-
-def _build_board(
-    name: str, title: str, ranks: str, created_at: int, thing_id: str | None = None, *, gain: bool = False
-) -> Board:
-    board_id = make_stable_id("board", name)
-    return Board(board_id, name, title, ranks, thing_id, gain, hide_staff=True, public=True, created_at=created_at)
-
-
-def _build_season(board: Board, number: int, title: str, starts_at: int, ends_at: int | None = None) -> Season:
-    return Season(make_stable_id("season", f"{board.name} {number}"), board.id, number, title, starts_at, ends_at)
+    months = (("First month", start, middle), ("Second month", middle, None))
+    boards: list[tuple[Board, Sequence[Season]]] = []
+    for name, title, ranks, thing_id, periods in (
+        ("most-silver", "Most silver earned", ITEM, world.COIN.id, months),
+        ("highest-level", "Highest level", LEVEL, None, [("", start, None)]),
+        ("most-played", "Most hours played", PLAY_TIME, None, [("", start, None)]),
+    ):
+        board_id, swept = make_stable_id("board", name), ZERO_GUID if ranks == PLAY_TIME else None
+        board = Board(
+            board_id, name, title, ranks, thing_id, bool(thing_id), hide_staff=True, public=True, created_at=start
+        )
+        seasons = [
+            Season(make_stable_id("season", f"{name} {number}"), board_id, number, *period, swept=swept)
+            for number, period in enumerate(periods, 1)
+        ]
+        boards.append((board, seasons))
+    return boards
 
 
 KEEPER, MASTER, MODERATOR = Staff(world.API_ACCOUNT), *(Staff(name) for name in world.STAFF_ROLES)
