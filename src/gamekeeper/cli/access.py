@@ -7,8 +7,8 @@ import click
 
 from gamekeeper.cli import terminal
 from gamekeeper.cli.commands import add_group
-from gamekeeper.cli.terminal import Database, Output, apply_change, argument, command, option
-from gamekeeper.cli.users import PermissionType, change_roles
+from gamekeeper.cli.terminal import Database, Output, Parsed, apply_change, argument, command, option
+from gamekeeper.cli.users import PERMISSION, change_roles
 from gamekeeper.game.access import api_keys, roles, tokens
 from gamekeeper.game.access.api_keys import IssuedKey, KeyDraft, KeyEdit
 from gamekeeper.game.access.roles import RoleDraft, RoleRequest
@@ -41,33 +41,24 @@ add_group("tokens", "Issue, list and revoke access tokens.")
 add_group("keys", "Create, list, change, rotate and revoke API keys of programs.")
 
 
-class ItemType(click.ParamType[str]):
-    """The id of an item."""
-
-    name = "id"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        found = lookup.parse_guid(value)
-        if found is None:
-            self.fail(f"'{value}' is not the id of an item. {ITEM_ADVICE}", param, ctx)
-        return found
+def parse_item_id(text: str) -> str:
+    found = lookup.parse_guid(text)
+    if found is None:
+        raise click.BadParameter(f"'{text}' is not the id of an item. {ITEM_ADVICE}")
+    return found
 
 
-class QuotaType(click.ParamType[tuple[str, int]]):
-    """A quota on the command line: `ITEM_ID=MOST`, or `*=MOST` for every other item."""
-
-    name = "quota"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        item, _, most = value.partition("=")
-        item_id = EVERY_OTHER_ITEM if item == "*" else lookup.parse_guid(item)
-        if item_id is None or not most.isdecimal() or not most.isascii() or int(most) > MAX_QUOTA:
-            example = "9e2b8323-5231-5487-a8b0-017c3b453c23=1000"
-            self.fail(f"'{value}' is not a quota, such as {example}. {ITEM_ADVICE}", param, ctx)
-        return item_id, int(most)
+def parse_quota(text: str) -> tuple[str, int]:
+    """Parse a quota: `ITEM_ID=MOST`, or `*=MOST` for every other item."""
+    item, _, most = text.partition("=")
+    item_id = EVERY_OTHER_ITEM if item == "*" else lookup.parse_guid(item)
+    if item_id is None or not most.isdecimal() or not most.isascii() or int(most) > MAX_QUOTA:
+        example = "9e2b8323-5231-5487-a8b0-017c3b453c23=1000"
+        raise click.BadParameter(f"'{text}' is not a quota, such as {example}. {ITEM_ADVICE}")
+    return item_id, int(most)
 
 
-Permissions = Annotated[Sequence[str], option("Permission; repeatable.", "--permission", type=PermissionType())]
+Permissions = Annotated[Sequence[str], option("Permission; repeatable.", "--permission", type=PERMISSION)]
 KeyId = Annotated[str, argument(metavar="ID")]
 
 
@@ -94,7 +85,7 @@ async def save_role(
         "Most of an item that an account may give per UTC day: ITEM_ID=MOST, or '*=MOST' in quotes for every other "
         "item; repeatable.",
         "--quota",
-        type=QuotaType(),
+        type=Parsed("quota", parse_quota),
     ),
     no_quotas: bool = option("Remove all quotas of the role."),
     about: str | None = option("What the role is for."),
@@ -211,7 +202,9 @@ def create_key(
     days: int | None = option("Lifetime in days. [default: unlimited]", type=click.IntRange(1, 36_500)),
     addresses: Sequence[str] = option("Address or network that may use it; repeatable.", "--address"),
     per_minute: int | None = option("Requests per minute that each server process accepts.", type=click.IntRange(1)),
-    items: Sequence[str] = option("Id of an item that it may give; repeatable.", "--item", type=ItemType()),
+    items: Sequence[str] = option(
+        "Id of an item that it may give; repeatable.", "--item", type=Parsed("id", parse_item_id)
+    ),
     most_per_request: int | None = option("Most of an item in one gift.", type=click.IntRange(1)),
     most_per_day: int | None = option("Most of an item on one UTC day.", type=click.IntRange(1)),
     servers: Sequence[str] = option("Game server that it may speak for; repeatable.", "--server"),

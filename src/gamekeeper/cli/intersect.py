@@ -1,7 +1,6 @@
 """The command `import intersect`: import the data of an Intersect server."""
 
-from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import astuple
 from pathlib import Path
 
@@ -49,11 +48,13 @@ def intersect(
     changes nothing. Existing accounts and players keep what they have.
     """
     loaded = terminal.load_settings(database)
-    with _report_failures(), closing(intersect_data.open_sources(players, game, logs)) as data:
-        path = report or Path(f"intersect-report-{data.fingerprint[:REPORT_DIGITS]}.jsonl")
-        with closing(ReportFile(path, data.fingerprint)) as file, progress.show_bars() as moved:
-            run = _import(loaded, data, file, moved, database, dry=dry_run)
-        return _make_output(run)
+    try:
+        with closing(intersect_data.open_sources(players, game, logs)) as data:
+            path = report or Path(f"intersect-report-{data.fingerprint[:REPORT_DIGITS]}.jsonl")
+            with closing(ReportFile(path, data.fingerprint)) as file, progress.show_bars() as moved:
+                return _make_output(_import(loaded, data, file, moved, database, dry=dry_run))
+    except BadSource as problem:
+        terminal.fail(str(problem))
 
 
 def _import(
@@ -84,18 +85,15 @@ def _has_tables(loaded: Settings) -> bool:
     return terminal.run_with_keeper(loaded, has_tables)
 
 
-@contextmanager
-def _report_failures() -> Generator[None]:
-    try:
-        yield
-    except BadSource as problem:
-        terminal.fail(str(problem))
-
-
 def _make_output(run: ImportRun) -> Output:
     bugs = [name for name, each in run.counts.items() if each.unaccounted]  # there should be none
     warnings = [f"WARNING: not every row of {name} is accounted for. This is a bug: please report it." for name in bugs]
-    warnings += [_describe_old_entries(run)] if run.old_log_entries else []
+    if run.old_log_entries:
+        warnings.append(
+            f"WARNING: {run.old_log_entries:,} log entries are older than {run.settings.log_days} days. `gamekeeper "
+            "serve` deletes them soon after its start. To keep them, set GAMEKEEPER_LOG_DAYS to more days before, or "
+            "to 0 for all."
+        )
     facts = {
         "era": run.data.version,
         "dry_run": run.dry_run,
@@ -109,13 +107,6 @@ def _make_output(run: ImportRun) -> Output:
     shown = [f"Intersect {run.data.version}.", *terminal.format_table([HEADINGS, *rows])]
     shown += [_describe_outcome(run), f"Skipped and altered rows are listed in {run.report_path}."]
     return Output("\n".join(shown), facts, notes=warnings)
-
-
-def _describe_old_entries(run: ImportRun) -> str:
-    return (
-        f"WARNING: {run.old_log_entries:,} log entries are older than {run.settings.log_days} days. `gamekeeper serve` "
-        "deletes them soon after its start. To keep them, set GAMEKEEPER_LOG_DAYS to more days before, or to 0 for all."
-    )
 
 
 def _describe_outcome(run: ImportRun) -> str:

@@ -52,6 +52,18 @@ REPLACED: Mapping[type[Refusal], str] = {
 }
 
 
+class Parsed(click.ParamType[Any]):
+    """Type of options whose texts a function parses, which raises `click.BadParameter` for a wrong one."""
+
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - what it parses
+        del param, ctx  # click adds them to the error
+        return self._parse(value)
+
+
 def option(about: str, name: str = "", **more: Any) -> Any:  # noqa: ANN401 - click's parameters; fits any parameter
     """Declare an option as the default of a parameter: a bool is a flag, a Sequence is repeatable."""
 
@@ -149,7 +161,7 @@ def show(done: Output | str | None, *, as_json: bool) -> None:
     if isinstance(done, str):
         click.echo(done)
     elif done and as_json:
-        print_json(done.value)
+        click.echo(json.dumps(done.value, indent=2))
     elif done:
         for line in [done.shown] if isinstance(done.shown, str) else [*format_table(done.shown), *done.lines]:
             click.echo(line)
@@ -280,10 +292,6 @@ async def apply_change(keeper: Keeper, decide: Decide[T], *, dry_run: bool = Fal
 
     await keeper.changes.apply(replace(make_intent(), dry_run=dry_run), decide, keep)
     return results[-1]
-
-
-def print_json(value: object) -> None:
-    click.echo(json.dumps(value, indent=2))
 
 
 async def print_json_list(values: AsyncIterable[object]) -> None:
