@@ -181,8 +181,7 @@ def test_restore_migrates_an_older_schema(
     schema = load_migrations()
     assert loop.run_until_complete(old(url)).schema == schema[-1].number
     databases.drop(url)
-    for module in ("store.engine.migrate", "copies.restores"):
-        monkeypatch.setattr(f"gamekeeper.{module}.load_migrations", lambda: [*schema, LATER])
+    monkeypatch.setattr("gamekeeper.store.engine.migrate.load_migrations", lambda: [*schema, LATER])
     restore(file, empty_database)
     assert loop.run_until_complete(at_work(empty_database, look)) == [(ANN.id, "Meadow", 7)]
 

@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from findings import unseen
 from gamekeeper import app
 from gamekeeper.copies import backups, restores
-from gamekeeper.copies.backups import Archive, ArchiveWriter, BackupManifest, BackupTable
+from gamekeeper.copies.backups import Archive, BackupManifest, BackupTable
 from gamekeeper.copies.export_folder import ExportFolder
+from gamekeeper.copies.lines import MANIFEST, ChecksumWriter, encode_manifest
 from gamekeeper.ground import settings
 from people import COIN
 from world import World
@@ -48,12 +50,13 @@ def rewritten(
 ) -> Path:
     """Copy a backup with other rows in one table; with `truly`, also adapt the manifest's checksums."""
     tables: list[BackupTable] = []
-    with Archive(file) as archive, to.open("wb") as out, ArchiveWriter(out) as writer:
+    with Archive(file) as archive, ZipFile(to, "w", ZIP_DEFLATED) as out:
         for table in manifest.tables:
-            with writer.open_table(table.name) as page:
+            with out.open(f"{table.name}.jsonl", "w") as opened:
+                page = ChecksumWriter(opened)
                 page.write(rows if table.name == name else list(archive.read_rows(table.name, unseen)))
             tables.append(BackupTable(table.name, table.columns, page.rows, page.sha256))
-        writer.write_manifest(changed(manifest, tables=tables) if truly else manifest)
+        out.writestr(MANIFEST, encode_manifest(changed(manifest, tables=tables) if truly else manifest))
     return to
 
 

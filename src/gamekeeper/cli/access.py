@@ -7,8 +7,8 @@ import click
 
 from gamekeeper.cli import terminal
 from gamekeeper.cli.commands import add_group
-from gamekeeper.cli.terminal import Argument, Database, Option, Output, apply_change, command
-from gamekeeper.cli.users import PermissionType, change_roles
+from gamekeeper.cli.terminal import Database, Output, Parsed, apply_change, argument, command, option
+from gamekeeper.cli.users import PERMISSION, change_roles
 from gamekeeper.game.access import api_keys, roles, tokens
 from gamekeeper.game.access.api_keys import IssuedKey, KeyDraft, KeyEdit
 from gamekeeper.game.access.roles import RoleDraft, RoleRequest
@@ -41,34 +41,25 @@ add_group("tokens", "Issue, list and revoke access tokens.")
 add_group("keys", "Create, list, change, rotate and revoke API keys of programs.")
 
 
-class ItemType(click.ParamType[str]):
-    """The id of an item."""
-
-    name = "id"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        found = lookup.parse_guid(value)
-        if found is None:
-            self.fail(f"'{value}' is not the id of an item. {ITEM_ADVICE}", param, ctx)
-        return found
+def parse_item_id(text: str) -> str:
+    found = lookup.parse_guid(text)
+    if found is None:
+        raise click.BadParameter(f"'{text}' is not the id of an item. {ITEM_ADVICE}")
+    return found
 
 
-class QuotaType(click.ParamType[tuple[str, int]]):
-    """A quota on the command line: `ITEM_ID=MOST`, or `*=MOST` for every other item."""
-
-    name = "quota"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        item, _, most = value.partition("=")
-        item_id = EVERY_OTHER_ITEM if item == "*" else lookup.parse_guid(item)
-        if item_id is None or not most.isdecimal() or not most.isascii() or int(most) > MAX_QUOTA:
-            example = "9e2b8323-5231-5487-a8b0-017c3b453c23=1000"
-            self.fail(f"'{value}' is not a quota, such as {example}. {ITEM_ADVICE}", param, ctx)
-        return item_id, int(most)
+def parse_quota(text: str) -> tuple[str, int]:
+    """Parse a quota: `ITEM_ID=MOST`, or `*=MOST` for every other item."""
+    item, _, most = text.partition("=")
+    item_id = EVERY_OTHER_ITEM if item == "*" else lookup.parse_guid(item)
+    if item_id is None or not most.isdecimal() or not most.isascii() or int(most) > MAX_QUOTA:
+        example = "9e2b8323-5231-5487-a8b0-017c3b453c23=1000"
+        raise click.BadParameter(f"'{text}' is not a quota, such as {example}. {ITEM_ADVICE}")
+    return item_id, int(most)
 
 
-Permissions = Annotated[Sequence[str], Option("Permission; repeatable.", "--permission", type=PermissionType())]
-KeyId = Annotated[str, Argument(metavar="ID")]
+Permissions = Annotated[Sequence[str], option("Permission; repeatable.", "--permission", type=PERMISSION)]
+KeyId = Annotated[str, argument(metavar="ID")]
 
 
 @command("roles list", "")
@@ -90,25 +81,19 @@ async def save_role(
     name: str,
     *,
     named: Permissions,
-    quotas: Annotated[
-        Sequence[tuple[str, int]],
-        Option(
-            "Most of an item that an account may give per UTC day: ITEM_ID=MOST, or '*=MOST' in quotes for every other "
-            "item; repeatable.",
-            "--quota",
-            type=QuotaType(),
-        ),
-    ],
-    no_quotas: Annotated[bool, Option("Remove all quotas of the role.")],
-    about: Annotated[str | None, Option("What the role is for.")],
-    read_only: Annotated[
-        bool | None,
-        Option(
-            "Accounts with only such roles, and only reading permissions directly, cannot write.",
-            "--read-only/--no-read-only",
-            default=None,
-        ),
-    ],
+    quotas: Sequence[tuple[str, int]] = option(
+        "Most of an item that an account may give per UTC day: ITEM_ID=MOST, or '*=MOST' in quotes for every other "
+        "item; repeatable.",
+        "--quota",
+        type=Parsed("quota", parse_quota),
+    ),
+    no_quotas: bool = option("Remove all quotas of the role."),
+    about: str | None = option("What the role is for."),
+    read_only: bool | None = option(
+        "Accounts with only such roles, and only reading permissions directly, cannot write.",
+        "--read-only/--no-read-only",
+        default=None,
+    ),
 ) -> str:
     """Create or edit a role. With --permission or --quota, it has exactly the given ones afterwards."""
     draft = RoleDraft(about, named or None, read_only, dict(quotas) if quotas or no_quotas else None)
@@ -151,16 +136,13 @@ def _list_quotas(role: Role) -> str:
 def issue_token(
     name: str,
     *,
-    hours: Annotated[
-        int,
-        Option(
-            "Lifetime in hours.",
-            type=click.IntRange(1, 100 * YEAR_HOURS),
-            default=YEAR_HOURS,
-            show_default="8760, a year",
-        ),
-    ],
-    read_only: Annotated[bool, Option("Issue a token that can only read.")],
+    hours: int = option(
+        "Lifetime in hours.",
+        type=click.IntRange(1, 100 * YEAR_HOURS),
+        default=YEAR_HOURS,
+        show_default="8760, a year",
+    ),
+    read_only: bool = option("Issue a token that can only read."),
     database: Database,
 ) -> Output:
     """Issue a token for a service and print it. It is not shown again: only its hash is stored."""
@@ -195,7 +177,7 @@ async def list_tokens(keeper: Keeper, name: str | None) -> Output:
 
 
 @command("tokens revoke", "shop", writes=True)
-async def revoke_tokens(keeper: Keeper, name: str, token_id: Annotated[str | None, Argument(metavar="[ID]")]) -> str:
+async def revoke_tokens(keeper: Keeper, name: str, token_id: str | None = argument(metavar="[ID]")) -> str:
     """Revoke one token of an account, by its id, or all of them. Takes effect within 5 seconds."""
     user = await apply_change(
         keeper,
@@ -214,19 +196,19 @@ def _to_token_row(token: ListedToken) -> tuple[str, ...]:
 def create_key(
     name: str,
     *,
-    owner: Annotated[str, Option("Account for which the key acts.", required=True)],
-    role: Annotated[str | None, Option("Role of the key.")],
+    owner: str = option("Account for which the key acts.", required=True),
+    role: str | None = option("Role of the key."),
     named: Permissions,
-    days: Annotated[int | None, Option("Lifetime in days. [default: unlimited]", type=click.IntRange(1, 36_500))],
-    addresses: Annotated[Sequence[str], Option("Address or network that may use it; repeatable.", "--address")],
-    per_minute: Annotated[
-        int | None, Option("Requests per minute that each server process accepts.", type=click.IntRange(1))
-    ],
-    items: Annotated[Sequence[str], Option("Id of an item that it may give; repeatable.", "--item", type=ItemType())],
-    most_per_request: Annotated[int | None, Option("Most of an item in one gift.", type=click.IntRange(1))],
-    most_per_day: Annotated[int | None, Option("Most of an item on one UTC day.", type=click.IntRange(1))],
-    servers: Annotated[Sequence[str], Option("Game server that it may speak for; repeatable.", "--server")],
-    replaces: Annotated[str | None, Option("Id of a key, or account, whose Idempotency-Keys it takes over.")],
+    days: int | None = option("Lifetime in days. [default: unlimited]", type=click.IntRange(1, 36_500)),
+    addresses: Sequence[str] = option("Address or network that may use it; repeatable.", "--address"),
+    per_minute: int | None = option("Requests per minute that each server process accepts.", type=click.IntRange(1)),
+    items: Sequence[str] = option(
+        "Id of an item that it may give; repeatable.", "--item", type=Parsed("id", parse_item_id)
+    ),
+    most_per_request: int | None = option("Most of an item in one gift.", type=click.IntRange(1)),
+    most_per_day: int | None = option("Most of an item on one UTC day.", type=click.IntRange(1)),
+    servers: Sequence[str] = option("Game server that it may speak for; repeatable.", "--server"),
+    replaces: str | None = option("Id of a key, or account, whose Idempotency-Keys it takes over."),
     database: Database,
 ) -> Output:
     """Create an API key and print it. It is not shown again: only its hash is stored."""
@@ -261,9 +243,9 @@ async def list_keys(keeper: Keeper, owner: str | None) -> Output:
 def rotate_key(
     key_id: KeyId,
     *,
-    grace_minutes: Annotated[
-        int, Option("Time for the old secret.", type=click.IntRange(0, 43_200), default=0, show_default=True)
-    ],
+    grace_minutes: int = option(
+        "Time for the old secret.", type=click.IntRange(0, 43_200), default=0, show_default=True
+    ),
     database: Database,
 ) -> Output:
     """Give an API key a new secret and print it. The old one works for --grace-minutes more, in all processes."""

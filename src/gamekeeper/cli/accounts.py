@@ -4,13 +4,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
 
 import click
 
 from gamekeeper.cli import terminal
 from gamekeeper.cli.commands import add_group
-from gamekeeper.cli.terminal import Argument, Database, FilePath, Force, Option, Output, apply_change, command
+from gamekeeper.cli.terminal import Database, FilePath, Force, Output, apply_change, argument, command, option
 from gamekeeper.game.accounts import erasures, mails
 from gamekeeper.game.accounts.erasures import ErasureSummary
 from gamekeeper.game.core import lookup
@@ -48,9 +47,9 @@ async def list_mails(keeper: Keeper) -> Output:
 @command("mail show", "3f2c8a4e-… --html")
 async def show(
     keeper: Keeper,
-    mail_id: Annotated[str, Argument(metavar="ID")],
+    mail_id: str = argument(metavar="ID"),
     *,
-    as_html: Annotated[bool, Option("Show the HTML part instead of the text.", "--html")],
+    as_html: bool = option("Show the HTML part instead of the text.", "--html"),
 ) -> None:
     """Show a mail as it is sent, with its reset code while that is valid. Keep the code secret.
 
@@ -64,9 +63,9 @@ async def show(
 
 @command("mail retry", "--all")
 def retry(
-    mail_id: Annotated[str | None, Argument(metavar="[ID]")],
+    mail_id: str | None = argument(metavar="[ID]"),
     *,
-    everything: Annotated[bool, Option("Retry every unsent mail whose code is still valid.", "--all")],
+    everything: bool = option("Retry every unsent mail whose code is still valid.", "--all"),
     database: Database,
 ) -> str:
     """Retry a mail now, even if it was rejected permanently. A running server sends it within seconds."""
@@ -129,8 +128,8 @@ KEPT_DATA = (
 def delete(
     name: str,
     *,
-    yes: Annotated[bool, Option("Do not ask for confirmation.")],
-    dry_run: Annotated[bool, Option("Only report what would be erased.")],
+    yes: bool = option("Do not ask for confirmation."),
+    dry_run: bool = option("Only report what would be erased."),
     database: Database,
 ) -> None:
     """Erase an account with all personal data; NAME is its name or its id.

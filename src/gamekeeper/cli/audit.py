@@ -15,7 +15,7 @@ from gamekeeper import app
 from gamekeeper.cli import terminal
 from gamekeeper.cli.commands import add_group
 from gamekeeper.cli.moderation import Days, Length, Until, choose_time
-from gamekeeper.cli.terminal import Argument, AsJson, Database, Option, Output, apply_change, command
+from gamekeeper.cli.terminal import AsJson, Database, Output, apply_change, argument, command, option
 from gamekeeper.game.access.second_factors import read_policy
 from gamekeeper.game.audit import approval_gate, approvals
 from gamekeeper.game.audit.refusals import ApprovalRequired, NoSuchApproval
@@ -41,8 +41,8 @@ COLUMNS = ("Id", "State", "Act", "Players", "Done", "Refused", "Held", "Remainin
 ACTS = ("give_item", "take_item", "set_variable", "ban_player", "mute_player")
 FIELDS = {"duration": "Days", "minutes": "Minutes", "until": "Until"}  # field of a ban or mute → field of a job
 Answer = dict[str, Any]
-Account = Annotated[str, Option("Account that does it.", "--as", metavar="ACCOUNT", required=True)]
-Reason = Annotated[str | None, Option("Why; stored with each change.")]
+Account = Annotated[str, option("Account that does it.", "--as", metavar="ACCOUNT", required=True)]
+Reason = Annotated[str | None, option("Why; stored with each change.")]
 add_group("approvals", "List changes that need the approval of a second person, and deny one.")
 add_group(
     "bulk",
@@ -55,7 +55,7 @@ add_group(
 
 @command("approvals list", "--state waiting")
 async def list_approvals(
-    keeper: Keeper, *, state: Annotated[str | None, Option("Only this state.", type=click.Choice(STATES))]
+    keeper: Keeper, *, state: str | None = option("Only this state.", type=click.Choice(STATES))
 ) -> Output:
     """List changes that need an approval, newest first."""
     page = await approvals.load_page(keeper.store, state, query_values.START, LIST_LIMIT)
@@ -86,9 +86,9 @@ def _name_key(approval: Approval) -> str:
 @command("approvals deny", "3f2c8a4e-… --reason 'too much'", writes=True)
 async def deny(
     keeper: Keeper,
-    approval_id: Annotated[str, Argument(metavar="ID")],
+    approval_id: str = argument(metavar="ID"),
     *,
-    reason: Annotated[str | None, Option("Why; stored with the approval.")],
+    reason: str | None = option("Why; stored with the approval."),
 ) -> str:
     """Deny a change that waits for approval."""
     wanted = lookup.parse_guid(approval_id)
@@ -123,20 +123,20 @@ async def show(keeper: Keeper, job: str) -> Output:
 
 @command("bulk start", "give_item names.txt --as keeper --item 'Gold Coin' --quantity 5")
 def start(
-    act: Annotated[str, Argument(type=click.Choice(ACTS))],
-    file: Annotated[Path, Argument(type=click.Path(exists=True, dir_okay=False, path_type=Path))],
+    act: str = argument(type=click.Choice(ACTS)),
+    file: Path = argument(type=click.Path(exists=True, dir_okay=False, path_type=Path)),
     *,
     account: Account,
-    item: Annotated[str | None, Option("Name or id of an item.", metavar="NAME")],
-    quantity: Annotated[int | None, Option("Quantity for each player.", type=int)],
-    bank_overflow: Annotated[bool, Option("Put into the bank what does not fit into the inventory.")],
-    variable: Annotated[str | None, Option("Name or id of a variable.", metavar="NAME")],
-    value: Annotated[str | None, Option("New value: a number, true or false.")],
+    item: str | None = option("Name or id of an item.", metavar="NAME"),
+    quantity: int | None = option("Quantity for each player.", type=int),
+    bank_overflow: bool = option("Put into the bank what does not fit into the inventory."),
+    variable: str | None = option("Name or id of a variable.", metavar="NAME"),
+    value: str | None = option("New value: a number, true or false."),
     length: Length,
     until: Until,
     days: Days,
     reason: Reason,
-    yes: Annotated[bool, Option("Start the job. Without it, the job is only previewed.")],
+    yes: bool = option("Start the job. Without it, the job is only previewed."),
     database: Database,
 ) -> Output:
     """Create a job for the players whose names or ids are the lines of FILE. It starts only with --yes."""
@@ -202,7 +202,7 @@ def undo(
     reason: Reason,
     as_json: AsJson,
     database: Database,
-    yes: Annotated[bool, Option("Start the undo. Without it, the job is only created.")],
+    yes: bool = option("Start the undo. Without it, the job is only created."),
 ) -> None:
     """Create a job that undoes the changes of another one. It starts only with --yes."""
     done = terminal.run_on_database(

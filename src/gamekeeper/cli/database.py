@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from gamekeeper.cli import progress, terminal
 from gamekeeper.cli.commands import add_group
-from gamekeeper.cli.terminal import Database, FilePath, Force, Option, Output, command
+from gamekeeper.cli.terminal import Database, FilePath, Force, Output, command, option
 from gamekeeper.copies import backups, exports, moves, restores
 from gamekeeper.copies.backups import Archive, BackupManifest
 from gamekeeper.copies.export_folder import ExportFolder
@@ -63,7 +63,7 @@ async def _migrate(keeper: Keeper) -> list[migrations.Migration]:
 
 
 @command("doctor", "--database sqlite:///game.db")
-def doctor(*, fix: Annotated[bool, Option(FIX_HELP)], database: Database) -> Output:
+def doctor(*, fix: bool = option(FIX_HELP), database: Database) -> Output:
     """Check the database and the settings; exit code 1 if there is an error.
 
     Checks the schema, the database's integrity and its indexes. Compares the slots, spells and variables of every
@@ -157,7 +157,7 @@ def backup(file: FilePath, *, force: Force, database: Database) -> Output:
 def restore(
     file: FilePath,
     *,
-    keep_tokens: Annotated[bool, Option("Keep tokens and API keys active that were active when the backup was made.")],
+    keep_tokens: bool = option("Keep tokens and API keys active that were active when the backup was made."),
     database: Database,
 ) -> Output:
     """Create a database from a backup.
@@ -225,10 +225,8 @@ NOT_REOPENED = (
 @command("move", epilog=f"Example: {EXAMPLE}")
 def move(
     *,
-    target: Annotated[
-        str | None, Option("The empty database to move to: SQLite or PostgreSQL.", "--to", metavar="URL")
-    ],
-    reopen: Annotated[bool, Option("Move nothing. Reopen a database that a move has closed.")],
+    target: str | None = option("The empty database to move to: SQLite or PostgreSQL.", "--to", metavar="URL"),
+    reopen: bool = option("Move nothing. Reopen a database that a move has closed."),
     database: Database,
 ) -> Output | None:
     """Move everything to another database, SQLite or PostgreSQL.

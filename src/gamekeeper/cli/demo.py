@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from gamekeeper.cli import progress, serve, terminal
-from gamekeeper.cli.terminal import Option, command
+from gamekeeper.cli.terminal import command, option
 from gamekeeper.demo import game_servers, loader, players, world
 from gamekeeper.demo.world import COIN, DRAGONS
 from gamekeeper.game.keeper import Keeper
@@ -49,17 +49,12 @@ def demo(
     *,
     host: serve.Host,
     port: serve.Port,
-    data: Annotated[
-        Path | None,
-        Option(
-            "Directory of the database file.  [default: demo-data]", type=click.Path(file_okay=False, path_type=Path)
-        ),
-    ],
-    database: Annotated[str | None, Option("An empty database to use instead of a file in --data.", metavar="URL")],
-    password: Annotated[str | None, Option("Password of the demo's accounts.  [default: a new random one]")],
-    players: Annotated[
-        int, Option("Number of extra players to load.", type=click.IntRange(0, world.MAX_NAMES), default=0)
-    ],
+    data: Path | None = option(
+        "Directory of the database file.  [default: demo-data]", type=click.Path(file_okay=False, path_type=Path)
+    ),
+    database: str | None = option("An empty database to use instead of a file in --data.", metavar="URL"),
+    password: str | None = option("Password of the demo's accounts.  [default: a new random one]"),
+    players: int = option("Number of extra players to load.", type=click.IntRange(0, world.MAX_NAMES), default=0),
 ) -> None:
     """Serve a sample game.
 

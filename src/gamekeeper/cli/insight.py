@@ -1,12 +1,10 @@
 """The commands `economy` and `activity`: items in circulation, their holders, and gifts; players over time."""
 
-from typing import Annotated
-
 import click
 import msgspec
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.terminal import Database, Option, Output, command
+from gamekeeper.cli.terminal import Database, Output, Parsed, command, option
 from gamekeeper.game.core import lookup
 from gamekeeper.game.insight import activity_series, flows
 from gamekeeper.game.insight import economy_reports as reports
@@ -26,33 +24,30 @@ NOT_COMPLETE = "Some players are not counted yet: run the command again."
 EconomyReport = EconomyPage | ItemEconomy | HoldersPage | GiftsPage
 
 
-class DayType(click.ParamType[int]):
-    """A UTC day on the command line, such as 2026-11-17, or a time on it; in ms since 1970."""
+def parse_day(text: str) -> int:
+    """Parse a UTC day, such as 2026-11-17, or a time on it, to ms since 1970."""
+    try:
+        return instants.parse_typed_time(text)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(f"'{text}' is not a day, such as 2026-11-17.") from None
 
-    name = "day"
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        try:
-            return instants.parse_typed_time(value)
-        except (ValueError, OverflowError):
-            self.fail(f"'{value}' is not a day, such as 2026-11-17.", param, ctx)
+DAY = Parsed("day", parse_day)
 
 
 @command("economy", "'Gold Coin' --holders")
 def economy_(
     item: str | None,
     *,
-    holders: Annotated[bool, Option("Who has the most of the item.")],
-    variable: Annotated[str | None, Option("Who has the highest value of this variable, by name or id.")],
-    staff: Annotated[bool, Option("How much accounts and API keys gave and took.")],
-    giver: Annotated[str | None, Option("With --staff: only this account, by name or id, or API key, by id.")],
-    since: Annotated[
-        int | None, Option("First UTC day; default six days before the last one.", "--from", type=DayType())
-    ],
-    until: Annotated[int | None, Option("Last UTC day; default today.", "--to", type=DayType())],
-    page: Annotated[int, Option("Page of the list, from 0.", type=click.IntRange(min=0), default=0)],
-    limit: Annotated[int, Option("Rows per page.", type=click.IntRange(1, LIST_LIMIT), default=100)],
-    recount: Annotated[bool, Option("Count holdings and totals again, from the slots of all players.")],
+    holders: bool = option("Who has the most of the item."),
+    variable: str | None = option("Who has the highest value of this variable, by name or id."),
+    staff: bool = option("How much accounts and API keys gave and took."),
+    giver: str | None = option("With --staff: only this account, by name or id, or API key, by id."),
+    since: int | None = option("First UTC day; default six days before the last one.", "--from", type=DAY),
+    until: int | None = option("Last UTC day; default today.", "--to", type=DAY),
+    page: int = option("Page of the list, from 0.", type=click.IntRange(min=0), default=0),
+    limit: int = option("Rows per page.", type=click.IntRange(1, LIST_LIMIT), default=100),
+    recount: bool = option("Count holdings and totals again, from the slots of all players."),
     database: Database,
 ) -> Output:
     """Show items in circulation, where they come from, who has the most, and who gave how much.
@@ -161,14 +156,10 @@ ACTIVITY_HEADS = (
 async def activity_(
     keeper: Keeper,
     *,
-    step: Annotated[str, Option("Length of a row; default day.", type=click.Choice(STEPS), default="day")],
-    retention: Annotated[bool, Option("New players of each day, and how many came back.")],
-    since: Annotated[
-        int | None, Option("First UTC day or time; default some steps before the last one.", "--from", type=DayType())
-    ],
-    until: Annotated[
-        int | None, Option("Start of the last row, a UTC day or time; default now.", "--to", type=DayType())
-    ],
+    step: str = option("Length of a row; default day.", type=click.Choice(STEPS), default="day"),
+    retention: bool = option("New players of each day, and how many came back."),
+    since: int | None = option("First UTC day or time; default some steps before the last one.", "--from", type=DAY),
+    until: int | None = option("Start of the last row, a UTC day or time; default now.", "--to", type=DAY),
 ) -> Output:
     """Show numbers over time: players online, active, new and returning, play time, sign-ins, requests and errors.
 

@@ -2,12 +2,11 @@
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
 
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.terminal import Argument, Database, Output, command
+from gamekeeper.cli.terminal import Database, Output, argument, command
 from gamekeeper.ground import settings as known
 from gamekeeper.http.routes import list_operations
 
@@ -40,7 +39,7 @@ IN_CHECKOUT = Path(__file__).parents[3] / "deploy"
 
 
 @command("deploy", "./deploy")
-def deploy(folder: Annotated[Path, Argument(type=click.Path(file_okay=False, path_type=Path))]) -> None:
+def deploy(folder: Path = argument(type=click.Path(file_okay=False, path_type=Path))) -> None:
     """Write example files for systemd, HAProxy, Patroni, PgBouncer, Prometheus and Docker into FOLDER.
 
     The folder is created if it is missing. If one of the files is already there, nothing is written.

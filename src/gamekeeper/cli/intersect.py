@@ -1,31 +1,27 @@
 """The command `import intersect`: import the data of an Intersect server."""
 
-from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing
+from dataclasses import astuple
 from pathlib import Path
-from typing import Annotated
 
 import click
 import msgspec
 
 from gamekeeper.cli import progress, terminal
-from gamekeeper.cli.terminal import Database, Option, Output, command
+from gamekeeper.cli.terminal import Database, Output, command, option
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.settings import Settings
 from gamekeeper.http import keeper_builder
 from gamekeeper.intersect import data as intersect_data
 from gamekeeper.intersect import importer
-from gamekeeper.intersect.data import CountsByTable, ReportFile, SourceData
+from gamekeeper.intersect.data import ReportFile, SourceData
 from gamekeeper.intersect.import_run import ImportRun, OnProgress
 from gamekeeper.intersect.sources import BadSource
 from gamekeeper.store.engine import copies
 
-REPORT = "intersect-report-{}.jsonl"
 REPORT_DIGITS = 8  # digits of the source's fingerprint in the report's default file name
 HEADINGS = ("table", "rows", "empty slots", "imported", "existing", "skipped")
 SOURCE = "FILE|URL"
-
-
 URL = "mysql://user:password@host/database."
 
 
@@ -34,18 +30,15 @@ URL = "mysql://user:password@host/database."
 )
 def intersect(
     *,
-    players: Annotated[str, Option(f"playerdata.db, or {URL}", required=True, metavar=SOURCE)],
-    game: Annotated[str, Option(f"gamedata.db, or {URL}", required=True, metavar=SOURCE)],
-    logs: Annotated[str | None, Option(f"logging.db, or {URL} Optional.", metavar=SOURCE)],
-    dry_run: Annotated[bool, Option("Only report what would be imported. Changes and creates no database.")],
-    report: Annotated[
-        Path | None,
-        Option(
-            "File (JSON Lines) that lists every row which was skipped or altered. "
-            f"[default: {REPORT.format('NUMBER')}, the same number for the same source]",
-            type=click.Path(dir_okay=False, path_type=Path),
-        ),
-    ],
+    players: str = option(f"playerdata.db, or {URL}", required=True, metavar=SOURCE),
+    game: str = option(f"gamedata.db, or {URL}", required=True, metavar=SOURCE),
+    logs: str | None = option(f"logging.db, or {URL} Optional.", metavar=SOURCE),
+    dry_run: bool = option("Only report what would be imported. Changes and creates no database."),
+    report: Path | None = option(
+        "File (JSON Lines) that lists every row which was skipped or altered. "
+        "[default: intersect-report-NUMBER.jsonl, the same number for the same source]",
+        type=click.Path(dir_okay=False, path_type=Path),
+    ),
     database: Database,
 ) -> Output:
     """Import an Intersect server: accounts with their passwords, players with all their items, and the catalogue.
@@ -55,11 +48,13 @@ def intersect(
     changes nothing. Existing accounts and players keep what they have.
     """
     loaded = terminal.load_settings(database)
-    with _report_failures(), closing(intersect_data.open_sources(players, game, logs)) as data:
-        path = report or Path(REPORT.format(data.fingerprint[:REPORT_DIGITS]))
-        with closing(ReportFile(path, data.fingerprint)) as file, progress.show_bars() as moved:
-            run = _import(loaded, data, file, moved, database, dry=dry_run)
-        return _make_output(run)
+    try:
+        with closing(intersect_data.open_sources(players, game, logs)) as data:
+            path = report or Path(f"intersect-report-{data.fingerprint[:REPORT_DIGITS]}.jsonl")
+            with closing(ReportFile(path, data.fingerprint)) as file, progress.show_bars() as moved:
+                return _make_output(_import(loaded, data, file, moved, database, dry=dry_run))
+    except BadSource as problem:
+        terminal.fail(str(problem))
 
 
 def _import(
@@ -90,18 +85,15 @@ def _has_tables(loaded: Settings) -> bool:
     return terminal.run_with_keeper(loaded, has_tables)
 
 
-@contextmanager
-def _report_failures() -> Generator[None]:
-    try:
-        yield
-    except BadSource as problem:
-        terminal.fail(str(problem))
-
-
 def _make_output(run: ImportRun) -> Output:
-    bugs = _find_unaccounted(run.counts)
+    bugs = [name for name, each in run.counts.items() if each.unaccounted]  # there should be none
     warnings = [f"WARNING: not every row of {name} is accounted for. This is a bug: please report it." for name in bugs]
-    warnings += [_describe_old_entries(run)] if run.old_log_entries else []
+    if run.old_log_entries:
+        warnings.append(
+            f"WARNING: {run.old_log_entries:,} log entries are older than {run.settings.log_days} days. `gamekeeper "
+            "serve` deletes them soon after its start. To keep them, set GAMEKEEPER_LOG_DAYS to more days before, or "
+            "to 0 for all."
+        )
     facts = {
         "era": run.data.version,
         "dry_run": run.dry_run,
@@ -111,29 +103,10 @@ def _make_output(run: ImportRun) -> Output:
         "old_log_entries": run.old_log_entries,
         "do_not_add_up": bugs,
     }
-    shown = [f"Intersect {run.data.version}.", *terminal.format_table([HEADINGS, *_list_rows(run.counts)])]
+    rows = [(name, *map("{:,}".format, astuple(each))) for name, each in run.counts.items() if each.rows]
+    shown = [f"Intersect {run.data.version}.", *terminal.format_table([HEADINGS, *rows])]
     shown += [_describe_outcome(run), f"Skipped and altered rows are listed in {run.report_path}."]
     return Output("\n".join(shown), facts, notes=warnings)
-
-
-def _describe_old_entries(run: ImportRun) -> str:
-    return (
-        f"WARNING: {run.old_log_entries:,} log entries are older than {run.settings.log_days} days. `gamekeeper serve` "
-        "deletes them soon after its start. To keep them, set GAMEKEEPER_LOG_DAYS to more days before, or to 0 for all."
-    )
-
-
-def _list_rows(counts: CountsByTable) -> list[tuple[str, ...]]:
-    return [
-        (name, *(f"{number:,}" for number in (each.rows, each.empty, each.taken, each.there, each.left)))
-        for name, each in counts.items()
-        if each.rows
-    ]
-
-
-def _find_unaccounted(counts: CountsByTable) -> list[str]:
-    """Return the tables of an import whose row counts do not add up. There should be none."""
-    return [name for name, each in counts.items() if each.unaccounted]
 
 
 def _describe_outcome(run: ImportRun) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.terminal import Database, Option, apply_change, command
+from gamekeeper.cli.terminal import Database, Parsed, apply_change, command, option
 from gamekeeper.cli.users import describe_losses
 from gamekeeper.game.access import api_keys
 from gamekeeper.game.accounts import moderation
@@ -24,44 +24,41 @@ from gamekeeper.store.engine.interface import Reading
 
 T = TypeVar("T")
 Body = Mapping[str, str | int]  # the one field of a ban or mute that says how long it lasts
+Rule = Callable[[Reading, ModerationRequest], Coroutine[Any, Any, Decision[str]]]
 PERMANENT: Body = {"duration": 0}
 
 
-class TimeType(click.ParamType[Body]):
-    """A typed time. `begin`: a word that it may leave out, because the name of the option says the same."""
+def parse_typed_time(text: str, begin: str = "") -> Body:
+    """Parse a typed time. `begin`: a word that it may leave out, because the name of the option says the same."""
+    from gamekeeper.console.accounts.moderation import list_understood, parse_time  # noqa: PLC0415 - loads slowly
 
-    def __init__(self, name: str, begin: str = "") -> None:
-        self.name = name
-        self.begin = begin
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Body:
-        from gamekeeper.console.accounts.moderation import list_understood, parse_time  # noqa: PLC0415 - loads slowly
-
-        typed = parse_time(f"{self.begin}{value.removeprefix(self.begin)}", datetime.now(UTC))
-        if typed is None:
-            problem = "is not understood, is not in the future, or is more than 100 years away."
-            self.fail(f"'{value}' {problem} {list_understood()}", param, ctx)
-        return typed
+    typed = parse_time(f"{begin}{text.removeprefix(begin)}", datetime.now(UTC))
+    if typed is None:
+        problem = "is not understood, is not in the future, or is more than 100 years away."
+        raise click.BadParameter(f"'{text}' {problem} {list_understood()}")
+    return typed
 
 
 Length = Annotated[
     Body | None,
-    Option(
-        "Duration of a ban or mute, such as 30m, 3h, 2d, 1w, '1 month' or forever.", "--for", type=TimeType("duration")
+    option(
+        "Duration of a ban or mute, such as 30m, 3h, 2d, 1w, '1 month' or forever.",
+        "--for",
+        type=Parsed("duration", parse_typed_time),
     ),
 ]
 Until = Annotated[
     Body | None,
-    Option(
+    option(
         "End of a ban or mute, such as friday, 2030-01-31 or '2030-01-31 18:00' (UTC).",
-        type=TimeType("time", "until "),
+        type=Parsed("time", partial(parse_typed_time, begin="until ")),
     ),
 ]
 Days = Annotated[
     int | None,
-    Option("Duration of a ban or mute in days; 0: permanent.", type=click.IntRange(0, moderation.MAX_DAYS)),
+    option("Duration of a ban or mute in days; 0: permanent.", type=click.IntRange(0, moderation.MAX_DAYS)),
 ]
-Reason = Annotated[str, Option("Reason; shown by `users show`, the console and the audit log.", default="")]
+Reason = Annotated[str, option("Reason; shown by `users show`, the console and the audit log.", default="")]
 
 
 def choose_time(length: Body | None, until: Body | None, days: int | None) -> Body | None:
@@ -72,35 +69,20 @@ def choose_time(length: Body | None, until: Body | None, days: int | None) -> Bo
     return given[0] if given else None
 
 
-def describe_time(body: Body) -> str:
-    """Describe a duration or an end, such as "for 2 hours"."""
-    from gamekeeper.console.frame import formats  # noqa: PLC0415 - as above
-
-    return formats.describe_duration(body)
-
-
-def read_time(body: Body) -> tuple[int, int | None]:
-    """Return a duration in minutes (0: permanent), and an end in milliseconds."""
-    if until := body.get("until"):
-        return 0, parse_instant(str(until))
-    return int(body.get("minutes", 0)) or int(body.get("duration", 0)) * moderation.DAY_MINUTES, None
-
-
 @command("users ban", 'Mallory --days 7 --reason "sold stolen items"')
 def ban(name: str, *, length: Length, until: Until, days: Days, reason: Reason, database: Database) -> str:
     """Ban an account, permanently without --for, --until or --days.
 
     Its tokens are revoked, and it gets no new ones while the ban lasts.
     """
-    body = choose_time(length, until, days) or PERMANENT
     losses = list[api_keys.KeyLoss]()
 
-    async def decide(tx: Reading) -> Decision[str]:
+    async def decide(tx: Reading, order: ModerationRequest) -> Decision[str]:
         losses[:] = await api_keys.find_keys_stopped_by_ban(tx, await lookup.find_user(tx, name))
-        return await moderation.ban(tx, _make_order(name, body, reason))
+        return await moderation.ban(tx, order)
 
-    banned = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
-    return "\n".join((f"Banned {banned} {describe_time(body)}.", *describe_losses(losses)))
+    done = _impose(database, "Banned", decide, name, choose_time(length, until, days), reason)
+    return "\n".join((done, *describe_losses(losses)))
 
 
 @command("users unban", "Mallory", writes=True)
@@ -113,10 +95,7 @@ async def unban(keeper: Keeper, name: str) -> str:
 @command("users mute", "Mallory --for 3h --reason shouting")
 def mute(name: str, *, length: Length, until: Until, days: Days, reason: Reason, database: Database) -> str:
     """Mute an account, permanently without --for, --until or --days. The game server is informed over the game link."""
-    body = choose_time(length, until, days) or PERMANENT
-    decide = partial(moderation.mute, order=_make_order(name, body, reason))
-    muted = terminal.run_on_database(database, lambda keeper: apply_change(keeper, decide), final=True)
-    return f"Muted {muted} {describe_time(body)}."
+    return _impose(database, "Muted", moderation.mute, name, choose_time(length, until, days), reason)
 
 
 @command("users unmute", "Mallory", writes=True)
@@ -126,9 +105,20 @@ async def unmute(keeper: Keeper, name: str) -> str:
     return f"Unmuted {unmuted}."
 
 
-def _make_order(name: str, body: Body, reason: str) -> ModerationRequest:
-    minutes, until = read_time(body)
-    return ModerationRequest(name, minutes, reason, until=until)
+def _impose(database: str | None, done: str, rule: Rule, name: str, time: Body | None, reason: str) -> str:
+    """Ban or mute an account, permanently without a time. Return what was done, as text."""
+    from gamekeeper.console.frame import formats  # noqa: PLC0415 - as above
+
+    body = time or PERMANENT
+    minutes = int(body.get("minutes", 0)) or int(body.get("duration", 0)) * moderation.DAY_MINUTES
+    until = parse_instant(str(body["until"])) if "until" in body else None
+    order = ModerationRequest(name, minutes, reason, until=until)
+
+    async def apply(keeper: Keeper) -> str:
+        return await apply_change(keeper, lambda tx: rule(tx, order))
+
+    user = terminal.run_on_database(database, apply, final=True)
+    return f"{done} {user} {formats.describe_duration(body)}."
 
 
 @command("users suspend", "ann", writes=True)

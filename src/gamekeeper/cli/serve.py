@@ -20,7 +20,7 @@ from granian.http import HTTP1Settings
 from granian.server import MPServer
 
 from gamekeeper.cli import terminal
-from gamekeeper.cli.terminal import Database, Option, command
+from gamekeeper.cli.terminal import Database, command, option
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import log
 from gamekeeper.ground.settings import BadSetting, Settings
@@ -43,8 +43,8 @@ def check_certificate(settings: Settings) -> None:
         return
     if not settings.tls_cert or not settings.tls_key:
         raise BadSetting(MISSING_OPTION.format(missing="--tls-key" if settings.tls_cert else "--tls-cert"))
-    for option, file in (("--tls-cert", settings.tls_cert), ("--tls-key", settings.tls_key)):
-        _require_readable(option, Path(file))
+    for name, file in (("--tls-cert", settings.tls_cert), ("--tls-key", settings.tls_key)):
+        _require_readable(name, Path(file))
     try:
         # load the key with an empty password: otherwise OpenSSL would prompt for one on the terminal
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_cert, settings.tls_key, password="")
@@ -52,11 +52,11 @@ def check_certificate(settings: Settings) -> None:
         raise BadSetting(_describe_error(settings, error)) from None
 
 
-def _require_readable(option: str, file: Path) -> None:
+def _require_readable(name: str, file: Path) -> None:
     try:
         file.open("rb").close()
     except OSError as error:
-        raise BadSetting(f"{option} {file} cannot be read: {error.strerror}.") from None
+        raise BadSetting(f"{name} {file} cannot be read: {error.strerror}.") from None
 
 
 def _describe_error(settings: Settings, error: ssl.SSLError) -> str:
@@ -89,8 +89,8 @@ WAKE_SECONDS = 0.5
 SWITCH_SECONDS = 0.0005
 
 
-Host = Annotated[str | None, Option("Address to listen on.  [default: GAMEKEEPER_HOST, or 127.0.0.1]")]
-Port = Annotated[int | None, Option("Port.  [default: GAMEKEEPER_PORT, or 5400]", type=click.IntRange(1, 65535))]
+Host = Annotated[str | None, option("Address to listen on.  [default: GAMEKEEPER_HOST, or 127.0.0.1]")]
+Port = Annotated[int | None, option("Port.  [default: GAMEKEEPER_PORT, or 5400]", type=click.IntRange(1, 65535))]
 
 
 @command("serve", "--database sqlite:///game.db --port 5400")
@@ -99,18 +99,13 @@ def serve(
     *,
     host: Host,
     port: Port,
-    workers: Annotated[
-        int | None,
-        Option(
-            "Processes; more than one needs PostgreSQL.  [default: GAMEKEEPER_WORKERS, or 1]", type=click.IntRange(1)
-        ),
-    ],
-    tls_cert: Annotated[
-        str | None, Option("Serve HTTPS with this certificate chain.  [default: GAMEKEEPER_TLS_CERT]", metavar="FILE")
-    ],
-    tls_key: Annotated[
-        str | None, Option("The certificate's private key.  [default: GAMEKEEPER_TLS_KEY]", metavar="FILE")
-    ],
+    workers: int | None = option(
+        "Processes; more than one needs PostgreSQL.  [default: GAMEKEEPER_WORKERS, or 1]", type=click.IntRange(1)
+    ),
+    tls_cert: str | None = option(
+        "Serve HTTPS with this certificate chain.  [default: GAMEKEEPER_TLS_CERT]", metavar="FILE"
+    ),
+    tls_key: str | None = option("The certificate's private key.  [default: GAMEKEEPER_TLS_KEY]", metavar="FILE"),
 ) -> None:
     """Serve the API.
 

@@ -1,6 +1,7 @@
 """Shared by all commands: how they are declared, opening a keeper, output as text or JSON, error messages.
 
 A command is a function with `@command`: its parameters are the arguments, its keyword-only parameters the options.
+Their defaults declare them, by `option(…)` or `argument(…)`; one that several commands have is an `Annotated` type.
 One that begins with a keeper runs on a database, and gets the option --database. One that returns an `Output` gets
 the option --json.
 """
@@ -51,44 +52,52 @@ REPLACED: Mapping[type[Refusal], str] = {
 }
 
 
-class Option:
-    """Declares an option, in `Annotated`: a bool is a flag, a Sequence is repeatable. `more`: as click takes it."""
+class Parsed(click.ParamType[Any]):
+    """Type of options whose texts a function parses, which raises `click.BadParameter` for a wrong one."""
 
-    def __init__(self, about: str, name: str = "", **more: Any) -> None:  # noqa: ANN401 - click's parameters
-        self._about = about
-        self._name = name
-        self._more = more
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+        self.name = name
+        self._parse = parse
 
-    def build(self, parameter: str, kind: Any) -> click.Parameter:  # noqa: ANN401 - an annotation
-        names = [self._name or f"--{parameter.replace('_', '-')}", parameter]
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - what it parses
+        del param, ctx  # click adds them to the error
+        return self._parse(value)
+
+
+def option(about: str, name: str = "", **more: Any) -> Any:  # noqa: ANN401 - click's parameters; fits any parameter
+    """Declare an option as the default of a parameter: a bool is a flag, a Sequence is repeatable."""
+
+    def build(parameter: str, kind: object) -> click.Parameter:
+        names = [name or f"--{parameter.replace('_', '-')}", parameter]
         shape = {"is_flag": True} if kind is bool else {"multiple": get_origin(kind) is Sequence}
-        return click.Option(names, help=self._about, **{**shape, **self._more})
+        return click.Option(names, help=about, **{**shape, **more})
+
+    return build
 
 
-class Argument:
-    """Declares an argument that differs from a text: a Sequence takes one or more, one with None is optional."""
+def argument(**more: Any) -> Any:  # noqa: ANN401 - as above
+    """Declare an argument that differs from a text: a Sequence takes one or more, one with None is optional."""
 
-    def __init__(self, **more: Any) -> None:  # noqa: ANN401 - click's parameters
-        self._more = more
-
-    def build(self, parameter: str, kind: Any) -> click.Parameter:  # noqa: ANN401 - an annotation
+    def build(parameter: str, kind: object) -> click.Parameter:
         shape: dict[str, Any] = {
             "nargs": -1 if get_origin(kind) is Sequence else 1,
             "required": NoneType not in get_args(kind),
         }
-        return click.Argument([parameter], **{**shape, **self._more})
+        return click.Argument([parameter], **{**shape, **more})
+
+    return build
 
 
 Database = Annotated[
     str | None,
-    Option(
+    option(
         "sqlite:///file.db or postgresql://user@host/name.  [default: GAMEKEEPER_DATABASE, or sqlite:///gamekeeper.db]",
         metavar="URL",
     ),
 ]
-FilePath = Annotated[Path, Argument(type=click.Path(path_type=Path))]
-Force = Annotated[bool, Option("Overwrite FILE if it exists.")]
-AsJson = Annotated[bool, Option("Print JSON.", "--json")]
+FilePath = Annotated[Path, argument(type=click.Path(path_type=Path))]
+Force = Annotated[bool, option("Overwrite FILE if it exists.")]
+AsJson = Annotated[bool, option("Print JSON.", "--json")]
 
 
 class Output(NamedTuple):
@@ -111,13 +120,13 @@ def command(
 
     def register(work: F) -> F:
         signature = inspect.signature(work)
-        declared = {name: each.annotation for name, each in signature.parameters.items()}
-        on_keeper = declared.pop("keeper", None) is Keeper
+        declared = {name: (each.annotation, each.default) for name, each in signature.parameters.items()}
+        on_keeper = declared.pop("keeper", None) is not None
         prints_json = Output in (signature.return_annotation, *get_args(signature.return_annotation))
-        database = {"database": Database} if on_keeper else {}
+        database = {"database": (Database, inspect.Parameter.empty)} if on_keeper else {}
         if prints_json and "database" in declared:
             database = {"database": declared.pop("database")}
-        declared |= ({"as_json": AsJson} if prints_json else {}) | database
+        declared |= ({"as_json": (AsJson, inspect.Parameter.empty)} if prints_json else {}) | database
 
         def run(as_json: bool = False, **given: Any) -> None:  # noqa: ANN401,FBT001,FBT002 - click passes options by name
             if not prints_json and "as_json" in declared:
@@ -132,7 +141,7 @@ def command(
         REGISTERED[path] = click.Command(
             path.rpartition(" ")[2],
             callback=run,
-            params=[_build_parameter(name, annotation) for name, annotation in declared.items()],
+            params=[_build_parameter(name, *each) for name, each in declared.items()],
             help=work.__doc__,
             epilog=epilog or (None if example is None else f"Example: gamekeeper {path} {example}".rstrip()),
         )
@@ -141,11 +150,10 @@ def command(
     return register
 
 
-def _build_parameter(name: str, annotation: Any) -> click.Parameter:  # noqa: ANN401 - an annotation
-    if get_origin(annotation) is Annotated:
-        kind, declaration = get_args(annotation)
-        return declaration.build(name, kind)
-    return Argument().build(name, annotation)
+def _build_parameter(name: str, kind: Any, build: Any) -> click.Parameter:  # noqa: ANN401 - annotation and default
+    if get_origin(kind) is Annotated:
+        kind, build = get_args(kind)
+    return (argument() if build is inspect.Parameter.empty else build)(name, kind)
 
 
 def show(done: Output | str | None, *, as_json: bool) -> None:
@@ -153,7 +161,7 @@ def show(done: Output | str | None, *, as_json: bool) -> None:
     if isinstance(done, str):
         click.echo(done)
     elif done and as_json:
-        print_json(done.value)
+        click.echo(json.dumps(done.value, indent=2))
     elif done:
         for line in [done.shown] if isinstance(done.shown, str) else [*format_table(done.shown), *done.lines]:
             click.echo(line)
@@ -284,10 +292,6 @@ async def apply_change(keeper: Keeper, decide: Decide[T], *, dry_run: bool = Fal
 
     await keeper.changes.apply(replace(make_intent(), dry_run=dry_run), decide, keep)
     return results[-1]
-
-
-def print_json(value: object) -> None:
-    click.echo(json.dumps(value, indent=2))
 
 
 async def print_json_list(values: AsyncIterable[object]) -> None:

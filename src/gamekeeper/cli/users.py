@@ -10,7 +10,7 @@ import click
 
 from gamekeeper.cli import terminal
 from gamekeeper.cli.commands import add_group
-from gamekeeper.cli.terminal import Argument, AsJson, Database, Option, Output, apply_change, command, escape
+from gamekeeper.cli.terminal import AsJson, Database, Output, Parsed, apply_change, argument, command, escape, option
 from gamekeeper.game.access import api_keys, passwords, permissions, roles, second_factors
 from gamekeeper.game.access.api_keys import KeyLoss
 from gamekeeper.game.access.passwords import hash_for_wire
@@ -34,32 +34,25 @@ PAGE_SIZE = 500  # accounts that `users list` reads per query
 CONTROL = "Cc"  # Unicode category of control characters: line breaks, NUL, tab
 
 
-class RoleType(click.ParamType[str]):
-    name = "role"
-    known: Sequence[str] = (*permissions.POWER_ROLES,)
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        found = permissions.find_role(value)
-        if found is None:
-            self.fail(f"'{value}' is not a {self.name}. Choose one of {', '.join(self.known)}.", param, ctx)
-        return found
+def parse_role(text: str, name: str = "role", known: Iterable[str] = permissions.POWER_ROLES) -> str:
+    found = permissions.find_role(text)
+    if found is None:
+        raise click.BadParameter(f"'{text}' is not a {name}. Choose one of {', '.join(known)}.")
+    return found
 
 
-class PermissionType(RoleType):
-    """A permission. Those that older versions knew are also accepted by their old names, such as ban."""
-
-    name = "permission"
-    known = (*permissions.PERMISSIONS,)
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value.lower() in permissions.POWERS:
-            return permissions.COLUMNS[value.lower()]
-        return value.lower() if value.lower() in permissions.ALL else super().convert(value, param, ctx)
+def parse_permission(text: str) -> str:
+    """Parse a permission. Those that older versions knew are also accepted by their old names, such as ban."""
+    name = text.lower()
+    if name in permissions.POWERS:
+        return permissions.COLUMNS[name]
+    return name if name in permissions.ALL else parse_role(text, "permission", permissions.PERMISSIONS)
 
 
-Permission = Annotated[str, Argument(type=PermissionType())]
-Stdin = Annotated[bool, Option("Read the password from standard input.", "--password-stdin")]
-Generated = Annotated[bool, Option("Generate a random password and print it.", "--generate-password")]
+PERMISSION = Parsed("permission", parse_permission)
+Permission = Annotated[str, argument(type=PERMISSION)]
+Stdin = Annotated[bool, option("Read the password from standard input.", "--password-stdin")]
+Generated = Annotated[bool, option("Generate a random password and print it.", "--generate-password")]
 add_group("users", "Add and list accounts, and change their permissions.")
 
 
@@ -67,27 +60,19 @@ add_group("users", "Add and list accounts, and change their permissions.")
 def add(
     name: str,
     *,
-    email: Annotated[str, Option("The account's email address.", required=True)],
-    api: Annotated[bool, Option("Allow the account to get tokens and call the API: the role api.")],
-    held: Annotated[
-        Sequence[str], Option("Role such as moderator, see `gamekeeper roles list`; repeatable.", "--staff")
-    ],
-    granted_roles: Annotated[
-        Sequence[str],
-        Option(
-            "Permission users.query, users.manage or game.link, granted directly; repeatable.",
-            "--role",
-            type=RoleType(),
-        ),
-    ],
-    powers: Annotated[
-        Sequence[str],
-        Option(
-            "Permission in the game, granted directly; repeatable.",
-            "--power",
-            type=click.Choice(["Editor", "Ban", "Kick", "Mute"], case_sensitive=False),
-        ),
-    ],
+    email: str = option("The account's email address.", required=True),
+    api: bool = option("Allow the account to get tokens and call the API: the role api."),
+    held: Sequence[str] = option("Role such as moderator, see `gamekeeper roles list`; repeatable.", "--staff"),
+    granted_roles: Sequence[str] = option(
+        "Permission users.query, users.manage or game.link, granted directly; repeatable.",
+        "--role",
+        type=Parsed("role", parse_role),
+    ),
+    powers: Sequence[str] = option(
+        "Permission in the game, granted directly; repeatable.",
+        "--power",
+        type=click.Choice(["Editor", "Ban", "Kick", "Mute"], case_sensitive=False),
+    ),
     from_stdin: Stdin,
     generated: Generated,
     database: Database,
@@ -148,7 +133,7 @@ async def revoke(keeper: Keeper, name: str, permission: Permission) -> str:
 
 
 @command("users api", "root on", writes=True)
-async def api(keeper: Keeper, name: str, state: Annotated[str, Argument(type=click.Choice(["on", "off"]))]) -> str:
+async def api(keeper: Keeper, name: str, state: str = argument(type=click.Choice(["on", "off"]))) -> str:
     """Switch an account's API access, the role api, on or off. Off revokes its tokens within 5 seconds."""
     return await change_roles(keeper, name, RoleRequest(give=[API]) if state == "on" else RoleRequest(take=[API]))
 

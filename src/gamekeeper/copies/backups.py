@@ -11,7 +11,7 @@ import tempfile
 import zlib
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Annotated, NamedTuple, Self
+from typing import IO, Annotated, Self
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import msgspec
@@ -32,7 +32,7 @@ from gamekeeper.copies.lines import (
     stop_on_cancel,
     translate_write_errors,
 )
-from gamekeeper.doctor.audit import MAX_CHANGE, YEAR_MS
+from gamekeeper.doctor.audit import find_range
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock, copies
 from gamekeeper.store.engine.interface import Row, Snapshot, Store
@@ -75,27 +75,6 @@ class BackupManifest(msgspec.Struct, frozen=True):
     @property
     def rows(self) -> int:
         return sum(table.rows for table in self.tables)
-
-
-class ArchiveWriter:
-    """Writes a backup file. The manifest comes last; a file without a manifest is not a valid backup."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._zip = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL)
-
-    @contextlib.contextmanager
-    def open_table(self, name: str) -> Generator[ChecksumWriter]:
-        with self._zip.open(_name_file(name), "w", force_zip64=True) as file:
-            yield ChecksumWriter(file)
-
-    def write_manifest(self, manifest: BackupManifest) -> None:
-        self._zip.writestr(MANIFEST, encode_manifest(manifest))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._zip.close()
 
 
 class Archive(CopyFiles):
@@ -141,27 +120,25 @@ class Archive(CopyFiles):
 
     def read_rows(self, table: str, progress: CopyProgress) -> Generator[Row]:
         made, done = next(each for each in self.manifest.tables if each.name == table), 0
-        limits = _find_limits(made, self.manifest.made_at)
+        # The clock of a machine may have been wrong for a while: so times may be later than the backup
+        ranges = [find_range(table, column, self.manifest.made_at) for column in made.columns]
+        limits = [(position, allowed) for position, allowed in enumerate(ranges) if allowed]
         decoder: msgspec.json.Decoder[Row] = msgspec.json.Decoder(tuple[(StoredValue,) * len(made.columns)])
         for lines in cut_at_lines(self._read_pieces(table)):
             try:
                 some = decoder.decode_lines(lines)
             except ValueError as error:
                 raise _build_damage_error(self.path, f"the table {table!r} has a wrong row: {error}") from error
-            for limit in limits:
-                self._require_limit(table, limit, some)
+            for position, allowed in limits:
+                for row in some:
+                    if isinstance(row[position], int) and row[position] not in allowed:
+                        why = f"has {made.columns[position]!r} {row[position]}: not {allowed[0]} to {allowed[-1]}"
+                        raise _build_damage_error(self.path, f"a row of the table {table!r} {why}")
             yield from some
             done += len(some)
             progress(table, done, made.rows)
         if done != made.rows:
             raise _build_damage_error(self.path, f"the table {table!r} has {done} rows instead of {made.rows}")
-
-    def _require_limit(self, table: str, limit: "_Limit", rows: Iterable[Row]) -> None:
-        for row in rows:
-            value = row[limit.position]
-            if isinstance(value, int) and not limit.least <= value <= limit.most:
-                why = f"a row of the table {table!r} has {limit.column!r} {value}: not {limit.least} to {limit.most}"
-                raise _build_damage_error(self.path, why)
 
     def _require_names(self) -> None:
         """Refuse names that no table or column has, before they are printed, and repeated ones."""
@@ -187,27 +164,6 @@ class Archive(CopyFiles):
     def _read_pieces(self, table: str) -> Iterator[bytes]:
         with _translate_read_errors(self.path), self._zip.open(_name_file(table)) as file:
             yield from read_pieces(file)
-
-
-class _Limit(NamedTuple):
-    column: str
-    position: int
-    least: int
-    most: int
-
-
-def _find_limits(table: BackupTable, made_at: int) -> list[_Limit]:
-    """Return the limits of values that would make a restored database unusable.
-
-    Change numbers and the clock continue after the largest ones. The clock of a machine may have been wrong for a
-    while: so times may be later than the backup, but not by more than a year.
-    """
-    times, numbers = (0, made_at + YEAR_MS), (1, MAX_CHANGE)
-    limits = {
-        "ledger": {"seq": numbers, "at": times},
-        "tokens": {"issued_at": times, "last_used": times},
-    }.get(table.name, {})
-    return [_Limit(name, table.columns.index(name), *limits[name]) for name in limits if name in table.columns]
 
 
 def _name_file(table: str) -> str:
@@ -305,19 +261,20 @@ def _sync_and_close(file: IO[bytes]) -> None:
 
 
 async def _copy_database(tx: Snapshot, engine: str, file: IO[bytes], progress: CopyProgress) -> BackupManifest:
-    with ArchiveWriter(file) as writer:
+    with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL) as archive:
         names = [name for name in await copies.list_tables(tx) if name not in LEFT_OUT]
-        tables = [await _copy_table(tx, writer, name, progress) for name in names]
+        tables = [await _copy_table(tx, archive, name, progress) for name in names]
         made_at, last = await clock.now(tx), await ledger.read_last(tx)
         migrations = list((await read_applied(tx)).values())
         manifest = BackupManifest(FORMAT, __version__, engine, made_at, last, migrations, tables)
-        writer.write_manifest(manifest)
+        archive.writestr(MANIFEST, encode_manifest(manifest))  # last: a file without it is not a valid backup
     return manifest
 
 
-async def _copy_table(tx: Snapshot, writer: ArchiveWriter, name: str, progress: CopyProgress) -> BackupTable:
+async def _copy_table(tx: Snapshot, archive: ZipFile, name: str, progress: CopyProgress) -> BackupTable:
     columns = await copies.read_columns(tx, name)
-    with writer.open_table(name) as page:
+    with archive.open(_name_file(name), "w", force_zip64=True) as file:
+        page = ChecksumWriter(file)
         async for rows in copies.read_rows(tx, name, columns):
             page.write(rows)
             progress(name, page.rows, None)

@@ -17,6 +17,7 @@ from gamekeeper.copies.lines import (
     CopyFiles,
     CopyProgress,
     LineChecksum,
+    T,
     cut_at_lines,
     parse_manifest,
     read_pieces,
@@ -25,16 +26,6 @@ from gamekeeper.game.core import lookup
 from gamekeeper.ground.instants import format_instant, parse_instant
 from gamekeeper.store.engine import schema
 from gamekeeper.store.engine.migrate import AppliedMigration
-
-TIME, TRUTH, JSON, GUID, PLAIN = "time", "truth", "json", "guid", "plain"
-_WORDS = {"boolean": TRUTH, "json": JSON, "document": JSON, "guid": GUID}
-_TYPES: Mapping[str, Any] = {
-    TIME: str | int | None,
-    TRUTH: bool,
-    JSON: msgspec.Raw,
-    GUID: str | None,
-    PLAIN: str | int | None,
-}
 
 
 class NestedTable(NamedTuple):
@@ -91,21 +82,29 @@ class ExportManifest(msgspec.Struct, frozen=True):
     files: list[ExportFile]
 
 
-def classify_columns(table: str, columns: Sequence[str]) -> dict[str, str]:
-    """Return the JSON format of each database column in an export: time, truth (boolean), json, guid or plain."""
+class Kind(NamedTuple):
+    """How the values of a column are written to JSON, and read from it."""
+
+    type: Any
+    write: Callable[[Any], object]
+    read: Callable[[Any], Any]
+
+
+def classify_columns(table: str, columns: Sequence[str]) -> dict[str, Kind]:
+    """Return the kind of each database column in an export."""
     words = schema.read_column_types(table)
     return {column: _classify(column, words.get(column, "")) for column in columns}
 
 
-def _classify(column: str, word: str) -> str:
+def _classify(column: str, word: str) -> Kind:
     if column == "buffs":  # the column `buffs` holds a JSON list as text
-        return JSON
-    return TIME if schema.is_time(column, word) else _WORDS.get(word, PLAIN)
+        return _JSON
+    return _TIME if schema.is_time(column, word) else _KINDS.get(word, _PLAIN)
 
 
-def format_row(row: Sequence[Any], kinds: Mapping[str, str]) -> dict[str, object]:
+def format_row(row: Sequence[Any], kinds: Mapping[str, Kind]) -> dict[str, object]:
     return {
-        column: value if value is None or kind not in _SPELL else _SPELL[kind](value)
+        column: None if value is None else kind.write(value)
         for (column, kind), value in zip(kinds.items(), row, strict=True)
     }
 
@@ -142,14 +141,17 @@ def _read_guid(value: str | None) -> str | None:
     return value
 
 
-_SPELL: Mapping[str, Callable[[Any], object]] = {TIME: _format_time, TRUTH: bool, JSON: _format_document}
-_READ: Mapping[str, Callable[[Any], Any]] = {
-    TIME: _read_time,
-    TRUTH: int,
-    JSON: _read_json,
-    GUID: _read_guid,
-    PLAIN: lambda value: value,
-}
+def _keep(value: T) -> T:
+    return value
+
+
+_TIME = Kind(str | int | None, _format_time, _read_time)
+_JSON = Kind(msgspec.Raw, _format_document, _read_json)
+_TRUTH = Kind(bool, bool, int)
+_GUID = Kind(str | None, _keep, _read_guid)
+_PLAIN = Kind(str | int | None, _keep, _keep)
+# placeholder type of schema.sql → kind
+_KINDS = {"boolean": _TRUTH, "json": _JSON, "document": _JSON, "guid": _GUID}
 
 
 class ExportFolder(CopyFiles):
@@ -233,7 +235,6 @@ class _TableReader:
         parts = [part for part in NESTED_TABLES.get(file.noun, ()) if part.table in file.columns]
         self._part = next((part for part in parts if part.table == table), None)
         self._kinds = classify_columns(table, file.columns[table])
-        self._read = [_READ[kind] for kind in self._kinds.values()]
         fields = [
             *_define_fields(file.noun, file.columns[file.noun]),
             *(_define_nested_field(part, file.columns) for part in parts),
@@ -252,13 +253,12 @@ class _TableReader:
     def _read_values(self, line: Any, owner: str | None = None) -> list[Any]:  # noqa: ANN401 - the same
         owned_by = self._part.owner if self._part else ""
         return [
-            owner if column == owned_by else read(getattr(line, column))
-            for column, read in zip(self._kinds, self._read, strict=True)
+            owner if column == owned_by else kind.read(getattr(line, column)) for column, kind in self._kinds.items()
         ]
 
 
 def _define_fields(table: str, columns: Sequence[str]) -> list[tuple[str, Any]]:
-    return [(column, _TYPES[kind]) for column, kind in classify_columns(table, columns).items()]
+    return [(column, kind.type) for column, kind in classify_columns(table, columns).items()]
 
 
 def _define_nested_field(part: NestedTable, columns: Mapping[str, Sequence[str]]) -> tuple[str, Any]:

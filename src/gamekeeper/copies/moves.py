@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 from gamekeeper.copies import restores
 from gamekeeper.copies.lines import BadCopy, CopyProgress, T, TableChecksum, TableSource, wait_for_outcome
@@ -43,19 +43,14 @@ class TableStream(TableSource):
         self._given: queue.Queue[list[copies.CopiedRow]] = queue.Queue(MAX_BATCHES)
         self._stopped = threading.Event()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
+    def close(self) -> None:
+        """Stop the other side."""
         self._stopped.set()
 
     def note_receiver_done(self, receiving: Future[Any]) -> None:
         """Stop the sender: the receiver has finished or failed. Callback of the receiver's future."""
         if receiving.cancelled() or receiving.exception():
-            self.stop()
+            self.close()
         self._asked.put(None)
 
     def require_running(self) -> None:
@@ -74,8 +69,8 @@ class TableStream(TableSource):
     async def send_tables(self, tx: Transaction) -> None:
         while (table := self._wait(self._asked.get)) is not None:
             async for rows in copies.read_rows(tx, table, self._forms[table]):
-                self._put(rows)
-            self._put(_END)
+                self._wait(partial(self._given.put, rows))
+            self._wait(partial(self._given.put, _END))
 
     # --- receiver
 
@@ -94,9 +89,6 @@ class TableStream(TableSource):
         )
 
     # ---
-
-    def _put(self, rows: list[copies.CopiedRow]) -> None:
-        self._wait(partial(self._given.put, rows))
 
     def _wait(self, act: Callable[..., T]) -> T:
         while True:
@@ -132,7 +124,7 @@ async def move(keeper: Keeper, target: Settings, progress: CopyProgress) -> dict
         stream = TableStream(mover)
         await migrate.block_writes(tx)
         await stream.announce_tables(tx, LEFT_OUT)
-        with ThreadPoolExecutor(1) as pool, stream:
+        with ThreadPoolExecutor(1) as pool, contextlib.closing(stream):
             receiving = pool.submit(_receive, target, stream, UNFINISHED.format(**words), progress)
             receiving.add_done_callback(stream.note_receiver_done)
             # the sender raises MoveStopped if the receiver failed: receiving.result() raises the receiver's own error

@@ -28,21 +28,19 @@ from gamekeeper.ground.settings import Settings
 from gamekeeper.http import keeper_builder
 from gamekeeper.store.accounts import mails
 from gamekeeper.store.core import ledger, ordered_lists
-from gamekeeper.store.engine import copies, database_checks
+from gamekeeper.store.engine import copies, database_checks, migrate
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Row, Writing
-from gamekeeper.store.engine.migrate import (
-    CLAIM,
-    MIGRATIONS_TABLE,
-    apply_missing,
-    load_migrations,
-    read_applied,
-    require_known,
-)
 from gamekeeper.store.insight import activity
 from gamekeeper.store.players import presence
 from gamekeeper.store.world import logs
 
-EPOCH, LISTS, ROLES, ROLLUPS = "epoch", "lists", "roles", "rollups"
+LISTS = "lists"
+# tables into which the migrations insert rows → statements that delete these: a copy has its own
+CLEARED = {
+    "epoch": (copies.SQL.clear_epoch,),
+    "roles": (copies.SQL.clear_role_permissions, copies.SQL.clear_roles),
+    "rollups": (activity.SQL.clear,),
+}
 
 
 @contextlib.contextmanager
@@ -89,7 +87,7 @@ def _require_no_file(file: Path) -> None:
 
 async def _require_empty(tx: Reading) -> None:
     there = await copies.list_tables(tx)
-    if not there or (there == [MIGRATIONS_TABLE] and not await read_applied(tx)):
+    if not there or (there == [migrate.MIGRATIONS_TABLE] and not await migrate.read_applied(tx)):
         return
     raise BadCopy(
         "This database is not empty; it was not changed. Stop the servers that use it, create an empty database "
@@ -103,11 +101,11 @@ async def fill_database(
     """Create the source's schema, fill and verify its tables, then migrate. Return the checksum of each table."""
     await _require_empty(tx)
     numbers = {each.number for each in origin.migrations}
-    await apply_missing(tx, engine, [each for each in load_migrations() if each.number in numbers])
+    await migrate.apply_missing(tx, engine, [each for each in migrate.load_migrations() if each.number in numbers])
     sums = await _fill_tables(tx, origin, progress)
     for table, wanted in sums.items():
         await _read_back(tx, table, origin.columns[table], wanted, progress)
-    await apply_missing(tx, engine, load_migrations())
+    await migrate.apply_missing(tx, engine, migrate.load_migrations())
     await logs.recount(tx)
     await copies.continue_ledger(tx)
     return sums
@@ -169,12 +167,8 @@ async def _fill_table(tx: Writing, origin: TableSource, table: str, progress: Co
     columns, forms = origin.columns[table], await copies.read_columns(tx, table)
     if forms.keys() != set(columns):
         raise origin.build_mismatch_error(table)
-    if table == EPOCH:
-        await copies.clear_epoch(tx)
-    if table == ROLES:
-        await copies.clear_roles(tx)
-    if table == ROLLUPS:
-        await tx.returning(activity.SQL.clear)  # the migrations insert checkpoints, and a copy has its own
+    for statement in CLEARED.get(table, ()):
+        await tx.returning(statement)
     given = TableChecksum()
     numbers = await copies.find_number_columns(tx, table)
     with contextlib.closing(origin.read_rows(table, progress)) as rows:
@@ -228,7 +222,7 @@ async def restore(keeper: Keeper, archive: Archive, progress: CopyProgress, *, k
 
     Return whether indexes and lists were rebuilt too (False after a Ctrl-C).
     """
-    require_known(archive.migrations, load_migrations(), "backup")
+    migrate.require_known(archive.migrations, migrate.load_migrations(), "backup")
     progress = stop_on_cancel(progress)
 
     async def work(tx: Writing) -> None:
@@ -236,7 +230,7 @@ async def restore(keeper: Keeper, archive: Archive, progress: CopyProgress, *, k
         archive.require_last_change(await ledger.read_last(tx))
         await _reset_restored(tx, archive.manifest.made_at, keep_tokens=keep_tokens)
 
-    await wait_for_outcome(keeper.store.write(work, CLAIM))
+    await wait_for_outcome(keeper.store.write(work, migrate.CLAIM))
     return await rebuild_derived(keeper)
 
 
@@ -258,7 +252,7 @@ async def import_folder(
 
     Return the checksum of each table, and whether indexes and lists were rebuilt too (False after a Ctrl-C).
     """
-    require_known(folder.migrations, load_migrations(), "export")
+    migrate.require_known(folder.migrations, migrate.load_migrations(), "export")
     progress = stop_on_cancel(progress)
 
     async def work(tx: Writing) -> dict[str, TableChecksum]:
@@ -268,5 +262,5 @@ async def import_folder(
         await presence.end_open_sessions(tx, parse_instant(folder.manifest.made_at))  # an export has no presence
         return sums
 
-    sums = await wait_for_outcome(keeper.store.write(work, CLAIM))
+    sums = await wait_for_outcome(keeper.store.write(work, migrate.CLAIM))
     return sums, await rebuild_derived(keeper)

@@ -6,8 +6,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from gamekeeper.demo import past_loads, players, sample_past, world
-from gamekeeper.demo.past import SHOP_KEY, Past
+from gamekeeper.demo import players, sample_past, world
+from gamekeeper.demo.past import DEMO_INTENT, SHOP_KEY, Past, backdate_penalty
 from gamekeeper.demo.world import make_numbered_id, make_stable_id
 from gamekeeper.game.access import passwords, tokens
 from gamekeeper.game.access.changes import UserRegistered
@@ -15,36 +15,29 @@ from gamekeeper.game.accounts import accounts
 from gamekeeper.game.accounts.changes import UserBanned, UserMuted, UsersLoaded
 from gamekeeper.game.core.change import Change, Unlogged
 from gamekeeper.game.core.lookup import fold
-from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.insight import activity
 from gamekeeper.game.insight.activity import load_sessions
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayersLoaded
-from gamekeeper.game.world import catalogue, logs
-from gamekeeper.game.world.loads import (
-    DROP_INDEXES,
-    PAUSE_LISTS,
-    RESUME_LISTS,
-    load_guild_variables,
-    load_guilds,
-    load_memberships,
-    load_server_variables,
-    pause_gc,
-)
+from gamekeeper.game.world import catalogue, loads, logs
 from gamekeeper.ground.instants import HOUR_MS
+from gamekeeper.store.access import api_keys, security_log
 from gamekeeper.store.access.roles import Grants
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.moderation import Penalty
 from gamekeeper.store.engine import clock, database_checks
 from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.insight import activity as activity_rows
+from gamekeeper.store.insight import boards, standings
 from gamekeeper.store.players import players as stored_players
 from gamekeeper.store.players import presence
+from gamekeeper.store.world import catalogue as catalogue_rows
 from gamekeeper.store.world.catalogue import Picture
 
 BATCH_SIZE = 10_000
 TOKEN_HOURS = 24
 FIRST_STATE = "first state"  # label of the change that loads the players
-DEMO_INTENT = Intent(request_id="demo")
 
 
 Announce = Callable[[str], None]  # called with a sentence about the stage that begins
@@ -87,7 +80,7 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
 
     After an interrupted load, the next one adds the missing players, indexes and lists.
     """
-    with pause_gc():
+    with loads.pause_gc():
         for first in range(0, wanted, BATCH_SIZE):
             numbers = range(first, min(first + BATCH_SIZE, wanted))
             await _load_batch(keeper, numbers)
@@ -129,9 +122,9 @@ async def _load(tx: Reading, numbers: range) -> Decision[None]:
     owned = set[str]() if untouched else await users.find_known_ids(tx, [player.user_id for player, _ in new])
     now = await clock.now(tx)
     owners = [players.build_numbered_account(player, now) for player, _ in new if player.user_id not in owned]
-    unindexed = [DROP_INDEXES] if untouched and not numbers.start else []
+    unindexed = [loads.DROP_INDEXES] if untouched and not numbers.start else []
     loaded_users = [UsersLoaded(owners)] if owners else []
-    return Decision([PAUSE_LISTS, *unindexed, *loaded_users, PlayersLoaded(new), RESUME_LISTS], None)
+    return Decision([loads.PAUSE_LISTS, *unindexed, *loaded_users, PlayersLoaded(new), loads.RESUME_LISTS], None)
 
 
 async def _find_missing(tx: Reading, numbers: range) -> list[int]:
@@ -154,7 +147,7 @@ async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
                 "This database has accounts or players that are not the demo's, so nothing was changed. Use an empty "
                 "database with --data DIR or --database URL. To serve this one, run: gamekeeper serve"
             )
-        changes: list[Change | Unlogged] = [load_server_variables(world.SERVER_VARIABLES)]
+        changes: list[Change | Unlogged] = [loads.load_server_variables(world.SERVER_VARIABLES)]
         for kind, entries in world.CATALOGUE.items():
             changes += (await catalogue.put(tx, kind, entries)).changes
         entries, trades = world.build_logs(now)
@@ -173,41 +166,46 @@ async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
 
 
 async def _load_rest(_: Reading, now: int) -> Decision[None]:
-    """Decide on the players, which count as imported, and on what is not in the audit log.
-
-    That is guilds, pictures of items, play sessions, sign-ins, requests, and times of the past.
-    """
+    """Decide on the players, which count as imported, and on what is not in the audit log."""
     guilds, members = players.build_guilds()
     start, sessions = sample_past.find_start(now), sample_past.build_sessions(now)
-
     seen = {each.player_id: each.ended_at for each in sessions}  # sessions are sorted by time
     named = [
         (replace(player, last_online=seen.get(player.id)), state) for player, state in players.build_named_players()
     ]
-
     created = {make_stable_id("user", world.API_ACCOUNT): players.FIRST_DAY}
     for player, _state in named:  # an account is as old as its first player
         created.setdefault(player.user_id, player.created_at)
     key = SHOP_KEY._replace(created_at=start, last_used=now // HOUR_MS * HOUR_MS)
 
     async def record(tx: Writing) -> None:
+        """Store numbers of requests, sign-ins, pictures of items and boards, and set times of the past."""
         activity.record_newcomers(tx, sample_past.find_newcomers(sessions))
+        activity_rows.load_requests(tx, sample_past.build_requests(now))
+        security_log.load_sign_ins(tx, sample_past.build_sign_ins(now))
+        api_keys.insert(tx, key)  # without a text: nobody can use it
+        await tx.flush()
+        api_keys.backdate(tx, key)
+        for each in world.ITEMS:
+            catalogue_rows.save_picture(tx, each.id, draw_picture(world.DATA.pictures[each.name]))
+        for board, seasons in sample_past.build_boards(start):
+            boards.insert(tx, board)
+            for season in seasons:
+                boards.insert_season(tx, season)
+                standings.begin(tx, season.id)
+        for user_id, at in created.items():
+            users.backdate(tx, user_id, at)
 
     return Decision(
         [
             PlayersLoaded(named),
-            load_guild_variables(world.GUILD_VARIABLES),
-            load_guilds(guilds, ()),
-            load_memberships(members, ()),
+            loads.load_guild_variables(world.GUILD_VARIABLES),
+            loads.load_guilds(guilds, ()),
+            loads.load_memberships(members, ()),
             load_sessions(sessions, start),
             Unlogged(record),
-            past_loads.load_numbers(sample_past.build_requests(now), sample_past.build_sign_ins(now)),
-            past_loads.load_key(key),
-            past_loads.load_pictures(draw_pictures()),
-            past_loads.load_boards(sample_past.build_boards(start)),
-            past_loads.backdate_accounts(created),
-            past_loads.backdate_penalties(world.MUTED, start, bans=False),
-            past_loads.backdate_penalties(world.BANNED, start, bans=True),
+            *(backdate_penalty(name, start, bans=False) for name in world.MUTED),
+            *(backdate_penalty(name, start, bans=True) for name in world.BANNED),
         ],
         None,
     )
@@ -253,12 +251,7 @@ PICTURE_SIDE = 16
 EDGE = world.DATA.colours["edge"]
 
 
-def draw_pictures() -> dict[str, Picture]:
-    """Draw the pictures of all items, by the item's id."""
-    return {each.id: _draw(world.DATA.pictures[each.name]) for each in world.ITEMS}
-
-
-def _draw(shapes: Sequence[str]) -> Picture:
+def draw_picture(shapes: Sequence[str]) -> Picture:
     from PIL import Image, ImageDraw  # noqa: PLC0415 - imported when the demo is filled
 
     image = Image.new("RGBA", (PICTURE_SIDE, PICTURE_SIDE))

@@ -1,14 +1,13 @@
 """Write changes and bulk jobs of the demo's past: through the rules and the write path, with earlier times."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from gamekeeper.demo import past_loads, world
-from gamekeeper.demo.past_loads import finish_job, load_job, refuse_target
+from gamekeeper.demo import world
 from gamekeeper.demo.world import make_stable_id
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.game.accounts import moderation
@@ -18,7 +17,7 @@ from gamekeeper.game.audit import bulk_jobs
 from gamekeeper.game.audit import undo as game_undo
 from gamekeeper.game.audit.bulk_jobs import UNDO, JobDetails, record_result
 from gamekeeper.game.audit.changes import BulkJobChanged
-from gamekeeper.game.core.change import Actor, Change, Codec, Step, Unlogged
+from gamekeeper.game.core.change import Actor, Change, Codec, Step, Unlogged, unlogged
 from gamekeeper.game.core.player import INVENTORY, Capacity
 from gamekeeper.game.core.refusals import InventoryFull
 from gamekeeper.game.core.writes import Decide, Decision, Intent
@@ -30,16 +29,21 @@ from gamekeeper.game.world import link
 from gamekeeper.game.world.link import PlayerReport
 from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.ground.settings import Settings
+from gamekeeper.store.access import security_log
 from gamekeeper.store.access.api_keys import ApiKey, KeyLimits
+from gamekeeper.store.accounts import moderation as penalties
 from gamekeeper.store.accounts.moderation import Penalty
 from gamekeeper.store.accounts.notes import NewNote, Subject
-from gamekeeper.store.audit.bulk_jobs import RUNNING, WAITING, NewJob, NewTarget
+from gamekeeper.store.audit import bulk_jobs as job_rows
+from gamekeeper.store.audit.bulk_jobs import FINISHED, REFUSED, RUNNING, WAITING, NewJob, NewTarget, TargetResult
+from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Locking, Writing
 from gamekeeper.store.world.catalogue import CatalogueItem
 
 OWNERS = {player: account for account, held in world.ACCOUNTS.items() for player in held}
 API_ID = make_stable_id("user", world.API_ACCOUNT)
 SHOP_KEY_ID = make_stable_id("api key", world.SHOP_KEY)
+DEMO_INTENT = Intent("demo")
 
 
 class PastChange(NamedTuple):
@@ -85,9 +89,9 @@ class Past:
 
     def __init__(self, keeper: Keeper, now: int) -> None:
         self._keeper = keeper
-        self._now = now
+        self._now = now  # before the load: events of the security log since then are of the change that is applied
         self._changes: list[PastChange] = []
-        self._numbers: dict[str, list[int]] = {}  # label of a change → its numbers in the audit log
+        self._numbers: dict[str, Sequence[int]] = {}  # label of a change → its numbers in the audit log
         self.room: Capacity = read_capacity(keeper.settings)
 
     @property
@@ -100,10 +104,24 @@ class Past:
 
     def add(self, at: int, intent: Intent, decide: Decide[Any], label: str = "", step: Step | None = None) -> None:
         """Add a change; `label` names it for an undo, and `step` stores the result of a bulk job's target."""
-        numbers = self._numbers.setdefault(label, []) if label else []
-        self._changes.append(
-            PastChange(at, replace(intent, step=past_loads.make_step(at, self._now, numbers, step)), decide)
-        )
+
+        def record(tx: Writing, appended: Sequence[int], approval_id: str | None) -> None:
+            ledger.set_time(tx, appended, at)
+            security_log.backdate(tx, self._now, at)
+            if label:
+                self._numbers[label] = [*appended]
+            if step:
+                step.record(tx, appended, approval_id)
+
+        self._changes.append(PastChange(at, replace(intent, step=Step(_begin, record, is_approved=True)), decide))
+
+    def load(self, at: int, write: Callable[[Writing], None]) -> None:
+        """Add rows that are not in the audit log."""
+
+        async def record(tx: Writing) -> None:
+            write(tx)
+
+        self.add(at, DEMO_INTENT, make_decide(Unlogged(record)))
 
     def find_last(self, label: str) -> int:
         """Return the last number in the audit log of the change with this label, after it was applied."""
@@ -157,8 +175,7 @@ class Past:
 
         async def decide(tx: Locking) -> Decision[Any]:
             decision = await (moderation.ban if bans else moderation.mute)(tx, order)
-            backdate = past_loads.backdate_penalties([account], at, bans=bans)
-            return replace(decision, changes=[*decision.changes, backdate])
+            return replace(decision, changes=[*decision.changes, backdate_penalty(account, at, bans=bans)])
 
         self.add(at, by.make_intent(at, reason), decide)
 
@@ -174,6 +191,11 @@ class Past:
     def tag(self, at: int, by: Staff, player: str, *tags: str) -> None:
         subject = Subject(make_stable_id("user", OWNERS[player]), make_stable_id("player", player))
         self.add(at, by.make_intent(at, None), make_decide(TagsSet(subject, (), tags)))
+
+
+@unlogged
+async def backdate_penalty(tx: Writing, account: str, at: int, *, bans: bool) -> None:
+    (penalties.backdate_ban if bans else penalties.backdate_mute)(tx, make_stable_id("user", account), at)
 
 
 def make_decide(*changes: Change | Unlogged) -> Decide[None]:
@@ -238,19 +260,19 @@ def add_gift(past: Past, gift: GiftJob) -> None:
         *(len(gift.players), 0, 0, gift.at),
     )
     targets = [NewTarget(WAITING, make_stable_id("player", player), None) for player in gift.players]
-    past.add(gift.at, Intent("demo"), make_decide(load_job(new, targets)))
+    past.load(gift.at, lambda tx: job_rows.insert(tx, new, targets))
     _add_start(past, gift.by, gift.id, gift.at, {"ItemId": gift.item.id, "Each": gift.quantity})
     at = gift.at + START_MS
     for number, player in enumerate(gift.players, 1):
         at += EACH_MS
         if player in gift.full:
             full = InventoryFull(place=INVENTORY, room=0, wanted=gift.quantity)
-            past.add(at, Intent("demo"), make_decide(refuse_target(gift.id, number, full)))
+            refused = TargetResult(REFUSED, code=full.code, problem=full.message)
+            past.load(at, partial(job_rows.set_target, job_id=gift.id, number=number, result=refused))
             continue
         intent, step = Intent(REQUEST.format(gift.id), gift.by.id, reason=gift.reason), _make_step(gift.id, number)
         past.give(at, intent, player, gift.item, gift.quantity, f"{gift.id} {number}", step)
-    end = at + EACH_MS
-    past.add(end, Intent("demo"), make_decide(finish_job(gift.id, end)))
+    _add_end(past, gift.id, at + EACH_MS)
 
 
 def add_undo(past: Past, gift: GiftJob, at: int, reason: str) -> None:
@@ -258,14 +280,18 @@ def add_undo(past: Past, gift: GiftJob, at: int, reason: str) -> None:
     job_id = make_stable_id("bulk job", f"undo of {gift.name}")
     done = [number for number, player in enumerate(gift.players, 1) if player not in gift.full]
     new = NewJob(job_id, UNDO, "{}", reason, gift.by.id, None, gift.id, len(done), 0, 0, at)
-    past.add(at, Intent("demo"), make_decide(load_job(new, None)))
+
+    @unlogged
+    async def insert(tx: Writing) -> None:
+        job_rows.insert_undos(tx, new, await job_rows.read_changes(tx, gift.id))
+
+    past.add(at, DEMO_INTENT, make_decide(insert()))
     _add_start(past, gift.by, job_id, at, {"UndoOf": gift.id})
-    for place, number in enumerate(done, 1):
-        past.undo(
-            at + START_MS + place * EACH_MS, gift.by, f"{gift.id} {number}", reason, _make_step(job_id, number), job_id
-        )
-    end = at + START_MS + (len(done) + 1) * EACH_MS
-    past.add(end, Intent("demo"), make_decide(finish_job(job_id, end)))
+    at += START_MS
+    for number in done:
+        at += EACH_MS
+        past.undo(at, gift.by, f"{gift.id} {number}", reason, _make_step(job_id, number), job_id)
+    _add_end(past, job_id, at + EACH_MS)
 
 
 def _add_start(past: Past, by: Staff, job_id: str, created_at: int, details: dict[str, object]) -> None:
@@ -278,8 +304,14 @@ def _add_start(past: Past, by: Staff, job_id: str, created_at: int, details: dic
     past.add(at, by.make_intent(at, None), decide)
 
 
-def _make_step(job_id: str, number: int) -> Step:
-    async def begin(_: Writing) -> None:
-        """Nothing to check: the demo is loaded by one process."""
+def _add_end(past: Past, job_id: str, at: int) -> None:
+    past.load(at, lambda tx: job_rows.stop(tx, job_id, FINISHED, at))
+    past.load(at, lambda tx: job_rows.backdate_undos(tx, job_id, at))
 
-    return Step(begin, partial(record_result, job_id=job_id, number=number), is_approved=True)
+
+def _make_step(job_id: str, number: int) -> Step:
+    return Step(_begin, partial(record_result, job_id=job_id, number=number), is_approved=True)
+
+
+async def _begin(_: Writing) -> None:
+    """Nothing to check: the demo is loaded by one process, which has the database for itself."""

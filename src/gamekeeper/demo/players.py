@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from hashlib import blake2b
 from random import Random
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 from gamekeeper.demo import world
 from gamekeeper.demo.world import make_numbered_id, make_numbered_name, make_stable_id
@@ -31,18 +31,7 @@ STRONGBOX_LEVEL = 45
 FIRST_DAY = 1_735_689_600_000  # 2025-01-01 in ms: creation of the first demo player
 LAST_DAY = 1_767_225_600_000  # 2026-01-01 in ms: later than every last log-in of a demo player
 SIZES = read_capacity(Settings())
-
-
-class Dice(Protocol):
-    """The methods of `random.Random` that the generator of demo players uses."""
-
-    def random(self) -> float: ...
-
-    def randrange(self, stop: int, /) -> int: ...
-
-    def randint(self, a: int, b: int, /) -> int: ...
-
-    def choice(self, seq: Sequence[T], /) -> T: ...
+BAG_SIZES = {item.id: item.bag_slots for item in world.ITEMS}
 
 
 class HashDice:
@@ -67,6 +56,9 @@ class HashDice:
     def choice(self, seq: Sequence[T], /) -> T:
         self._left, thrown = divmod(self._left, len(seq))
         return seq[thrown]
+
+
+Dice = Random | HashDice
 
 
 class DemoSample(NamedTuple):
@@ -120,9 +112,10 @@ def _build_named(number: int, name: str, account: str) -> FullPlayer:
     worn = [dice.choice(world.HELMETS), dice.choice(world.ARMORS), kind.weapon]
     worn += [dice.choice(world.SHIELDS), dice.choice(world.BOOTS)] if level > HIGHEST_LEVEL // 4 else []
     player = _build_player(dice, who, level, kind, worn)
+    slots = _fill_slots(dice, name, level, worn)
     return player, PlayerState(
-        slots=_fill_slots(dice, name, level, worn),
-        bags=_list_bag_sizes(name, level),
+        slots=slots,
+        bags={stack.bag_id: BAG_SIZES[stack.item_id] for stack in slots.values() if stack.bag_id},
         spells={slot: spell.id for slot, spell in enumerate(kind.spells[: 1 + level // 10])},
         variables=_choose_variables(dice, level),
     )
@@ -197,17 +190,6 @@ def _fill_slots(dice: Random, name: str, level: int, worn: Sequence[CatalogueIte
         slots[_make_bag_id(name, "pack"), 6] = Stack(world.POUCH.id, 1, pouch)
         slots |= {(pouch, 0): Stack(world.HERB.id, 40), (pouch, 1): Stack(world.KEY.id, 1)}
     return slots
-
-
-def _list_bag_sizes(name: str, level: int) -> dict[str, int]:
-    bags = {_make_bag_id(name, "strongbox"): world.CHEST.bag_slots} if level >= STRONGBOX_LEVEL else {}
-    if name == world.FULLEST:
-        return {}
-    if name in world.WITH_A_PACK:
-        bags[_make_bag_id(name, "pack")] = world.PACK.bag_slots
-    if name == world.BUSIEST:
-        bags[_make_bag_id(name, "pouch")] = world.POUCH.bag_slots
-    return bags
 
 
 def _make_bag_id(name: str, bag: str) -> str:

@@ -6,7 +6,8 @@ the items were taken back. The second one is some hours old, and nobody has look
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from gamekeeper.demo import past as demo_past
 from gamekeeper.demo import world
@@ -67,13 +68,12 @@ def _build_regular(player_id: str, number: int, start: int, end: int) -> list[Se
     dice = random.Random(f"regular {player_id}")  # noqa: S311 - invented data
     zeal = 0.25 + 0.6 * dice.random()
     pause = dice.randrange(DAYS) if number % 4 == 0 else DAYS  # day on which a break of two weeks begins
-    sessions: list[SessionOfPlayer] = []
-    for day in range(DAYS + 1):
-        keen = zeal * (1.3 if read_weekday(start + day * DAY_MS) >= SATURDAY else 0.9)
-        away = pause <= day < pause + 2 * WEEK_DAYS
-        if dice.random() < keen and not away:
-            sessions += _build_day(player_id, start + day * DAY_MS, end, dice)
-    return sessions
+
+    def find_chance(day: int) -> float:
+        is_away = pause <= day < pause + 2 * WEEK_DAYS
+        return 0 if is_away else zeal * (1.3 if read_weekday(start + day * DAY_MS) >= SATURDAY else 0.9)
+
+    return _build_days(player_id, 0, find_chance, start, end, dice)
 
 
 def _build_newcomer(number: int, start: int, end: int) -> list[SessionOfPlayer]:
@@ -81,12 +81,19 @@ def _build_newcomer(number: int, start: int, end: int) -> list[SessionOfPlayer]:
     player_id = make_stable_id("former player", str(number))
     dice = random.Random(f"newcomer {number}")  # noqa: S311 - invented data
     first = dice.randrange(DAYS)
-    sessions: list[SessionOfPlayer] = []
-    for day in range(first, DAYS + 1):
-        age = day - first
-        if dice.random() < (EARLY[age] if age < len(EARLY) else LATE):
-            sessions += _build_day(player_id, start + day * DAY_MS, end, dice)
-    return sessions
+    chances = dict(enumerate(EARLY, first))
+    return _build_days(player_id, first, lambda day: chances.get(day, LATE), start, end, dice)
+
+
+def _build_days(
+    player_id: str, first: int, find_chance: Callable[[int], float], start: int, end: int, dice: random.Random
+) -> list[SessionOfPlayer]:
+    return [
+        session
+        for day in range(first, DAYS + 1)
+        if dice.random() < find_chance(day)
+        for session in _build_day(player_id, start + day * DAY_MS, end, dice)
+    ]
 
 
 def _build_day(player_id: str, midnight: int, end: int, dice: random.Random) -> list[SessionOfPlayer]:
@@ -109,29 +116,23 @@ FIRST_SEASON_DAYS = 30
 def build_boards(start: int) -> list[tuple[Board, Sequence[Season]]]:
     """Build the boards, from the first midnight of the demo's past on. The follower counts them."""
     middle = start + FIRST_SEASON_DAYS * DAY_MS
-    silver = _build_board("most-silver", "Most silver earned", ITEM, start, world.COIN.id, gain=True)
-    first, second = (
-        _build_season(silver, 1, "First month", start, middle),
-        _build_season(silver, 2, "Second month", middle),
-    )
-    levels = _build_board("highest-level", "Highest level", LEVEL, start)
-    played = _build_board("most-played", "Most hours played", PLAY_TIME, start)
-    return [
-        (silver, [first, second]),
-        (levels, [_build_season(levels, 1, "", start)]),
-        (played, [_build_season(played, 1, "", start)._replace(swept=ZERO_GUID)]),
-    ]
-
-
-def _build_board(
-    name: str, title: str, ranks: str, created_at: int, thing_id: str | None = None, *, gain: bool = False
-) -> Board:
-    board_id = make_stable_id("board", name)
-    return Board(board_id, name, title, ranks, thing_id, gain, hide_staff=True, public=True, created_at=created_at)
-
-
-def _build_season(board: Board, number: int, title: str, starts_at: int, ends_at: int | None = None) -> Season:
-    return Season(make_stable_id("season", f"{board.name} {number}"), board.id, number, title, starts_at, ends_at)
+    months = (("First month", start, middle), ("Second month", middle, None))
+    boards: list[tuple[Board, Sequence[Season]]] = []
+    for name, title, ranks, thing_id, periods in (
+        ("most-silver", "Most silver earned", ITEM, world.COIN.id, months),
+        ("highest-level", "Highest level", LEVEL, None, [("", start, None)]),
+        ("most-played", "Most hours played", PLAY_TIME, None, [("", start, None)]),
+    ):
+        board_id, swept = make_stable_id("board", name), ZERO_GUID if ranks == PLAY_TIME else None
+        board = Board(
+            board_id, name, title, ranks, thing_id, bool(thing_id), hide_staff=True, public=True, created_at=start
+        )
+        seasons = [
+            Season(make_stable_id("season", f"{name} {number}"), board_id, number, *period, swept=swept)
+            for number, period in enumerate(periods, 1)
+        ]
+        boards.append((board, seasons))
+    return boards
 
 
 KEEPER, MASTER, MODERATOR = Staff(world.API_ACCOUNT), *(Staff(name) for name in world.STAFF_ROLES)
@@ -181,10 +182,8 @@ def add_past(past: Past, now: int) -> None:
     start, end = find_start(now), now // HOUR_MS * HOUR_MS
     for day in range(DAYS + 1):
         _add_day(past, day, start, end)
-    _add_sanctions(past, start)
-    _add_notes(past, start)
+    _add_moderation(past, start)
     _add_jobs(past, start)
-    _add_mistake(past, _find_time(start, 33, 19, 12))
     _add_first_incident(past, _find_time(start, FIRST_INCIDENT_DAY, 20, 4))
     _add_doublings(past, SECOND_DUPLICATOR, end - HOURS_SINCE_SECOND * HOUR_MS + 4 * MINUTE_MS)
 
@@ -262,59 +261,38 @@ def _choose_gains(dice: random.Random) -> Gains:
     return Gains(player, ((found, dice.randint(1, many)),))
 
 
-def _add_sanctions(past: Past, start: int) -> None:
-    past.penalize(_find_time(start, 12, 18, 40), MODERATOR, "Horatio", 3, bans=False)
-    past.penalize(_find_time(start, 20, 7, 55), MODERATOR, "Ludovic", 7, bans=True)
-    past.penalize(_find_time(start, 30, 21, 5), MODERATOR, "Anselma", 0, bans=True)
-    past.unban(_find_time(start, 31, 9, 20), KEEPER, "Anselma", "the seller was somebody else")
-    past.penalize(_find_time(start, 40, 20, 31), MODERATOR, "Evangeline", 7, bans=False)
-    past.penalize(_find_time(start, 55, 16, 48), MODERATOR, "Fitzroy", 30, bans=False)
-
-
-def _add_notes(past: Past, start: int) -> None:
-    past.note(_find_time(start, 8, 19, 2), MASTER, "Dorrick", "Asked for his bow back: the logs say that he sold it.")
-    past.note(
-        _find_time(start, 12, 18, 45), MODERATOR, "Hollis", "Muted for shouting, was polite about it.", warning=True
-    )
-    past.note(
-        _find_time(start, 20, 8, 2),
-        MODERATOR,
-        world.CYRILLIC_NAME,
-        "Fished for 11 hours without a pause.",
-        warning=True,
-    )
-    past.note(_find_time(start, 31, 9, 25), KEEPER, "Ulfgar", "Banned by mistake; apologised, and gave 5 tonics.")
-    sorry = _find_time(start, 31, 9, 27)
+def _add_moderation(past: Past, start: int) -> None:
+    """Add sanctions, notes, and a gift with two zeros too many, which is undone."""
+    at = partial(_find_time, start)
+    sorry, given, corrected = at(31, 9, 27), at(33, 19, 12), at(33, 19, 17)
+    past.penalize(at(12, 18, 40), MODERATOR, "Horatio", 3, bans=False)
+    past.penalize(at(20, 7, 55), MODERATOR, "Ludovic", 7, bans=True)
+    past.penalize(at(30, 21, 5), MODERATOR, "Anselma", 0, bans=True)
+    past.unban(at(31, 9, 20), KEEPER, "Anselma", "the seller was somebody else")
+    past.penalize(at(40, 20, 31), MODERATOR, "Evangeline", 7, bans=False)
+    past.penalize(at(55, 16, 48), MODERATOR, "Fitzroy", 30, bans=False)
+    past.note(at(8, 19, 2), MASTER, "Dorrick", "Asked for his bow back: the logs say that he sold it.")
+    past.note(at(12, 18, 45), MODERATOR, "Hollis", "Muted for shouting, was polite about it.", warning=True)
+    past.note(at(20, 8, 2), MODERATOR, world.CYRILLIC_NAME, "Fished for 11 hours without a pause.", warning=True)
+    past.note(at(31, 9, 25), KEEPER, "Ulfgar", "Banned by mistake; apologised, and gave 5 tonics.")
     past.give(sorry, KEEPER.make_intent(sorry, "banned by mistake"), "Ulfgar", world.TONIC, 5)
-    past.note(_find_time(start, 45, 17, 30), MASTER, "Kestrin", "Helps beginners every evening. Ask her for the team?")
-    past.tag(_find_time(start, 45, 17, 31), MASTER, "Kestrin", "helper")
+    past.note(at(45, 17, 30), MASTER, "Kestrin", "Helps beginners every evening. Ask her for the team?")
+    past.tag(at(45, 17, 31), MASTER, "Kestrin", "helper")
+    past.give(given, MASTER.make_intent(given, "won the riddle contest"), "Maelis", world.COIN, 5000, "mistake")
+    past.undo(at(33, 19, 16), MASTER, "mistake", "50 were meant")
+    past.give(corrected, MASTER.make_intent(corrected, "won the riddle contest"), "Maelis", world.COIN, 50)
 
 
 def _add_jobs(past: Past, start: int) -> None:
-    fed = (*TRADERS[:20], world.FULLEST)
-    feast = "harvest feast"
-    demo_past.add_gift(
-        past, GiftJob(_find_time(start, 15, 18, 0), KEEPER, feast, world.BREAD, 5, fed, (world.FULLEST,), feast)
-    )
-    wrong = GiftJob(
-        *(_find_time(start, 44, 11, 10), KEEPER, "scrolls", world.SCROLL, 1, TRADERS[5:17], ()),
-        "realm-2 was away for an hour",
-    )
+    at, full, feast = partial(_find_time, start), (world.FULLEST,), "harvest feast"
+    fed = (*TRADERS[:20], *full)
+    demo_past.add_gift(past, GiftJob(at(15, 18, 0), KEEPER, feast, world.BREAD, 5, fed, full, feast))
+    scrolls = partial(GiftJob, by=KEEPER, item=world.SCROLL, quantity=1, full=())
+    wrong = scrolls(at(44, 11, 10), name="scrolls", players=TRADERS[5:17], reason="realm-2 was away for an hour")
     demo_past.add_gift(past, wrong)
-    demo_past.add_undo(past, wrong, wrong.at + 14 * MINUTE_MS, "it was realm-1")
-    right = GiftJob(
-        *(_find_time(start, 44, 11, 40), KEEPER, "scrolls again", world.SCROLL, 1, TRADERS[:8], ()),
-        "realm-1 was away for an hour",
-    )
+    demo_past.add_undo(past, wrong, at(44, 11, 24), "it was realm-1")
+    right = scrolls(at(44, 11, 40), name="scrolls again", players=TRADERS[:8], reason="realm-1 was away for an hour")
     demo_past.add_gift(past, right)
-
-
-def _add_mistake(past: Past, at: int) -> None:
-    """Add a gift with two zeros too many, and its undo."""
-    past.give(at, MASTER.make_intent(at, "won the riddle contest"), "Maelis", world.COIN, 5000, "mistake")
-    past.undo(at + 4 * MINUTE_MS, MASTER, "mistake", "50 were meant")
-    later = at + 5 * MINUTE_MS
-    past.give(later, MASTER.make_intent(later, "won the riddle contest"), "Maelis", world.COIN, 50)
 
 
 def _add_first_incident(past: Past, at: int) -> None:

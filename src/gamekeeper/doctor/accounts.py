@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Check, DoctorFinding, Findings, LateCheck, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, Check, DoctorFinding, Findings, LateCheck, Progress
 from gamekeeper.game.access import credentials, identities, permissions, second_factors
 from gamekeeper.game.access.refusals import KeyFileUnusable
 from gamekeeper.game.accounts import erasures
@@ -51,8 +51,8 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress
             held = user.powers._asdict() | _list_grants(user.grants)
             differing = [name for name, value in told.get(user.id, {}).items() if held[name] != value]
             if differing:
-                message = f"Account {user.name} ({user.id}): {', '.join(differing)} differ from the audit log."
-                found.add(ERROR, "powers", f"{message} {REPAIR_ADVICE}")
+                differ = f"{', '.join(differing)} differ from the audit log."
+                found.error("powers", f"Account {user.name} ({user.id}): {differ}")
         last, done = page[-1].id, done + len(page)
         progress("accounts", done, total)
 
@@ -73,9 +73,7 @@ async def check_required_roles(tx: Reading, settings: Settings) -> list[DoctorFi
     """Report roles that should require a second factor, but do not exist."""
     required = second_factors.read_policy(settings).required_roles
     unknown = sorted(required - (await roles.read_all(tx)).keys()) if required else []
-    message = "GAMEKEEPER_SECOND_FACTOR_ROLES names the role {}, which does not exist. {}"
-    advice = "Correct the setting, or create the role. List the roles with: gamekeeper roles list"
-    return [DoctorFinding(ERROR, "second factors", message.format(each, advice)) for each in unknown]
+    return [_report_role("second factors", "GAMEKEEPER_SECOND_FACTOR_ROLES", each) for each in unknown]
 
 
 async def check_oidc_roles(tx: Reading, settings: Settings) -> list[DoctorFinding]:
@@ -84,11 +82,12 @@ async def check_oidc_roles(tx: Reading, settings: Settings) -> list[DoctorFindin
         unknown = await identities.find_unknown_roles(tx, settings)
     except BadSetting:
         return []  # the check of the settings reports it
-    message = (
-        "GAMEKEEPER_OIDC_ROLES names the role {}, which does not exist. Correct the setting, or create the role. "
-        "List the roles with: gamekeeper roles list"
-    )
-    return [DoctorFinding(ERROR, "openid connect", message.format(each)) for each in unknown]
+    return [_report_role("openid connect", "GAMEKEEPER_OIDC_ROLES", each) for each in unknown]
+
+
+def _report_role(check: str, setting: str, role: str) -> DoctorFinding:
+    advice = "Correct the setting, or create the role. List the roles with: gamekeeper roles list"
+    return DoctorFinding(ERROR, check, f"{setting} names the role {role}, which does not exist. {advice}")
 
 
 async def check_secrets(keeper: Keeper) -> list[DoctorFinding]:
@@ -98,8 +97,8 @@ async def check_secrets(keeper: Keeper) -> list[DoctorFinding]:
         while page := await factor_rows.read_totp_after(keeper.store, last, findings.PAGE_ROWS):
             for each in page:
                 if second_factors.unseal_secret(keeper.key_file, each.user_id, each.secret) is None:
-                    message = f"The key file {keeper.key_file.path} cannot decrypt a second factor of {each.user}"
-                    found.add(ERROR, "second factors", f"{message}. {KEY_FILE_ADVICE}")
+                    message = f"The key file {keeper.key_file.path} cannot decrypt a second factor of {each.user}."
+                    found.error("second factors", message, KEY_FILE_ADVICE)
             last = page[-1].id
     except KeyFileUnusable as unusable:
         found.add(ERROR, "second factors", unusable.message)
@@ -108,14 +107,11 @@ async def check_secrets(keeper: Keeper) -> list[DoctorFinding]:
 
 def _check_folds(user: users.UserCheckRow, found: Findings) -> None:
     """Check an account's folded name and email. Those of a taken name and of a taken or invalid email end in the id."""
-    wrong: list[str] = []
-    if user.fold not in {fold(user.name), make_clashing_fold(user.name, user.id)}:
-        wrong.append("name")
-    if user.email_fold not in {fold(user.email), make_clashing_fold("", user.id)}:
-        wrong.append("email")
+    wrong = ["name"] if user.fold not in {fold(user.name), make_clashing_fold(user.name, user.id)} else []
+    wrong += ["email"] if user.email_fold not in {fold(user.email), make_clashing_fold("", user.id)} else []
     if wrong:
         message = f"Account {user.name} ({user.id}): the folded {' and '.join(wrong)} differs from the unfolded one"
-        found.add(ERROR, "names", f"{message}, so look-ups and log-ins miss it. {REPAIR_ADVICE}")
+        found.error("names", f"{message}, so look-ups and log-ins miss it.")
 
 
 async def _read_powers(
@@ -152,15 +148,15 @@ async def _check_mail(tx: Reading, found: Findings, settings: Settings) -> None:
     waiting = await mails.count_waiting(tx)
     if not settings.smtp_url:
         count = sum(waiting.values())
-        message = f"Mail is not set up, so it waits in the outbox ({count} there now). Set GAMEKEEPER_SMTP_URL."
-        found.add(NOTE, "mail", message)
+        message = f"Mail is not set up, so it waits in the outbox ({count} there now)."
+        found.note("mail", message, "Set GAMEKEEPER_SMTP_URL.")
         return
     for said, count in waiting.items():
         why = f"the last try failed with: {said}" if said else "not tried yet"
-        found.add(NOTE, "mail", f"{count} mails wait to be sent; {why}. See: gamekeeper mail list")
+        found.note("mail", f"{count} mails wait to be sent; {why}.", "See: gamekeeper mail list")
     failed = await mails.count_failed(tx, settings.mail_days * DAY_MS)
     if failed:
-        found.add(NOTE, "mail", f"{failed} mails failed permanently. See: gamekeeper mail list")
+        found.note("mail", f"{failed} mails failed permanently.", "See: gamekeeper mail list")
 
 
 Tags = dict[tuple[str, str], list[str]]  # account and player, or the zero guid → tags in order
@@ -178,7 +174,7 @@ async def check_tags(tx: Reading, found: Findings) -> None:
     for user_id, player_id in wrong:
         if (user_id, player_id) in held or player_id not in erased:
             whose = f"account {user_id}" if player_id == ZERO_GUID else f"player {player_id} of account {user_id}"
-            found.add(ERROR, "tags", f"The tags of {whose} differ from the audit log. {REPAIR_ADVICE}")
+            found.error("tags", f"The tags of {whose} differ from the audit log.")
 
 
 async def _read_told(tx: Reading, found: Findings) -> Tags:
@@ -189,7 +185,7 @@ async def _read_told(tx: Reading, found: Findings) -> Tags:
             try:
                 side = _decode_side(after)
             except msgspec.DecodeError as error:
-                found.add(ERROR, "tags", f"Change {seq} of the audit log cannot be read: {error}. {REPAIR_ADVICE}")
+                found.error("tags", f"Change {seq} of the audit log cannot be read: {error}.")
                 continue
             told[user_id, side.PlayerId or ZERO_GUID] = side.Tags or []
     return told

@@ -6,12 +6,13 @@ be read, and times and change numbers that nothing can show; which columns have 
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, NOTE, REPAIR_ADVICE, Check, DoctorFinding, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, Check, DoctorFinding, Findings, Progress
 from gamekeeper.game.core.change import Codec
 from gamekeeper.store.core import ledger
 from gamekeeper.store.core.ledger import NoEpoch, read_state
@@ -40,11 +41,11 @@ async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progres
     named = await catalogue.find_by_ids(tx, "items", [item for item, _, _ in wrong[:MAX_SHOWN]])
     for item, wanted, there in wrong:
         name = f"{named[item].name} ({item})" if item in named else item
-        message = f"The slots hold {there} of item {name}; the audit log accounts for {wanted} ({there - wanted:+})."
-        found.add(ERROR, "ledger", f"{message} {REPAIR_ADVICE}")
+        accounted = f"the audit log accounts for {wanted} ({there - wanted:+})."
+        found.error("ledger", f"The slots hold {there} of item {name}; {accounted}")
     for seq, step in await ledger.find_backward_steps(tx, BACKWARD_STEP_MS):
         message = f"The time of change {seq} is {step // 1000} s before that of the change before it."
-        found.add(NOTE, "clock", f"{message} {CLOCK_ADVICE}")
+        found.note("clock", message, CLOCK_ADVICE)
 
 
 async def _add_up(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> dict[str, int]:
@@ -56,14 +57,14 @@ async def _add_up(tx: Reading, found: Findings, spelling: Codec, progress: Progr
                 sums.subtract(spelling.count_items(before))
                 sums.update(spelling.count_items(after))
             except msgspec.DecodeError as error:
-                found.add(ERROR, "ledger", f"Change {seq} of the audit log cannot be read: {error}. {REPAIR_ADVICE}")
+                found.error("ledger", f"Change {seq} of the audit log cannot be read: {error}.")
         progress("ledger", seq, last)
     return sums
 
 
 MAX_CHANGE = 1 << 53  # highest change number: JSON numbers of JavaScript are exact up to it
 YEAR_MS = 366 * 24 * 60 * 60 * 1000
-FIRST_TIME, LAST_TIME = -62_135_596_800_000, 253_402_300_799_999  # ms since 1970: the years 1 to 9999
+TIMES = range(-62_135_596_800_000, 253_402_300_800_000)  # ms since 1970: the years 1 to 9999
 # Columns that the clock of SQLite continues from, and those that `seq` continues from.
 CLOCKS = {("ledger", "at"), ("tokens", "issued_at"), ("tokens", "last_used")}
 NUMBERS = {("ledger", "seq")}
@@ -94,20 +95,23 @@ def _find_rules(table: str, now: int, json_types: set[str]) -> dict[str, Rule]:
     for column, word in schema.read_column_types(table).items():
         if word in json_types:
             rules[column] = Rule("not JSON", _is_json)
-        elif (table, column) in NUMBERS:
-            rules[column] = _limit(f"not from 1 to {MAX_CHANGE}", 1, MAX_CHANGE)
-        elif (table, column) in CLOCKS:
-            rules[column] = _limit("before 1970 or more than a year ahead", 0, now + YEAR_MS)
+        elif allowed := find_range(table, column, now):
+            problem = "before 1970 or more than a year ahead" if allowed[0] == 0 else f"not from 1 to {MAX_CHANGE}"
+            rules[column] = Rule(problem, partial(_is_in, allowed))
         elif schema.is_time(column, word) and (table, column) not in GAME_TIMES:
-            rules[column] = _limit("not a time from the year 1 to 9999", FIRST_TIME, LAST_TIME)
+            rules[column] = Rule("not a time from the year 1 to 9999", partial(_is_in, TIMES))
     return rules
 
 
-def _limit(problem: str, least: int, most: int) -> Rule:
-    def is_between(value: object) -> bool:
-        return isinstance(value, int) and least <= value <= most
+def find_range(table: str, column: str, now: int) -> range | None:
+    """Return the allowed values of a column from which the clock of SQLite, or `seq`, continues."""
+    if (table, column) in NUMBERS:
+        return range(1, MAX_CHANGE + 1)
+    return range(now + YEAR_MS + 1) if (table, column) in CLOCKS else None
 
-    return Rule(problem, is_between)
+
+def _is_in(allowed: range, value: object) -> bool:
+    return isinstance(value, int) and value in allowed
 
 
 def _is_json(value: str | bytes) -> bool:
@@ -126,8 +130,8 @@ async def _check_table(tx: Snapshot, found: Findings, table: str, rules: Mapping
             bad[column] += sum(1 for row in rows if row[number] is not None and not is_good(row[number]))
     for column, count in bad.items():
         if count:
-            what = f"{count} rows of the table {table} have a value in {column} that is {rules[column].problem}."
-            found.add(ERROR, "values", f"{what} {REPAIR_ADVICE}")
+            what = f"have a value in {column} that is {rules[column].problem}."
+            found.error("values", f"{count} rows of the table {table} {what}")
 
 
 CHECKS = (

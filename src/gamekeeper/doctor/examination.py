@@ -7,7 +7,6 @@ from gamekeeper.doctor import audit, settings
 from gamekeeper.doctor.findings import (
     ERROR,
     NOTE,
-    REPAIR_ADVICE,
     Check,
     DoctorFinding,
     Examination,
@@ -60,11 +59,8 @@ async def _check_user(keeper: Keeper) -> list[DoctorFinding]:
         return [DoctorFinding(ERROR, "privileges", READ_ONLY)]
     denied = await database_checks.find_lacking_privileges(keeper.store)
     if denied:
-        return [
-            DoctorFinding(
-                ERROR, "privileges", f"The database user lacks privileges on: {', '.join(denied)}. {OWNER_ADVICE}"
-            )
-        ]
+        lacks = f"The database user lacks privileges on: {', '.join(denied)}."
+        return [DoctorFinding(ERROR, "privileges", f"{lacks} {OWNER_ADVICE}")]
     return []
 
 
@@ -81,14 +77,14 @@ async def _check_schema(keeper: Keeper) -> list[DoctorFinding]:
 async def _check_objects(keeper: Keeper) -> list[DoctorFinding]:
     found = Findings()
     for each in await database_checks.find_missing_objects(keeper.store, keeper.store.engine):
-        found.add(ERROR, "schema", f"The {each.kind} {each.name} is missing. {REPAIR_ADVICE}")
+        found.error("schema", f"The {each.kind} {each.name} is missing.")
     return found.all()
 
 
 async def _check_integrity(keeper: Keeper) -> list[DoctorFinding]:
     found = Findings()
     for problem in await keeper.store.check_integrity():
-        found.add(ERROR, "integrity", f"The database file is damaged: {problem}. Restore a backup.")
+        found.error("integrity", f"The database file is damaged: {problem}.", "Restore a backup.")
     return found.all()
 
 

@@ -77,6 +77,12 @@ class Findings:
         if self._count[level, check] <= MAX_SHOWN:
             self._shown.append(DoctorFinding(level, check, message))
 
+    def error(self, check: str, message: str, advice: str = REPAIR_ADVICE) -> None:
+        self.add(ERROR, check, f"{message} {advice}")
+
+    def note(self, check: str, message: str, advice: str) -> None:
+        self.add(NOTE, check, f"{message} {advice}")
+
     def all(self) -> list[DoctorFinding]:
         hidden = [(each, count - MAX_SHOWN) for each, count in self._count.items() if count > MAX_SHOWN]
         return self._shown + [DoctorFinding(*each, f"And {count} more like these.") for each, count in hidden]

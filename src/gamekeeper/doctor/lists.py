@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from gamekeeper.doctor.findings import ERROR, NOTE, Check, DoctorFinding, Examination, Findings, Fix, Progress
+from gamekeeper.doctor.findings import NOTE, Check, DoctorFinding, Examination, Findings, Fix, Progress
 from gamekeeper.game.insight import standings
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import ordered_lists
@@ -29,24 +29,12 @@ REINDEX = "Create it, and check the lists, with: gamekeeper doctor --fix"
 RECOUNT = "Recount them with: gamekeeper doctor --fix"
 
 
-async def create_indexes(keeper: Keeper) -> list[DoctorFinding]:
-    made = await database_checks.create_missing_indexes(keeper.store)
-    return [DoctorFinding(NOTE, "indexes", f"Created: {', '.join(made)}.")] if made else []
-
-
 async def check_indexes(tx: Reading, found: Findings, engine: str) -> bool:
     """Report missing indexes; return whether all exist. Without one, each page of an ordered list sorts its table."""
     missing = await database_checks.find_missing_indexes(tx, engine)
     for name in missing:
-        found.add(ERROR, "indexes", f"The index {name} is missing, so requests get slower as the game grows. {REINDEX}")
+        found.error("indexes", f"The index {name} is missing, so requests get slower as the game grows.", REINDEX)
     return not missing
-
-
-async def recount(keeper: Keeper) -> DoctorFinding:
-    if await keeper.lists.rebuild():
-        return DoctorFinding(NOTE, "lists", f"Recounted: {', '.join(listing.name for listing in LISTS)}.")
-    message = "The lists could not be recounted: bulk loads or checkpoints interfered. Try again later."
-    return DoctorFinding(ERROR, "lists", message)
 
 
 async def check(tx: Reading, found: Findings, progress: Progress) -> None:
@@ -66,22 +54,22 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
             progress("lists", done, total)
         off = _count_errors(order, held)
         if off:
-            message = f"The list '{listing.name}' is off by {off} rows: it counts {order.total}, and there are {count}."
-            found.add(ERROR, "lists", f"{message} {RECOUNT}")
+            what = f"is off by {off} rows: it counts {order.total}, and there are {count}."
+            found.error("lists", f"The list '{listing.name}' {what}", RECOUNT)
 
 
 async def _read_view(tx: Reading, found: Findings) -> ListsView | None:
     try:
         view = await ordered_lists.load_view(tx)
     except (LookupError, TypeError, msgspec.DecodeError) as error:
-        found.add(ERROR, "lists", f"The counts of the lists cannot be read: {error!r}. {RECOUNT}")
+        found.error("lists", f"The counts of the lists cannot be read: {error!r}.", RECOUNT)
         return None
     if view is None:
         message = "The lists are not counted yet after a bulk load, a restore or an update; until then pages are slow."
-        found.add(NOTE, "lists", f"{message} `gamekeeper serve` counts them when it starts. {RECOUNT}")
+        found.note("lists", f"{message} `gamekeeper serve` counts them when it starts.", RECOUNT)
     elif view.log_entries > LONG_LOG_CHANGES:
         message = f"{view.log_entries} changes of the lists have been logged since they were last counted."
-        found.add(NOTE, "lists", f"{message} `gamekeeper serve` shortens that log. {RECOUNT}")
+        found.note("lists", f"{message} `gamekeeper serve` shortens that log.", RECOUNT)
     return view
 
 
@@ -115,12 +103,7 @@ ADVICE = "Add them up again: gamekeeper doctor --fix"
 async def check_blocks(tx: Reading, found: Findings) -> None:
     for (kind, thing_id), wrong in (await ranked_buckets.count_wrong_blocks(tx)).items():
         message = f"The ranking by {kind} {thing_id} has {wrong} blocks that are not the sums of their buckets."
-        found.add(ERROR, BLOCKS, f"{message} {ADVICE}")
-
-
-async def fix_blocks(keeper: Keeper) -> list[DoctorFinding]:
-    fixed = await keeper.store.write(standings.fix_blocks)
-    return [DoctorFinding(NOTE, BLOCKS, "Added up the blocks of all ranked lists and boards again.")] if fixed else []
+        found.error(BLOCKS, message, ADVICE)
 
 
 async def _check_all(it: Examination) -> None:
@@ -128,22 +111,28 @@ async def _check_all(it: Examination) -> None:
         await check(it.tx, it.found, it.progress)
 
 
-async def _fix_all(keeper: Keeper, _: Progress) -> list[DoctorFinding]:
-    return [*await create_indexes(keeper), await recount(keeper), *await fix_blocks(keeper)]
-
-
-GUILD_ADVICE = "Count them again: gamekeeper doctor --fix"
-
-
-async def fix_guilds(keeper: Keeper, _: Progress) -> list[DoctorFinding]:
-    fixed = await keeper.store.write(recount_members)
-    return [DoctorFinding(NOTE, "guilds", f"Counted the members of {fixed} guilds again.")] if fixed else []
-
-
 async def check_guilds(tx: Reading, found: Findings) -> None:
     for each in await guilds.find_miscounted(tx):
         message = f"Guild {each.id} ({each.name}) counts {each.members} members, but has {each.counted}."
-        found.add(ERROR, "guilds", f"{message} {GUILD_ADVICE}")
+        found.error("guilds", message, "Count them again: gamekeeper doctor --fix")
+
+
+async def fix(keeper: Keeper, _: Progress) -> list[DoctorFinding]:
+    """Create missing indexes, and count again what is stored as a count."""
+    found = Findings()
+    if made := await database_checks.create_missing_indexes(keeper.store):
+        found.add(NOTE, "indexes", f"Created: {', '.join(made)}.")
+    if await keeper.lists.rebuild():
+        found.add(NOTE, "lists", f"Recounted: {', '.join(listing.name for listing in LISTS)}.")
+    else:
+        found.error(
+            "lists", "The lists could not be recounted: bulk loads or checkpoints interfered.", "Try again later."
+        )
+    if await keeper.store.write(standings.fix_blocks):
+        found.add(NOTE, BLOCKS, "Added up the blocks of all ranked lists and boards again.")
+    if fixed := await keeper.store.write(recount_members):
+        found.add(NOTE, "guilds", f"Counted the members of {fixed} guilds again.")
+    return found.all()
 
 
 CHECKS = (
@@ -151,4 +140,4 @@ CHECKS = (
     Check(60, (BLOCKS,), lambda it: check_blocks(it.tx, it.found)),
     Check(80, ("guilds",), lambda it: check_guilds(it.tx, it.found)),
 )
-FIXES = (Fix(10, _fix_all), Fix(20, fix_guilds))
+FIXES = (Fix(10, fix),)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Check, Findings, Progress
+from gamekeeper.doctor.findings import Check, Findings, Progress
 from gamekeeper.game.core.change import ChangeSide, Codec
 from gamekeeper.game.core.lookup import ZERO_GUID, make_clashing_fold
 from gamekeeper.game.core.player import BANK, INVENTORY, Player, SlotAddress, Stack
@@ -21,14 +22,9 @@ from gamekeeper.store.players import items, players, variables
 
 async def check_bags(tx: Reading, found: Findings) -> None:
     for bag_id, player_id, count in await items.find_stray_bags(tx):
-        found.add(
-            ERROR, "bags", f"Bag {bag_id} of player {player_id} is in {count} slots instead of one. {REPAIR_ADVICE}"
-        )
+        found.error("bags", f"Bag {bag_id} of player {player_id} is in {count} slots instead of one.")
     for player_id, place, slot in await items.find_orphan_slots(tx):
-        message = (
-            f"Slot {slot} of player {player_id} lies in bag {place}, which that player does not have. {REPAIR_ADVICE}"
-        )
-        found.add(ERROR, "bags", message)
+        found.error("bags", f"Slot {slot} of player {player_id} lies in bag {place}, which that player does not have.")
 
 
 def check_cycles(player_id: str, slots: Iterable[items.PlayerSlot], found: Findings) -> None:
@@ -40,23 +36,23 @@ def check_cycles(player_id: str, slots: Iterable[items.PlayerSlot], found: Findi
             seen.add(outer)
             outer = inside[outer]
         if outer == bag_id:
-            found.add(ERROR, "bags", f"Bag {bag_id} of player {player_id} lies inside itself. {REPAIR_ADVICE}")
+            found.error("bags", f"Bag {bag_id} of player {player_id} lies inside itself.")
 
 
 async def check_slot_numbers(tx: Reading, found: Findings, settings: Settings) -> None:
     """Report items in slots beyond the configured sizes. They are not lost, but an operator should know."""
-    for place, count in await items.count_slots_beyond(tx, settings.inventory_slots, settings.bank_slots):
-        size = settings.bank_slots if place == BANK else settings.inventory_slots
-        found.add(NOTE, "sizes", _describe_beyond(count, f"{place} slots", f"{place}_slots", size))
-    count = await players.count_spells_beyond(tx, settings.spell_slots)
-    if count:
-        found.add(NOTE, "sizes", _describe_beyond(count, "known spells", "spell_slots", settings.spell_slots))
+    beyond = [
+        (count, f"{place} slots", f"{place}_slots")
+        for place, count in await items.count_slots_beyond(tx, settings.inventory_slots, settings.bank_slots)
+    ]
+    beyond.append((await players.count_spells_beyond(tx, settings.spell_slots), "known spells", "spell_slots"))
+    for count, what, setting in beyond:
+        if count:
+            message = f"{count} {what} are beyond the setting {setting} = {getattr(settings, setting)}."
+            found.note("sizes", message, "Raise it, or have the game move them.")
 
 
-def _describe_beyond(count: int, what: str, setting: str, size: int) -> str:
-    return f"{count} {what} are beyond the setting {setting} = {size}. Raise it, or have the game move them."
-
-
+R = TypeVar("R", items.PlayerSlot, players.KnownSpell, variables.AssignedVariable)
 SLOTS, SPELLS, VARIABLES = "slots", "spells", "variables"
 _JSON_TYPES = {STRING: str, NUMBER: float}  # type of a variable → type of its value in JSON
 NOTHING = "nothing"
@@ -81,15 +77,11 @@ class LedgerHoldings:
     def apply(self, kind: str, before: ChangeSide, after: ChangeSide) -> None:
         if kind in {PlayerCreated.kind, PlayerDeleted.kind}:
             self.complete = True
-            self.slots.clear()
-            self.spells.clear()
-            self.variables.clear()
-        self.slots.update(dict.fromkeys(before.slots))
-        self.spells.update(dict.fromkeys(before.spells))
-        self.variables.update(dict.fromkeys(before.variables))
-        self.slots.update(after.slots)
-        self.spells.update(after.spells)
-        self.variables.update(after.variables)
+            for mentioned in (self.slots, self.spells, self.variables):
+                mentioned.clear()
+        self.slots |= {**dict.fromkeys(before.slots), **after.slots}
+        self.spells |= {**dict.fromkeys(before.spells), **after.spells}
+        self.variables |= {**dict.fromkeys(before.variables), **after.variables}
 
     def describe_places(self, player_id: str) -> dict[Place, str | None]:
         """Describe the content of each slot, spell and variable that the audit log mentions; None: empty."""
@@ -117,12 +109,8 @@ async def check_holdings(
     """Compare the items, spells and variables of a page of players (id → name, sorted by id) with the audit log."""
     first, last = min(names), max(names)
     told = await _replay(tx, spelling, first, last, trimmed)
-    known: dict[str, list[players.KnownSpell]] = {}
-    for spell in await players.read_spells_between(tx, first, last):
-        known.setdefault(spell.player_id, []).append(spell)
-    assigned: dict[str, list[variables.AssignedVariable]] = {}
-    for variable in await variables.read_between(tx, first, last):
-        assigned.setdefault(variable.player_id, []).append(variable)
+    known = _group_by_player(await players.read_spells_between(tx, first, last))
+    assigned = _group_by_player(await variables.read_between(tx, first, last))
     _check_texts(found, names, await variables.read_texts_between(tx, first, last))
     for player_id, name in names.items():
         if player_id in told:
@@ -132,6 +120,13 @@ async def check_holdings(
             )
 
 
+def _group_by_player(rows: Iterable[R]) -> dict[str, list[R]]:
+    grouped: dict[str, list[R]] = {}
+    for row in rows:
+        grouped.setdefault(row.player_id, []).append(row)
+    return grouped
+
+
 def _check_texts(found: Findings, names: Mapping[str, str], texts: Iterable[variables.AssignedText]) -> None:
     """Check that variables with text and decimals can be read. An import wrote them, so the audit log has none."""
     for each in texts:
@@ -139,10 +134,7 @@ def _check_texts(found: Findings, names: Mapping[str, str], texts: Iterable[vari
             msgspec.json.decode(each.value, type=_JSON_TYPES[each.type])
         except msgspec.DecodeError:
             who = f"Player {names.get(each.player_id, '')} ({each.player_id})"
-            message = (
-                f"{who}: variable {each.variable_id} is of type {each.type}, but its value is not. {REPAIR_ADVICE}"
-            )
-            found.add(ERROR, VARIABLES, message)
+            found.error(VARIABLES, f"{who}: variable {each.variable_id} is of type {each.type}, but its value is not.")
 
 
 async def _replay(tx: Reading, spelling: Codec, first: str, last: str, trimmed: int) -> dict[str, LedgerHoldings]:
@@ -167,8 +159,7 @@ def _compare_holdings(
         there, said = held.get(place), wanted.get(place)
         if there != said:
             kind, where = place
-            message = f"{who}: {where} has {there or NOTHING}; the audit log says {said or NOTHING}. {REPAIR_ADVICE}"
-            found.add(ERROR, kind, message)
+            found.error(kind, f"{who}: {where} has {there or NOTHING}; the audit log says {said or NOTHING}.")
 
 
 def describe_holdings(
@@ -198,18 +189,7 @@ def _describe_slot(slot: items.PlayerSlot) -> str:
     return f"{slot.quantity} of item {slot.item_id}{bag} with stat buffs {slot.buffs.replace(' ', '')}"
 
 
-COMPARED = (
-    "id",
-    "user_id",
-    "name",
-    "fold",
-    "level",
-    "exp",
-    "class_id",
-    "map_id",
-    "created_at",
-    "play_time",
-)
+COMPARED = ("id", "user_id", "name", "fold", "level", "exp", "class_id", "map_id", "created_at", "play_time")
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 NAME = COMPARED.index("name")
 
@@ -218,9 +198,7 @@ async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progres
     total, done, last = await players.count(tx), 0, ZERO_GUID
     trimmed = (await ledger.read_state(tx)).trimmed
     while page := await players.read_columns_after(tx, last, findings.PAGE_ROWS):
-        slots: dict[str, list[items.PlayerSlot]] = {}
-        for slot in await items.read_slots_between(tx, page[0][0], page[-1][0]):
-            slots.setdefault(slot.player_id, []).append(slot)
+        slots = _group_by_player(await items.read_slots_between(tx, page[0][0], page[-1][0]))
         for row in page:
             player, held = _read_document(row, found, spelling), slots.get(row[0], [])
             if player:
@@ -236,7 +214,7 @@ def _read_document(row: Row, found: Findings, spelling: Codec) -> Player | None:
     try:
         return spelling.decode_player(row[-1], None)
     except (msgspec.DecodeError, ValueError) as error:
-        found.add(ERROR, "documents", f"The document of player {row[0]} cannot be read: {error}. {REPAIR_ADVICE}")
+        found.error("documents", f"The document of player {row[0]} cannot be read: {error}.")
         return None
 
 
@@ -247,10 +225,8 @@ def _check_columns(row: Row, player: Player, found: Findings, spelling: Codec) -
     if not _is_part(row[-1], wanted.document):
         differing.append("document")
     if differing:
-        message = (
-            f"Player {player.name} ({row[0]}): the stored document and the columns differ in {', '.join(differing)}."
-        )
-        found.add(ERROR, "documents", f"{message} {REPAIR_ADVICE}")
+        what = f"the stored document and the columns differ in {', '.join(differing)}."
+        found.error("documents", f"Player {player.name} ({row[0]}): {what}")
 
 
 def _is_part(stored: bytes, whole: bytes) -> bool:
@@ -264,8 +240,8 @@ def _check_equipment(player: Player, filled: set[int], found: Findings) -> None:
     if empty:
         slots = ", ".join(str(slot) for slot in empty)
         message = f"Player {player.name} ({player.id}) has equipped inventory slot {slots}, which is empty."
-        cure = f"Have the game report the Equipment again: PUT /api/link/v1/players/{player.id}"
-        found.add(ERROR, "equipment", f"{message} {cure}")
+        advice = f"Have the game report the Equipment again: PUT /api/link/v1/players/{player.id}"
+        found.error("equipment", message, advice)
 
 
 CHECKS = (

@@ -52,43 +52,36 @@ def check(keeper: Keeper) -> list[DoctorFinding]:
             found.append(DoctorFinding(ERROR, "settings", str(problem)))
     found += [DoctorFinding(NOTE, "settings", each) for each in describe_unknown()]
     if lacks_tls(settings):
-        found.append(
-            DoctorFinding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS_ADVICE}")
-        )
+        message = f"{settings.host} can be reached from outside without TLS: {TLS_ADVICE}"
+        found.append(DoctorFinding(NOTE, "settings", message))
     found += check_secret_files(keeper)
     return found + (_check_file(keeper.store.path) if keeper.store.path else [])
 
 
 def check_secret_files(keeper: Keeper) -> list[DoctorFinding]:
     """Report secret files that others can read. With the key file and the database, second factors are known."""
-    client = keeper.settings.oidc_client_secret_file
-    files = (
-        ("second factors", "the key file {} of the second factors", keeper.key_file.path),
-        ("openid connect", "the secret {} of the OpenID Connect client", Path(client) if client else None),
-    )
+    key, client = keeper.key_file.path, keeper.settings.oidc_client_secret_file
     return [
-        DoctorFinding(NOTE, check, f"All users of this machine can read {name.format(file)}. Run: chmod 600 {file}")
-        for check, name, file in files
-        if file and _can_others_read(file)
+        *_check_access("second factors", key, f"the key file {key} of the second factors"),
+        *_check_access(
+            "openid connect", Path(client) if client else None, f"the secret {client} of the OpenID Connect client"
+        ),
     ]
 
 
-def _can_others_read(file: Path) -> bool:
-    return os.name == "posix" and file.exists() and bool(file.stat().st_mode & OTHERS_CAN_READ)
+def _check_access(check: str, file: Path | None, what: str) -> list[DoctorFinding]:
+    """Report a file that others can read."""
+    if os.name != "posix" or file is None or not file.exists() or not file.stat().st_mode & OTHERS_CAN_READ:
+        return []
+    return [DoctorFinding(NOTE, check, f"All users of this machine can read {what}. Run: chmod 600 {file}")]
 
 
 def _check_file(file: Path) -> list[DoctorFinding]:
     found, disk = list[DoctorFinding](), shutil.disk_usage(file.parent)
     if disk.free < min(disk.total * MIN_FREE_SHARE, GIB):
-        message = (
-            f"The disk of {file} has {disk.free / GIB:.2f} GiB left. When it is full, changes fail: free some space."
-        )
-        found.append(DoctorFinding(NOTE, "disk", message))
-    if _can_others_read(file):
-        found.append(
-            DoctorFinding(NOTE, "settings", f"All users of this machine can read {file}. Run: chmod 600 {file}")
-        )
-    return found
+        left = f"The disk of {file} has {disk.free / GIB:.2f} GiB left."
+        found.append(DoctorFinding(NOTE, "disk", f"{left} When it is full, changes fail: free some space."))
+    return found + _check_access("settings", file, str(file))
 
 
 async def find_unfinished_imports(tx: Reading) -> list[DoctorFinding]:

@@ -93,11 +93,13 @@ class ImportedUser(NamedTuple):
 
 
 def read_user(row: Row, pattern: re.Pattern[str], note: Note) -> ImportedUser:
-    own_id, raw_name, raw_email, salt, password, power, registered = row
+    own_id, raw_name, raw_email, salt, raw_password, power, registered = row
     name = read_name(own_id, raw_name, pattern, note)
-    email = values.clean_text(raw_email)
-    made = values.parse_time(registered) or 0
-    found = User(own_id, name, email, _read_password(salt, password, note), _read_powers(power, note), made, None, None)
+    email, password = values.clean_text(raw_email), _read_password(salt, raw_password, note)
+    powers, problem = _parse_powers(power if isinstance(power, str | bytes) else None)
+    if problem:
+        note(problem)
+    found = User(own_id, name, email, password, powers, values.parse_time(registered) or 0, None, None)
     return ImportedUser(found, fold(name), fold(email) if _is_email(email) else None)
 
 
@@ -136,13 +138,6 @@ def _read_password(salt: object, password: object, note: Note) -> str:
     return passwords.format_imported(str(salt), password.upper())
 
 
-def _read_powers(raw: object, note: Note) -> Powers:
-    powers, problem = _parse_powers(raw if isinstance(raw, str | bytes) else None)
-    if problem:
-        note(problem)
-    return powers
-
-
 @lru_cache(maxsize=256)
 def _parse_powers(raw: str | bytes | None) -> tuple[Powers, str]:
     power = values.decode_object(raw)
@@ -150,22 +145,11 @@ def _parse_powers(raw: str | bytes | None) -> tuple[Powers, str]:
         return Powers(), "" if raw is None else "the permissions cannot be read: imported without any"
     given = power.get("ApiRoles")
     roles = cast("dict[str, object]", given if isinstance(given, dict) else {})
-    query = _is_true(roles.get("UserQuery")) or _is_true(power.get("PersonalInformation"))
-    manage = _is_true(roles.get("UserManage"))
-    powers = Powers(
-        editor=_is_true(power.get("Editor")),
-        ban=_is_true(power.get("Ban")),
-        kick=_is_true(power.get("Kick")),
-        mute=_is_true(power.get("Mute")),
-        api=_is_true(power.get("Api")),
-        users_query=query,
-        users_manage=manage and query,
-    )
+    query = roles.get("UserQuery") is True or power.get("PersonalInformation") is True
+    manage = roles.get("UserManage") is True
+    flags = {name: power.get(name.title()) is True for name in ("editor", "ban", "kick", "mute", "api")}
+    powers = Powers(**flags, users_query=query, users_manage=manage and query)
     return powers, "it has UserManage without UserQuery: imported without both" if manage and not query else ""
-
-
-def _is_true(value: object) -> bool:
-    return value is True
 
 
 def _is_email(email: str) -> bool:

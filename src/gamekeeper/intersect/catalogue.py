@@ -17,7 +17,7 @@ from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING
 from gamekeeper.intersect import values
 from gamekeeper.intersect.data import BAD_ID, Report
 from gamekeeper.intersect.sources import Row, has_id
-from gamekeeper.intersect.values import FIELDS, Field, Kind
+from gamekeeper.intersect.values import FIELDS, OWN, Field
 from gamekeeper.store.world.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
 
 E = TypeVar("E", bound=CatalogueEntry)
@@ -127,12 +127,12 @@ def encode_details(noun: str, columns: Sequence[str | None], row: Row) -> str | 
 
 
 def _add_field(fields: dict[str, Any], known: Field, raw: object) -> None:
-    if known.kind is Kind.OWN:
+    if known.kind == OWN:
         return
     *outer, name = known.path
     for each in outer:
         fields = fields.setdefault(each, {})
-    fields[name] = _READERS[known.kind](raw)
+    fields[name] = READERS[known.kind](raw)
 
 
 def _tell_droppable(fields: dict[str, Any]) -> None:
@@ -153,40 +153,24 @@ def _read_number(raw: object) -> float:
     return float(raw) if isinstance(raw, int | float) and math.isfinite(raw) else 0.0
 
 
-def _read_text(raw: object) -> str | None:
-    return None if raw is None else values.clean_text(raw)
-
-
-def _read_guid(raw: object) -> str:
-    return values.parse_guid(raw) or ZERO_GUID
-
-
-def _read_colour(raw: object) -> dict[str, object]:
-    return values.decode_object(raw) or {"A": 255, "R": 255, "G": 255, "B": 255}
-
-
 def _read_integers(raw: object, count: int) -> list[int]:
     found = [_read_integer(each) for each in (values.decode_list(raw) or [])[:count]]
     return found + [0] * (count - len(found))
 
 
-def _read_conditions(raw: object) -> dict[str, str]:
-    """Put the lists of conditions as text into an object, as the engine sends them."""
-    return {"Lists": values.clean_text(raw) or "[]"}
-
-
-_READERS: Mapping[Kind, Callable[[object], object]] = {
-    Kind.FLAG: values.parse_flag,
-    Kind.INTEGER: _read_integer,
-    Kind.NUMBER: _read_number,
-    Kind.TEXT: _read_text,
-    Kind.GUID: _read_guid,
-    Kind.COLOUR: _read_colour,
-    Kind.LIST: lambda raw: values.decode_list(raw) or [],
-    Kind.OBJECT: lambda raw: values.decode_object(raw) or {},
-    Kind.VITALS: partial(_read_integers, count=VITAL_COUNT),
-    Kind.STATS: partial(_read_integers, count=values.STAT_COUNT),
-    Kind.CONDITIONS: _read_conditions,
+# types of fields.toml
+READERS: Mapping[str, Callable[[object], object]] = {
+    "flag": values.parse_flag,
+    "integer": _read_integer,  # also enumerations, which the engine sends as numbers
+    "number": _read_number,
+    "text": lambda raw: None if raw is None else values.clean_text(raw),
+    "guid": lambda raw: values.parse_guid(raw) or ZERO_GUID,
+    "colour": lambda raw: values.decode_object(raw) or {"A": 255, "R": 255, "G": 255, "B": 255},
+    "list": lambda raw: values.decode_list(raw) or [],  # JSON in the database, as are the types below
+    "object": lambda raw: values.decode_object(raw) or {},
+    "vitals": partial(_read_integers, count=VITAL_COUNT),
+    "stats": partial(_read_integers, count=values.STAT_COUNT),
+    "conditions": lambda raw: {"Lists": values.clean_text(raw) or "[]"},  # JSON as text in an object, as it is sent
 }
 
 

@@ -13,19 +13,9 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper.game.core.lookup import ZERO_GUID
+from gamekeeper.intersect import sources
 from gamekeeper.intersect.engines import SCHEME, MysqlSource, SqliteSource
-from gamekeeper.intersect.sources import (
-    GAME_TABLES,
-    LOG_TABLES,
-    OWNER_TABLES,
-    PLAYER_TABLES,
-    BadSource,
-    Row,
-    Source,
-    SourceTable,
-    detect_version,
-    match_tables,
-)
+from gamekeeper.intersect.sources import OWNER_TABLES, BadSource, Row, Source, SourceTable
 from gamekeeper.intersect.values import show_id
 
 DUPLICATE_ID = "another row has the same id"
@@ -162,7 +152,7 @@ class SourceData:
             source.close()
 
     def find_source(self, noun: str) -> Source:
-        if self.logs and noun in LOG_TABLES:
+        if self.logs and noun in sources.LOG_TABLES:
             return self.logs
         return self.players if noun in OWNER_TABLES else self.game
 
@@ -218,12 +208,12 @@ def open_sources(players: str, game: str, logs: str | None = None) -> SourceData
 
 def _match_layouts(players: Source, game: Source, logs: Source | None = None) -> SourceData:
     there = players.read_tables()
-    tables = match_tables(players.name, "player", PLAYER_TABLES, there)
-    tables |= match_tables(game.name, "game", GAME_TABLES, game.read_tables())
+    tables = sources.match_tables(players.name, "player", sources.PLAYER_TABLES, there)
+    tables |= sources.match_tables(game.name, "game", sources.GAME_TABLES, game.read_tables())
     if logs:
-        tables |= match_tables(logs.name, "logging", LOG_TABLES, logs.read_tables())
+        tables |= sources.match_tables(logs.name, "logging", sources.LOG_TABLES, logs.read_tables())
         tables.pop(REQUEST_LOG, None)
-    data = SourceData(players, game, tables, detect_version(there, players.read_migrations()), logs)
+    data = SourceData(players, game, tables, sources.detect_version(there, players.read_migrations()), logs)
     for noun in set(OWNER_TABLES.values()) & tables.keys():
         data.find_source(noun).index_ids(tables[noun])
     return data

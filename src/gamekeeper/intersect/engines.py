@@ -26,7 +26,9 @@ GENERATED_COLUMNS = """SELECT c.name, t.name FROM sqlite_master AS t, pragma_tab
 
 
 class SqliteSource(Source):
-    placeholder = "?"
+    placeholder, quote = "?", '"'
+    tables_sql = """SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c
+        WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY t.rowid, c.cid"""
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
@@ -38,15 +40,6 @@ class SqliteSource(Source):
             self._db.execute("BEGIN")
         except apsw.Error as error:
             raise _explain_error(path, error) from error
-
-    def read_tables(self) -> dict[str, list[str]]:
-        names = self.query(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
-        )
-        return {
-            name: [row[0] for row in self.query("SELECT name FROM pragma_table_info(?)", name)]
-            for (name,) in list(names)
-        }
 
     def index_ids(self, table: SourceTable) -> None:
         """Create a temporary table of the ids in all spellings: one file can mix several of them."""
@@ -65,22 +58,15 @@ class SqliteSource(Source):
     def query(self, text: str, *given: object) -> Iterator[Row]:
         done = 0
         try:
-            for row in self._execute(text, given):
+            for row in self._db.execute(self._make_tolerant(text, given) if self.has_bad_text else text, given):
                 yield row
                 done += 1
-        except (apsw.Error, UnicodeDecodeError) as error:
-            self._replace_bad_text(error)
+        except apsw.Error as error:
+            raise _explain_error(Path(self.name), error) from error
+        except UnicodeDecodeError:
+            self.has_bad_text = True  # from now on, replace bytes that are not UTF-8: only when needed, as it is slower
             # run the query again and skip the rows already returned: the same snapshot gives them in the same order
             yield from islice(self.query(text, *given), done, None)
-
-    def _execute(self, text: str, given: tuple[Any, ...]) -> apsw.Cursor:
-        return self._db.execute(self._make_tolerant(text, given) if self.has_bad_text else text, given)
-
-    def _replace_bad_text(self, error: apsw.Error | UnicodeDecodeError) -> None:
-        """From now on, replace bytes that are not UTF-8. Only when needed, because it is slower."""
-        if isinstance(error, apsw.Error):
-            raise _explain_error(Path(self.name), error) from error
-        self.has_bad_text = True
 
     def _make_tolerant(self, text: str, given: tuple[Any, ...]) -> str:
         """Read the texts of a query as bytes, which `decode_text` decodes: APSW itself only decodes valid UTF-8."""
@@ -108,12 +94,6 @@ class SqliteSource(Source):
 
     def _decode_text(self, raw: bytes) -> str:
         return raw.decode(self._encoding, "replace")
-
-    def close(self) -> None:
-        self._db.close()
-
-    def quote_name(self, name: str) -> str:
-        return '"' + name.replace('"', '""') + '"'
 
     def make_key_sql(self, owners: SourceTable, column: str) -> KeySql:
         return KeySql(
@@ -201,7 +181,9 @@ SNAPSHOT_STATEMENTS = (
 
 
 class MysqlSource(Source):
-    placeholder = "%s"
+    placeholder, quote = "%s", "`"
+    tables_sql = """SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = DATABASE()
+        ORDER BY table_name, ordinal_position"""
 
     def __init__(self, url: str) -> None:
         self.name = SCHEME
@@ -228,16 +210,6 @@ class MysqlSource(Source):
         for text in SNAPSHOT_STATEMENTS:
             list(self.query(text))
 
-    def read_tables(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        text = (
-            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = DATABASE() "
-            "ORDER BY table_name, ordinal_position"
-        )
-        for table, column in self.query(text):
-            found.setdefault(table, []).append(column)
-        return found
-
     def index_ids(self, table: SourceTable) -> None:
         """Do nothing: the MySQL server already sorts guids as we do, ignoring case."""
 
@@ -252,12 +224,6 @@ class MysqlSource(Source):
                 f"{self.name} cannot be read: {_describe_error(error)}. Nothing is changed there."
             ) from error
 
-    def close(self) -> None:
-        self._db.close()
-
-    def quote_name(self, name: str) -> str:
-        return "`" + name.replace("`", "``") + "`"
-
     def make_key_sql(self, owners: SourceTable, column: str) -> KeySql:
         key, name = self.quote_name(owners.key), self.quote_name(owners.name)
         table = f"(SELECT {key} FROM {name} WHERE {key} REGEXP '{GUID_REGEXP}' AND {key} <> '{ZERO_GUID}')"  # noqa: S608 - names from the schema
@@ -265,9 +231,6 @@ class MysqlSource(Source):
 
     def make_guid_sql(self, expression: str) -> str:
         return f"CASE WHEN {expression} REGEXP '{GUID_REGEXP}' THEN LOWER({expression}) END"
-
-    def list_guid_spellings(self, guid: str) -> Sequence[object]:
-        return (guid,)
 
 
 def _import_driver() -> Any:  # noqa: ANN401 - the driver has no types

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,7 +14,7 @@ from gamekeeper.game.core.values import NUMBER
 from gamekeeper.game.players.changes import PlayerState
 from gamekeeper.ground.settings import Settings
 from gamekeeper.intersect import values
-from gamekeeper.intersect.accounts import read_name
+from gamekeeper.intersect.accounts import Note, read_name
 from gamekeeper.intersect.catalogue import VITAL_COUNT, Vitals
 from gamekeeper.intersect.data import Report
 from gamekeeper.intersect.sources import Row
@@ -230,13 +231,11 @@ class PlayerReader:
     def _read_player(self, row: Row, slots: Mapping[SlotAddress, Stack], pattern: re.Pattern[str]) -> Player:
         own_id, user_id, raw_name, map_id, x, y, z, direction, sprite, face, level, exp = row[:12]
         class_id, gender, points, vitals, base, allocated, equipment, online, created, played = row[12:22]
-
-        def note(reason: str) -> None:
-            self.report.note("players", own_id, reason)
-
-        level = self._read_number(own_id, "Level", level, 1, 1)
+        note = partial(self.report.note, "players", own_id)
+        read_number, read_numbers = partial(_read_number, note), partial(_read_numbers, note)
+        level = read_number("Level", level, 1, 1)
         kind = self.guids[class_id] or ZERO_GUID
-        worn = self._read_equipment(own_id, equipment, slots)
+        worn = _read_equipment(note, equipment, slots)
         worn_items = [slots[INVENTORY, slot].item_id for slot in worn if slot >= 0]
         self.report.count("players").taken += 1
         return Player(
@@ -245,20 +244,20 @@ class PlayerReader:
             name=read_name(own_id, raw_name, pattern, note),
             max_vitals=self.vitals.compute_max(kind, level, worn_items),
             level=level,
-            exp=self._read_number(own_id, "Exp", exp, 0, 0, values.MAX_LONG),
+            exp=read_number("Exp", exp, 0, 0, values.MAX_LONG),
             experience_to_next_level=self.vitals.compute_exp_to_next(kind, level),
             class_id=kind,
-            gender=self._read_number(own_id, "Gender", gender, 0, 0, 1),
-            vitals=self._read_numbers(own_id, "Vitals", vitals, VITAL_COUNT),
-            base_stats=self._read_numbers(own_id, "BaseStats", base, values.STAT_COUNT),
-            stat_point_allocations=self._read_numbers(own_id, "StatPointAllocations", allocated, values.STAT_COUNT),
-            stat_points=self._read_number(own_id, "StatPoints", points, 0, -values.MAX_INT),
+            gender=read_number("Gender", gender, 0, 0, 1),
+            vitals=read_numbers("Vitals", vitals, VITAL_COUNT),
+            base_stats=read_numbers("BaseStats", base, values.STAT_COUNT),
+            stat_point_allocations=read_numbers("StatPointAllocations", allocated, values.STAT_COUNT),
+            stat_points=read_number("StatPoints", points, 0, -values.MAX_INT),
             equipment=worn,
             map_id=self.guids[map_id] or ZERO_GUID,
-            x=self._read_number(own_id, "X", x, 0, -values.MAX_INT),
-            y=self._read_number(own_id, "Y", y, 0, -values.MAX_INT),
-            z=self._read_number(own_id, "Z", z, 0, -values.MAX_INT),
-            dir=self._read_number(own_id, "Dir", direction, 0, 0, MAX_DIRECTION),
+            x=read_number("X", x, 0, -values.MAX_INT),
+            y=read_number("Y", y, 0, -values.MAX_INT),
+            z=read_number("Z", z, 0, -values.MAX_INT),
+            dir=read_number("Dir", direction, 0, 0, MAX_DIRECTION),
             sprite=values.clean_text(sprite),
             face=values.clean_text(face),
             created_at=values.parse_time(created) or 0,
@@ -266,34 +265,33 @@ class PlayerReader:
             last_online=values.parse_time(online),
         )
 
-    def _read_number(
-        self, own_id: str, name: str, raw: object, usual: int, least: int, most: int = values.MAX_INT
-    ) -> int:
-        found = values.parse_number(raw, least, most)
-        if found is None:
-            self.report.note("players", own_id, f"its {name} is {raw!r}: changed to {usual}")
-        return usual if found is None else found
 
-    def _read_numbers(self, own_id: str, name: str, raw: Any, count: int) -> tuple[int, ...]:  # noqa: ANN401 - any column value
-        found = values.parse_numbers(raw, count)
-        if found is None:
-            self.report.note("players", own_id, f"its {name} cannot be read: changed to 0")
-        return found or (0,) * count
+def _read_number(note: Note, name: str, raw: object, usual: int, least: int, most: int = values.MAX_INT) -> int:
+    found = values.parse_number(raw, least, most)
+    if found is None:
+        note(f"its {name} is {raw!r}: changed to {usual}")
+    return usual if found is None else found
 
-    def _read_equipment(self, own_id: str, raw: Any, slots: Mapping[SlotAddress, Stack]) -> tuple[int, ...]:  # noqa: ANN401 - any column value
-        count = len(NOTHING_EQUIPPED)
-        found = values.parse_numbers(raw, count, -1)
-        if found is None:
-            self.report.note("players", own_id, "its Equipment cannot be read: imported without equipment")
-            return NOTHING_EQUIPPED
-        if any(slot >= 0 for slot in (values.parse_numbers(raw, MAX_EQUIPMENT, -1) or ())[count:]):
-            self.report.note(
-                "players", own_id, f"it has more than {count} equipped items: the others stay in its inventory"
-            )
-        worn = tuple(slot if slot >= 0 and (INVENTORY, slot) in slots else -1 for slot in found)
-        if any(slot >= 0 and slot != kept for slot, kept in zip(found, worn, strict=True)):
-            self.report.note("players", own_id, "an equipped slot is empty: unequipped")
-        return worn
+
+def _read_numbers(note: Note, name: str, raw: Any, count: int) -> tuple[int, ...]:  # noqa: ANN401 - any column value
+    found = values.parse_numbers(raw, count)
+    if found is None:
+        note(f"its {name} cannot be read: changed to 0")
+    return found or (0,) * count
+
+
+def _read_equipment(note: Note, raw: Any, slots: Mapping[SlotAddress, Stack]) -> tuple[int, ...]:  # noqa: ANN401 - any column value
+    count = len(NOTHING_EQUIPPED)
+    found = values.parse_numbers(raw, count, -1)
+    if found is None:
+        note("its Equipment cannot be read: imported without equipment")
+        return NOTHING_EQUIPPED
+    if any(slot >= 0 for slot in (values.parse_numbers(raw, MAX_EQUIPMENT, -1) or ())[count:]):
+        note(f"it has more than {count} equipped items: the others stay in its inventory")
+    worn = tuple(slot if slot >= 0 and (INVENTORY, slot) in slots else -1 for slot in found)
+    if any(slot >= 0 and slot != kept for slot, kept in zip(found, worn, strict=True)):
+        note("an equipped slot is empty: unequipped")
+    return worn
 
 
 def _parse_variable(raw: object, declared: str | None) -> int | bool | float | str | None:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.intersect.values import FIELDS, Kind
+from gamekeeper.intersect.values import FIELDS, OWN
 
 ColumnsByTable = Mapping[str, list[str]]  # the tables of a database, each with its columns
 NET7_MIGRATION = "20230930000000_Net7Upgrade"
@@ -81,7 +81,7 @@ PLAYER_TABLES: Mapping[str, TableSpec] = {
     "user_variables": TableSpec("User_Variables", "UserId", "", whole=True, may_miss=True, owner="users"),
 }
 # the other columns of a map, such as its tiles, are large, and no client reads them
-MAP_COLUMNS = " ".join(column for column, field in FIELDS["maps"].items() if field.kind is not Kind.OWN)
+MAP_COLUMNS = " ".join(column for column, field in FIELDS["maps"].items() if field.kind != OWN)
 
 
 # tables of objects that no rule depends on
@@ -240,20 +240,21 @@ class KeySql(NamedTuple):
     matches: str
 
 
-class TableSize(NamedTuple):
-    rows: int
-    filled: int  # number of rows that are not empty slots
-
-
 class Source(ABC):
     """A database of Intersect. Every row that it returns starts with its owner's id, as a guid in our spelling."""
 
     name: str
     has_bad_text = False  # whether invalid UTF-8 was found in the database so far
     placeholder: str  # placeholder of a value in an SQL statement
+    quote: str  # character around a name in an SQL statement
+    tables_sql: str  # statement that selects all tables with their columns, in order
+    _db: Any
 
-    @abstractmethod
-    def read_tables(self) -> dict[str, list[str]]: ...
+    def read_tables(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for table, column in self.query(self.tables_sql):
+            found.setdefault(table, []).append(column)
+        return found
 
     @abstractmethod
     def index_ids(self, table: SourceTable) -> None:
@@ -263,11 +264,11 @@ class Source(ABC):
     def query(self, text: str, *given: object) -> Iterator[Row]:
         """Yield the rows of a query one by one: they may be larger than memory."""
 
-    @abstractmethod
-    def close(self) -> None: ...
+    def close(self) -> None:
+        self._db.close()
 
-    @abstractmethod
-    def quote_name(self, name: str) -> str: ...
+    def quote_name(self, name: str) -> str:
+        return f"{self.quote}{name.replace(self.quote, 2 * self.quote)}{self.quote}"
 
     @abstractmethod
     def make_key_sql(self, owners: SourceTable, column: str) -> KeySql: ...
@@ -276,9 +277,9 @@ class Source(ABC):
     def make_guid_sql(self, expression: str) -> str:
         """Return SQL that converts a column to a guid in Gamekeeper's spelling, or to NULL if it is no guid."""
 
-    @abstractmethod
     def list_guid_spellings(self, guid: str) -> Sequence[object]:
         """Return all spellings of a guid that an Intersect database may contain."""
+        return (guid,)
 
     def read_migrations(self) -> set[str]:
         history = next((each for each in self.read_tables() if each.lower() == "__efmigrationshistory"), None)
@@ -333,9 +334,10 @@ class Source(ABC):
         value, number = self._make_column_sql(wanted), self._make_column_sql(zero)
         return self._select(f"DISTINCT {value}", table, f"WHERE {value} IS NOT NULL AND {number} = 0")
 
-    def count_rows(self, table: SourceTable) -> TableSize:
+    def count_rows(self, table: SourceTable) -> Row:
+        """Count the rows of a table, and those that are not empty slots."""
         filled = f"COUNT(CASE WHEN true{self._fill_sql(table)} THEN 1 END)"
-        return TableSize(*next(self._select(f"COUNT(*), {filled}", table)))
+        return next(self._select(f"COUNT(*), {filled}", table))
 
     def _select(self, what: str, table: SourceTable, rest: str = "", *given: object) -> Iterator[Row]:
         return self.query(f"SELECT {what} FROM {self.quote_name(table.name)} t {rest}", *given)  # noqa: S608 - names from the schema
@@ -346,11 +348,9 @@ class Source(ABC):
     def _fill_sql(self, table: SourceTable) -> str:
         if table.blank is None:
             return ""
-        zeros = ", ".join(self.make_literal_sql(form) for form in self.list_guid_spellings(ZERO_GUID))
+        forms = self.list_guid_spellings(ZERO_GUID)
+        zeros = ", ".join(f"x'{form.hex()}'" if isinstance(form, bytes) else f"'{form}'" for form in forms)
         return f" AND {self._make_column_sql(table.blank)} NOT IN ({zeros})"
-
-    def make_literal_sql(self, value: object) -> str:
-        return f"x'{value.hex()}'" if isinstance(value, bytes) else f"'{value}'"
 
     def _make_columns_sql(self, table: SourceTable) -> str:
         return ", ".join(self._make_column_sql(each) if each else "NULL" for each in table.columns)

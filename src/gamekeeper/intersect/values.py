@@ -5,9 +5,8 @@
 
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard, cast
@@ -199,40 +198,21 @@ def _fit_numbers(found: object, count: int, missing: int) -> tuple[int, ...] | N
     return tuple(kept + [missing] * (count - len(kept)))
 
 
-class Kind(StrEnum):
-    """Types of fields."""
-
-    OWN = "own"  # not a further field: Gamekeeper stores and sends it itself
-    FLAG = "flag"
-    INTEGER = "integer"  # also enumerations, which the engine sends as numbers
-    NUMBER = "number"
-    TEXT = "text"
-    GUID = "guid"
-    COLOUR = "colour"
-    LIST = "list"  # JSON in the database, as are the types below
-    OBJECT = "object"
-    VITALS = "vitals"  # one number for each vital
-    STATS = "stats"  # one number for each stat
-    CONDITIONS = "conditions"  # sent as an object that contains the JSON as text
+OWN = "own"  # type of a column that is no further field: Gamekeeper stores and sends it itself
 
 
 class Field(NamedTuple):
-    kind: Kind
-    path: tuple[str, ...]  # names in the answer, the outer one first
+    kind: str  # type of the field: see `catalogue.READERS`
+    path: Sequence[str]  # names in the answer, the outer one first
 
 
-def _read_tables() -> Mapping[str, Mapping[str, Field]]:
-    tables = tomllib.loads(Path(__file__).with_name("fields.toml").read_text(encoding="utf-8"))
-    return {
-        noun: dict(_read_column(Kind(kind), column) for kind, columns in kinds.items() for column in columns.split())
-        for noun, kinds in tables.items()
-    }
-
-
-def _read_column(kind: Kind, written: str) -> tuple[str, Field]:
+def _read_column(kind: str, written: str) -> tuple[str, Field]:
     column, _, name = written.partition(">")
-    return column, Field(kind, tuple((name or column.replace("_", ".")).split(".")))
+    return column, Field(kind, (name or column.replace("_", ".")).split("."))
 
 
 # Gamekeeper's name of an Intersect table → column → field
-FIELDS = _read_tables()
+FIELDS: Mapping[str, Mapping[str, Field]] = {
+    noun: dict(_read_column(kind, column) for kind, columns in kinds.items() for column in columns.split())
+    for noun, kinds in tomllib.loads(Path(__file__).with_name("fields.toml").read_text(encoding="utf-8")).items()
+}

@@ -28,21 +28,18 @@ from gamekeeper.store.world.guilds import GuildColumns, GuildMember, GuildValue,
 from gamekeeper.store.world.imports import Leftover
 
 NEVER_SET = "its value was never set or cannot be read"
-_ARTICLES = {BOOLEAN: "a", INTEGER: "an", STRING: "a", NUMBER: "a"}
+_TYPES = {str: STRING, bool: BOOLEAN, float: NUMBER, int: INTEGER}
 # table → type of its variables in versions without a type column
 SERVER_TABLES = {"server_variables": INTEGER, "server_switches": BOOLEAN}
 
 
 def find_type(value: float | bool | str) -> str:  # noqa: FBT001 - a value, not an option
-    if isinstance(value, str):
-        return STRING
-    if isinstance(value, bool):
-        return BOOLEAN
-    return NUMBER if isinstance(value, float) else INTEGER
+    return _TYPES[type(value)]
 
 
 def describe_mismatch(found: str, declared: str) -> str:
-    return f"its value is {_ARTICLES[found]} {found}, but its variable is {_ARTICLES[declared]} {declared}"
+    given, wanted = (f"{'an' if each == INTEGER else 'a'} {each}" for each in (found, declared))
+    return f"its value is {given}, but its variable is {wanted}"
 
 
 async def import_variables(run: ImportRun) -> None:

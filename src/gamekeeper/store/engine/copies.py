@@ -62,16 +62,6 @@ def fill(tx: Writing, table: str, columns: Mapping[str, str], rows: Iterable[Row
     tx.fill(table, list(columns), _convert_rows(rows, [_IN[form] for form in columns.values()]))
 
 
-async def clear_epoch(tx: Writing) -> None:
-    await tx.returning(SQL.clear_epoch)
-
-
-async def clear_roles(tx: Writing) -> None:
-    """Delete the built-in roles that the migrations insert: a copy has its own."""
-    await tx.returning(SQL.clear_role_permissions)
-    await tx.returning(SQL.clear_roles)
-
-
 def complete_epochs(tx: Writing) -> None:
     """Give the present epoch to running jobs and waiting approvals without one, which an older version began."""
     tx.defer(SQL.complete_jobs)
