@@ -119,6 +119,7 @@ CONTENT_SECURITY_POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+MACROS = {"ui": "frame/macros.html", "list": "frame/list_page.html"}
 SEE_OTHER, NO_CONTENT = 303, 204
 SIGN_IN = "/console/sign-in"
 # Paths of the console: visible ASCII without the backslash, which browsers treat as a slash.
@@ -166,10 +167,12 @@ ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(ea
 
 
 def render(request: Request, template: str, **context: object) -> Response:
+    """Render a page. Every page has the macros of the frame, as `ui` and `list`."""
     base = "frame/fragment.html" if FRAGMENT in request.headers else "frame/layout.html"
     language = LANGUAGE.get()
-    values = {**_make_shared_context(request), "base": base, **context}
-    text = ENVIRONMENTS[language].get_template(template).render(values)
+    environment = ENVIRONMENTS[language]
+    macros = {name: environment.get_template(file).module for name, file in MACROS.items()}
+    text = environment.get_template(template).render(_make_shared_context(request) | macros | {"base": base} | context)
     headers = ((b"content-language", language.encode()),)
     return Response(text.encode(), headers=headers, content_type=HTML, policy=CONTENT_SECURITY_POLICY)
 
