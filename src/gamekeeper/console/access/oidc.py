@@ -12,7 +12,6 @@ from gamekeeper.console.access import sign_in
 from gamekeeper.console.frame import pages, sessions
 from gamekeeper.console.frame.refusals import SessionTooOld, SignInFirst
 from gamekeeper.console.frame.routes import form_route, open_route, page_route
-from gamekeeper.console.frame.texts import describe_refusal
 from gamekeeper.game.access import credentials, identities
 from gamekeeper.game.access.console_refusals import ProviderUnreachable, SignInNotStarted, TicketExpired
 from gamekeeper.game.access.credentials import Ticket
@@ -40,7 +39,7 @@ async def start(request: Request) -> Response:
     try:
         return await redirect_to_provider(request, "", to, again=sessions.has_cookie(request))
     except Refusal as refusal:
-        return render_sign_in(request, refusal, to)
+        return sign_in.refuse(request, refusal, to)
 
 
 async def redirect_to_provider(request: Request, user_id: str, to: str, *, again: bool = False) -> Response:
@@ -58,13 +57,6 @@ def find_provider(request: Request) -> Provider:
     return pages.get_shared(request, Provider)
 
 
-def render_sign_in(request: Request, refusal: Refusal, to: str) -> Response:
-    page = pages.render_sign_in(
-        request, "access/sign_in.html", to, name="", notices=[(describe_refusal(refusal), "bad")]
-    )
-    return pages.with_refusal(page, refusal)
-
-
 def read_cookie(request: Request) -> str:
     """Return the encrypted state of this browser's sign-in; empty: there is none."""
     found = sessions.read_cookies(request, COOKIE)
@@ -77,10 +69,6 @@ def delete_cookie(request: Request) -> Header:
 
 PATH = "/me/sign-ins"
 HOME = sessions.PATH + PATH
-
-
-async def show(request: Request) -> Response:
-    return await render_linked(request)
 
 
 async def start_linking(request: Request) -> Response:
@@ -119,16 +107,15 @@ async def render_linked(request: Request, refusal: Refusal | None = None) -> Res
     keeper, me = request.services.keeper, request.caller.account_id
     held = await rows.read_identities(keeper.store, me)
     _, sealed = await credentials.make_ticket(keeper, credentials.OIDC_LINK, me)
-    page = pages.render(
+    return pages.render(
         request,
         "access/linked_sign_ins.html",
+        refused=refusal,
         identities=held,
         removable={each.id for each in held if is_removable_identity(each, keeper.settings)},
         ticket=sealed,
         fresh=await sessions.is_fresh(request),
-        problem=describe_refusal(refusal) if refusal else "",
     )
-    return pages.with_refusal(page, refusal)
 
 
 async def finish(request: Request) -> Response:
@@ -192,13 +179,13 @@ async def _render_refusal(request: Request, ticket: Ticket | None, refusal: Refu
     if ticket and ticket.user_id and not isinstance(refusal, Denied):
         await sessions.authenticate(request)
         return await render_linked(request, refusal)
-    return render_sign_in(request, refusal, ticket.value if ticket else sessions.PATH)
+    return sign_in.refuse(request, refusal, ticket.value if ticket else sessions.PATH)
 
 
 PAGES = (
     open_route("GET", "/sign-in/oidc", READ, start),
     open_route("GET", oidc_settings.CALLBACK.removeprefix(sessions.PATH), WRITE, finish),
-    page_route(PATH, show),
+    page_route(PATH, render_linked),
     page_route(f"{PATH}/link", start_linking),
     form_route(f"{PATH}/[identityId]/remove", remove_identity),
 )

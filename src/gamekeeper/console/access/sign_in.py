@@ -51,29 +51,36 @@ async def sign_in_with_factor(request: Request, raw: bytes) -> Response:
     try:
         ticket = await credentials.read_ticket(keeper, credentials.SIGN_IN, state)
     except TicketExpired as refusal:
-        return _start_over(request, refusal, to)
+        return refuse(request, refusal, to)
     try:
         use = second_factors.read_factor(request, ticket, fields.get("code", ""), fields.get("passkey", ""))
         cookie = await sessions.finish_sign_in(request, FirstStep(ticket.user_id, ticket.value, ticket.by), use)
     except (WrongOtp, TooManyRequests) as refusal:
-        problem = WRONG_CODE() if isinstance(refusal, WrongOtp) else describe_refusal(refusal)
-        return pages.with_refusal(await _render_second_step(request, ticket, state, to, problem), refusal)
+        return await _render_second_step(request, ticket, state, to, refusal)
     except LogInRefusal as refusal:
-        return _start_over(request, refusal, to)
+        return refuse(request, refusal, to, CHANGED())
     return pages.redirect(to, cookie)
 
 
-def _start_over(request: Request, refusal: Refusal, to: str) -> Response:
-    problem = CHANGED() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal)
-    page = pages.render_sign_in(request, "access/sign_in.html", to, name="", notices=[(problem, "bad")])
-    return pages.with_refusal(page, refusal)
+def refuse(request: Request, refusal: Refusal, to: str, wrong: str = "", name: str = "") -> Response:
+    """Show the start of the sign-in again. `wrong`: what a wrong name or password means here."""
+    text = wrong if wrong and isinstance(refusal, InvalidGrant) else describe_refusal(refusal)
+    notices = [Notice(text, "bad")]
+    return pages.render_sign_in(request, "access/sign_in.html", to, refused=refusal, name=name, notices=notices)
 
 
 async def _render_second_step(
-    request: Request, ticket: credentials.Ticket, state: str, to: str, problem: str = ""
+    request: Request, ticket: credentials.Ticket, state: str, to: str, refusal: Refusal | None = None
 ) -> Response:
-    options = await second_factors.make_check_options(request, ticket)
-    return pages.render_sign_in(request, "access/second_step.html", to, state=state, options=options, problem=problem)
+    return pages.render_sign_in(
+        request,
+        "access/second_step.html",
+        to,
+        refused=refusal,
+        state=state,
+        options=await second_factors.make_check_options(request, ticket),
+        problem=WRONG_CODE() if isinstance(refusal, WrongOtp) else "",
+    )
 
 
 WRONG = PerLanguage(lambda: gettext("The name or the password is wrong. Type both again."))
@@ -140,9 +147,7 @@ async def sign_in(request: Request, raw: bytes) -> Response:
         if isinstance(cookie, FirstStep):
             return await show_second_step(request, cookie, to)
     except (LogInRefusal, TooManyRequests) as refusal:
-        notice = Notice(WRONG() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal), "bad")
-        page = pages.render_sign_in(request, "access/sign_in.html", to, name=name, notices=[notice])
-        return pages.with_refusal(page, refusal)
+        return refuse(request, refusal, to, WRONG(), name)
     return pages.redirect(to, cookie)
 
 

@@ -18,7 +18,7 @@ from gamekeeper.console.frame.differences import Difference
 from gamekeeper.console.frame.labels import LABELS
 from gamekeeper.console.frame.refusals import UNSURE, RoleNotGiven, UnusablePassword, explain_retry
 from gamekeeper.console.frame.routes import Dialog, open_route
-from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
+from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.access.refusals import InvitationVoid
 from gamekeeper.game.accounts import accounts
@@ -128,16 +128,15 @@ async def _find_invitation(request: Request, code: str) -> Invitation:
 async def _render_invitation(request: Request, code: str, name: str = "", refusal: Refusal | None = None) -> Response:
     found = await rows.find_by_secret(request.services.keeper.store, code)
     refusal = refusal or (None if found else InvitationVoid())
-    page = pages.render(
+    return pages.render(
         request,
         "accounts/invitation.html",
+        refused=refusal,
         invitation=found,
         code=code,
         name=name,
-        problem=describe_refusal(refusal) if refusal else "",
         **passwords.list_choices(request),
     )
-    return pages.with_refusal(page, refusal)
 
 
 DIALOGS = (

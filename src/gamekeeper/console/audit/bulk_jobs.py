@@ -17,7 +17,7 @@ from gamekeeper.console.frame.list_page import BeforeMark
 from gamekeeper.console.frame.menu import BULK, GAME, PLAYERS
 from gamekeeper.console.frame.refusals import NoSuchPage
 from gamekeeper.console.frame.routes import form_route, page_route
-from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext, ngettext
+from gamekeeper.console.frame.texts import PerLanguage, gettext, ngettext
 from gamekeeper.console.players import items
 from gamekeeper.console.players import players as console_players
 from gamekeeper.game.audit import bulk_jobs
@@ -102,7 +102,7 @@ async def create(request: Request, raw: bytes) -> Response:
         call = ApiCall("POST", OPERATIONS, body, reason=fields["reason"], key=fields.get("key", ""))
         made = _decode_job((await api_calls.send(request, call)).content)
     except Refusal as refusal:
-        return console_pages.with_refusal(await _render_list(request, fields, describe_refusal(refusal)), refusal)
+        return await _render_list(request, fields, refusal)
     return console_pages.redirect(f"{PAGE}/{made.Id}")
 
 
@@ -124,7 +124,7 @@ async def act(request: Request, raw: bytes) -> Response:
             raise MissingField(field="reason")
         answer = await api_calls.send(request, call)
     except Refusal as refusal:
-        return console_pages.with_refusal(await _render_job(request, describe_refusal(refusal)), refusal)
+        return await _render_job(request, refusal)
     if answer.held is not None:
         return console_pages.redirect(f"{PAGE}/{job_id}?{urlencode({'held': answer.held})}")
     return console_pages.redirect(f"{PAGE}/{_decode_job(answer.content).Id}")
@@ -145,7 +145,7 @@ def find_run(told: HistoryChange) -> str:
     return found[1] if found else ""
 
 
-async def _render_list(request: Request, given: Mapping[str, str], problem: str = "") -> Response:
+async def _render_list(request: Request, given: Mapping[str, str], refused: Refusal | None = None) -> Response:
     store = request.services.keeper.store
     page = await bulk_jobs.load_page(store, queries.decode(BeforeMark, request.query).before, JOBS_PER_PAGE)
     allowed = [name for name in ACT_TITLES() if {ACTS[name].permission} <= request.caller.permissions]
@@ -165,7 +165,7 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
         given=given,
         conditions=console_players.add_prefix(conditions),
         described=await console_players.describe_conditions(request, conditions) if conditions else [],
-        problem=problem,
+        refused=refused,
         most=MOST_PLAYERS,
         durations=formats.DURATIONS(),
         key=new_guid(),
@@ -173,7 +173,7 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
     )
 
 
-async def _render_job(request: Request, problem: str = "") -> Response:
+async def _render_job(request: Request, refused: Refusal | None = None) -> Response:
     job_id = lookup.parse_guid(request.params[0])
     if job_id is None:
         raise NoSuchPage
@@ -199,7 +199,7 @@ async def _render_job(request: Request, problem: str = "") -> Response:
         view=view,
         job=job,
         undone=(await bulk_titles.load_views(store, [undone]))[0].title if undone else "",
-        problem=problem,
+        refused=refused,
         is_mine=is_mine,
         can_run=request.caller.permissions >= menu.BULK,
         preview=preview.lines,

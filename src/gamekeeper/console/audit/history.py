@@ -16,7 +16,7 @@ from gamekeeper.console.frame.labels import name_actor, name_kind
 from gamekeeper.console.frame.list_page import build_address, find_cursor
 from gamekeeper.console.frame.menu import CHANGES, NOTES, QUERY, SUPPORT
 from gamekeeper.console.frame.routes import PagePart, ShownSubject, page_route
-from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
+from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.audit import history
 from gamekeeper.game.audit.history import HistoryPage, Pause
 from gamekeeper.game.core import lookup
@@ -84,20 +84,19 @@ async def show(request: Request) -> Response:
         refused = refusal
     older = str(page.next) if page.next else ""
     find_file = partial(build_address, "/console/changes/file", sought, before=request.query.get("before", ""))
-    shown = pages.render(
+    return pages.render(
         request,
         "audit/history.html",
+        refused=refused,
         sought=sought,
         kinds=[each for each in KIND_OPTIONS() if each[0] != ACCOUNT_KINDS() or _sees_accounts(request)],
         entries=await load_entries(request, page.changes, page.undone, page.deliveries, is_short=True),
-        problem=describe_refusal(refused) if refused else "",
         reached=reached,
         newest="" if "before" not in request.query else build_address("/console/changes", sought),
         older=build_address("/console/changes", sought, before=older) if older else "",
         files={form: find_file(format=form) for form in FORMATS},
         most=BATCH * BATCHES,
     )
-    return pages.with_refusal(shown, refused)
 
 
 async def show_change(request: Request) -> Response:

@@ -1,14 +1,12 @@
 """The timeline on the pages of players and accounts: changes, sanctions, notes and sign-ins, by kind and in pages."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
-from gamekeeper.console.access import security_log
 from gamekeeper.console.audit import history
-from gamekeeper.console.audit.history import HistoryEntry
 from gamekeeper.console.frame import list_page
 from gamekeeper.console.frame.menu import CHANGES, NOTES, QUERY, SECURITY
 from gamekeeper.console.frame.routes import PagePart, ShownSubject
@@ -42,6 +40,7 @@ FILTERS = PerLanguage(
         "sign-ins": (gettext("Sign-ins"), TimelineParts(sign_ins=True)),
     }
 )
+ENTRY_KINDS: Mapping[type, str] = {HistoryChange: "changes", Note: "notes"}
 NUMBER = re.compile("[0-9]{1,18}", re.ASCII)
 NEWEST, NO_MORE = "new", "end"  # in a cursor: the start and the end of a list
 
@@ -52,16 +51,8 @@ class KindLink(NamedTuple):
     is_current: bool
 
 
-class TimelineGroup(NamedTuple):
-    """Entries of one kind in a row. One of the three lists has entries."""
-
-    changes: Sequence[HistoryEntry] = ()
-    notes: Sequence[Note] = ()
-    events: Sequence[security_log.EventView] = ()
-
-
 class ShownTimeline(NamedTuple):
-    groups: list[TimelineGroup]
+    groups: Sequence[tuple[str, Sequence[object]]]  # entries of one kind in a row
     kinds: list[KindLink]
     newest: str  # address of the newest entries; empty: the page shows them
     older: str
@@ -84,23 +75,10 @@ async def _show(request: Request, subject: ShownSubject, page: TimelinePage) -> 
     told = [each for each in page.entries if isinstance(each, HistoryChange)]
     entries = await history.load_entries(request, told, page.undone, page.deliveries)
     by_number = {each.told.seq: each._replace(undoable=each.undoable and not subject.is_past) for each in entries}
-    groups: list[TimelineGroup] = []
-    for kind, group in groupby(page.entries, type):
-        found = list(group)
-        if kind is HistoryChange:
-            groups.append(
-                TimelineGroup(changes=[by_number[each.seq] for each in found if isinstance(each, HistoryChange)])
-            )
-        elif kind is Note:
-            groups.append(TimelineGroup(notes=[each for each in found if isinstance(each, Note)]))
-        else:
-            groups.append(
-                TimelineGroup(
-                    events=[
-                        security_log.make_entry(each) for each in found if not isinstance(each, (Note, HistoryChange))
-                    ]
-                )
-            )
+    groups = [
+        (ENTRY_KINDS.get(kind, "events"), [by_number[one.seq] if isinstance(one, HistoryChange) else one for one in of])
+        for kind, of in groupby(page.entries, type)
+    ]
     chosen = _read_kind(request)
     allowed = _list_allowed(request, subject.subjects)
     kinds = [(gettext("Everything"), ""), *((title, name) for name, (title, _) in FILTERS().items() if name in allowed)]

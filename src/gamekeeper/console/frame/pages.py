@@ -166,15 +166,22 @@ TEMPLATES.install_gettext_callables(translate, translate_plural, newstyle=True, 
 ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(each) for each in LANGUAGES}
 
 
-def render(request: Request, template: str, **context: object) -> Response:
-    """Render a page. Every page has the macros of the frame, as `ui` and `list`."""
+def render(
+    request: Request, template: str, *, refused: Refusal | None = None, problem: object = "", **context: object
+) -> Response:
+    """Render a page. Every page has the macros of the frame, as `ui` and `list`.
+
+    `refused`: a refusal that the page shows, unless `problem` has other words for it; it decides the status.
+    """
     base = "frame/fragment.html" if FRAGMENT in request.headers else "frame/layout.html"
     language = LANGUAGE.get()
     environment = ENVIRONMENTS[language]
     macros = {name: environment.get_template(file).module for name, file in MACROS.items()}
-    text = environment.get_template(template).render(_make_shared_context(request) | macros | {"base": base} | context)
+    shown = {"base": base, "problem": problem or (describe_refusal(refused) if refused else ""), **context}
+    text = environment.get_template(template).render(_make_shared_context(request) | macros | shown)
     headers = ((b"content-language", language.encode()),)
-    return Response(text.encode(), headers=headers, content_type=HTML, policy=CONTENT_SECURITY_POLICY)
+    page = Response(text.encode(), headers=headers, content_type=HTML, policy=CONTENT_SECURITY_POLICY)
+    return with_refusal(page, refused)
 
 
 def get_shared(request: Request, kind: type[T]) -> T:
@@ -188,12 +195,15 @@ def get_shared(request: Request, kind: type[T]) -> T:
     return shared[kind]
 
 
-def render_sign_in(request: Request, template: str, to: str, **context: object) -> Response:
+def render_sign_in(
+    request: Request, template: str, to: str, *, refused: Refusal | None = None, **context: object
+) -> Response:
     """Render a step of the sign-in that answers a form or a provider. `to`: the page that the sign-in leads to.
 
     A switch of the language cannot repeat such a request. It leads to the start of the sign-in, with the same target.
     """
-    return render(request, template, to=to, place=f"{SIGN_IN}?{urlencode({'next': to})}", **context)
+    place = f"{SIGN_IN}?{urlencode({'next': to})}"
+    return render(request, template, refused=refused, to=to, place=place, **context)
 
 
 def answer_json(value: Mapping[str, object]) -> Response:
@@ -250,18 +260,17 @@ def render_refusal(
         said = Response(errors.encode_body(refusal, request.id, log_in=False), content_type=JSON)
         return with_refusal(said, refusal)
     first = UNDO_FIRST.search(refusal.message)
-    page = render(
+    return render(
         request,
         "frame/refusal.html",
+        refused=refusal,
         refusal=refusal,
-        message=describe_refusal(refusal),
         unsure=isinstance(refusal, UNSURE),
         back=back or _choose_back_path(request, refusal),
         undo_first=first[1] if first else "",
         online=online,
         hint=_find_setting(request, refusal),
     )
-    return with_refusal(page, refusal)
 
 
 def _describe_names(request: Request) -> str:

@@ -111,7 +111,7 @@ async def show(request: Request) -> Response:
         moments = time_travel.read_moments(request)
         return await _show_at(request, moments)
     except time_travel.REFUSALS as refusal:  # if another field of the address is wrong, the present is refused too
-        return pages.with_refusal(await _show_at(request, time_travel.PRESENT, refusal), refusal)
+        return await _show_at(request, time_travel.PRESENT, refusal)
 
 
 async def _show_at(request: Request, moments: Moments, refusal: Refusal | None = None) -> Response:
@@ -134,6 +134,7 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
     return pages.render(
         request,
         "players/player.html",
+        refused=refusal,
         sight=sight,
         player=player,
         record=sight.record,
