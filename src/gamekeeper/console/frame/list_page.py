@@ -138,14 +138,6 @@ class Chip(NamedTuple):
     url: str
 
 
-class ListFilter(NamedTuple):
-    """A URL parameter that filters a list. If no value is chosen, the list is not filtered."""
-
-    name: str
-    labels: Mapping[str, str]  # the filter's values in the URL → their labels on the page
-    chosen: str
-
-
 class SortableColumn(NamedTuple):
     """A column that the list can be sorted by. Its link sorts by it, or reverses the direction."""
 
@@ -183,13 +175,21 @@ def make_page(
     return ListPage(first, page.offset + shown, total, start, before, after, cut, pages, number, kept)
 
 
-def read_filter(request: Request, name: str, words: Mapping[str, str]) -> ListFilter:
+def read_choice(request: Request, name: str, words: Mapping[str, str]) -> str:
+    """Return the value of a parameter that filters the list, out of `words`; empty: the list is not filtered."""
     chosen = request.query.get(name, "").lower()
     if chosen == ALL_VALUE:
         chosen = ""
     if chosen and chosen not in words:
         raise BadField(field=name, problem=gettext("must be %(choices)s, or left out", choices=join_choices(words)))
-    return ListFilter(name, words, chosen)
+    return chosen
+
+
+def make_chips(request: Request, described: Iterable[tuple[str, Iterable[str]]]) -> list[Chip]:
+    """Make a chip for each condition in force: its label, and the query parameters that it has."""
+    return [
+        Chip(label, build_url(request, page="", cursor="", **dict.fromkeys(names, ""))) for label, names in described
+    ]
 
 
 def make_columns(request: Request, orders: Sequence[str], *, ascending: bool) -> dict[str, SortableColumn]:
