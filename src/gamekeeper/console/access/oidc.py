@@ -110,7 +110,7 @@ async def render_linked(request: Request, refusal: Refusal | None = None) -> Res
     return pages.render(
         request,
         "access/linked_sign_ins.html",
-        refused=refusal,
+        refusal,
         identities=held,
         removable={each.id for each in held if is_removable_identity(each, keeper.settings)},
         ticket=sealed,

@@ -61,7 +61,7 @@ async def show(request: Request, refusal: Refusal | None = None) -> Response:
     return pages.render(
         request,
         "access/password.html",
-        refused=refusal,
+        refusal,
         problem=WRONG_CURRENT() if isinstance(refusal, WrongPassword) else "",
         **list_choices(request),
     )

@@ -184,7 +184,7 @@ def _render_totp(request: Request, ticket: credentials.Ticket, sealed: str, refu
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
     problem = WRONG_NEW_CODE() if isinstance(refused, WrongSecondFactor) else ""
     return pages.render(
-        request, "access/totp.html", refused=refused, ticket=sealed, drawn=drawn, secret=spaced, problem=problem
+        request, "access/totp.html", refused, ticket=sealed, drawn=drawn, secret=spaced, problem=problem
     )
 
 
@@ -201,6 +201,7 @@ async def show(request: Request, problem: str = "", refused: Refusal | None = No
     return pages.render(
         request,
         "access/second_factors.html",
+        refused,
         factors=factors,
         codes_left=await rows.count_recovery_codes(keeper.store, me),
         fresh=fresh,
@@ -211,7 +212,6 @@ async def show(request: Request, problem: str = "", refused: Refusal | None = No
         set_up_ticket=sealed_set_up,
         unmet_role=request.caller.unmet_role,
         problem=problem,
-        refused=refused,
     )
 
 

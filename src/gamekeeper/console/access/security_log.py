@@ -98,7 +98,7 @@ async def show(request: Request) -> Response:
     return pages.render(
         request,
         "access/security_log.html",
-        refused=refused,
+        refused,
         sought=sought,
         kinds=KIND_NAMES(),
         entries=page.events,

@@ -66,7 +66,7 @@ def refuse(request: Request, refusal: Refusal, to: str, wrong: str = "", name: s
     """Show the start of the sign-in again. `wrong`: what a wrong name or password means here."""
     text = wrong if wrong and isinstance(refusal, InvalidGrant) else describe_refusal(refusal)
     notices = [Notice(text, "bad")]
-    return pages.render_sign_in(request, "access/sign_in.html", to, refused=refusal, name=name, notices=notices)
+    return pages.render_sign_in(request, "access/sign_in.html", to, refusal, name=name, notices=notices)
 
 
 async def _render_second_step(
@@ -76,7 +76,7 @@ async def _render_second_step(
         request,
         "access/second_step.html",
         to,
-        refused=refusal,
+        refusal,
         state=state,
         options=await second_factors.make_check_options(request, ticket),
         problem=WRONG_CODE() if isinstance(refusal, WrongOtp) else "",

@@ -124,7 +124,7 @@ async def show(request: Request) -> Response:
     return pages.render(
         request,
         "access/tokens.html",
-        refused=refused,
+        refused,
         tokens=page.tokens,
         only=bool(token_id),
         sought=sought,

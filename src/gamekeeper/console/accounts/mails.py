@@ -39,7 +39,7 @@ async def show(request: Request) -> Response:
     return pages.render(
         request,
         "accounts/mails.html",
-        refused=refused,
+        refused,
         mails=[(each, mails.can_retry(each)) for each in page.mails],
         words=WORDS(),
         sought=sought,

@@ -131,7 +131,7 @@ async def _render_invitation(request: Request, code: str, name: str = "", refusa
     return pages.render(
         request,
         "accounts/invitation.html",
-        refused=refusal,
+        refusal,
         invitation=found,
         code=code,
         name=name,

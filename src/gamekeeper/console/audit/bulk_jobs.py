@@ -157,6 +157,7 @@ async def _render_list(request: Request, given: Mapping[str, str], refused: Refu
     return console_pages.render(
         request,
         "audit/bulk_jobs.html",
+        refused,
         jobs=await bulk_titles.load_views(store, page.jobs),
         acts=[(name, ACT_TITLES()[name]) for name in allowed],
         chosen_act=chosen,
@@ -165,7 +166,6 @@ async def _render_list(request: Request, given: Mapping[str, str], refused: Refu
         given=given,
         conditions=console_players.add_prefix(conditions),
         described=await console_players.describe_conditions(request, conditions) if conditions else [],
-        refused=refused,
         most=MOST_PLAYERS,
         durations=formats.DURATIONS(),
         key=new_guid(),
@@ -196,10 +196,10 @@ async def _render_job(request: Request, refused: Refusal | None = None) -> Respo
     return console_pages.render(
         request,
         "audit/bulk_job.html",
+        refused,
         view=view,
         job=job,
         undone=(await bulk_titles.load_views(store, [undone]))[0].title if undone else "",
-        refused=refused,
         is_mine=is_mine,
         can_run=request.caller.permissions >= menu.BULK,
         preview=preview.lines,

@@ -87,7 +87,7 @@ async def show(request: Request) -> Response:
     return pages.render(
         request,
         "audit/history.html",
-        refused=refused,
+        refused,
         sought=sought,
         kinds=[each for each in KIND_OPTIONS() if each[0] != ACCOUNT_KINDS() or _sees_accounts(request)],
         entries=await load_entries(request, page.changes, page.undone, page.deliveries, is_short=True),

@@ -219,16 +219,13 @@ async def describe_undo(request: Request, seq: int, entries: Sequence[LedgerEntr
     first = entries[0]
     before, after = read(first.before or "{}"), read(first.after or "{}")
     text = _list_titles().get(first.kind) or _list_titles()[PlayerChanged.kind]
-    name = translate(text.about) if text.about else await _find_name(request, first)
+    name = (
+        translate(text.about)
+        if text.about
+        else await differences.find_subject_name(store, first.player_id, first.user_id)
+    )
+    # a player that the undo restores is not in the database yet
     name = name or str((before.player or after.player).get("name", ""))
     undo = Undo(before, after, await differences.load_names(store, [before, after]), name)
     title = gettext("Undo change %(seq)s of %(name)s", seq=seq, name=name)
     return title, text.describe(undo)
-
-
-async def _find_name(request: Request, entry: LedgerEntry) -> str:
-    """Return the name of the player or account; a player that the undo restores is not in the database yet."""
-    store = request.services.keeper.store
-    if entry.player_id:
-        return next((each.name for each in await stored_players.read_summaries(store, {entry.player_id})), "")
-    return next((each.name for each in await users.read_by_ids(store, {entry.user_id or ""})), "")

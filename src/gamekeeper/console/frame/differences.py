@@ -16,7 +16,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.store.accounts import users
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.players import items
+from gamekeeper.store.players import items, players
 from gamekeeper.store.world import catalogue, guilds
 
 K = TypeVar("K", bound=int | str | SlotAddress | tuple[str, str])
@@ -361,6 +361,12 @@ def describe_value(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(str(each) for each in cast("tuple[object, ...]", value))
     return format_number(value) if isinstance(value, int) else str(value)
+
+
+async def find_subject_name(tx: Reading, player_id: str | None, user_id: str | None) -> str:
+    """Return the name of a player, else that of an account; empty if it is not stored."""
+    found = await players.read_summaries(tx, {player_id}) if player_id else await users.read_by_ids(tx, {user_id or ""})
+    return next((each.name for each in found), "")
 
 
 class Undo(NamedTuple):

@@ -166,9 +166,7 @@ TEMPLATES.install_gettext_callables(translate, translate_plural, newstyle=True, 
 ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(each) for each in LANGUAGES}
 
 
-def render(
-    request: Request, template: str, *, refused: Refusal | None = None, problem: object = "", **context: object
-) -> Response:
+def render(request: Request, template: str, refused: Refusal | None = None, /, **context: object) -> Response:
     """Render a page. Every page has the macros of the frame, as `ui` and `list`.
 
     `refused`: a refusal that the page shows, unless `problem` has other words for it; it decides the status.
@@ -177,7 +175,8 @@ def render(
     language = LANGUAGE.get()
     environment = ENVIRONMENTS[language]
     macros = {name: environment.get_template(file).module for name, file in MACROS.items()}
-    shown = {"base": base, "problem": problem or (describe_refusal(refused) if refused else ""), **context}
+    problem = context.get("problem") or (describe_refusal(refused) if refused else "")
+    shown = {"base": base, **context, "problem": problem}
     text = environment.get_template(template).render(_make_shared_context(request) | macros | shown)
     headers = ((b"content-language", language.encode()),)
     page = Response(text.encode(), headers=headers, content_type=HTML, policy=CONTENT_SECURITY_POLICY)
@@ -195,15 +194,13 @@ def get_shared(request: Request, kind: type[T]) -> T:
     return shared[kind]
 
 
-def render_sign_in(
-    request: Request, template: str, to: str, *, refused: Refusal | None = None, **context: object
-) -> Response:
+def render_sign_in(request: Request, template: str, to: str, refused: Refusal | None, /, **context: object) -> Response:
     """Render a step of the sign-in that answers a form or a provider. `to`: the page that the sign-in leads to.
 
     A switch of the language cannot repeat such a request. It leads to the start of the sign-in, with the same target.
     """
     place = f"{SIGN_IN}?{urlencode({'next': to})}"
-    return render(request, template, refused=refused, to=to, place=place, **context)
+    return render(request, template, refused, to=to, place=place, **context)
 
 
 def answer_json(value: Mapping[str, object]) -> Response:
@@ -263,7 +260,7 @@ def render_refusal(
     return render(
         request,
         "frame/refusal.html",
-        refused=refusal,
+        refusal,
         refusal=refusal,
         unsure=isinstance(refusal, UNSURE),
         back=back or _choose_back_path(request, refusal),

@@ -156,15 +156,7 @@ def _list_variables(before: ChangeSide, after: ChangeSide, names: Names) -> Iter
     for each in sorted({*before.variables, *after.variables}, key=lambda each: names.find_name("variables", each)):
         values = [side.variables.get(each) for side in (before, after)]
         if values[0] != values[1] or type(values[0]) is not type(values[1]):
-            yield Difference(names.find_name("variables", each), *map(_say_difference, values))
-
-
-def _say_difference(value: object) -> str:
-    if value is None:
-        return differences.NOTHING
-    if isinstance(value, bool):
-        return gettext("yes") if value else gettext("no")
-    return format_number(value) if isinstance(value, int | float) else str(value)
+            yield Difference(names.find_name("variables", each), *map(differences.describe_value, values))
 
 
 NOW = "now"  # in the address, instead of a moment: the present
@@ -190,12 +182,6 @@ class Moments(NamedTuple):
 
 
 PRESENT = Moments()
-
-
-class AgoLink(NamedTuple):
-    title: str
-    shown: str  # address of the state at that moment
-    compared: str  # address of its comparison with the present
 
 
 class MomentProblem(NamedTuple):
@@ -238,15 +224,14 @@ async def explain_moment(tx: Reading, refusal: Refusal, player: Player) -> Momen
     return MomentProblem(describe_refusal(refusal), first if isinstance(refusal, HistoryTrimmed) else None)
 
 
-async def list_links(request: Request, home: str, tab: str) -> list[AgoLink]:
-    """List links to usual moments. They have the time itself, so that they show the same state when opened again."""
+async def list_links(request: Request, home: str, tab: str) -> list[tuple[str, str, str]]:
+    """List usual moments with the addresses of the state then, and of its comparison with the present.
+
+    They have the time itself, so that they show the same state when opened again.
+    """
     now = await clock.now(request.services.keeper.store)
-    found: list[AgoLink] = []
-    for title, ago in AGO().items():
-        at = format_instant(now - ago)
-        shown = build_address(home, {"tab": tab, "at": at})
-        found.append(AgoLink(title, shown, build_address(home, {"tab": tab, "at": at, "against": NOW})))
-    return found
+    times = {title: {"tab": tab, "at": format_instant(now - ago)} for title, ago in AGO().items()}
+    return [(title, build_address(home, at), build_address(home, at, against=NOW)) for title, at in times.items()]
 
 
 def _restore_items(undo: Undo) -> str:
