@@ -10,7 +10,6 @@ from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.differences import UndoTitle
 from gamekeeper.console.frame.menu import ADMINISTRATION, STAFF
 from gamekeeper.console.frame.routes import Dialog, page_route
-from gamekeeper.console.frame.texts import translate_message
 from gamekeeper.game.access import permissions
 from gamekeeper.game.access.changes import PowersChanged, RolesChanged, UserResumed, UserSuspended
 from gamekeeper.game.access.permissions import ADMIN, PERMISSIONS, StaffPage
@@ -31,23 +30,16 @@ from gamekeeper.store.engine.interface import Reading
 MODERATION_ACTS = frozenset({"ban", "kick", "mute"})
 
 
-class PermissionBox(NamedTuple):
-    name: str
-    meaning: str
-    is_in_role: bool
-    is_grantable: bool  # the viewer has this permission too, and so may put it into a role
-
-
 class RoleView(NamedTuple):
     role: Role
-    allows: list[tuple[str, str]]  # permissions with their meaning
+    held: frozenset[str]  # permissions
     can_edit: bool
 
 
 async def show(request: Request) -> Response:
     viewer, table = await request.services.keeper.store.read(lambda tx: load_roles(tx, request))
     shown = [_make_role_view(request, each, viewer) for each in table.values()]
-    return pages.render(request, "access/roles.html", roles=shown, boxes=list_boxes(request, frozenset()))
+    return pages.render(request, "access/roles.html", roles=shown, permissions=PERMISSIONS)
 
 
 async def show_role(request: Request) -> Response:
@@ -56,7 +48,7 @@ async def show_role(request: Request) -> Response:
     if role is None:
         raise NoSuchRole(role=request.params[0])
     view = _make_role_view(request, role, viewer)
-    return pages.render(request, "access/role.html", view=view, boxes=list_boxes(request, role.permissions))
+    return pages.render(request, "access/role.html", view=view, permissions=PERMISSIONS)
 
 
 async def load_roles(tx: Reading, request: Request) -> tuple[User | None, dict[str, Role]]:
@@ -68,16 +60,7 @@ def _make_role_view(request: Request, role: Role, viewer: User | None) -> RoleVi
     held = list_permissions(role)
     mine = permissions.list_roles(viewer) if viewer else ()
     can_edit = role.name != ADMIN and role.name not in mine and held <= request.caller.permissions
-    allows = [(name, translate_message(meaning)) for name, meaning in PERMISSIONS.items() if name in held]
-    return RoleView(role, allows, can_edit and not request.caller.read_only)
-
-
-def list_boxes(request: Request, held: frozenset[str]) -> list[PermissionBox]:
-    mine = request.caller.permissions
-    return [
-        PermissionBox(name, translate_message(meaning), name in held, name in mine)
-        for name, meaning in PERMISSIONS.items()
-    ]
+    return RoleView(role, held & PERMISSIONS.keys(), can_edit and not request.caller.read_only)
 
 
 STAFF_PER_PAGE = 50

@@ -7,7 +7,7 @@ Fields of forms suggest names of catalogue entries while the user types: names w
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache, partial
 from itertools import groupby
 from typing import NamedTuple
@@ -102,32 +102,19 @@ MATCH_LABELS = PerLanguage(
 )
 
 
-ACTIONS = PerLanguage(lambda: gettext("Actions"))
-NOT_UNDERSTOOD = PerLanguage(lambda: gettext("Not understood"))
-PAGES_TITLE = PerLanguage(lambda: gettext("Pages"))
-AUDIT_LOG = PerLanguage(lambda: gettext("Search the audit log"))
-SECRETS = PerLanguage(lambda: gettext("Tokens and keys"))
-
-
 class PaletteLink(NamedTuple):
     name: str
     detail: str
     href: str
-
-
-class ResultRow(NamedTuple):
-    kind: str
-    name: str
-    detail: str
-    match: str
-    href: str
+    kind: str = ""  # of a search hit, as the others
+    match: str = ""
     picture: str = ""  # address of an item's picture; empty: there is none
 
 
 class FoundThings(NamedTuple):
     """Everything that a text finds."""
 
-    hits: list[ResultRow]
+    hits: list[PaletteLink]
     actions: list[PaletteOffer]
     pages: list[PaletteLink]
     searches: list[PaletteLink]
@@ -138,35 +125,29 @@ async def suggest(request: Request, raw: bytes) -> Response:
     """Return suggestions for the search box as JSON, grouped by kind. The text comes in a form: it may be a secret."""
     text = sessions.verify_form(request, raw).get("q", "").strip()
     if secret := await tokens.find_pasted(request, text):
-        return pages.answer_json({"groups": [_make_group(SECRETS(), [secret])]})
+        return pages.answer_json({"groups": [{"title": gettext("Tokens and keys"), "found": _list_rows([secret])}]})
     found = await _look_up(request, text, MAX_SUGGESTIONS)
-    groups = [_make_action_group(found.actions)] if found.actions else []
-    groups += [_make_group(NOT_UNDERSTOOD(), [found.note])] if found.note else []
     kinds = [hit.kind for hit in found.hits]
     ordered = sorted(found.hits, key=lambda hit: kinds.index(hit.kind))  # groups by their best match
-    groups += [
-        _make_group(capitalize(KIND_LABELS()[kind]), list(of))
-        for kind, of in groupby(ordered, key=lambda hit: hit.kind)
+    actions = [
+        {"name": each.label, "detail": each.detail, "href": each.back, "form": each.fields} for each in found.actions
     ]
-    groups += [_make_group(PAGES_TITLE(), found.pages)] if found.pages else []
-    groups += (
-        [_make_group(AUDIT_LOG(), found.searches)] if found.searches and not found.actions and not found.note else []
-    )
-    return pages.answer_json({"groups": groups})
+    groups = [
+        (gettext("Actions"), actions),
+        (gettext("Not understood"), _list_rows([found.note] if found.note else [])),
+        *((capitalize(KIND_LABELS()[kind]), _list_rows(of)) for kind, of in groupby(ordered, key=lambda hit: hit.kind)),
+        (gettext("Pages"), _list_rows(found.pages)),
+        (gettext("Search the audit log"), _list_rows([] if found.actions or found.note else found.searches)),
+    ]
+    return pages.answer_json({"groups": [{"title": title, "found": rows} for title, rows in groups if rows]})
 
 
-def _make_group(title: str, found: Sequence[ResultRow | PaletteLink | PaletteNote | PastedSecret]) -> dict[str, object]:
-    rows = [{"name": each.name, "detail": each.detail, "href": each.href, **_make_picture(each)} for each in found]
-    return {"title": title, "found": rows}
-
-
-def _make_picture(found: ResultRow | PaletteLink | PaletteNote | PastedSecret) -> dict[str, str]:
-    return {"picture": found.picture} if isinstance(found, ResultRow) and found.picture else {}
-
-
-def _make_action_group(actions: Sequence[PaletteOffer]) -> dict[str, object]:
-    rows = [{"name": each.label, "detail": each.detail, "href": each.back, "form": each.fields} for each in actions]
-    return {"title": ACTIONS(), "found": rows}
+def _list_rows(found: Iterable[PaletteLink | PaletteNote | PastedSecret]) -> list[dict[str, str]]:
+    return [
+        {"name": each.name, "detail": each.detail, "href": each.href}
+        | ({"picture": each.picture} if isinstance(each, PaletteLink) and each.picture else {})
+        for each in found
+    ]
 
 
 async def submit(request: Request, raw: bytes) -> Response:
@@ -226,9 +207,9 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
     lists = await holdings.read_lists(keeper.store) if any(each.kind == "variable" for each in hits) else []
     ranked = {each.thing_id for each in lists}
     rows = [
-        ResultRow(
-            *(each.kind, each.name, translate_message(each.detail), MATCH_LABELS()[each.match]),
-            build_url(each, ranked),
+        PaletteLink(
+            *(each.name, translate_message(each.detail), build_url(each, ranked)),
+            *(each.kind, MATCH_LABELS()[each.match]),
             build_picture_address(shown.get(each.id)) if each.kind == "item" else "",
         )
         for each in hits
