@@ -240,20 +240,11 @@ async def load_entries(
     return [
         HistoryEntry(
             told,
-            (),
+            lines.get(told.seq, [])[:most],
             undone.get(told.seq),
             told.seq in undoable,
-            summed[told.seq],
-            is_cut=True,
-            delivered=delivered.get(told.seq, ()),
-        )
-        if told.seq in summed
-        else HistoryEntry(
-            told,
-            lines[told.seq][:most],
-            undone.get(told.seq),
-            told.seq in undoable,
-            is_cut=is_short and len(lines[told.seq]) > MOST_DIFFERENCES,
+            summed.get(told.seq, ""),
+            is_cut=told.seq in summed or (is_short and len(lines[told.seq]) > MOST_DIFFERENCES),
             delivered=delivered.get(told.seq, ()),
             signal=found_signals.get(told.seq),
         )

@@ -1,7 +1,7 @@
 """The newest activity and trades of the game's logs, on the pages of accounts and players."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -53,7 +53,7 @@ ACTION_TITLES = PerLanguage[Mapping[str, str]](
     }
 )
 PEER_TITLES = PerLanguage[Mapping[str, str]](lambda: {"client": gettext("game"), "editor": gettext("editor")})
-_decode_items = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
+_decode_items: Callable[[Any], Any] = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
 
 
 class RecentLogs(NamedTuple):
