@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from gamekeeper.console.frame.formats import format_number, format_time
 from gamekeeper.console.frame.labels import HIDDEN, LABELS, PARTS, SHORT_PARTS, TIMES, VALUES
@@ -15,6 +15,8 @@ from gamekeeper.game.core.player import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.store.accounts import users
+from gamekeeper.store.audit.history import HistoryChange
+from gamekeeper.store.core.ledger import LedgerEntry, LedgerRow
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import items, players
 from gamekeeper.store.world import catalogue, guilds
@@ -31,20 +33,8 @@ NAMED_KINDS = ("items", "spells", "variables", "servervariables", "guildvariable
 CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps", "itemid": "items"}
 Inventory = Mapping[int, str | None]  # item ids by slot; None: the slot is empty
 DecodedSides = tuple[ChangeSide, ChangeSide]  # the values of a change before and after it
+Recorded = HistoryChange | LedgerEntry | LedgerRow  # a change as the audit log or a dry run has it
 NO_VALUES = ChangeSide()  # the missing side of a creation or a deletion
-
-
-class Recorded(Protocol):
-    """A change as the audit log or a dry run has it."""
-
-    @property
-    def player_id(self) -> str | None: ...
-    @property
-    def request_id(self) -> str: ...
-    @property
-    def before(self) -> bytes | str | None: ...
-    @property
-    def after(self) -> bytes | str | None: ...
 
 
 class Difference(NamedTuple):

@@ -17,6 +17,7 @@ from urllib.parse import urlencode, urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined, nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.ext import InternationalizationExtension
+from jinja2.parser import Parser
 from markupsafe import escape
 from msgspec import structs
 
@@ -91,27 +92,18 @@ TEXT_PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
 
 class CompiledTexts(InternationalizationExtension):
-    def _make_node(
-        self,
-        singular: str,
-        plural: str | None,
-        context: str | None,
-        variables: dict[str, nodes.Expr],
-        plural_expr: nodes.Expr | None,
-        vars_referenced: bool,  # noqa: FBT001 - Jinja's own signature
-        num_called_num: bool,  # noqa: FBT001 - the same
-    ) -> nodes.Output:
+    def parse(self, parser: Parser) -> nodes.Node | list[nodes.Node]:
         """Replace a text without plural by its translated parts and its variables; leave plurals to Jinja."""
-        if plural_expr is not None or context is not None:
-            more: tuple[Any, ...] = (variables, plural_expr, vars_referenced, num_called_num)
-            return super()._make_node(singular, plural, context, *more)
+        found = super().parse(parser)
+        call = found.nodes[0] if isinstance(found, nodes.Output) else None
+        if not isinstance(call, nodes.Call) or call.node != nodes.Name("gettext", "load"):
+            return found
+        [text], variables = call.args, {each.key: each.value for each in call.kwargs}
         # parts at even positions are texts, those at odd positions are names of variables
-        parts = TEXT_PLACEHOLDER.split(CATALOGUES[self.environment.language].gettext(singular))  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - of ConsoleEnvironment
-        texts = [nodes.TemplateData(each.replace("%%", "%")) for each in parts[::2]]
-        values = [variables[name] for name in parts[1::2]]
-        output: list[nodes.Expr] = [texts[0]]
-        for value, text in zip(values, texts[1:], strict=True):
-            output += [value, text]
+        parts = TEXT_PLACEHOLDER.split(CATALOGUES[self.environment.language].gettext(text.as_const()))  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - of ConsoleEnvironment
+        output: list[nodes.Expr] = [nodes.TemplateData(parts[0].replace("%%", "%"))]
+        for name, after in zip(parts[1::2], parts[2::2], strict=True):
+            output += [variables[name], nodes.TemplateData(after.replace("%%", "%"))]
         return nodes.Output(output)
 
 
