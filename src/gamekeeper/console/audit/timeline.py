@@ -45,15 +45,9 @@ NUMBER = re.compile("[0-9]{1,18}", re.ASCII)
 NEWEST, NO_MORE = "new", "end"  # in a cursor: the start and the end of a list
 
 
-class KindLink(NamedTuple):
-    title: str
-    address: str
-    is_current: bool
-
-
 class ShownTimeline(NamedTuple):
     groups: Sequence[tuple[str, Sequence[object]]]  # entries of one kind in a row
-    kinds: list[KindLink]
+    kinds: list[tuple[str, str, bool]]  # titles and addresses, and whether the kind is shown
     newest: str  # address of the newest entries; empty: the page shows them
     older: str
     has_changes: bool
@@ -84,7 +78,7 @@ async def _show(request: Request, subject: ShownSubject, page: TimelinePage) -> 
     kinds = [(gettext("Everything"), ""), *((title, name) for name, (title, _) in FILTERS().items() if name in allowed)]
     return ShownTimeline(
         groups,
-        [KindLink(title, build_address(kind=name), name == chosen) for title, name in kinds],
+        [(title, build_address(kind=name), name == chosen) for title, name in kinds],
         build_address(kind=chosen) if BEFORE in request.query else "",
         build_address(kind=chosen, before=".".join(map(_write_position, page.next))) if page.next else "",
         bool(told),

@@ -5,6 +5,7 @@ routes in the tuple `PAGES` of a module, its parts in `PAGE_PARTS`, and the dial
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import replace
 from functools import cache, wraps
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -90,16 +91,8 @@ def form_route(
     before_set_up: bool = False,
 ) -> PageRoute:
     """Make the route of a form, which needs a session as a page does."""
-    return PageRoute(
-        method="POST",
-        path=ROOT + path,
-        permissions=NO_TOKEN,
-        access=access,
-        handler=_in_language(_require_session(act, needs, before_set_up=before_set_up)),
-        body=bytes,
-        body_limit=body_limit,
-        needs=needs,
-    )
+    page = page_route(path, act, needs, before_set_up=before_set_up)
+    return replace(page, method="POST", access=access, body=bytes, body_limit=body_limit)
 
 
 def _in_language(handler: Handler) -> Handler:
