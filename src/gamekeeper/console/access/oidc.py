@@ -24,7 +24,7 @@ from gamekeeper.http.access import oidc_settings
 from gamekeeper.http.access.oidc_provider import Provider, make_authorization_request
 from gamekeeper.http.contract.operation import READ, WRITE
 from gamekeeper.http.server.request import Request
-from gamekeeper.http.server.response import Header, Response
+from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import credentials as rows
 
 COOKIE = "gamekeeper-oidc"
@@ -57,16 +57,6 @@ def find_provider(request: Request) -> Provider:
     return pages.get_shared(request, Provider)
 
 
-def read_cookie(request: Request) -> str:
-    """Return the encrypted state of this browser's sign-in; empty: there is none."""
-    found = sessions.read_cookies(request, COOKIE)
-    return found[0] if len(found) == 1 else ""
-
-
-def delete_cookie(request: Request) -> Header:
-    return sessions.make_cookie(request, COOKIE, "", 0)
-
-
 PATH = "/me/sign-ins"
 HOME = sessions.PATH + PATH
 
@@ -86,13 +76,6 @@ async def start_linking(request: Request) -> Response:
         return await redirect_to_provider(request, ticket.user_id, HOME)
     except Refusal as refusal:
         return await render_linked(request, refusal)
-
-
-async def link_identity(request: Request, proven: ProvenIdentity, started_at: int) -> Response:
-    """Link an identity that the provider has just proven."""
-    me = request.caller.account_id
-    await request.change(partial(identities.link, user_id=me, proven=proven, started_at=started_at), lambda _: b"")
-    return pages.redirect(HOME)
 
 
 async def remove_identity(request: Request, raw: bytes) -> Response:
@@ -129,7 +112,7 @@ async def finish(request: Request) -> Response:
         if not isinstance(refusal, ProviderUnreachable):  # an outage is no attack
             request.services.keeper.failed_guesses.add("oidc_refused", None, None, request.address)
         answer = await _render_refusal(request, ticket, refusal)
-    return pages.add_headers(answer, delete_cookie(request))
+    return pages.add_headers(answer, sessions.make_cookie(request, COOKIE, "", 0))
 
 
 async def _read_ticket(request: Request) -> Ticket:
@@ -138,7 +121,8 @@ async def _read_ticket(request: Request) -> Ticket:
     console = keeper.settings.public_url.rstrip("/") + sessions.PATH
     refusal = SignInNotStarted(minutes=credentials.LIFE_MINUTES, console=console)
     try:
-        ticket = await credentials.read_ticket(keeper, credentials.OIDC_SIGN_IN, read_cookie(request))
+        sealed = sessions.read_cookies(request, COOKIE)
+        ticket = await credentials.read_ticket(keeper, credentials.OIDC_SIGN_IN, sealed[0] if len(sealed) == 1 else "")
     except TicketExpired:
         raise refusal from None
     if not hmac.compare_digest(
@@ -172,7 +156,9 @@ async def _link(request: Request, ticket: Ticket, proven: ProvenIdentity) -> Res
     await sessions.authenticate(request)
     if request.caller.account_id != ticket.user_id or request.caller.unmet_role:
         raise SignInFirst
-    return await link_identity(request, proven, ticket.made_at)
+    decide = partial(identities.link, user_id=ticket.user_id, proven=proven, started_at=ticket.made_at)
+    await request.change(decide, lambda _: b"")
+    return pages.redirect(HOME)
 
 
 async def _render_refusal(request: Request, ticket: Ticket | None, refusal: Refusal) -> Response:

@@ -165,7 +165,9 @@ FURTHER = ("role", FROM, TO)  # query parameters of the further conditions
 async def show(request: Request) -> Response:
     if to := list_page.find_jump(request):
         return pages.redirect(to)
-    request = _normalize(request)
+    # without empty conditions, and with times instead of days
+    query = {name: text for name, text in request.query.items() if text.strip() or name not in FURTHER}
+    request = msgspec.structs.replace(request, query=list_page.expand_days(query, FROM, TO))
     state, given = list_page.read_choice(request, "state", STATE_LABELS()), request.query
     conditions = msgspec.structs.replace(
         queries.decode(AccountConditions, {name: given.get(name, "") for name in FURTHER}), state=state
@@ -198,12 +200,6 @@ def list_permission_titles(user: User) -> list[str]:
     """Return the names of an account's roles and of its directly granted permissions."""
     flags = [PERMISSION_LABELS()[name][0] for name in _list_powers(user.powers)]
     return [*user.grants.roles, *flags, *sorted(user.grants.direct)]
-
-
-def _normalize(request: Request) -> Request:
-    """Return the request without empty conditions, and with times instead of days."""
-    query = {name: text for name, text in request.query.items() if text.strip() or name not in FURTHER}
-    return msgspec.structs.replace(request, query=list_page.expand_days(query, FROM, TO))
 
 
 def _describe(given: Mapping[str, str], state: str) -> dict[str, str]:

@@ -88,9 +88,12 @@ async def _confirm(request: Request, form: ActionForm) -> Response:
     unlogged = IN_SECURITY_LOG if dialogs.find_dialog(request, form.call).secured else UNRECORDED
     by = REPLAYED if answer.replayed else request.id if answer.entries else unlogged
     back = _add_query(await registrations.find_page(request, form.call) or _find_return_path(form), done=by)
-    if form.asks and (generated := registrations.find_generated(form.fields)):
-        return registrations.show_password(request, form.fields.get("title", ""), generated, back)
-    return pages.redirect(back)
+    generated = [value for name, value in form.fields.items() if name.startswith(passwords.GENERATED)]
+    if not form.asks or not generated or not generated[0]:
+        return pages.redirect(back)
+    # shown in the answer to the form itself: a redirect would need the password in an address
+    title = form.fields.get("title", "")
+    return pages.render(request, "accounts/password_set.html", title=title, password=generated[0], back=back)
 
 
 async def show_done(request: Request) -> Response:

@@ -271,20 +271,16 @@ async def _read_page(request: Request, wanted: HistoryFilter, cursor: int | None
 
 async def _build_filter(request: Request, sought: Mapping[str, str]) -> HistoryFilter:
     """Replace names by ids, then read the filter as the API's list of changes does."""
-    store = request.services.keeper.store
+    store, player = request.services.keeper.store, sought["player"]
     query = {
         **sought,
-        "player": await _find_player_id(store, sought["player"]),
+        # an id is not looked up, because a deleted player has changes too
+        "player": player and (lookup.parse_guid(player) or await lookup.find_player_id(store, player)),
         "user": await _find_account_id(request, sought["user"]),
         "actor": await _find_account_id(request, sought["actor"]),
         "item": await _find_item_id(request, sought["item"]),
     }
     return operations.make_filter(queries.decode(history_shapes.HistoryQuery, query), request.caller)
-
-
-async def _find_player_id(tx: Reading, text: str) -> str:
-    """Return the id of a player; an id is not looked up, because a deleted player has changes too."""
-    return text and (lookup.parse_guid(text) or await lookup.find_player_id(tx, text))
 
 
 async def _find_account_id(request: Request, text: str) -> str:

@@ -187,16 +187,11 @@ def _pair(sides: _Sides, names: Names) -> Iterator[Difference]:
         yield Difference(gettext("Spell slot %(slot)s", slot=slot), was, now)
     yield from _pair_values("variables", before.variables, after.variables, names)
     yield from _pair_values("servervariables", before.server_variables, after.server_variables, names)
-    for key in _list_keys(before.guild_variables, after.guild_variables):
-        values = (describe_value(side.guild_variables.get(key)) for side in (before, after))
-        yield Difference(_name_guild_variable(key, names), *values)
+    for guild, variable in _list_keys(before.guild_variables, after.guild_variables):
+        values = (describe_value(side.guild_variables.get((guild, variable))) for side in (before, after))
+        facts = {"variable": names.find_name("guildvariables", variable), "guild": names.guilds.get(guild) or guild}
+        yield Difference(gettext("%(variable)s of the guild %(guild)s", **facts), *values)
     yield from _pair_values("items", before.sums, after.sums, names)
-
-
-def _name_guild_variable(key: tuple[str, str], names: Names) -> str:
-    guild, variable = key
-    name = names.find_name("guildvariables", variable)
-    return gettext("%(variable)s of the guild %(guild)s", variable=name, guild=names.guilds.get(guild) or guild)
 
 
 def _pair_values(kind: str, before: Mapping[str, Any], after: Mapping[str, Any], names: Names) -> Iterator[Difference]:
@@ -275,12 +270,13 @@ def _describe_parts(name: str, value: object, names: Names, inventory: Inventory
     parts = zip(PARTS()[name], numbers, strict=False)
     if name != "equipment":
         return {part: describe_value(number) for part, number in parts}
-    return {part: _describe_worn(slot, names, inventory) for part, slot in parts if slot >= 0}
-
-
-def _describe_worn(slot: int, names: Names, inventory: Inventory) -> str:
-    item = inventory.get(slot)
-    return names.find_name("items", item) if item else gettext("the item in inventory slot %(slot)s", slot=slot)
+    return {
+        part: names.find_name("items", item)
+        if (item := inventory.get(slot))
+        else gettext("the item in inventory slot %(slot)s", slot=slot)
+        for part, slot in parts
+        if slot >= 0
+    }
 
 
 def name_spot(spot: SlotAddress, names: Names) -> str:

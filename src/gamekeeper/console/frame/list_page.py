@@ -150,7 +150,10 @@ async def search_list(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[S
     request = _drop_foreign_sort(request, sorts)
     query = queries.decode(ListQuery, request.query)
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
-    sort, sought, ascending = _choose_sort(request, sorts), query.search, query.sortDirection == "Ascending"
+    sort = sorts.get(request.query.get("sortby", "").lower() or next(iter(sorts)))
+    if sort is None:
+        raise BadField(field="sortBy", problem=gettext("must be %(choices)s", choices=join_choices(sorts)))
+    sought, ascending = query.search, query.sortDirection == "Ascending"
     total, records, cut = await paging.load_page(request, page, sort, sought, descending=not ascending)
     beside: dict[str, object] = {
         "part": make_page(request, page, total, len(records), cut=cut),
@@ -243,14 +246,6 @@ def keep_query(request: Request, *names: str) -> dict[str, str]:
 
 def join_choices(names: Iterable[str]) -> str:
     return reduce(lambda first, second: gettext("%(first)s or %(second)s", first=first, second=second), names)
-
-
-def _choose_sort(request: Request, sorts: Mapping[str, Sort[R]]) -> Sort[R]:
-    """Return the sort order that the URL names. Default: the first of `sorts`."""
-    found = sorts.get(request.query.get("sortby", "").lower() or next(iter(sorts)))
-    if found is None:
-        raise BadField(field="sortBy", problem=gettext("must be %(choices)s", choices=join_choices(sorts)))
-    return found
 
 
 def _drop_foreign_sort(request: Request, sorts: Mapping[str, object]) -> Request:

@@ -290,7 +290,7 @@ def _make_shared_context(request: Request) -> dict[str, object]:
         "rights": rights,
         "menu": menu.list_groups(rights),
         "current": menu.find_current(request.route.path),
-        "help": menu.find_help(request.route.path),
+        "help": menu.HELP().get(request.route.path) or menu.ANY_PAGE.translate(),
         "csrf": FormToken.from_request(request),
         "provider": urlsplit(request.services.keeper.settings.oidc_issuer).netloc,  # empty: no OpenID Connect
         "game": request.services.keeper.settings.game_name,

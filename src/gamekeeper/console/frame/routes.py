@@ -124,7 +124,8 @@ def _require_session(
         if request.caller.unmet_role and not before_set_up:
             return _redirect_to_set_up(request)
         request.caller.require(needs)
-        if request.method == "GET" and any(map(_is_secret, request.query.values())):
+        # a refresh token looks like an id: only the database knows it
+        if request.method == "GET" and any(text.strip().startswith(SECRET_PREFIXES) for text in request.query.values()):
             return pages.redirect(EXPLANATION)  # takes it out of the address
         return await handler(request, *body)
 
@@ -156,11 +157,6 @@ def _redirect_to_set_up(request: Request) -> Response:
     if pages.wants_json(request):
         raise FactorFirst(role=request.caller.unmet_role)
     return pages.redirect(SET_UP)
-
-
-def _is_secret(text: str) -> bool:
-    """Tell whether a text looks like a secret. A refresh token looks like an id: only the database knows."""
-    return text.strip().startswith(SECRET_PREFIXES)
 
 
 class ShownSubject(NamedTuple):

@@ -7,7 +7,7 @@ Fields of forms suggest names of catalogue entries while the user types: names w
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from functools import cache, partial
 from itertools import groupby
 from typing import NamedTuple
@@ -67,14 +67,15 @@ async def suggest_entries(request: Request) -> Response:
         else await catalogue.read_page(tx, kind, MAX_ENTRIES, 0)
     )
     near = await search.find_similar_entries(tx, kind, text, MAX_ENTRIES) if text and not found else []
-    return pages.answer_json({"found": _label_entries(found or near), "near": bool(near)})
-
-
-def _label_entries(found: Sequence[catalogue.CatalogueEntry]) -> list[dict[str, str]]:
-    """Label entries by name. Entries with the same name, in any letter case, also show their ids."""
-    names = Counter(lookup.fold(each.name) for each in found)
-    labels = [each.name if names[lookup.fold(each.name)] == 1 else f"{each.name} ({each.id})" for each in found]
-    return [{"id": each.id, "label": label} for each, label in zip(found, labels, strict=True)]
+    names = Counter(lookup.fold(each.name) for each in found or near)
+    # entries with the same name, in any letter case, also show their ids
+    labels = {
+        each.id: each.name if names[lookup.fold(each.name)] == 1 else f"{each.name} ({each.id})"
+        for each in found or near
+    }
+    return pages.answer_json(
+        {"found": [{"id": entry, "label": label} for entry, label in labels.items()], "near": bool(near)}
+    )
 
 
 MAX_SUGGESTIONS, MAX_RESULTS = 10, 50

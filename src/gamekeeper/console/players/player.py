@@ -226,7 +226,11 @@ async def _load_view(tx: Reading, request: Request, moments: Moments, tab: str, 
         membership=membership,
         guild=await guilds.find(tx, membership.guild_id) if membership else None,
         classes=await catalogue.read_page(tx, "classes", MAX_CHOICES, 0),
-        variables=[each for each in settable if _is_settable(each)],
+        variables=[
+            each
+            for each in settable
+            if isinstance(each, catalogue.CatalogueVariable) and each.type in {BOOLEAN, INTEGER}
+        ],
         texts=await _load_texts(tx, player.id) if texts else [],
         marks=steps[::-1],
         against=other,
@@ -277,10 +281,6 @@ def _list_neighbours(found: Ranking, spelling: Codec) -> list[tuple[int, Player]
     """List the player and its neighbours in the ranking with their ranks, best first."""
     ranked = sorted([*found.around, (found.rank, found.player)])
     return [(rank, spelling.decode_player(each.document, each.last_online)) for rank, each in ranked]
-
-
-def _is_settable(variable: catalogue.CatalogueEntry) -> bool:
-    return isinstance(variable, catalogue.CatalogueVariable) and variable.type in {BOOLEAN, INTEGER}
 
 
 async def _load_texts(tx: Reading, player_id: str) -> list[ShownVariable]:
