@@ -59,7 +59,11 @@ async def _load(tx: Reading, request: Request, subject: ShownSubject) -> Timelin
         return EMPTY_PAGE
     subjects, start = subject.subjects, _read_positions(request)
     seen = HistoryFilter(accounts=request.caller.permissions >= QUERY, me=request.caller.account_id)
-    parts, sent = _choose_parts(request, subjects), request.services.keeper.feed.cursors.find
+    wanted = FILTERS()[chosen][1] if (chosen := _read_kind(request)) else ANY_KIND
+    allowed, sent = _list_allowed(request, subjects), request.services.keeper.feed.cursors.find
+    parts = wanted._replace(
+        notes=wanted.notes and "notes" in allowed, sign_ins=wanted.sign_ins and "sign-ins" in allowed
+    )
     return await timeline.load_page(tx, subjects, parts, start, PER_PAGE, seen, sent)
 
 
@@ -82,14 +86,6 @@ async def _show(request: Request, subject: ShownSubject, page: TimelinePage) -> 
         build_address(kind=chosen) if BEFORE in request.query else "",
         build_address(kind=chosen, before=".".join(map(_write_position, page.next))) if page.next else "",
         bool(told),
-    )
-
-
-def _choose_parts(request: Request, subjects: Subjects) -> TimelineParts:
-    wanted = FILTERS()[chosen][1] if (chosen := _read_kind(request)) else ANY_KIND
-    allowed = _list_allowed(request, subjects)
-    return wanted._replace(
-        notes=wanted.notes and "notes" in allowed, sign_ins=wanted.sign_ins and "sign-ins" in allowed
     )
 
 

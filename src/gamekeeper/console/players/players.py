@@ -216,31 +216,24 @@ async def show(request: Request) -> Response:
     request = await normalize(request)
     if is_filtered(request):
         records, beside = await _load_filtered(request)
-        held = await _count_held(request, records)
     else:
         online = request.query.get("online") == YES
         records, beside = await list_page.search_list(request, search.ONLINE_PLAYERS if online else search.PLAYERS)
         seen = list_page.make_column(request, "seen", list_page.ASCENDING)._replace(direction="")
         beside |= {"walked": None, "heads": {**cast("dict[str, object]", beside["heads"]), "seen": seen}}
-        held = {}
-    characters = read_players(request, records)
+    characters, item = read_players(request, records), request.query.get("itemid", "")
+    ids = [each.player.id for each in characters]
     shown: dict[str, object] = {
         "views": await list_page.load_views(request, "players"),
         "characters": characters,
         "owners": await _find_owner_names(request, characters),
-        "held": held,
+        # how many of the item of the filter each player has
+        "held": await filter_rows.read_held(request.services.keeper.store, item, ids) if item else {},
         "sizes": SIZES,
         "short": 0 < len(lookup.fold(request.query.get("search", ""))) < PART_LETTERS,
         **await _make_form(request),
     }
     return pages.render(request, "players/players.html", **beside | shown)
-
-
-async def _count_held(request: Request, records: Sequence[RecordRow]) -> dict[str, int]:
-    """Count the item of the filter that each of the listed players has."""
-    item = request.query.get("itemid", "")
-    ids = [each.player.id for each in read_players(request, records)]
-    return await filter_rows.read_held(request.services.keeper.store, item, ids) if item else {}
 
 
 def read_players(request: Request, rows: Iterable[RecordRow]) -> list[PlayerRow]:
