@@ -111,7 +111,7 @@ CONTENT_SECURITY_POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-MACROS = {"ui": "frame/macros.html", "list": "frame/list_page.html"}
+MACROS = {"ui": "frame/macros.html", "list": "frame/list_page.html", "deeds": "frame/moderation.html"}
 SEE_OTHER, NO_CONTENT = 303, 204
 SIGN_IN = "/console/sign-in"
 # Paths of the console: visible ASCII without the backslash, which browsers treat as a slash.
@@ -159,7 +159,7 @@ ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(ea
 
 
 def render(request: Request, template: str, refused: Refusal | None = None, /, **context: object) -> Response:
-    """Render a page. Every page has the macros of the frame, as `ui` and `list`.
+    """Render a page. Every page has the macros of the frame, as `ui`, `list` and `deeds`.
 
     `refused`: a refusal that the page shows, unless `problem` has other words for it; it decides the status.
     """
