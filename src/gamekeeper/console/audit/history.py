@@ -144,20 +144,14 @@ async def _start_export(request: Request) -> Response:
 
 async def _read_batches(request: Request, wanted: HistoryFilter, page: HistoryPage) -> AsyncGenerator[HistoryPage]:
     """Read one batch after another: other requests run in between, and the download starts at once."""
-    for _ in range(BATCHES - 1):
-        for part in _split(page):
-            yield part
-        if page.next is None:
-            return
-        await asyncio.sleep(0)
-        page = await _read_page(request, wanted, page.next, BATCH)
-    for part in _split(page):
-        yield part
-
-
-def _split(page: HistoryPage) -> list[HistoryPage]:
-    starts = range(0, max(1, len(page.changes)), ROWS)
-    return [page._replace(changes=page.changes[start : start + ROWS]) for start in starts]
+    for number in range(BATCHES):
+        if number:
+            if page.next is None:
+                return
+            await asyncio.sleep(0)
+            page = await _read_page(request, wanted, page.next, BATCH)
+        for start in range(0, max(1, len(page.changes)), ROWS):
+            yield page._replace(changes=page.changes[start : start + ROWS])
 
 
 async def _stream_csv(request: Request, pages: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:

@@ -12,16 +12,7 @@ from gamekeeper.console.frame.menu import CHANGES, NOTES, QUERY, SECURITY
 from gamekeeper.console.frame.routes import PagePart, ShownSubject
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.audit import timeline
-from gamekeeper.game.audit.timeline import (
-    EMPTY_PAGE,
-    FIRST,
-    START,
-    Position,
-    Positions,
-    Subjects,
-    TimelinePage,
-    TimelineParts,
-)
+from gamekeeper.game.audit.timeline import Position, Positions, Subjects, TimelinePage, TimelineParts
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.request import Request
@@ -56,7 +47,7 @@ class ShownTimeline(NamedTuple):
 async def _load(tx: Reading, request: Request, subject: ShownSubject) -> TimelinePage:
     """Load the page that the address asks for; an empty one for viewers who may not read the audit log."""
     if not request.caller.permissions >= CHANGES:
-        return EMPTY_PAGE
+        return timeline.EMPTY_PAGE
     subjects, start = subject.subjects, _read_positions(request)
     seen = HistoryFilter(accounts=request.caller.permissions >= QUERY, me=request.caller.account_id)
     wanted = FILTERS()[chosen][1] if (chosen := _read_kind(request)) else ANY_KIND
@@ -112,30 +103,26 @@ def _read_kind(request: Request) -> str:
 def _read_positions(request: Request) -> Positions:
     text = request.query.get(BEFORE, "")
     if not text:
-        return START
+        return timeline.START
     parts = [text, text, NO_MORE, NO_MORE] if NUMBER.fullmatch(text) else text.split(".")
-    if len(parts) != len(START):
+    if len(parts) != len(timeline.START):
         raise BadField(field=BEFORE, problem=gettext("must be the address of a page of the history"))
-    player, account, written, events = parts
-    return Positions(_read_number(player), _read_number(account), _read_position(written), _read_position(events))
+    changes = (_read_position(text, is_number=True) for text in parts[:2])
+    return Positions(*changes, *map(_read_position, parts[2:]))
 
 
-def _read_number(text: str) -> Position | None:
+def _read_position(text: str, *, is_number: bool = False) -> Position | None:
     if text in {NEWEST, NO_MORE}:
-        return FIRST if text == NEWEST else None
+        return timeline.FIRST if text == NEWEST else None
+    if not is_number:
+        return query_values.read_mail_cursor(text, BEFORE)
     if not NUMBER.fullmatch(text):
         raise BadField(field=BEFORE, problem=gettext("must be the number of a change"))
     return int(text), ""
 
 
-def _read_position(text: str) -> Position | None:
-    if text in {NEWEST, NO_MORE}:
-        return FIRST if text == NEWEST else None
-    return query_values.read_mail_cursor(text, BEFORE)
-
-
 def _write_position(position: Position | None) -> str:
-    if position is None or position == FIRST:
+    if position is None or position == timeline.FIRST:
         return NO_MORE if position is None else NEWEST
     number, last = position
     return f"{number}-{last}" if last else str(number)

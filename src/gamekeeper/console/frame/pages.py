@@ -21,31 +21,10 @@ from jinja2.parser import Parser
 from markupsafe import escape
 from msgspec import structs
 
-from gamekeeper.console.frame import menu, sessions
-from gamekeeper.console.frame.formats import (
-    capitalize,
-    format_date,
-    format_decimal,
-    format_number,
-    format_time,
-    lower_noun,
-)
+from gamekeeper.console.frame import formats, menu, sessions, texts
 from gamekeeper.console.frame.refusals import BY_QUERY, UNSURE, NoSuchPage
 from gamekeeper.console.frame.static_files import VersionedAddresses
-from gamekeeper.console.frame.texts import (
-    CATALOGUES,
-    ENGLISH,
-    LANGUAGE,
-    LANGUAGES,
-    SCRIPT_TEXTS,
-    describe_refusal,
-    gettext,
-    pgettext,
-    translate,
-    translate_message,
-    translate_plural,
-    use_language,
-)
+from gamekeeper.console.frame.texts import CATALOGUES, ENGLISH, LANGUAGE, LANGUAGES, describe_refusal, gettext
 from gamekeeper.game.core import values
 from gamekeeper.game.core.refusals import BadField, Refusal
 from gamekeeper.ground.instants import format_instant
@@ -154,7 +133,7 @@ TEMPLATES = ConsoleEnvironment(
     extensions=[CompiledTexts, VersionedAddresses],
 )
 TEMPLATES.policies["ext.i18n.trimmed"] = True
-TEMPLATES.install_gettext_callables(translate, translate_plural, newstyle=True, pgettext=pgettext)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
+TEMPLATES.install_gettext_callables(texts.translate, texts.translate_plural, newstyle=True, pgettext=texts.pgettext)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
 ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(each) for each in LANGUAGES}
 
 
@@ -243,7 +222,7 @@ def render_refusal(
 
     `back`: target of the link back, if not the usual one. `online`: ids and names of players who must leave first.
     """
-    use_language(request)  # a request that failed before its handler ran has no language yet
+    texts.use_language(request)  # a request that failed before its handler ran has no language yet
     if wants_json(request):
         refusal.message = describe_refusal(refusal)
         said = Response(errors.encode_body(refusal, request.id, log_in=False), content_type=JSON)
@@ -267,7 +246,7 @@ def _describe_names(request: Request) -> str:
     pattern = request.services.keeper.settings.name_pattern
     if (rule := values.explain_name_pattern(pattern)) == values.UNEXPLAINED:
         return gettext("A name must match the pattern %(pattern)s.", pattern=pattern)
-    return gettext("A name %(rule)s.", rule=translate_message(rule))
+    return gettext("A name %(rule)s.", rule=texts.translate_message(rule))
 
 
 def _find_setting(request: Request, refusal: Refusal) -> str:
@@ -301,7 +280,7 @@ def _make_shared_context(request: Request) -> dict[str, object]:
         "done_by": request.query.get("done", ""),
         "language": LANGUAGE.get(),
         "languages": LANGUAGES,
-        "script_texts": SCRIPT_TEXTS[LANGUAGE.get()],
+        "script_texts": texts.SCRIPT_TEXTS[LANGUAGE.get()],
     }
 
 
@@ -335,12 +314,12 @@ def _format_json(value: object) -> str:
 
 TEMPLATES.filters.update(
     when=_format_instant,
-    clock=format_time,
-    day=format_date,
+    clock=formats.format_time,
+    day=formats.format_date,
     pretty=_format_json,
-    grouped=format_number,
-    decimal=format_decimal,
-    translated=translate_message,
-    capitalized=capitalize,
-    within=lower_noun,
+    grouped=formats.format_number,
+    decimal=formats.format_decimal,
+    translated=texts.translate_message,
+    capitalized=formats.capitalize,
+    within=formats.lower_noun,
 )

@@ -1,15 +1,7 @@
 """The ranking pages: players by rank, from any rank on, and players by a variable that the setting `ranked` names."""
 
 from gamekeeper.console.frame import list_page, pages
-from gamekeeper.console.frame.list_page import (
-    ASCENDING,
-    DESCENDING,
-    HOLDERS_SIZES,
-    PAGE_SIZE,
-    HoldersQuery,
-    ListPage,
-    RankingQuery,
-)
+from gamekeeper.console.frame.list_page import HOLDERS_SIZES, PAGE_SIZE, HoldersQuery, ListPage, RankingQuery
 from gamekeeper.console.frame.menu import GAME, PLAYERS
 from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import gettext
@@ -46,7 +38,9 @@ async def show(request: Request) -> Response:
         part=_make_page(request, total, ranks, size),
         rank=first,
         worst=worst,
-        turned=list_page.build_url(request, sortdirection=DESCENDING if worst else ASCENDING, rank=""),
+        turned=list_page.build_url(
+            request, sortdirection=list_page.DESCENDING if worst else list_page.ASCENDING, rank=""
+        ),
     )
 
 

@@ -15,15 +15,8 @@ from urllib.parse import quote, urlencode
 
 from gamekeeper.console.access import tokens
 from gamekeeper.console.access.tokens import PastedSecret
-from gamekeeper.console.frame import menu, pages, sessions
-from gamekeeper.console.frame.command_palette import (
-    MOST_OBJECTS,
-    FoundOffers,
-    NameSearch,
-    PaletteCommand,
-    PaletteNote,
-    PaletteOffer,
-)
+from gamekeeper.console.frame import command_palette, menu, pages, sessions
+from gamekeeper.console.frame.command_palette import NameSearch, PaletteNote, PaletteOffer
 from gamekeeper.console.frame.formats import capitalize
 from gamekeeper.console.frame.menu import PLAYERS
 from gamekeeper.console.frame.pages import FormToken
@@ -259,14 +252,14 @@ async def find_records(keeper: Keeper, text: str, rights: frozenset[str]) -> lis
     store, fold = keeper.store, lookup.fold(text)
     found: list[PaletteLink] = []
     if rights >= menu.PLAYERS:
-        matches = await guilds.search(store, fold, MOST_SEARCHED, MOST_OBJECTS)
+        matches = await guilds.search(store, fold, MOST_SEARCHED, command_palette.MOST_OBJECTS)
         found += [PaletteLink(each.name, gettext("Guild"), f"/console/guilds/{each.id}") for each, _ in matches]
     if rights >= menu.BULK:
         jobs = await bulk_jobs.read_page(store, query_values.START, MOST_SEARCHED)
         named = [each for each in jobs if fold in lookup.fold(each.reason or "") or each.id.startswith(text.lower())]
         found += [
             PaletteLink(each.reason or each.id, gettext("Bulk job"), f"/console/bulk/{each.id}")
-            for each in named[:MOST_OBJECTS]
+            for each in named[: command_palette.MOST_OBJECTS]
         ]
     return found
 
@@ -294,16 +287,18 @@ async def find_short_ids(keeper: Keeper, text: str, *, accounts: bool) -> list[S
     first, last = (lookup.parse_guid(digits.ljust(32, each)) for each in "0f")
     if first is None or last is None:
         return []
-    found = await keeper.store.read(lambda tx: found_rows.find_by_id_range(tx, first, last, MOST_OBJECTS))
+    found = await keeper.store.read(
+        lambda tx: found_rows.find_by_id_range(tx, first, last, command_palette.MOST_OBJECTS)
+    )
     return [SearchHit(each.kind, each.id, each.name, each.id, ID) for each in found if accounts or each.kind != "user"]
 
 
 @cache
-def _list_commands() -> list[PaletteCommand]:
+def _list_commands() -> list[command_palette.PaletteCommand]:
     return rooms.collect("console", "PALETTE_COMMANDS")
 
 
-async def find_actions(keeper: Keeper, text: str, sight: Sight, csrf: FormToken) -> FoundOffers:
+async def find_actions(keeper: Keeper, text: str, sight: Sight, csrf: FormToken) -> command_palette.FoundOffers:
     """List the offers for a typed command: one for each matching player, account and item that the viewer may change.
 
     A command with an unknown word has no offers, but a note that names the word.

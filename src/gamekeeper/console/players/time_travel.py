@@ -19,14 +19,7 @@ from gamekeeper.game.audit.history import Pause, PointInTime
 from gamekeeper.game.core.change import ChangeSide, Codec
 from gamekeeper.game.core.player import Player, Stack
 from gamekeeper.game.core.refusals import BadField, HistoryTooLong, HistoryTrimmed, NotThereThen, Refusal
-from gamekeeper.game.players.changes import (
-    ITEM_KINDS,
-    SPELL_KINDS,
-    PlayerChanged,
-    PlayerCreated,
-    PlayerDeleted,
-    VariablesSet,
-)
+from gamekeeper.game.players import changes
 from gamekeeper.ground.instants import HOUR_MS, format_instant
 from gamekeeper.ground.settings import Settings
 from gamekeeper.http.audit.history_shapes import ThenQuery
@@ -217,7 +210,7 @@ async def explain_moment(tx: Reading, refusal: Refusal, player: Player) -> Momen
         return MomentProblem(gettext("The moment %(problem)s", problem=f"{problem}."), None)
     seq = await history.find_following(tx, player.id, 0, ())
     first = await history.find_change(tx, seq) if seq is not None else None
-    if first and first.kind == PlayerDeleted.kind:
+    if first and first.kind == changes.PlayerDeleted.kind:
         first = None
     if isinstance(refusal, NotThereThen):
         return MomentProblem(gettext("Nothing is known of %(name)s at that time.", name=player.name), first)
@@ -281,10 +274,10 @@ def _restore_values(undo: Undo) -> str:
 
 
 UNDO_TITLES = (
-    *(UndoTitle(each, _restore_items) for each in ITEM_KINDS),
-    *(UndoTitle(each, _restore_spells) for each in SPELL_KINDS),
-    UndoTitle(VariablesSet.kind, _restore_variables),
-    UndoTitle(PlayerChanged.kind, _restore_values),
-    UndoTitle(PlayerCreated.kind, "Undo: restore %(name)s"),
-    UndoTitle(PlayerDeleted.kind, "Undo: delete %(name)s with everything it owns"),
+    *(UndoTitle(each, _restore_items) for each in changes.ITEM_KINDS),
+    *(UndoTitle(each, _restore_spells) for each in changes.SPELL_KINDS),
+    UndoTitle(changes.VariablesSet.kind, _restore_variables),
+    UndoTitle(changes.PlayerChanged.kind, _restore_values),
+    UndoTitle(changes.PlayerCreated.kind, "Undo: restore %(name)s"),
+    UndoTitle(changes.PlayerDeleted.kind, "Undo: delete %(name)s with everything it owns"),
 )
