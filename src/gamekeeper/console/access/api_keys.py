@@ -9,13 +9,12 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from gamekeeper.console.access.roles import list_boxes
 from gamekeeper.console.frame import api_calls, pages
 from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.formats import format_number, format_time
 from gamekeeper.console.frame.menu import ADMINISTRATION, KEYS
 from gamekeeper.console.frame.routes import Dialog, page_route
-from gamekeeper.console.frame.texts import gettext, translate_message
+from gamekeeper.console.frame.texts import gettext
 from gamekeeper.game.access import api_keys
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.game.accounts.changes import UserBanned
@@ -46,7 +45,7 @@ class Fact(NamedTuple):
 class KeyView(NamedTuple):
     key: KeyRecord
     state: str
-    allows: list[tuple[str, str]]  # permissions of the key or its role, with their meaning
+    held: frozenset[str]  # permissions of the key or its role
     withheld: list[str]  # permissions that the key lacks now, because its owner does
     limits: list[Fact]
     can_edit: bool  # the viewer has all permissions of the key, and so may rotate and change it
@@ -63,7 +62,7 @@ async def show(request: Request) -> Response:
         keys=[each for each in views if each.key.RevokedAt is None],
         revoked=[each for each in views if each.key.RevokedAt is not None],
         offered=[each.name for each in table.values() if _list_allowed((), each) <= request.caller.permissions],
-        boxes=list_boxes(request, frozenset()),
+        permissions=PERMISSIONS,
         most_minutes=MAX_GRACE_MINUTES,
         example_item=first[0].name if first else "",
     )
@@ -117,7 +116,7 @@ def _make_view(request: Request, key: KeyRecord, table: Mapping[str, Role], name
     return KeyView(
         key,
         _describe_state(key),
-        [(name, translate_message(meaning)) for name, meaning in PERMISSIONS.items() if name in held],
+        held & PERMISSIONS.keys(),
         sorted(held - frozenset(key.Effective)) if key.Active else [],
         _list_limits(key, names),
         held <= request.caller.permissions and not request.caller.read_only,
@@ -177,14 +176,11 @@ async def list_weakened_keys(request: Request, operation: str, tried: Response) 
 
     The answer to a ban is fixed by the spec and names no keys, so they are read here, for callers with users.query.
     """
-    if operation in DEMOTIONS:
+    if operation in DEMOTIONS or operation == SUSPENSION:
         return [
             _make_weakened_fact(each.Name, gettext("loses %(names)s", names=", ".join(each.Lost)))
-            for each in _decode_weakening(tried.content).WeakenedKeys
-        ]
-    if operation == SUSPENSION:
-        return [
-            _make_weakened_fact(each.Name, gettext("stops working"))
+            if operation in DEMOTIONS
+            else _make_weakened_fact(each.Name, gettext("stops working"))
             for each in _decode_weakening(tried.content).WeakenedKeys
         ]
     if operation in BANS and "users.query" in request.caller.permissions:

@@ -12,7 +12,6 @@ from gamekeeper.console.access import sign_in
 from gamekeeper.console.frame import pages, sessions
 from gamekeeper.console.frame.refusals import SessionTooOld, SignInFirst
 from gamekeeper.console.frame.routes import form_route, open_route, page_route
-from gamekeeper.console.frame.texts import describe_refusal
 from gamekeeper.game.access import credentials, identities
 from gamekeeper.game.access.console_refusals import ProviderUnreachable, SignInNotStarted, TicketExpired
 from gamekeeper.game.access.credentials import Ticket
@@ -25,7 +24,7 @@ from gamekeeper.http.access import oidc_settings
 from gamekeeper.http.access.oidc_provider import Provider, make_authorization_request
 from gamekeeper.http.contract.operation import READ, WRITE
 from gamekeeper.http.server.request import Request
-from gamekeeper.http.server.response import Header, Response
+from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import credentials as rows
 
 COOKIE = "gamekeeper-oidc"
@@ -40,7 +39,7 @@ async def start(request: Request) -> Response:
     try:
         return await redirect_to_provider(request, "", to, again=sessions.has_cookie(request))
     except Refusal as refusal:
-        return render_sign_in(request, refusal, to)
+        return sign_in.refuse(request, refusal, to)
 
 
 async def redirect_to_provider(request: Request, user_id: str, to: str, *, again: bool = False) -> Response:
@@ -58,29 +57,8 @@ def find_provider(request: Request) -> Provider:
     return pages.get_shared(request, Provider)
 
 
-def render_sign_in(request: Request, refusal: Refusal, to: str) -> Response:
-    page = pages.render_sign_in(
-        request, "access/sign_in.html", to, name="", notices=[(describe_refusal(refusal), "bad")]
-    )
-    return pages.with_refusal(page, refusal)
-
-
-def read_cookie(request: Request) -> str:
-    """Return the encrypted state of this browser's sign-in; empty: there is none."""
-    found = sessions.read_cookies(request, COOKIE)
-    return found[0] if len(found) == 1 else ""
-
-
-def delete_cookie(request: Request) -> Header:
-    return sessions.make_cookie(request, COOKIE, "", 0)
-
-
 PATH = "/me/sign-ins"
 HOME = sessions.PATH + PATH
-
-
-async def show(request: Request) -> Response:
-    return await render_linked(request)
 
 
 async def start_linking(request: Request) -> Response:
@@ -100,13 +78,6 @@ async def start_linking(request: Request) -> Response:
         return await render_linked(request, refusal)
 
 
-async def link_identity(request: Request, proven: ProvenIdentity, started_at: int) -> Response:
-    """Link an identity that the provider has just proven."""
-    me = request.caller.account_id
-    await request.change(partial(identities.link, user_id=me, proven=proven, started_at=started_at), lambda _: b"")
-    return pages.redirect(HOME)
-
-
 async def remove_identity(request: Request, raw: bytes) -> Response:
     sessions.verify_form(request, raw)
     me, identity, settings = request.caller.account_id, request.params[0], request.services.keeper.settings
@@ -119,16 +90,15 @@ async def render_linked(request: Request, refusal: Refusal | None = None) -> Res
     keeper, me = request.services.keeper, request.caller.account_id
     held = await rows.read_identities(keeper.store, me)
     _, sealed = await credentials.make_ticket(keeper, credentials.OIDC_LINK, me)
-    page = pages.render(
+    return pages.render(
         request,
         "access/linked_sign_ins.html",
+        refusal,
         identities=held,
         removable={each.id for each in held if is_removable_identity(each, keeper.settings)},
         ticket=sealed,
         fresh=await sessions.is_fresh(request),
-        problem=describe_refusal(refusal) if refusal else "",
     )
-    return pages.with_refusal(page, refusal)
 
 
 async def finish(request: Request) -> Response:
@@ -142,7 +112,7 @@ async def finish(request: Request) -> Response:
         if not isinstance(refusal, ProviderUnreachable):  # an outage is no attack
             request.services.keeper.failed_guesses.add("oidc_refused", None, None, request.address)
         answer = await _render_refusal(request, ticket, refusal)
-    return pages.add_headers(answer, delete_cookie(request))
+    return pages.add_headers(answer, sessions.make_cookie(request, COOKIE, "", 0))
 
 
 async def _read_ticket(request: Request) -> Ticket:
@@ -151,7 +121,8 @@ async def _read_ticket(request: Request) -> Ticket:
     console = keeper.settings.public_url.rstrip("/") + sessions.PATH
     refusal = SignInNotStarted(minutes=credentials.LIFE_MINUTES, console=console)
     try:
-        ticket = await credentials.read_ticket(keeper, credentials.OIDC_SIGN_IN, read_cookie(request))
+        sealed = sessions.read_cookies(request, COOKIE)
+        ticket = await credentials.read_ticket(keeper, credentials.OIDC_SIGN_IN, sealed[0] if len(sealed) == 1 else "")
     except TicketExpired:
         raise refusal from None
     if not hmac.compare_digest(
@@ -185,20 +156,22 @@ async def _link(request: Request, ticket: Ticket, proven: ProvenIdentity) -> Res
     await sessions.authenticate(request)
     if request.caller.account_id != ticket.user_id or request.caller.unmet_role:
         raise SignInFirst
-    return await link_identity(request, proven, ticket.made_at)
+    decide = partial(identities.link, user_id=ticket.user_id, proven=proven, started_at=ticket.made_at)
+    await request.change(decide, lambda _: b"")
+    return pages.redirect(HOME)
 
 
 async def _render_refusal(request: Request, ticket: Ticket | None, refusal: Refusal) -> Response:
     if ticket and ticket.user_id and not isinstance(refusal, Denied):
         await sessions.authenticate(request)
         return await render_linked(request, refusal)
-    return render_sign_in(request, refusal, ticket.value if ticket else sessions.PATH)
+    return sign_in.refuse(request, refusal, ticket.value if ticket else sessions.PATH)
 
 
 PAGES = (
     open_route("GET", "/sign-in/oidc", READ, start),
     open_route("GET", oidc_settings.CALLBACK.removeprefix(sessions.PATH), WRITE, finish),
-    page_route(PATH, show),
+    page_route(PATH, render_linked),
     page_route(f"{PATH}/link", start_linking),
     form_route(f"{PATH}/[identityId]/remove", remove_identity),
 )

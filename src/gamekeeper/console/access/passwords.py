@@ -9,7 +9,7 @@ from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.menu import OWN
 from gamekeeper.console.frame.refusals import UnusablePassword
 from gamekeeper.console.frame.routes import form_route, page_route
-from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
+from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.access import credentials, passwords
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.accounts import accounts
@@ -57,8 +57,14 @@ async def find_owner(request: Request, call: ApiCall) -> tuple[str, ...]:
     return user.name, user.email
 
 
-async def show(request: Request) -> Response:
-    return _render(request, "")
+async def show(request: Request, refusal: Refusal | None = None) -> Response:
+    return pages.render(
+        request,
+        "access/password.html",
+        refusal,
+        problem=WRONG_CURRENT() if isinstance(refusal, WrongPassword) else "",
+        **list_choices(request),
+    )
 
 
 async def change(request: Request, raw: bytes) -> Response:
@@ -74,18 +80,9 @@ async def change(request: Request, raw: bytes) -> Response:
         decide = partial(accounts.change_password, key=me, password=stored, proven=proven)
         await request.change(decide, lambda _: b"")
     except (UnusablePassword, WrongPassword, TooManyGuesses) as refusal:
-        return _refuse(request, refusal)
+        return await show(request, refusal)
     request.services.callers.clear_cache()
     return pages.redirect("/console/sign-in?ended=password", sessions.delete_cookie(request))
-
-
-def _refuse(request: Request, refusal: Refusal) -> Response:
-    problem = WRONG_CURRENT() if isinstance(refusal, WrongPassword) else describe_refusal(refusal)
-    return pages.with_refusal(_render(request, problem), refusal)
-
-
-def _render(request: Request, problem: str) -> Response:
-    return pages.render(request, "access/password.html", problem=problem, **list_choices(request))
 
 
 def list_choices(request: Request, generated: str | None = None) -> dict[str, object]:

@@ -3,13 +3,13 @@
 The page of staff shows accounts with roles or permissions, their last sign-in and sessions, and open invitations.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.differences import UndoTitle
 from gamekeeper.console.frame.menu import ADMINISTRATION, STAFF
 from gamekeeper.console.frame.routes import Dialog, page_route
-from gamekeeper.console.frame.texts import translate_message
 from gamekeeper.game.access import permissions
 from gamekeeper.game.access.changes import PowersChanged, RolesChanged, UserResumed, UserSuspended
 from gamekeeper.game.access.permissions import ADMIN, PERMISSIONS, StaffPage
@@ -30,35 +30,28 @@ from gamekeeper.store.engine.interface import Reading
 MODERATION_ACTS = frozenset({"ban", "kick", "mute"})
 
 
-class PermissionBox(NamedTuple):
-    name: str
-    meaning: str
-    is_in_role: bool
-    is_grantable: bool  # the viewer has this permission too, and so may put it into a role
-
-
 class RoleView(NamedTuple):
     role: Role
-    allows: list[tuple[str, str]]  # permissions with their meaning
+    held: frozenset[str]  # permissions
     can_edit: bool
 
 
 async def show(request: Request) -> Response:
-    viewer, table = await request.services.keeper.store.read(lambda tx: _load_roles(tx, request))
+    viewer, table = await request.services.keeper.store.read(lambda tx: load_roles(tx, request))
     shown = [_make_role_view(request, each, viewer) for each in table.values()]
-    return pages.render(request, "access/roles.html", roles=shown, boxes=list_boxes(request, frozenset()))
+    return pages.render(request, "access/roles.html", roles=shown, permissions=PERMISSIONS)
 
 
 async def show_role(request: Request) -> Response:
-    viewer, table = await request.services.keeper.store.read(lambda tx: _load_roles(tx, request))
+    viewer, table = await request.services.keeper.store.read(lambda tx: load_roles(tx, request))
     role = table.get(request.params[0])
     if role is None:
         raise NoSuchRole(role=request.params[0])
     view = _make_role_view(request, role, viewer)
-    return pages.render(request, "access/role.html", view=view, boxes=list_boxes(request, role.permissions))
+    return pages.render(request, "access/role.html", view=view, permissions=PERMISSIONS)
 
 
-async def _load_roles(tx: Reading, request: Request) -> tuple[User | None, dict[str, Role]]:
+async def load_roles(tx: Reading, request: Request) -> tuple[User | None, dict[str, Role]]:
     return await users.find_by_id(tx, request.caller.account_id), await roles.read_all(tx)
 
 
@@ -67,16 +60,7 @@ def _make_role_view(request: Request, role: Role, viewer: User | None) -> RoleVi
     held = list_permissions(role)
     mine = permissions.list_roles(viewer) if viewer else ()
     can_edit = role.name != ADMIN and role.name not in mine and held <= request.caller.permissions
-    allows = [(name, translate_message(meaning)) for name, meaning in PERMISSIONS.items() if name in held]
-    return RoleView(role, allows, can_edit and not request.caller.read_only)
-
-
-def list_boxes(request: Request, held: frozenset[str]) -> list[PermissionBox]:
-    mine = request.caller.permissions
-    return [
-        PermissionBox(name, translate_message(meaning), name in held, name in mine)
-        for name, meaning in PERMISSIONS.items()
-    ]
+    return RoleView(role, held & PERMISSIONS.keys(), can_edit and not request.caller.read_only)
 
 
 STAFF_PER_PAGE = 50
@@ -91,48 +75,36 @@ class StaffRow(NamedTuple):
     is_below: bool  # the viewer may suspend the account and end its sessions
 
 
-class StaffView(NamedTuple):
-    page: StaffPage
-    viewer: User | None
-    roles: dict[str, Role]
-    invitations: list[Invitation]
-
-
 async def show_staff(request: Request) -> Response:
-    offset = queries.decode(role_shapes.StaffQuery, request.query).offset
-    sight = await request.services.keeper.store.read(lambda tx: _load_staff(tx, request, offset))
-    usable = _list_usable_roles(request, sight)
+    offset, settings = queries.decode(role_shapes.StaffQuery, request.query).offset, request.services.keeper.settings
+
+    async def read(tx: Reading) -> tuple[StaffPage, User | None, list[str], list[Invitation]]:
+        page = await permissions.load_staff_page(tx, offset, STAFF_PER_PAGE)
+        viewer, table = await load_roles(tx, request)
+        return page, viewer, list_usable(request, viewer, table), await invitations.read_open(tx, MOST_OPEN)
+
+    page, viewer, usable, opened = await request.services.keeper.store.read(read)
     return pages.render(
         request,
         "access/staff.html",
-        staff=[_make_staff_row(sight, *each, usable) for each in sight.page.members],
-        invitations=sight.invitations,
+        staff=[_make_staff_row(viewer, *each, usable) for each in page.members],
+        invitations=opened,
         offered=usable,
-        can_invite=bool(request.services.keeper.settings.public_url),
-        mail_set_up=bool(request.services.keeper.settings.smtp_url),
+        can_invite=bool(settings.public_url),
+        mail_set_up=bool(settings.smtp_url),
         first=list_page.build_url(request, offset="") if offset else "",
-        later=list_page.build_url(request, offset=str(sight.page.next)) if sight.page.next else "",
+        later=list_page.build_url(request, offset=str(page.next)) if page.next else "",
     )
 
 
-async def _load_staff(tx: Reading, request: Request, offset: int) -> StaffView:
-    page = await permissions.load_staff_page(tx, offset, STAFF_PER_PAGE)
-    return StaffView(
-        page,
-        await users.find_by_id(tx, request.caller.account_id),
-        await roles.read_all(tx),
-        await invitations.read_open(tx, MOST_OPEN),
-    )
-
-
-def _list_usable_roles(request: Request, sight: StaffView) -> list[str]:
+def list_usable(request: Request, viewer: User | None, table: Mapping[str, Role]) -> list[str]:
     """Return the roles that the viewer may give and take: those with permissions that they have, except their own."""
-    mine, own = request.caller.permissions, sight.viewer.grants.roles if sight.viewer else ()
-    return [each.name for each in sight.roles.values() if list_permissions(each) <= mine and each.name not in own]
+    mine, own = request.caller.permissions, viewer.grants.roles if viewer else ()
+    return [each.name for each in table.values() if list_permissions(each) <= mine and each.name not in own]
 
 
-def _make_staff_row(sight: StaffView, user: User, activity: StaffActivity, usable: list[str]) -> StaffRow:
-    below, held = is_below(sight.viewer, user), permissions.list_roles(user)
+def _make_staff_row(viewer: User | None, user: User, activity: StaffActivity, usable: list[str]) -> StaffRow:
+    below, held = is_below(viewer, user), permissions.list_roles(user)
     return StaffRow(
         user,
         activity,

@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 from gamekeeper.console.frame import pages, sessions
 from gamekeeper.console.frame.menu import OWN
 from gamekeeper.console.frame.routes import ROOT, SET_UP, Dialog, form_route, page_route
-from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
+from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.access import credentials, second_factors
 from gamekeeper.game.access.console_refusals import FactorRequired, WrongSecondFactor
 from gamekeeper.game.access.credentials import Ticket
 from gamekeeper.game.access.second_factors import Site, UseFactor
-from gamekeeper.game.core.refusals import BadField, TooManyGuesses
+from gamekeeper.game.core.refusals import BadField, Refusal, TooManyGuesses
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import second_factors as rows
@@ -88,15 +88,11 @@ BAD_PASSKEY = PerLanguage(lambda: gettext("The passkey could not be added. Try a
 QR_SCALE = 5  # pixels of a QR code's module
 
 
-async def show(request: Request) -> Response:
-    return await _render(request)
-
-
 async def show_totp(request: Request) -> Response:
     """Show a new secret as QR code and text, and ask for a code of it."""
     keeper, me = request.services.keeper, request.caller
     if not await sessions.is_fresh(request):
-        return await _render(request, STALE())
+        return await show(request, STALE())
     ticket, sealed = await credentials.make_ticket(
         keeper, credentials.TOTP_SET_UP, me.account_id, second_factors.make_secret()
     )
@@ -113,8 +109,7 @@ async def add_totp(request: Request, raw: bytes) -> Response:
         factor = second_factors.make_totp(keeper, ticket, name, fields.get("code", ""))
         return await _add(request, factor)
     except (WrongSecondFactor, BadField) as refusal:
-        problem = WRONG_NEW_CODE() if isinstance(refusal, WrongSecondFactor) else describe_refusal(refusal)
-        return pages.with_refusal(_render_totp(request, ticket, sealed, problem), refusal)
+        return _render_totp(request, ticket, sealed, refusal)
 
 
 async def add_passkey(request: Request, raw: bytes) -> Response:
@@ -129,8 +124,8 @@ async def add_passkey(request: Request, raw: bytes) -> Response:
         name = fields.get("name", "").strip() or gettext("Passkey")
         return await _add(request, second_factors.make_passkey(site, ticket, name, fields.get("passkey", "")))
     except (WrongSecondFactor, BadField) as refusal:
-        problem = BAD_PASSKEY() if isinstance(refusal, WrongSecondFactor) else describe_refusal(refusal)
-        return pages.with_refusal(await _render(request, problem), refusal)
+        problem = BAD_PASSKEY() if isinstance(refusal, WrongSecondFactor) else ""
+        return await show(request, problem, refusal)
 
 
 async def remove(request: Request, raw: bytes) -> Response:
@@ -144,7 +139,7 @@ async def remove(request: Request, raw: bytes) -> Response:
         await second_factors.require_factor(keeper, me, request.find_origin(), use)
         await request.change(decide, lambda _: b"")
     except (WrongSecondFactor, TooManyGuesses, FactorRequired) as refusal:
-        return pages.with_refusal(await _render(request, describe_refusal(refusal)), refusal)
+        return await show(request, refused=refusal)
     request.services.callers.clear_cache()
     return pages.redirect(HOME)
 
@@ -152,7 +147,7 @@ async def remove(request: Request, raw: bytes) -> Response:
 async def renew_codes(request: Request, raw: bytes) -> Response:
     sessions.verify_form(request, raw)
     if not await sessions.is_fresh(request):
-        return await _render(request, STALE())
+        return await show(request, STALE())
     shown: list[str] = []
     await request.change(partial(second_factors.renew_recovery_codes, user_id=request.caller.account_id), _keep(shown))
     return pages.render(request, "access/recovery_codes.html", codes=shown)
@@ -180,17 +175,20 @@ def _require_own(request: Request, ticket: credentials.Ticket) -> None:
         raise WrongSecondFactor
 
 
-def _render_totp(request: Request, ticket: credentials.Ticket, sealed: str, problem: str = "") -> Response:
+def _render_totp(request: Request, ticket: credentials.Ticket, sealed: str, refused: Refusal | None = None) -> Response:
     secret = ticket.value
     address = second_factors.describe_secret(request.services.keeper.settings, request.caller.name, secret)
     import segno  # noqa: PLC0415 - imported with the first QR code, so that the server starts fast
 
     drawn = segno.make(address, micro=False).svg_data_uri(scale=QR_SCALE, dark="#000", light="#fff")
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
-    return pages.render(request, "access/totp.html", ticket=sealed, drawn=drawn, secret=spaced, problem=problem)
+    problem = WRONG_NEW_CODE() if isinstance(refused, WrongSecondFactor) else ""
+    return pages.render(
+        request, "access/totp.html", refused, ticket=sealed, drawn=drawn, secret=spaced, problem=problem
+    )
 
 
-async def _render(request: Request, problem: str = "") -> Response:
+async def show(request: Request, problem: str = "", refused: Refusal | None = None) -> Response:
     me, keeper, site = request.caller.account_id, request.services.keeper, find_site(request)
     factors = await rows.read_of_user(keeper.store, me)
     fresh, check, sealed_check, sealed_set_up, set_up_options = await sessions.is_fresh(request), "", "", "", ""
@@ -203,6 +201,7 @@ async def _render(request: Request, problem: str = "") -> Response:
     return pages.render(
         request,
         "access/second_factors.html",
+        refused,
         factors=factors,
         codes_left=await rows.count_recovery_codes(keeper.store, me),
         fresh=fresh,

@@ -1,7 +1,6 @@
 """The page of the security log: a filtered list of events, newest first."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import msgspec
 
@@ -9,7 +8,7 @@ from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.list_page import BeforeMark
 from gamekeeper.console.frame.menu import ADMINISTRATION, SECURITY
 from gamekeeper.console.frame.routes import page_route
-from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
+from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.access import security_log
 from gamekeeper.game.access.security_log import EventPage
 from gamekeeper.game.core import lookup
@@ -84,14 +83,6 @@ DETAIL_NAMES = PerLanguage[Mapping[str, str]](
 )
 
 
-class EventView(NamedTuple):
-    """An event as the page shows it."""
-
-    event: SecurityRow
-    kind: str
-    details: str
-
-
 async def show(request: Request) -> Response:
     """Show the list of events. An error in the filter is shown beside the filter, so that it can be corrected."""
     sought = {name: request.query.get(name, "").strip() for name in FIELDS}
@@ -104,20 +95,15 @@ async def show(request: Request) -> Response:
         )
     except Refusal as refusal:
         refused = refusal
-    shown = pages.render(
+    return pages.render(
         request,
         "access/security_log.html",
+        refused,
         sought=sought,
         kinds=KIND_NAMES(),
-        entries=[make_entry(each) for each in page.events],
-        problem=describe_refusal(refused) if refused else "",
+        entries=page.events,
         **list_page.link_by_time(request, page.next),
     )
-    return pages.with_refusal(shown, refused)
-
-
-def make_entry(event: SecurityRow) -> EventView:
-    return EventView(event, name_kind(event.kind), _describe(event))
 
 
 def name_kind(kind: str) -> str:
@@ -151,6 +137,7 @@ def _describe_detail(name: str, value: object) -> str:
     return f"{label}: {WORDS().get(text, text)}"
 
 
+pages.TEMPLATES.filters.update(event_kind=name_kind, event_details=_describe)
 PAGES = (
     page_route("/security", show, SECURITY)
     .in_menu("Security log", ADMINISTRATION, 50, "security")

@@ -7,19 +7,9 @@ from typing import NamedTuple
 
 from gamekeeper.console.access import second_factors
 from gamekeeper.console.access.tokens import MAX_SCANS, SCAN_SIZE, find_active
-from gamekeeper.console.frame import list_page, pages, sessions
+from gamekeeper.console.frame import list_page, pages, routes, sessions
 from gamekeeper.console.frame.menu import OWN
 from gamekeeper.console.frame.pages import SIGN_IN
-from gamekeeper.console.frame.routes import (
-    EXPIRED,
-    EXPIRED_BEFORE_FORM,
-    PASSWORD_CHANGED,
-    PASSWORD_MAYBE_CHANGED,
-    THIS_SESSION,
-    form_route,
-    open_route,
-    page_route,
-)
 from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
 from gamekeeper.console.frame.texts import translate as _
 from gamekeeper.game.access import credentials, tokens
@@ -51,29 +41,36 @@ async def sign_in_with_factor(request: Request, raw: bytes) -> Response:
     try:
         ticket = await credentials.read_ticket(keeper, credentials.SIGN_IN, state)
     except TicketExpired as refusal:
-        return _start_over(request, refusal, to)
+        return refuse(request, refusal, to)
     try:
         use = second_factors.read_factor(request, ticket, fields.get("code", ""), fields.get("passkey", ""))
         cookie = await sessions.finish_sign_in(request, FirstStep(ticket.user_id, ticket.value, ticket.by), use)
     except (WrongOtp, TooManyRequests) as refusal:
-        problem = WRONG_CODE() if isinstance(refusal, WrongOtp) else describe_refusal(refusal)
-        return pages.with_refusal(await _render_second_step(request, ticket, state, to, problem), refusal)
+        return await _render_second_step(request, ticket, state, to, refusal)
     except LogInRefusal as refusal:
-        return _start_over(request, refusal, to)
+        return refuse(request, refusal, to, CHANGED())
     return pages.redirect(to, cookie)
 
 
-def _start_over(request: Request, refusal: Refusal, to: str) -> Response:
-    problem = CHANGED() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal)
-    page = pages.render_sign_in(request, "access/sign_in.html", to, name="", notices=[(problem, "bad")])
-    return pages.with_refusal(page, refusal)
+def refuse(request: Request, refusal: Refusal, to: str, wrong: str = "", name: str = "") -> Response:
+    """Show the start of the sign-in again. `wrong`: what a wrong name or password means here."""
+    text = wrong if wrong and isinstance(refusal, InvalidGrant) else describe_refusal(refusal)
+    notices = [Notice(text, "bad")]
+    return pages.render_sign_in(request, "access/sign_in.html", to, refusal, name=name, notices=notices)
 
 
 async def _render_second_step(
-    request: Request, ticket: credentials.Ticket, state: str, to: str, problem: str = ""
+    request: Request, ticket: credentials.Ticket, state: str, to: str, refusal: Refusal | None = None
 ) -> Response:
-    options = await second_factors.make_check_options(request, ticket)
-    return pages.render_sign_in(request, "access/second_step.html", to, state=state, options=options, problem=problem)
+    return pages.render_sign_in(
+        request,
+        "access/second_step.html",
+        to,
+        refusal,
+        state=state,
+        options=await second_factors.make_check_options(request, ticket),
+        problem=WRONG_CODE() if isinstance(refusal, WrongOtp) else "",
+    )
 
 
 WRONG = PerLanguage(lambda: gettext("The name or the password is wrong. Type both again."))
@@ -106,18 +103,18 @@ END_NOTICES = PerLanguage(
         INVITED: Notice(
             gettext("Your account is ready. Sign in with the name and the password that you chose."), "good"
         ),
-        EXPIRED: Notice(gettext("Your session has expired. Sign in to return to the page.")),
-        PASSWORD_CHANGED: Notice(
+        routes.EXPIRED: Notice(gettext("Your session has expired. Sign in to return to the page.")),
+        routes.PASSWORD_CHANGED: Notice(
             gettext("Your password is changed. All sessions and tokens ended. Sign in with the new password."),
             "good",
         ),
-        PASSWORD_MAYBE_CHANGED: Notice(
+        routes.PASSWORD_MAYBE_CHANGED: Notice(
             gettext(
                 "You were signed out. If your password was just changed, use the new one; otherwise use the old one."
             ),
             "bad",
         ),
-        EXPIRED_BEFORE_FORM: Notice(
+        routes.EXPIRED_BEFORE_FORM: Notice(
             gettext("Your session has expired, so your last action was not carried out. Sign in and repeat it."), "bad"
         ),
     }
@@ -140,9 +137,7 @@ async def sign_in(request: Request, raw: bytes) -> Response:
         if isinstance(cookie, FirstStep):
             return await show_second_step(request, cookie, to)
     except (LogInRefusal, TooManyRequests) as refusal:
-        notice = Notice(WRONG() if isinstance(refusal, InvalidGrant) else describe_refusal(refusal), "bad")
-        page = pages.render_sign_in(request, "access/sign_in.html", to, name=name, notices=[notice])
-        return pages.with_refusal(page, refusal)
+        return refuse(request, refusal, to, WRONG(), name)
     return pages.redirect(to, cookie)
 
 
@@ -159,13 +154,13 @@ async def confirm_sign_out(request: Request) -> Response:
 
 async def sign_out(request: Request, raw: bytes) -> Response:
     """End this session, all sessions of the account, or all its tokens, including those of programs."""
-    ends = sessions.verify_form(request, raw).get("ends", THIS_SESSION)
+    ends = sessions.verify_form(request, raw).get("ends", routes.THIS_SESSION)
     me = request.caller
     if ends == ALL_TOKENS:
         await request.change(lambda tx: tokens.revoke_all(tx, me.account_id), lambda _: b"")
     elif ends == ALL_SESSIONS:
         await request.change(lambda tx: tokens.revoke_sessions(tx, me.account_id), lambda _: b"")
-    elif ends == THIS_SESSION:
+    elif ends == routes.THIS_SESSION:
         await request.change(lambda tx: tokens.revoke_one(tx, me.account_id, me.token_id), lambda _: b"")
     else:
         raise BadField(
@@ -178,9 +173,9 @@ async def sign_out(request: Request, raw: bytes) -> Response:
 
 
 PAGES = (
-    open_route("GET", "/sign-in", READ, show),
-    open_route("POST", "/sign-in", WRITE, sign_in, body=bytes),
-    open_route("POST", "/sign-in/second", WRITE, sign_in_with_factor, body=bytes),
-    page_route("/sign-out", confirm_sign_out, before_set_up=True).in_menu("Sign out everywhere", OWN, 40),
-    form_route("/sign-out", sign_out, before_set_up=True),
+    routes.open_route("GET", "/sign-in", READ, show),
+    routes.open_route("POST", "/sign-in", WRITE, sign_in, body=bytes),
+    routes.open_route("POST", "/sign-in/second", WRITE, sign_in_with_factor, body=bytes),
+    routes.page_route("/sign-out", confirm_sign_out, before_set_up=True).in_menu("Sign out everywhere", OWN, 40),
+    routes.form_route("/sign-out", sign_out, before_set_up=True),
 )

@@ -13,7 +13,7 @@ from gamekeeper.console.frame.formats import format_time
 from gamekeeper.console.frame.list_page import BeforeMark
 from gamekeeper.console.frame.menu import ADMINISTRATION, KEYS, MANAGE
 from gamekeeper.console.frame.routes import Dialog, form_route, page_route
-from gamekeeper.console.frame.texts import describe_refusal, gettext
+from gamekeeper.console.frame.texts import gettext
 from gamekeeper.game.access import api_keys, permissions
 from gamekeeper.game.access.refusals import NoSuchKey
 from gamekeeper.game.access.tokens import ACCESS_PREFIX, hash_token
@@ -107,29 +107,30 @@ class TokenPage(NamedTuple):
 
 
 async def show(request: Request) -> Response:
-    if token_id := request.query.get("token", ""):
-        return await _show_one(request, token_id)
-    sought, refused = request.query.get("account", "").strip(), None
-    page = TokenPage([], None)
+    """Show active tokens: all, those of an account, or the one with the public id in the address."""
+    token_id, store, refused = request.query.get("token", ""), request.services.keeper.store, None
+    page, sought = TokenPage([], None), "" if token_id else request.query.get("account", "").strip()
     try:
-        whose = await lookup.find_user(request.services.keeper.store, sought) if sought else None
-        mark = queries.decode(BeforeMark, request.query).before
-        page = await request.services.keeper.store.read(
-            lambda tx: find_active(tx, whose.id if whose else None, mark, TOKENS_PER_PAGE)
-        )
+        if token_id:
+            wanted = lookup.parse_guid(token_id)
+            token = await tokens.find_by_id(store, wanted) if wanted else None
+            page = TokenPage([token] if token and token.live else [], None)
+        else:
+            whose = (await lookup.find_user(store, sought)).id if sought else None
+            mark = queries.decode(BeforeMark, request.query).before
+            page = await store.read(lambda tx: find_active(tx, whose, mark, TOKENS_PER_PAGE))
     except NoSuchUser as refusal:
         refused = refusal
-    shown = pages.render(
+    return pages.render(
         request,
         "access/tokens.html",
+        refused,
         tokens=page.tokens,
-        only=False,
+        only=bool(token_id),
         sought=sought,
-        problem=describe_refusal(refused) if refused else "",
         **list_page.link_by_time(request, page.next),
         own=request.caller.token_id,
     )
-    return pages.with_refusal(shown, refused)
 
 
 async def filter_(request: Request, raw: bytes) -> Response:
@@ -138,22 +139,6 @@ async def filter_(request: Request, raw: bytes) -> Response:
     if secret := await find_pasted(request, sought):
         return show_pasted(request, secret)
     return pages.redirect(f"/console/tokens?{urlencode({'account': sought})}" if sought else "/console/tokens")
-
-
-async def _show_one(request: Request, token_id: str) -> Response:
-    wanted = lookup.parse_guid(token_id)
-    token = await tokens.find_by_id(request.services.keeper.store, wanted) if wanted else None
-    return pages.render(
-        request,
-        "access/tokens.html",
-        tokens=[token] if token and token.live else [],
-        only=True,
-        sought="",
-        problem="",
-        newest="",
-        older="",
-        own=request.caller.token_id,
-    )
 
 
 async def find_sign_ins(tx: Reading, user_id: str, page: TokenPage) -> dict[str, SignIn]:

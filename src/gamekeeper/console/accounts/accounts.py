@@ -1,7 +1,6 @@
 """The pages of accounts: the list with its filter, and one account with players, permissions, tokens and history."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -11,13 +10,11 @@ from gamekeeper.console.frame import api_calls, formats, list_page, pages
 from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.differences import UndoTitle
 from gamekeeper.console.frame.formats import format_date
-from gamekeeper.console.frame.list_page import Chip, ListFilter
 from gamekeeper.console.frame.menu import OWN, QUERY, SECURITY, SUPPORT
 from gamekeeper.console.frame.routes import Dialog, ShownSubject, load_parts, page_route, show_parts
-from gamekeeper.console.frame.texts import PerLanguage, gettext, translate_message
+from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.access import permissions
 from gamekeeper.game.access.permissions import POWER_FLAGS, find_powers
-from gamekeeper.game.access.roles import list_permissions
 from gamekeeper.game.accounts.changes import EmailChanged, UserRenamed
 from gamekeeper.game.audit.timeline import Subjects
 from gamekeeper.game.core import lookup
@@ -31,17 +28,14 @@ from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import roles as role_rows
 from gamekeeper.store.access import second_factors
-from gamekeeper.store.access.roles import Powers, Role
-from gamekeeper.store.access.second_factors import SecondFactor
-from gamekeeper.store.access.security_log import SignIn
-from gamekeeper.store.accounts import moderation, users
-from gamekeeper.store.accounts.moderation import ImposedPenalty, Penalty
+from gamekeeper.store.access.roles import Powers
+from gamekeeper.store.accounts import moderation
+from gamekeeper.store.accounts.moderation import ImposedPenalty
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import boards
 from gamekeeper.store.lists.search import PART_LETTERS
 from gamekeeper.store.players import players
-from gamekeeper.store.players.players import StoredPlayer
 
 TOKENS_SHOWN = 10  # newest active tokens on the account's page
 PERMISSION_LABELS = PerLanguage(
@@ -61,79 +55,77 @@ PERMISSION_LABELS = PerLanguage(
 )
 
 
-class PermissionRow(NamedTuple):
-    name: str
-    title: str
-    meaning: str
-    is_granted: bool
-    is_grantable: bool  # the viewer has this permission too, and so may grant and revoke it
-
-
-class RoleRow(NamedTuple):
-    name: str
-    about: str
-    can_change: bool  # the viewer may give the role and take it away
-
-
-class AccountView(NamedTuple):
-    """The data of an account's page, read from one consistent snapshot of the database."""
-
-    user: User
-    viewer: User | None
-    players: list[StoredPlayer]
-    ban: Penalty | None
-    mute: Penalty | None
-    is_hidden: bool  # from all boards
-    tokens: console_tokens.TokenPage
-    sign_ins: Mapping[str, SignIn] | None  # by id of a token; None: the viewer may not see them
-    roles: Mapping[str, Role]
-    factors: list[SecondFactor]
-    subject: ShownSubject
-    parts: Mapping[str, object]  # what other rooms loaded for the page
-
-
 async def show_account(request: Request) -> Response:
-    sight = await request.services.keeper.store.read(lambda tx: _load_view(tx, request))
-    user, rights, read = sight.user, request.caller.permissions, request.services.keeper.changes.codec.decode_player
-    theirs, ours = find_powers(user), find_powers(sight.viewer) if sight.viewer else Powers()
-    below, home = roles.is_below(sight.viewer, user), sight.subject.address
-    held, offered = permissions.list_roles(user), _list_roles(request, sight, below=below)
+    subject, parts, shown = await request.services.keeper.store.read(lambda tx: _load_view(tx, request))
     return pages.render(
         request,
         "accounts/account.html",
-        user=user,
-        mine=user.id == request.caller.account_id,
-        characters=[(read(each.document, each.last_online), each) for each in sight.players],
-        online=any(each.online for each in sight.players),
-        ban=sight.ban,
-        mute=sight.mute,
-        is_hidden=sight.is_hidden,
-        acts=roles.find_allowed_acts(request, sight.viewer, user),
         durations=formats.DURATIONS(),
-        powers=[
-            PermissionRow(name, title, meaning, getattr(theirs, POWER_FLAGS[name]), getattr(ours, POWER_FLAGS[name]))
-            for name, (title, meaning) in PERMISSION_LABELS().items()
-        ],
-        edits_powers=below and "users.manage" in rights and not request.caller.read_only,
-        roles=[each for each in offered if each.name in held],
-        offered=[each for each in offered if each.can_change and each.name not in held],
-        can_suspend=below and rights >= STAFF and not request.caller.read_only,
-        can_log_in=permissions.can_log_in(user),
-        sees_factors=user.id == request.caller.account_id or rights >= STAFF,
-        factors=sight.factors,
-        below=below,
-        manages="users.manage" in rights,
-        exports="people.export" in rights,
         mail_set_up=bool(request.services.keeper.settings.smtp_url),
-        sees_tokens=_can_see_tokens(request, user),
-        tokens=sight.tokens.tokens,
-        more_tokens=sight.tokens.next is not None,
         own=request.caller.token_id,
-        sign_ins=sight.sign_ins,
-        home=home,
-        operations=f"/api/v1/users/{user.id}",
-        **await show_parts(request, sight.subject, sight.parts),
+        **shown,
+        **await show_parts(request, subject, parts),
     )
+
+
+async def _load_view(tx: Reading, request: Request) -> tuple[ShownSubject, Mapping[str, object], Mapping[str, object]]:
+    """Load what the page shows from one consistent snapshot of the database, and what other rooms load for it."""
+    user, read = (
+        await lookup.find_user_record(tx, request.params[0]),
+        request.services.keeper.changes.codec.decode_player,
+    )
+    home = f"/console/accounts/{user.id}"
+    subject = ShownSubject(Subjects(None, user.id), address=home)
+    viewer, table = await roles.load_roles(tx, request)
+    rights, mine, below = request.caller.permissions, user.id == request.caller.account_id, roles.is_below(viewer, user)
+    sees_tokens, can_write, held = (
+        mine or "users.manage" in rights,
+        not request.caller.read_only,
+        permissions.list_roles(user),
+    )
+    usable = roles.list_usable(request, viewer, table) if below and rights >= STAFF else []
+    found = await players.read_records_of_user(tx, user.id)
+    page = console_tokens.TokenPage([], None)
+    if sees_tokens:
+        page = await console_tokens.find_active(tx, user.id, query_values.START, TOKENS_SHOWN)
+    # the owner and readers of the security log may see addresses and browsers of the account
+    sign_ins = await console_tokens.find_sign_ins(tx, user.id, page) if mine or rights >= SECURITY else None
+    shown: dict[str, object] = {
+        "user": user,
+        "mine": mine,
+        "characters": [(read(each.document, each.last_online), each) for each in found],
+        "online": any(each.online for each in found),
+        "ban": await moderation.find_ban(tx, user.id) if user.ban_reason is not None else None,
+        "mute": await moderation.find_mute(tx, user.id) if user.mute_reason is not None else None,
+        "is_hidden": await boards.is_hidden(tx, user.id),
+        "acts": roles.find_allowed_acts(request, viewer, user),
+        "powers": PERMISSION_LABELS(),
+        "granted": _list_powers(find_powers(user)),
+        "grantable": _list_powers(find_powers(viewer) if viewer else Powers()),
+        "edits_powers": below and "users.manage" in rights and can_write,
+        "roles": [each for each in table.values() if each.name in held],
+        "usable": usable,
+        "offered": [each for each in usable if each not in held],
+        "can_suspend": below and rights >= STAFF and can_write,
+        "can_log_in": permissions.can_log_in(user),
+        "sees_factors": mine or rights >= STAFF,
+        "factors": await second_factors.read_of_user(tx, user.id),
+        "below": below,
+        "manages": "users.manage" in rights,
+        "exports": "people.export" in rights,
+        "sees_tokens": sees_tokens,
+        "tokens": page.tokens,
+        "more_tokens": page.next is not None,
+        "sign_ins": sign_ins,
+        "home": home,
+        "operations": f"/api/v1/users/{user.id}",
+    }
+    return subject, await load_parts(tx, request, subject), shown
+
+
+def _list_powers(powers: Powers) -> list[str]:
+    """Return the directly granted permissions of the page that these powers have."""
+    return [name for name in PERMISSION_LABELS() if getattr(powers, POWER_FLAGS[name])]
 
 
 async def export_account(request: Request) -> Response:
@@ -162,48 +154,6 @@ async def show_own(request: Request) -> Response:
     )
 
 
-async def _load_view(tx: Reading, request: Request) -> AccountView:
-    user = await lookup.find_user_record(tx, request.params[0])
-    subject = ShownSubject(Subjects(None, user.id), address=f"/console/accounts/{user.id}")
-    # the owner and readers of the security log may see addresses and browsers of the account
-    sees_sign_ins = user.id == request.caller.account_id or request.caller.permissions >= SECURITY
-    page = console_tokens.TokenPage([], None)
-    if _can_see_tokens(request, user):
-        page = await console_tokens.find_active(tx, user.id, query_values.START, TOKENS_SHOWN)
-    return AccountView(
-        user=user,
-        viewer=await users.find_by_id(tx, request.caller.account_id),
-        players=await players.read_records_of_user(tx, user.id),
-        ban=await moderation.find_ban(tx, user.id) if user.ban_reason is not None else None,
-        mute=await moderation.find_mute(tx, user.id) if user.mute_reason is not None else None,
-        is_hidden=await boards.is_hidden(tx, user.id),
-        tokens=page,
-        sign_ins=await console_tokens.find_sign_ins(tx, user.id, page) if sees_sign_ins else None,
-        roles=await role_rows.read_all(tx),
-        factors=await second_factors.read_of_user(tx, user.id),
-        subject=subject,
-        parts=await load_parts(tx, request, subject),
-    )
-
-
-def _can_see_tokens(request: Request, user: User) -> bool:
-    """Return whether the caller may see and revoke the account's tokens: its owner and account managers may."""
-    return user.id == request.caller.account_id or "users.manage" in request.caller.permissions
-
-
-def _list_roles(request: Request, sight: AccountView, *, below: bool) -> list[RoleRow]:
-    """Return all roles, with whether the viewer may give each one to the account and take it away."""
-    mine, own = request.caller.permissions, sight.viewer.grants.roles if sight.viewer else ()
-    return [
-        RoleRow(
-            each.name,
-            translate_message(each.about),
-            below and mine >= STAFF and list_permissions(each) <= mine and each.name not in own,
-        )
-        for each in sight.roles.values()
-    ]
-
-
 STATE_LABELS = PerLanguage(
     lambda: {"banned": gettext("banned"), "muted": gettext("muted"), "powers": gettext("with permissions")}
 )
@@ -212,27 +162,15 @@ FROM, TO = "signedinfrom", "signedinto"
 FURTHER = ("role", FROM, TO)  # query parameters of the further conditions
 
 
-class AccountFilterForm(NamedTuple):
-    given: Mapping[str, str]
-    choice: ListFilter  # the state
-    roles: Sequence[str]
-    has_times: bool  # whether the viewer may know when somebody signed in
-    chips: Sequence[Chip]
-    everything: str  # address of the list without conditions
-
-    @property
-    def has_further(self) -> bool:
-        return any(name in self.given for name in FURTHER)
-
-
 async def show(request: Request) -> Response:
     if to := list_page.find_jump(request):
         return pages.redirect(to)
-    request = _normalize(request)
-    choice = list_page.read_filter(request, "state", STATE_LABELS())
+    # without empty conditions, and with times instead of days
+    query = {name: text for name, text in request.query.items() if text.strip() or name not in FURTHER}
+    request = msgspec.structs.replace(request, query=list_page.expand_days(query, FROM, TO))
+    state, given = list_page.read_choice(request, "state", STATE_LABELS()), request.query
     conditions = msgspec.structs.replace(
-        queries.decode(AccountConditions, {name: request.query.get(name, "") for name in FURTHER}),
-        state=choice.chosen,
+        queries.decode(AccountConditions, {name: given.get(name, "") for name in FURTHER}), state=state
     )
     sorts = account_filters.make_sorts(operations.read_account_filter(request, conditions))
     users, beside = await list_page.search_list(request, sorts)
@@ -240,9 +178,15 @@ async def show(request: Request) -> Response:
         request,
         "accounts/accounts.html",
         accounts=[(user, list_permission_titles(user)) for user in users],
-        filters=await _make_form(request, choice),
-        choice=choice,
-        imposed=await _find_penalties(request, choice.chosen, users),
+        given=given,
+        state=state,
+        states=STATE_LABELS(),
+        roles=list(await role_rows.read_all(request.services.keeper.store)),
+        has_times=request.caller.permissions >= SECURITY,  # whether the viewer may know when somebody signed in
+        has_further=any(name in given for name in FURTHER),
+        chips=list_page.make_chips(request, [(label, [name]) for name, label in _describe(given, state).items()]),
+        everything=list_page.build_url(request, page="", **dict.fromkeys(("search", "state", *FURTHER), "")),
+        imposed=await _find_penalties(request, state, users),
         signed_in=await operations.load_last_sign_ins(request, [each.id for each in users]),
         newest=list_page.build_url(request, sortby="", sortdirection="", page="") if beside["kept"] else "",
         has_newest=account_filters.NEWEST in sorts,
@@ -254,40 +198,18 @@ async def show(request: Request) -> Response:
 
 def list_permission_titles(user: User) -> list[str]:
     """Return the names of an account's roles and of its directly granted permissions."""
-    flags = [title for name, (title, _) in PERMISSION_LABELS().items() if getattr(user.powers, POWER_FLAGS[name])]
+    flags = [PERMISSION_LABELS()[name][0] for name in _list_powers(user.powers)]
     return [*user.grants.roles, *flags, *sorted(user.grants.direct)]
 
 
-def _normalize(request: Request) -> Request:
-    """Return the request without empty conditions, and with times instead of days."""
-    query = {name: text for name, text in request.query.items() if text.strip() or name not in FURTHER}
-    return msgspec.structs.replace(request, query=list_page.expand_days(query, FROM, TO))
-
-
-async def _make_form(request: Request, choice: ListFilter) -> AccountFilterForm:
-    given = request.query
-    none = dict.fromkeys(("search", "state", *FURTHER), "")
-    return AccountFilterForm(
-        given,
-        choice,
-        list(await role_rows.read_all(request.services.keeper.store)),
-        request.caller.permissions >= SECURITY,
-        [
-            Chip(label, list_page.build_url(request, page="", **{name: ""}))
-            for name, label in _describe(given, choice).items()
-        ],
-        list_page.build_url(request, page="", **none),
-    )
-
-
-def _describe(given: Mapping[str, str], choice: ListFilter) -> dict[str, str]:
+def _describe(given: Mapping[str, str], state: str) -> dict[str, str]:
     """Describe the conditions in force: query parameter → label."""
     found: dict[str, str] = {}
     text = given.get("search", "")
     if len(lookup.fold(text)) >= PART_LETTERS:  # a shorter text is not searched
         found["search"] = gettext("Name or email contains %(text)s", text=text)
-    if choice.chosen:
-        found["state"] = gettext("State: %(state)s", state=STATE_LABELS()[choice.chosen])
+    if state:
+        found["state"] = gettext("State: %(state)s", state=STATE_LABELS()[state])
     if role := given.get("role", ""):
         found["role"] = gettext("Role: %(name)s", name=role)
     if since := given.get(FROM, ""):

@@ -24,21 +24,10 @@ TYPED = "typed"  # form field for the account's name, which is typed to confirm 
 DIALOGS = (Dialog("delete_user", "Erase %(name)s"),)
 
 
-class DeletedPlayer(NamedTuple):
-    """A player that is deleted with the account, with the counts of what it owns."""
-
-    name: str
-    level: object
-    items: int
-    bags: int
-    spells: int
-    variables: int
-
-
 class Erasure(NamedTuple):
     name: str  # name of the account
     email: str
-    players: Sequence[DeletedPlayer]
+    players: Sequence[Sequence[object]]  # deleted with it: name, level, and counts of what each owns
     changes: str  # number of changes in the audit log whose personal data will be erased
 
 
@@ -69,14 +58,12 @@ async def summarise(request: Request, call: ApiCall, entries: Sequence[LedgerEnt
 
 async def require_name(request: Request, call: ApiCall, fields: Mapping[str, str]) -> None:
     """Reject an erasure without the typed name of the account. A replay needs no name: the account is already gone."""
-    if not is_erasure(request, call):
-        return
     try:
-        user = await lookup.find_user_record(request.services.keeper.store, _get_lookup_key(request, call))
+        name = await find_name(request, call)
     except NoSuchUser:
         return
-    if fields.get(TYPED, "").strip() != user.name.strip():
-        raise NameNotTyped(name=user.name)
+    if name and fields.get(TYPED, "").strip() != name.strip():
+        raise NameNotTyped(name=name)
 
 
 async def find_name(request: Request, call: ApiCall) -> str:
@@ -109,7 +96,7 @@ def _get_lookup_key(request: Request, call: ApiCall) -> str:
     return api_calls.find_operation(request, call.method, call.path)[1][0]
 
 
-def _count_owned(request: Request, name: str, entry: LedgerEntry) -> DeletedPlayer:
+def _count_owned(request: Request, name: str, entry: LedgerEntry) -> Sequence[object]:
     owned = request.services.keeper.changes.codec.decode_side(entry.before or "{}")
     counts = (len(each) for each in (owned.slots, owned.bags, owned.spells, owned.variables))
-    return DeletedPlayer(name, owned.player.get("level"), *counts)
+    return name, owned.player.get("level"), *counts

@@ -6,7 +6,7 @@ from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.list_page import BeforeMark
 from gamekeeper.console.frame.menu import MANAGE, SUPPORT
 from gamekeeper.console.frame.routes import Dialog, page_route
-from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
+from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.accounts import mails
 from gamekeeper.game.accounts.mails import MailPage
 from gamekeeper.game.core import lookup
@@ -36,17 +36,16 @@ async def show(request: Request) -> Response:
         page = await mails.load_page(request.services.keeper.store, whose.id if whose else None, mark, MAILS_PER_PAGE)
     except NoSuchUser as refusal:
         refused = refusal
-    shown = pages.render(
+    return pages.render(
         request,
         "accounts/mails.html",
+        refused,
         mails=[(each, mails.can_retry(each)) for each in page.mails],
         words=WORDS(),
         sought=sought,
-        problem=describe_refusal(refused) if refused else "",
         set_up=bool(request.services.keeper.settings.smtp_url),
         **list_page.link_by_time(request, page.next),
     )
-    return pages.with_refusal(shown, refused)
 
 
 DIALOGS = (Dialog("retry_mail", "Send the mail to %(name)s again"),)

@@ -7,14 +7,8 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from gamekeeper.console.frame import formats
-from gamekeeper.console.frame.command_palette import (
-    FoundOffers,
-    NameSearch,
-    PaletteCommand,
-    collect_words,
-    make_pattern,
-)
+from gamekeeper.console.frame import command_palette, formats
+from gamekeeper.console.frame.command_palette import FoundOffers, NameSearch, PaletteCommand, make_pattern
 from gamekeeper.console.frame.differences import UndoTitle
 from gamekeeper.console.frame.formats import DAY_MINUTES, HOUR_MINUTES, YEAR_MINUTES
 from gamekeeper.console.frame.routes import Dialog
@@ -23,7 +17,7 @@ from gamekeeper.game.accounts.changes import UserBanned, UserMuted, UserUnbanned
 from gamekeeper.game.lists.search import EXACT, ID
 from gamekeeper.ground.instants import format_instant, parse_instant
 
-WORDS = collect_words(
+WORDS = command_palette.collect_words(
     lambda: {
         "ban": pgettext("typed", "ban"),
         "unban": pgettext("typed", "unban"),

@@ -11,14 +11,13 @@ from urllib.parse import quote
 
 from gamekeeper.console.access import passwords
 from gamekeeper.console.access.api_keys import Fact
-from gamekeeper.console.access.passwords import GENERATED
 from gamekeeper.console.frame import api_calls, pages, sessions
 from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.differences import Difference
 from gamekeeper.console.frame.labels import LABELS
 from gamekeeper.console.frame.refusals import UNSURE, RoleNotGiven, UnusablePassword, explain_retry
 from gamekeeper.console.frame.routes import Dialog, open_route
-from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
+from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.access.refusals import InvitationVoid
 from gamekeeper.game.accounts import accounts
@@ -31,7 +30,6 @@ from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.accounts import invitations as rows
-from gamekeeper.store.accounts.invitations import Invitation
 
 ROLE = "then.role"  # form field with the role that a new account gets
 REGISTER = "register_user"
@@ -74,16 +72,6 @@ async def find_page(request: Request, call: ApiCall) -> str:
     return f"/console/accounts/{user.id}"
 
 
-def find_generated(fields: Mapping[str, str]) -> str:
-    """Return the password that the form generated, or an empty text if the password was typed or is missing."""
-    return next((value for name, value in fields.items() if name.startswith(GENERATED)), "")
-
-
-def show_password(request: Request, title: str, password: str, back: str) -> Response:
-    """Show a generated password in the answer to the form itself: a redirect would need it in an address."""
-    return pages.render(request, "accounts/password_set.html", title=title, password=password, back=back)
-
-
 def _find_role(request: Request, call: ApiCall, fields: Mapping[str, str]) -> str:
     is_new = api_calls.find_operation(request, call.method, call.path)[0].name == REGISTER
     return fields.get(ROLE, "") if is_new else ""
@@ -105,8 +93,10 @@ async def accept_invitation(request: Request, raw: bytes) -> Response:
     sessions.require_same_origin(request)
     fields, keeper = sessions.parse_form(raw), request.services.keeper
     code, name = fields.get("code", ""), fields.get("name", "").strip()
+    found = await rows.find_by_secret(keeper.store, code)
+    if found is None:
+        return await _render_invitation(request, code, name)
     try:
-        found = await _find_invitation(request, code)
         chosen = passwords.choose(request, fields, NEW, (name, found.email))
         stored = await keeper.passwords.hash_password(hash_for_wire(chosen))
         decide = partial(accounts.accept_invitation, secret=code, name=name, password=stored, settings=keeper.settings)
@@ -118,26 +108,18 @@ async def accept_invitation(request: Request, raw: bytes) -> Response:
     return pages.redirect("/console/sign-in?ended=invited")
 
 
-async def _find_invitation(request: Request, code: str) -> Invitation:
-    found = await rows.find_by_secret(request.services.keeper.store, code)
-    if found is None:
-        raise InvitationVoid
-    return found
-
-
 async def _render_invitation(request: Request, code: str, name: str = "", refusal: Refusal | None = None) -> Response:
     found = await rows.find_by_secret(request.services.keeper.store, code)
     refusal = refusal or (None if found else InvitationVoid())
-    page = pages.render(
+    return pages.render(
         request,
         "accounts/invitation.html",
+        refusal,
         invitation=found,
         code=code,
         name=name,
-        problem=describe_refusal(refusal) if refusal else "",
         **passwords.list_choices(request),
     )
-    return pages.with_refusal(page, refusal)
 
 
 DIALOGS = (

@@ -88,9 +88,12 @@ async def _confirm(request: Request, form: ActionForm) -> Response:
     unlogged = IN_SECURITY_LOG if dialogs.find_dialog(request, form.call).secured else UNRECORDED
     by = REPLAYED if answer.replayed else request.id if answer.entries else unlogged
     back = _add_query(await registrations.find_page(request, form.call) or _find_return_path(form), done=by)
-    if form.asks and (generated := registrations.find_generated(form.fields)):
-        return registrations.show_password(request, form.fields.get("title", ""), generated, back)
-    return pages.redirect(back)
+    generated = [value for name, value in form.fields.items() if name.startswith(passwords.GENERATED)]
+    if not form.asks or not generated or not generated[0]:
+        return pages.redirect(back)
+    # shown in the answer to the form itself: a redirect would need the password in an address
+    title = form.fields.get("title", "")
+    return pages.render(request, "accounts/password_set.html", title=title, password=generated[0], back=back)
 
 
 async def show_done(request: Request) -> Response:
@@ -257,32 +260,41 @@ def _render(
     form: ActionForm,
     dialog: Dialog,
     *,
+    key: str,
+    seen: str | None,
+    is_danger: bool,
     generated: str | None = None,
     needs_approval: bool = False,
     erasure: Erasure | None = None,
     facts: Sequence[Fact] = (),
     **context: object,
 ) -> Response:
+    call, back = form.call, _find_return_path(form)
+    about = form.fields.get("about", "")  # details that only the page with the form knows, such as the kind of a token
+    hidden = {"method": call.method, "path": call.path, "back": back, "key": key, "seen": seen}
+    hidden |= {"title": dialog.title, "button": dialog.button, "confirmed": "yes"}
+    flags, more = {"danger": is_danger, "force": call.query == FORCE}, {"about": about, "ask": ",".join(form.asks)}
+    hidden |= {name: "yes" for name, is_set in flags.items() if is_set}
+    hidden |= {name: value for name, value in form.fields.items() if name.startswith((BODY, registrations.ROLE))}
+    hidden |= {name: text for name, text in more.items() if text}
     return pages.render(
         request,
         "audit/preview.html",
         title=dialog.title,
         button=dialog.button,
-        call=form.call,
-        force=form.call.query == FORCE,
-        sent={name: value for name, value in form.fields.items() if name.startswith((BODY, registrations.ROLE))},
+        hidden=hidden,
         asks_told=dialog.told and REASON not in form.fields,
         secured=dialog.secured,
         asks=form.asks,
-        back=_find_return_path(form),
-        # details that only the page with the form knows, such as the kind of a token to revoke
-        about=form.fields.get("about", ""),
-        no_changes=NO_CHANGES,
-        typed=form.fields.get(erasures.TYPED, "") if erasures.is_erasure(request, form.call) else None,
+        back=back,
+        about=about,
+        asks_reason=seen != NO_CHANGES,
+        typed=form.fields.get(erasures.TYPED, "") if erasures.is_erasure(request, call) else None,
+        is_danger=is_danger,
         erasure=erasure,
         facts=facts,
         needs_approval=needs_approval,
-        reason=form.call.reason or form.fields.get(REASON, "").strip(),
+        reason=call.reason or form.fields.get(REASON, "").strip(),
         **passwords.list_choices(request, generated),
         **context,
     )

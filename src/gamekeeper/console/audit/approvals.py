@@ -37,23 +37,13 @@ STATES = PerLanguage[Mapping[str, str]](
 
 
 class ApprovalView(NamedTuple):
-    """An approval as the page shows it. `own`: the caller asked for it, and cannot decide."""
+    """An approval with what it would change. `facts`: what else a decision needs, such as who gets an invitation."""
 
     approval: Approval
-    state: str
     title: str
-    changes: list[list[Difference]]
-    is_waiting: bool
-    own: bool
-    made_key: bool  # the caller created or rotated the requester's API key, and cannot decide
-    job: JobView | None = None  # the bulk job that would start
-    email: str | None = None  # address to which the mail of an invitation would go
-
-    @property
-    def facts(self) -> Sequence[Fact]:
-        if self.email is not None:
-            return [Fact(gettext("The mail goes to"), self.email)]
-        return bulk_titles.list_facts(self.job) if self.job else ()
+    changes: Sequence[Sequence[Difference]]
+    facts: Sequence[Fact]
+    job: JobView | None  # the bulk job that would start
 
 
 async def show(request: Request) -> Response:
@@ -63,6 +53,7 @@ async def show(request: Request) -> Response:
         request,
         "audit/approvals.html",
         entries=[await _make_entry(request, each) for each in page.approvals],
+        states=STATES(),
         rules=request.services.keeper.settings.approvals,
         **list_page.link_by_time(request, page.next),
     )
@@ -75,14 +66,13 @@ async def _make_entry(request: Request, approval: Approval) -> ApprovalView:
     found = await differences.list_differences(
         request.services.keeper, logged, sees_accounts="users.query" in seen, is_preview=True
     )
-    changes = [list(each) for each in found]
-    own = approval.actor_id == request.caller.account_id
-    made_key = request.caller.account_id in {each.id for each in approval.key_makers}
     job = await bulk_titles.find_view(store, logged[0].kind, logged[0].after) if logged else None
-    email = find_invited(approval, seen)
+    email = find_invited(approval, seen)  # address to which the mail of an invitation would go
+    facts = bulk_titles.list_facts(job) if job else []
+    if email is not None:
+        facts = [Fact(gettext("The mail goes to"), email)]
     title = bulk_titles.count_players(job) if job else await _find_title(request, approval, logged, email)
-    state = STATES().get(approval.state, approval.state)
-    return ApprovalView(approval, state, title, changes, approval.state == WAITING, own, made_key, job, email)
+    return ApprovalView(approval, title, found, facts, job)
 
 
 async def _find_title(request: Request, approval: Approval, logged: Sequence[LedgerEntry], email: str | None) -> str:

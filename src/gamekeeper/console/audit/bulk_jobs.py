@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
@@ -17,7 +18,7 @@ from gamekeeper.console.frame.list_page import BeforeMark
 from gamekeeper.console.frame.menu import BULK, GAME, PLAYERS
 from gamekeeper.console.frame.refusals import NoSuchPage
 from gamekeeper.console.frame.routes import form_route, page_route
-from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext, ngettext
+from gamekeeper.console.frame.texts import PerLanguage, gettext, ngettext
 from gamekeeper.console.players import items
 from gamekeeper.console.players import players as console_players
 from gamekeeper.game.audit import bulk_jobs
@@ -72,19 +73,9 @@ class AfterNumber(msgspec.Struct, frozen=True):
     after: bulk_shapes.TargetsAfter = 0
 
 
-class PreviewLine(NamedTuple):
-    player_id: str
-    player: str
-    problem: str
-    lines: Sequence[Difference]
-
-
-class JobPreview(NamedTuple):
-    lines: Sequence[PreviewLine] = ()
-    check: bulk_shapes.BulkCheck | None = None  # counts of the refusals that the job would get
-
-
-NO_PREVIEW = JobPreview()
+# each player's id, name, problem and differences; and counts of the refusals that the job would get
+JobPreview = tuple[Sequence[tuple[str, str, str, Sequence[Difference]]], bulk_shapes.BulkCheck | None]
+NO_PREVIEW: JobPreview = (), None
 
 
 async def show(request: Request) -> Response:
@@ -102,7 +93,7 @@ async def create(request: Request, raw: bytes) -> Response:
         call = ApiCall("POST", OPERATIONS, body, reason=fields["reason"], key=fields.get("key", ""))
         made = _decode_job((await api_calls.send(request, call)).content)
     except Refusal as refusal:
-        return console_pages.with_refusal(await _render_list(request, fields, describe_refusal(refusal)), refusal)
+        return await _render_list(request, fields, refusal)
     return console_pages.redirect(f"{PAGE}/{made.Id}")
 
 
@@ -124,7 +115,7 @@ async def act(request: Request, raw: bytes) -> Response:
             raise MissingField(field="reason")
         answer = await api_calls.send(request, call)
     except Refusal as refusal:
-        return console_pages.with_refusal(await _render_job(request, describe_refusal(refusal)), refusal)
+        return await _render_job(request, refusal)
     if answer.held is not None:
         return console_pages.redirect(f"{PAGE}/{job_id}?{urlencode({'held': answer.held})}")
     return console_pages.redirect(f"{PAGE}/{_decode_job(answer.content).Id}")
@@ -145,7 +136,7 @@ def find_run(told: HistoryChange) -> str:
     return found[1] if found else ""
 
 
-async def _render_list(request: Request, given: Mapping[str, str], problem: str = "") -> Response:
+async def _render_list(request: Request, given: Mapping[str, str], refused: Refusal | None = None) -> Response:
     store = request.services.keeper.store
     page = await bulk_jobs.load_page(store, queries.decode(BeforeMark, request.query).before, JOBS_PER_PAGE)
     allowed = [name for name in ACT_TITLES() if {ACTS[name].permission} <= request.caller.permissions]
@@ -157,6 +148,7 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
     return console_pages.render(
         request,
         "audit/bulk_jobs.html",
+        refused,
         jobs=await bulk_titles.load_views(store, page.jobs),
         acts=[(name, ACT_TITLES()[name]) for name in allowed],
         chosen_act=chosen,
@@ -165,7 +157,6 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
         given=given,
         conditions=console_players.add_prefix(conditions),
         described=await console_players.describe_conditions(request, conditions) if conditions else [],
-        problem=problem,
         most=MOST_PLAYERS,
         durations=formats.DURATIONS(),
         key=new_guid(),
@@ -173,7 +164,7 @@ async def _render_list(request: Request, given: Mapping[str, str], problem: str 
     )
 
 
-async def _render_job(request: Request, problem: str = "") -> Response:
+async def _render_job(request: Request, refused: Refusal | None = None) -> Response:
     job_id = lookup.parse_guid(request.params[0])
     if job_id is None:
         raise NoSuchPage
@@ -192,21 +183,21 @@ async def _render_job(request: Request, problem: str = "") -> Response:
     is_mine = job.creator_id == request.caller.account_id and not await api_keys.is_any_key(store, job.token_id)
     # the players are tried once, not again for each page of the results
     can_try = job.state in {rows.PREVIEWED, rows.PAUSED} and is_mine and not after and shown is None
-    preview = await _preview(request, job) if can_try else NO_PREVIEW
+    preview, check = await _preview(request, job) if can_try else NO_PREVIEW
     return console_pages.render(
         request,
         "audit/bulk_job.html",
+        refused,
         view=view,
         job=job,
         undone=(await bulk_titles.load_views(store, [undone]))[0].title if undone else "",
-        problem=problem,
         is_mine=is_mine,
         can_run=request.caller.permissions >= menu.BULK,
-        preview=preview.lines,
-        not_previewed=job.remaining - len(preview.lines),
+        preview=preview,
+        not_previewed=job.remaining - len(preview),
         unknown=[each.given or "" for each in unknown.targets] if unknown else [],
-        check=preview.check,
-        expected=sum(each.Players for each in preview.check.Refusals) if preview.check else 0,
+        check=check,
+        expected=sum(each.Players for each in check.Refusals) if check else 0,
         targets=[(each, TARGET_STATES()[each.state]) for each in page.targets],
         states=TARGET_STATES(),
         shown=shown or "",
@@ -234,20 +225,14 @@ async def _preview(request: Request, job: BulkJob) -> JobPreview:
         answer = await api_calls.send(request, ApiCall("GET", f"{OPERATIONS}/{job.id}/preview", query=query))
     except Refusal:
         return NO_PREVIEW
-    preview = _decode_preview(answer.content)
-    return JobPreview(await _list_lines(request, preview.Players), preview.Check)
-
-
-async def _list_lines(request: Request, tried: Sequence[bulk_shapes.PreviewedTarget]) -> list[PreviewLine]:
-    found = list[PreviewLine]()
-    for each in tried:
+    preview, lines = _decode_preview(answer.content), list[tuple[str, str, str, Sequence[Difference]]]()
+    for each in preview.Players:
         logged = [bulk_titles.make_entry(change) for change in each.Changes]
         told = await differences.list_differences(
             request.services.keeper, logged, sees_accounts="users.query" in request.caller.permissions, is_preview=True
         )
-        lines = [line for part in told for line in part]
-        found.append(PreviewLine(each.PlayerId, each.Player or each.PlayerId, each.Message or "", lines))
-    return found
+        lines.append((each.PlayerId, each.Player or each.PlayerId, each.Message or "", [*chain(*told)]))
+    return lines, preview.Check
 
 
 async def _make_body(request: Request, fields: Mapping[str, str]) -> dict[str, object]:

@@ -53,7 +53,13 @@ async def load_views(tx: Reading, jobs: Sequence[BulkJob]) -> list[JobView]:
     items = await catalogue.find_by_ids(tx, "items", {each.item_id for each in told if each.item_id})
     variables = await catalogue.find_by_ids(tx, "variables", {each.variable_id for each in told if each.variable_id})
     names = {each.id: each.name for each in (*items.values(), *variables.values())}
-    return [JobView(job, _entitle(job, known, names), JOB_STATES()[job.state]) for job in jobs]
+    views: list[JobView] = []
+    for job in jobs:
+        undone = known.get(job.undoes or "")
+        # the title of an undo has that of the job that it undoes, if that job is still stored
+        title = gettext("Undo of: %(job)s", job=_describe(undone, names)) if undone else _describe(job, names)
+        views.append(JobView(job, title, JOB_STATES()[job.state]))
+    return views
 
 
 async def find_view(tx: Reading, kind: str, side: bytes | str | None) -> JobView | None:
@@ -112,12 +118,6 @@ async def list_facts_of_approval(request: Request, operation: str, path: str) ->
     held = approvals.read_preview(await approvals.find(store, approval_id))
     found = [await find_view(store, each.Kind, bytes(each.After)) for each in held]
     return [fact for view in found if view for fact in list_facts(view)]
-
-
-def _entitle(job: BulkJob, known: Mapping[str, BulkJob], names: Mapping[str, str]) -> str:
-    """Describe a job. The title of an undo has that of the job that it undoes, if that job is still stored."""
-    undone = known.get(job.undoes or "")
-    return gettext("Undo of: %(job)s", job=_describe(undone, names)) if undone else _describe(job, names)
 
 
 def _describe(job: BulkJob, names: Mapping[str, str]) -> str:

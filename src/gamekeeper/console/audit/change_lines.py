@@ -25,18 +25,7 @@ from gamekeeper.http.audit.codec import PlayerOutline, outline_player
 from gamekeeper.store.audit.history import HistoryChange
 from gamekeeper.store.core.ledger import LedgerEntry
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.insight.signals import (
-    ACKNOWLEDGED,
-    BAG,
-    BEYOND,
-    CONSERVATION,
-    GAIN,
-    GIFT,
-    OPEN,
-    REFUSALS,
-    SILENT,
-    SUPPLY,
-)
+from gamekeeper.store.insight import signals as rows
 from gamekeeper.store.world import catalogue
 from gamekeeper.store.world.feed import APPLIED, FAILED, UNKNOWN, WAITING
 
@@ -104,16 +93,22 @@ def _count_variables(count: int) -> str:
     return ngettext("%(num)s variable", "%(num)s variables", count)
 
 
-SIGNAL_STATES = PerLanguage[Mapping[str, str]](lambda: {OPEN: gettext("Open"), ACKNOWLEDGED: gettext("Acknowledged")})
+SIGNAL_STATES = PerLanguage[Mapping[str, str]](
+    lambda: {rows.OPEN: gettext("Open"), rows.ACKNOWLEDGED: gettext("Acknowledged")}
+)
 SIGNAL_SENTENCES = PerLanguage[Mapping[str, str]](
     lambda: {
-        SUPPLY: _("There were %(before)s of %(item)s, and an hour later %(after)s: more than %(limit)s times as many."),
-        GAIN: _("%(player)s got %(quantity)s of %(item)s within an hour. The limit is %(limit)s."),
-        GIFT: _("%(giver)s gave %(quantity)s of %(item)s. The limit is %(limit)s."),
-        BAG: _("A game server reports a bag for %(player)s that another player has."),
-        CONSERVATION: _("The totals of two days differ by %(quantity)s of %(item)s that no change created or took."),
-        REFUSALS: _("%(quantity)s requests were refused in ten minutes. Usual are %(usual)s."),
-        SILENT: _("The game server %(server)s has sent nothing since its lease ended."),
+        rows.SUPPLY: _(
+            "There were %(before)s of %(item)s, and an hour later %(after)s: more than %(limit)s times as many."
+        ),
+        rows.GAIN: _("%(player)s got %(quantity)s of %(item)s within an hour. The limit is %(limit)s."),
+        rows.GIFT: _("%(giver)s gave %(quantity)s of %(item)s. The limit is %(limit)s."),
+        rows.BAG: _("A game server reports a bag for %(player)s that another player has."),
+        rows.CONSERVATION: _(
+            "The totals of two days differ by %(quantity)s of %(item)s that no change created or took."
+        ),
+        rows.REFUSALS: _("%(quantity)s requests were refused in ten minutes. Usual are %(usual)s."),
+        rows.SILENT: _("The game server %(server)s has sent nothing since its lease ended."),
     }
 )
 TAKEN_TOO_MUCH = PerLanguage(lambda: _("A change took more of %(item)s from %(player)s than it had."))
@@ -159,7 +154,7 @@ def find_signal_side(told: HistoryChange) -> SignalSide | None:
 
 def make_signal_line(found: SignalDetails) -> SignalLine:
     signal = found.signal
-    text = BEYOND_TEXT() if signal.subject == BEYOND else _describe_signal(found)
+    text = BEYOND_TEXT() if signal.subject == rows.BEYOND else _describe_signal(found)
     return SignalLine(
         found, SIGNAL_TITLES().get(signal.rule, signal.rule), SIGNAL_STATES().get(signal.state, signal.state), text
     )
@@ -170,7 +165,7 @@ def _describe_signal(found: SignalDetails) -> str:
     signal, evidence = found.signal, found.evidence
     text = (
         TAKEN_TOO_MUCH()
-        if signal.rule == CONSERVATION and signal.player_id
+        if signal.rule == rows.CONSERVATION and signal.player_id
         else SIGNAL_SENTENCES().get(signal.rule, "")
     )
     giver = found.giver.name if found.giver and not is_command_line(found.giver) else None

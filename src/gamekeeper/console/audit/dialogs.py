@@ -1,5 +1,6 @@
 """Titles and buttons of the confirmation dialogs. Both name the action and its player or account."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -20,18 +21,20 @@ from gamekeeper.http.server.request import Request
 from gamekeeper.store.accounts import mails, notes
 from gamekeeper.store.core.ledger import LedgerEntry
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.players import players
 from gamekeeper.store.world import catalogue
 
 UNDO = "undo_change"
-# fields of a request's body that hold an id → kind of the catalogue entry with that id
-IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}
+# fields of a request's body or parameters of its path that hold an id → kind of the catalogue entry with that id
+CATALOGUE_IDS = {
+    "itemid": "items",
+    "spellid": "spells",
+    "classid": "classes",
+    "variableid": "variables",
+    "servervariableid": "servervariables",
+}
+PARAMETER = re.compile(r"\[(\w+)\]")  # in the path of an operation
 BOOLEANS = PerLanguage(lambda: {"true": gettext("yes"), "false": gettext("no")})
 MOST_SHOWN = 60  # characters of a variable's value that a button shows
-BOARDS = "/api/keeper/v1/boards"
-ROLES, INVITATIONS, KEYS = "/api/keeper/v1/roles", "/api/keeper/v1/invitations", "/api/keeper/v1/keys"
-VARIABLES, SIGNALS = "/api/v1/variables", "/api/keeper/v1/signals"
-NOTED = ("/api/keeper/v1/notes", "/api/keeper/v1/tags")
 
 
 @cache
@@ -65,14 +68,11 @@ async def describe(request: Request, call: ApiCall, entries: Sequence[LedgerEntr
 async def load_facts(
     tx: Reading, dialog: Dialog, route: Operation, params: Sequence[str], body: Mapping[str, object]
 ) -> dict[str, str]:
-    """Load what the placeholders stand for: the name of the player or account, and the values of the form."""
+    """Load what the placeholders stand for: the name of the player or account, and values of the path and the form."""
+    given = dict(zip(PARAMETER.findall(route.path), params, strict=True))
     sent = {name.lower(): str(value) for name, value in body.items()}
-    facts = {
-        "name": await _find_noted(tx, params, sent)
-        if route.path.startswith(NOTED)
-        else await _find_name(tx, route, params),
-        "board": params[0] if route.path.startswith(BOARDS) and params else "",
-        "role": params[0] if route.path.startswith(ROLES) and params else "",
+    facts = given | {
+        "name": await _find_name(tx, route, given, sent),
         "new_name": sent.get("name", ""),
         "username": sent.get("username", ""),
         "email": sent.get("new", sent.get("email", "")),
@@ -80,11 +80,8 @@ async def load_facts(
         "value": _shorten(BOOLEANS().get(sent.get("value", "").lower(), _group(sent.get("value", "")))),
         "duration": formats.describe_duration(sent) if "%(duration)s" in dialog.button else "",
     }
-    wanted = {kind: sent[field] for field, kind in IN_BODY.items() if field in sent}
-    if route.name == "set_variable":
-        wanted["variables"] = params[1]
-    if route.name == "set_global_variable":
-        wanted["servervariables"] = params[0]
+    ids = sent | {name.lower(): value for name, value in given.items()}
+    wanted = {kind: ids[field] for field, kind in CATALOGUE_IDS.items() if field in ids}
     names = {kind: await _find_catalogue_name(tx, kind, each) for kind, each in wanted.items()}
     item = names.get("items", "")
     return facts | {
@@ -99,31 +96,30 @@ async def load_facts(
     }
 
 
-async def _find_noted(tx: Reading, params: Sequence[str], sent: Mapping[str, str]) -> str:
-    """Return the name of the player or account that a note or a tag is about."""
-    if params:
-        note = await notes.find(tx, params[0])
-        return (note.player or note.user) if note else ""
-    subject = await find_subject(tx, sent.get("player"), sent.get("user"))
-    if subject.player_id:
-        return next((each.name for each in await players.read_summaries(tx, {subject.player_id})), "")
-    return (await lookup.find_user(tx, subject.user_id)).name
-
-
-async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> str:
-    if not params or route.path.startswith((ROLES, INVITATIONS, VARIABLES, BOARDS, SIGNALS)):
-        return ""
-    if route.path.startswith(KEYS):
-        return (await api_keys.find(tx, params[0])).name
-    if route.path.startswith(("/api/v1/players/", "/api/keeper/v1/players/", "/api/v1/chat/direct/")):
-        player_id = await lookup.find_player_id(tx, params[0])
-        return next((each.name for each in await players.read_summaries(tx, {player_id})), "")
-    if route.name == "retry_mail":
-        mail = await mails.find_outbox_mail(tx, params[0])
-        return mail.name if mail else ""
-    if route.name in {"approve", "deny"}:
-        return (await approvals.find(tx, params[0])).actor or ""
-    return (await lookup.find_user(tx, params[0])).name
+async def _find_name(tx: Reading, route: Operation, given: Mapping[str, str], sent: Mapping[str, str]) -> str:
+    """Return the name of what the parameters of the path stand for, or of whom a note or a tag is about."""
+    name: str | None = ""
+    match given:
+        case {"noteId": note_id}:
+            note = await notes.find(tx, note_id)
+            name = note and (note.player or note.user)
+        case {"keyId": key_id}:
+            name = (await api_keys.find(tx, key_id)).name
+        case {"mailId": mail_id}:
+            mail = await mails.find_outbox_mail(tx, mail_id)
+            name = mail and mail.name
+        case {"approvalId": approval_id}:
+            name = (await approvals.find(tx, approval_id)).actor
+        case {"lookupKey": key} if "/users/" not in route.path:
+            name = await differences.find_subject_name(tx, await lookup.find_player_id(tx, key), None)
+        case {"lookupKey": key} | {"username": key}:
+            name = (await lookup.find_user(tx, key)).name
+        case _ if sent.keys() & {"player", "user"}:
+            subject = await find_subject(tx, sent.get("player"), sent.get("user"))
+            name = await differences.find_subject_name(tx, subject.player_id, subject.user_id)
+        case _:
+            pass
+    return name or ""
 
 
 async def _find_catalogue_name(tx: Reading, kind: str, text: str) -> str:

@@ -16,7 +16,7 @@ from gamekeeper.console.frame.labels import name_actor, name_kind
 from gamekeeper.console.frame.list_page import build_address, find_cursor
 from gamekeeper.console.frame.menu import CHANGES, NOTES, QUERY, SUPPORT
 from gamekeeper.console.frame.routes import PagePart, ShownSubject, page_route
-from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
+from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.audit import history
 from gamekeeper.game.audit.history import HistoryPage, Pause
 from gamekeeper.game.core import lookup
@@ -84,20 +84,19 @@ async def show(request: Request) -> Response:
         refused = refusal
     older = str(page.next) if page.next else ""
     find_file = partial(build_address, "/console/changes/file", sought, before=request.query.get("before", ""))
-    shown = pages.render(
+    return pages.render(
         request,
         "audit/history.html",
+        refused,
         sought=sought,
         kinds=[each for each in KIND_OPTIONS() if each[0] != ACCOUNT_KINDS() or _sees_accounts(request)],
         entries=await load_entries(request, page.changes, page.undone, page.deliveries, is_short=True),
-        problem=describe_refusal(refused) if refused else "",
         reached=reached,
         newest="" if "before" not in request.query else build_address("/console/changes", sought),
         older=build_address("/console/changes", sought, before=older) if older else "",
         files={form: find_file(format=form) for form in FORMATS},
         most=BATCH * BATCHES,
     )
-    return pages.with_refusal(shown, refused)
 
 
 async def show_change(request: Request) -> Response:
@@ -145,20 +144,14 @@ async def _start_export(request: Request) -> Response:
 
 async def _read_batches(request: Request, wanted: HistoryFilter, page: HistoryPage) -> AsyncGenerator[HistoryPage]:
     """Read one batch after another: other requests run in between, and the download starts at once."""
-    for _ in range(BATCHES - 1):
-        for part in _split(page):
-            yield part
-        if page.next is None:
-            return
-        await asyncio.sleep(0)
-        page = await _read_page(request, wanted, page.next, BATCH)
-    for part in _split(page):
-        yield part
-
-
-def _split(page: HistoryPage) -> list[HistoryPage]:
-    starts = range(0, max(1, len(page.changes)), ROWS)
-    return [page._replace(changes=page.changes[start : start + ROWS]) for start in starts]
+    for number in range(BATCHES):
+        if number:
+            if page.next is None:
+                return
+            await asyncio.sleep(0)
+            page = await _read_page(request, wanted, page.next, BATCH)
+        for start in range(0, max(1, len(page.changes)), ROWS):
+            yield page._replace(changes=page.changes[start : start + ROWS])
 
 
 async def _stream_csv(request: Request, pages: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:
@@ -241,20 +234,11 @@ async def load_entries(
     return [
         HistoryEntry(
             told,
-            (),
+            lines.get(told.seq, [])[:most],
             undone.get(told.seq),
             told.seq in undoable,
-            summed[told.seq],
-            is_cut=True,
-            delivered=delivered.get(told.seq, ()),
-        )
-        if told.seq in summed
-        else HistoryEntry(
-            told,
-            lines[told.seq][:most],
-            undone.get(told.seq),
-            told.seq in undoable,
-            is_cut=is_short and len(lines[told.seq]) > MOST_DIFFERENCES,
+            summed.get(told.seq, ""),
+            is_cut=told.seq in summed or (is_short and len(lines[told.seq]) > MOST_DIFFERENCES),
             delivered=delivered.get(told.seq, ()),
             signal=found_signals.get(told.seq),
         )
@@ -281,20 +265,16 @@ async def _read_page(request: Request, wanted: HistoryFilter, cursor: int | None
 
 async def _build_filter(request: Request, sought: Mapping[str, str]) -> HistoryFilter:
     """Replace names by ids, then read the filter as the API's list of changes does."""
-    store = request.services.keeper.store
+    store, player = request.services.keeper.store, sought["player"]
     query = {
         **sought,
-        "player": await _find_player_id(store, sought["player"]),
+        # an id is not looked up, because a deleted player has changes too
+        "player": player and (lookup.parse_guid(player) or await lookup.find_player_id(store, player)),
         "user": await _find_account_id(request, sought["user"]),
         "actor": await _find_account_id(request, sought["actor"]),
         "item": await _find_item_id(request, sought["item"]),
     }
     return operations.make_filter(queries.decode(history_shapes.HistoryQuery, query), request.caller)
-
-
-async def _find_player_id(tx: Reading, text: str) -> str:
-    """Return the id of a player; an id is not looked up, because a deleted player has changes too."""
-    return text and (lookup.parse_guid(text) or await lookup.find_player_id(tx, text))
 
 
 async def _find_account_id(request: Request, text: str) -> str:

@@ -6,7 +6,7 @@ variables are compared only for created players: otherwise the dry run of the un
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from gamekeeper.console.frame import differences
 from gamekeeper.console.frame.differences import NO_VALUES, DecodedSides, Undo, UndoTitle
@@ -14,6 +14,7 @@ from gamekeeper.console.frame.texts import gettext, translate
 from gamekeeper.game.access.changes import PowersChanged, RolesChanged, UserResumed, UserSuspended
 from gamekeeper.game.access.permissions import can_act_on, find_powers, list_held
 from gamekeeper.game.accounts.changes import EmailChanged, UserBanned, UserMuted, UserRenamed, UserUnbanned, UserUnmuted
+from gamekeeper.game.accounts.undo import read_grants, read_powers
 from gamekeeper.game.audit import undo
 from gamekeeper.game.core.change import ChangeSide, Codec
 from gamekeeper.game.core.undo import find_undone
@@ -24,7 +25,6 @@ from gamekeeper.game.players.undo_items import EQUIPMENT
 from gamekeeper.ground import rooms
 from gamekeeper.http.audit.codec import PlayerOutline, has_same_record
 from gamekeeper.http.server.request import Request
-from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.audit import history as rows
@@ -168,25 +168,15 @@ def _can_undo_account(change: DecodedChange, user: User, me: User, now: int) -> 
 
 def _has_same_powers(change: DecodedChange, user: User, me: User) -> bool:
     """Tell whether the account still has the permissions that the change set, and the caller those that it changed."""
-    before, after = _read_powers(change.before), _read_powers(change.after)
+    before, after = read_powers(change.before), read_powers(change.after)
     held = all(was == became or mine for was, became, mine in zip(before, after, find_powers(me), strict=True))
     return user.powers == after and held
 
 
-def _read_powers(side: ChangeSide) -> Powers:
-    return Powers(**{name: bool(side.user.get(name)) for name in Powers._fields})
-
-
 def _has_same_roles(change: DecodedChange, user: User, me: User) -> bool:
     """Tell whether the account still has the roles that the change set, and none of them is the caller's."""
-    now = {"roles": user.grants.roles, "permissions": tuple(sorted(user.grants.direct))}
-    touched = {
-        str(each)
-        for side in (change.before, change.after)
-        for each in cast("tuple[str, ...]", side.user.get("roles", ()))
-    }
-    same = all(change.after.user.get(name) == value for name, value in now.items())
-    return same and not touched & {*me.grants.roles}
+    then, now = read_grants(change.before), read_grants(change.after)
+    return (set(user.grants.roles), user.grants.direct) == now and not (then[0] | now[0]) & {*me.grants.roles}
 
 
 SUSPENDED = "suspended"
@@ -219,16 +209,13 @@ async def describe_undo(request: Request, seq: int, entries: Sequence[LedgerEntr
     first = entries[0]
     before, after = read(first.before or "{}"), read(first.after or "{}")
     text = _list_titles().get(first.kind) or _list_titles()[PlayerChanged.kind]
-    name = translate(text.about) if text.about else await _find_name(request, first)
+    name = (
+        translate(text.about)
+        if text.about
+        else await differences.find_subject_name(store, first.player_id, first.user_id)
+    )
+    # a player that the undo restores is not in the database yet
     name = name or str((before.player or after.player).get("name", ""))
     undo = Undo(before, after, await differences.load_names(store, [before, after]), name)
     title = gettext("Undo change %(seq)s of %(name)s", seq=seq, name=name)
     return title, text.describe(undo)
-
-
-async def _find_name(request: Request, entry: LedgerEntry) -> str:
-    """Return the name of the player or account; a player that the undo restores is not in the database yet."""
-    store = request.services.keeper.store
-    if entry.player_id:
-        return next((each.name for each in await stored_players.read_summaries(store, {entry.player_id})), "")
-    return next((each.name for each in await users.read_by_ids(store, {entry.user_id or ""})), "")

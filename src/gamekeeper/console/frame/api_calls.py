@@ -62,13 +62,8 @@ async def send(request: Request, wanted: ApiCall) -> Response:
     try:
         return await dispatcher.call(made)
     except QuotaReached as refusal:
-        raise _leave_out_id(refusal) from None
-
-
-def _leave_out_id(refusal: QuotaReached) -> QuotaReached:
-    """Return the refusal with the name of its item only: pages show an id only if there is no name."""
-    item = refusal.name or refusal.item
-    return QuotaReached(most=refusal.most, item=item, given=refusal.given, ends_at=refusal.ends_at)
+        item = refusal.name or refusal.item  # pages show an id only if there is no name
+        raise QuotaReached(most=refusal.most, item=item, given=refusal.given, ends_at=refusal.ends_at) from None
 
 
 def find_operation(request: Request, method: str, path: str) -> tuple[Operation, tuple[str, ...]]:

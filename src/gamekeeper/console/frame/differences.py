@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from gamekeeper.console.frame.formats import format_number, format_time
 from gamekeeper.console.frame.labels import HIDDEN, LABELS, PARTS, SHORT_PARTS, TIMES, VALUES
@@ -15,8 +15,10 @@ from gamekeeper.game.core.player import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.store.accounts import users
+from gamekeeper.store.audit.history import HistoryChange
+from gamekeeper.store.core.ledger import LedgerEntry, LedgerRow
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.players import items
+from gamekeeper.store.players import items, players
 from gamekeeper.store.world import catalogue, guilds
 
 K = TypeVar("K", bound=int | str | SlotAddress | tuple[str, str])
@@ -31,20 +33,8 @@ NAMED_KINDS = ("items", "spells", "variables", "servervariables", "guildvariable
 CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps", "itemid": "items"}
 Inventory = Mapping[int, str | None]  # item ids by slot; None: the slot is empty
 DecodedSides = tuple[ChangeSide, ChangeSide]  # the values of a change before and after it
+Recorded = HistoryChange | LedgerEntry | LedgerRow  # a change as the audit log or a dry run has it
 NO_VALUES = ChangeSide()  # the missing side of a creation or a deletion
-
-
-class Recorded(Protocol):
-    """A change as the audit log or a dry run has it."""
-
-    @property
-    def player_id(self) -> str | None: ...
-    @property
-    def request_id(self) -> str: ...
-    @property
-    def before(self) -> bytes | str | None: ...
-    @property
-    def after(self) -> bytes | str | None: ...
 
 
 class Difference(NamedTuple):
@@ -197,16 +187,11 @@ def _pair(sides: _Sides, names: Names) -> Iterator[Difference]:
         yield Difference(gettext("Spell slot %(slot)s", slot=slot), was, now)
     yield from _pair_values("variables", before.variables, after.variables, names)
     yield from _pair_values("servervariables", before.server_variables, after.server_variables, names)
-    for key in _list_keys(before.guild_variables, after.guild_variables):
-        values = (describe_value(side.guild_variables.get(key)) for side in (before, after))
-        yield Difference(_name_guild_variable(key, names), *values)
+    for guild, variable in _list_keys(before.guild_variables, after.guild_variables):
+        values = (describe_value(side.guild_variables.get((guild, variable))) for side in (before, after))
+        facts = {"variable": names.find_name("guildvariables", variable), "guild": names.guilds.get(guild) or guild}
+        yield Difference(gettext("%(variable)s of the guild %(guild)s", **facts), *values)
     yield from _pair_values("items", before.sums, after.sums, names)
-
-
-def _name_guild_variable(key: tuple[str, str], names: Names) -> str:
-    guild, variable = key
-    name = names.find_name("guildvariables", variable)
-    return gettext("%(variable)s of the guild %(guild)s", variable=name, guild=names.guilds.get(guild) or guild)
 
 
 def _pair_values(kind: str, before: Mapping[str, Any], after: Mapping[str, Any], names: Names) -> Iterator[Difference]:
@@ -285,12 +270,13 @@ def _describe_parts(name: str, value: object, names: Names, inventory: Inventory
     parts = zip(PARTS()[name], numbers, strict=False)
     if name != "equipment":
         return {part: describe_value(number) for part, number in parts}
-    return {part: _describe_worn(slot, names, inventory) for part, slot in parts if slot >= 0}
-
-
-def _describe_worn(slot: int, names: Names, inventory: Inventory) -> str:
-    item = inventory.get(slot)
-    return names.find_name("items", item) if item else gettext("the item in inventory slot %(slot)s", slot=slot)
+    return {
+        part: names.find_name("items", item)
+        if (item := inventory.get(slot))
+        else gettext("the item in inventory slot %(slot)s", slot=slot)
+        for part, slot in parts
+        if slot >= 0
+    }
 
 
 def name_spot(spot: SlotAddress, names: Names) -> str:
@@ -361,6 +347,12 @@ def describe_value(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(str(each) for each in cast("tuple[object, ...]", value))
     return format_number(value) if isinstance(value, int) else str(value)
+
+
+async def find_subject_name(tx: Reading, player_id: str | None, user_id: str | None) -> str:
+    """Return the name of a player, else that of an account; empty if it is not stored."""
+    found = await players.read_summaries(tx, {player_id}) if player_id else await users.read_by_ids(tx, {user_id or ""})
+    return next((each.name for each in found), "")
 
 
 class Undo(NamedTuple):

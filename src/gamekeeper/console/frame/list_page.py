@@ -138,14 +138,6 @@ class Chip(NamedTuple):
     url: str
 
 
-class ListFilter(NamedTuple):
-    """A URL parameter that filters a list. If no value is chosen, the list is not filtered."""
-
-    name: str
-    labels: Mapping[str, str]  # the filter's values in the URL → their labels on the page
-    chosen: str
-
-
 class SortableColumn(NamedTuple):
     """A column that the list can be sorted by. Its link sorts by it, or reverses the direction."""
 
@@ -158,7 +150,10 @@ async def search_list(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[S
     request = _drop_foreign_sort(request, sorts)
     query = queries.decode(ListQuery, request.query)
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
-    sort, sought, ascending = _choose_sort(request, sorts), query.search, query.sortDirection == "Ascending"
+    sort = sorts.get(request.query.get("sortby", "").lower() or next(iter(sorts)))
+    if sort is None:
+        raise BadField(field="sortBy", problem=gettext("must be %(choices)s", choices=join_choices(sorts)))
+    sought, ascending = query.search, query.sortDirection == "Ascending"
     total, records, cut = await paging.load_page(request, page, sort, sought, descending=not ascending)
     beside: dict[str, object] = {
         "part": make_page(request, page, total, len(records), cut=cut),
@@ -183,13 +178,21 @@ def make_page(
     return ListPage(first, page.offset + shown, total, start, before, after, cut, pages, number, kept)
 
 
-def read_filter(request: Request, name: str, words: Mapping[str, str]) -> ListFilter:
+def read_choice(request: Request, name: str, words: Mapping[str, str]) -> str:
+    """Return the value of a parameter that filters the list, out of `words`; empty: the list is not filtered."""
     chosen = request.query.get(name, "").lower()
     if chosen == ALL_VALUE:
         chosen = ""
     if chosen and chosen not in words:
         raise BadField(field=name, problem=gettext("must be %(choices)s, or left out", choices=join_choices(words)))
-    return ListFilter(name, words, chosen)
+    return chosen
+
+
+def make_chips(request: Request, described: Iterable[tuple[str, Iterable[str]]]) -> list[Chip]:
+    """Make a chip for each condition in force: its label, and the query parameters that it has."""
+    return [
+        Chip(label, build_url(request, page="", cursor="", **dict.fromkeys(names, ""))) for label, names in described
+    ]
 
 
 def make_columns(request: Request, orders: Sequence[str], *, ascending: bool) -> dict[str, SortableColumn]:
@@ -243,14 +246,6 @@ def keep_query(request: Request, *names: str) -> dict[str, str]:
 
 def join_choices(names: Iterable[str]) -> str:
     return reduce(lambda first, second: gettext("%(first)s or %(second)s", first=first, second=second), names)
-
-
-def _choose_sort(request: Request, sorts: Mapping[str, Sort[R]]) -> Sort[R]:
-    """Return the sort order that the URL names. Default: the first of `sorts`."""
-    found = sorts.get(request.query.get("sortby", "").lower() or next(iter(sorts)))
-    if found is None:
-        raise BadField(field="sortBy", problem=gettext("must be %(choices)s", choices=join_choices(sorts)))
-    return found
 
 
 def _drop_foreign_sort(request: Request, sorts: Mapping[str, object]) -> Request:

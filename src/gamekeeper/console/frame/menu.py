@@ -146,8 +146,3 @@ def find_current(path: str) -> MenuEntry | None:
     """Find the entry to which a page belongs, by its route's path. Every path starts with that of the home page."""
     home, *others = MENU()
     return home if path == home.path else next((each for each in others if each.holds(path)), None)
-
-
-def find_help(path: str) -> PageHelp:
-    """Find the help of a page by its route's path."""
-    return HELP().get(path) or ANY_PAGE.translate()

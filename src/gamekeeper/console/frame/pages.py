@@ -17,34 +17,14 @@ from urllib.parse import urlencode, urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined, nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.ext import InternationalizationExtension
+from jinja2.parser import Parser
 from markupsafe import escape
 from msgspec import structs
 
-from gamekeeper.console.frame import menu, sessions
-from gamekeeper.console.frame.formats import (
-    capitalize,
-    format_date,
-    format_decimal,
-    format_number,
-    format_time,
-    lower_noun,
-)
+from gamekeeper.console.frame import formats, menu, sessions, texts
 from gamekeeper.console.frame.refusals import BY_QUERY, UNSURE, NoSuchPage
 from gamekeeper.console.frame.static_files import VersionedAddresses
-from gamekeeper.console.frame.texts import (
-    CATALOGUES,
-    ENGLISH,
-    LANGUAGE,
-    LANGUAGES,
-    SCRIPT_TEXTS,
-    describe_refusal,
-    gettext,
-    pgettext,
-    translate,
-    translate_message,
-    translate_plural,
-    use_language,
-)
+from gamekeeper.console.frame.texts import CATALOGUES, ENGLISH, LANGUAGE, LANGUAGES, describe_refusal, gettext
 from gamekeeper.game.core import values
 from gamekeeper.game.core.refusals import BadField, Refusal
 from gamekeeper.ground.instants import format_instant
@@ -91,27 +71,18 @@ TEXT_PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
 
 class CompiledTexts(InternationalizationExtension):
-    def _make_node(
-        self,
-        singular: str,
-        plural: str | None,
-        context: str | None,
-        variables: dict[str, nodes.Expr],
-        plural_expr: nodes.Expr | None,
-        vars_referenced: bool,  # noqa: FBT001 - Jinja's own signature
-        num_called_num: bool,  # noqa: FBT001 - the same
-    ) -> nodes.Output:
+    def parse(self, parser: Parser) -> nodes.Node | list[nodes.Node]:
         """Replace a text without plural by its translated parts and its variables; leave plurals to Jinja."""
-        if plural_expr is not None or context is not None:
-            more: tuple[Any, ...] = (variables, plural_expr, vars_referenced, num_called_num)
-            return super()._make_node(singular, plural, context, *more)
+        found = super().parse(parser)
+        call = found.nodes[0] if isinstance(found, nodes.Output) else None
+        if not isinstance(call, nodes.Call) or call.node != nodes.Name("gettext", "load"):
+            return found
+        [text], variables = call.args, {each.key: each.value for each in call.kwargs}
         # parts at even positions are texts, those at odd positions are names of variables
-        parts = TEXT_PLACEHOLDER.split(CATALOGUES[self.environment.language].gettext(singular))  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - of ConsoleEnvironment
-        texts = [nodes.TemplateData(each.replace("%%", "%")) for each in parts[::2]]
-        values = [variables[name] for name in parts[1::2]]
-        output: list[nodes.Expr] = [texts[0]]
-        for value, text in zip(values, texts[1:], strict=True):
-            output += [value, text]
+        parts = TEXT_PLACEHOLDER.split(CATALOGUES[self.environment.language].gettext(text.as_const()))  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - of ConsoleEnvironment
+        output: list[nodes.Expr] = [nodes.TemplateData(parts[0].replace("%%", "%"))]
+        for name, after in zip(parts[1::2], parts[2::2], strict=True):
+            output += [variables[name], nodes.TemplateData(after.replace("%%", "%"))]
         return nodes.Output(output)
 
 
@@ -119,6 +90,7 @@ CONTENT_SECURITY_POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+MACROS = {"ui": "frame/macros.html", "list": "frame/list_page.html", "deeds": "frame/moderation.html"}
 SEE_OTHER, NO_CONTENT = 303, 204
 SIGN_IN = "/console/sign-in"
 # Paths of the console: visible ASCII without the backslash, which browsers treat as a slash.
@@ -161,17 +133,25 @@ TEMPLATES = ConsoleEnvironment(
     extensions=[CompiledTexts, VersionedAddresses],
 )
 TEMPLATES.policies["ext.i18n.trimmed"] = True
-TEMPLATES.install_gettext_callables(translate, translate_plural, newstyle=True, pgettext=pgettext)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
+TEMPLATES.install_gettext_callables(texts.translate, texts.translate_plural, newstyle=True, pgettext=texts.pgettext)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
 ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(each) for each in LANGUAGES}
 
 
-def render(request: Request, template: str, **context: object) -> Response:
+def render(request: Request, template: str, refused: Refusal | None = None, /, **context: object) -> Response:
+    """Render a page. Every page has the macros of the frame, as `ui`, `list` and `deeds`.
+
+    `refused`: a refusal that the page shows, unless `problem` has other words for it; it decides the status.
+    """
     base = "frame/fragment.html" if FRAGMENT in request.headers else "frame/layout.html"
     language = LANGUAGE.get()
-    values = {**_make_shared_context(request), "base": base, **context}
-    text = ENVIRONMENTS[language].get_template(template).render(values)
+    environment = ENVIRONMENTS[language]
+    macros = {name: environment.get_template(file).module for name, file in MACROS.items()}
+    problem = context.get("problem") or (describe_refusal(refused) if refused else "")
+    shown = {"base": base, **context, "problem": problem}
+    text = environment.get_template(template).render(_make_shared_context(request) | macros | shown)
     headers = ((b"content-language", language.encode()),)
-    return Response(text.encode(), headers=headers, content_type=HTML, policy=CONTENT_SECURITY_POLICY)
+    page = Response(text.encode(), headers=headers, content_type=HTML, policy=CONTENT_SECURITY_POLICY)
+    return with_refusal(page, refused)
 
 
 def get_shared(request: Request, kind: type[T]) -> T:
@@ -185,12 +165,13 @@ def get_shared(request: Request, kind: type[T]) -> T:
     return shared[kind]
 
 
-def render_sign_in(request: Request, template: str, to: str, **context: object) -> Response:
+def render_sign_in(request: Request, template: str, to: str, refused: Refusal | None, /, **context: object) -> Response:
     """Render a step of the sign-in that answers a form or a provider. `to`: the page that the sign-in leads to.
 
     A switch of the language cannot repeat such a request. It leads to the start of the sign-in, with the same target.
     """
-    return render(request, template, to=to, place=f"{SIGN_IN}?{urlencode({'next': to})}", **context)
+    place = f"{SIGN_IN}?{urlencode({'next': to})}"
+    return render(request, template, refused, to=to, place=place, **context)
 
 
 def answer_json(value: Mapping[str, object]) -> Response:
@@ -241,24 +222,23 @@ def render_refusal(
 
     `back`: target of the link back, if not the usual one. `online`: ids and names of players who must leave first.
     """
-    use_language(request)  # a request that failed before its handler ran has no language yet
+    texts.use_language(request)  # a request that failed before its handler ran has no language yet
     if wants_json(request):
         refusal.message = describe_refusal(refusal)
         said = Response(errors.encode_body(refusal, request.id, log_in=False), content_type=JSON)
         return with_refusal(said, refusal)
     first = UNDO_FIRST.search(refusal.message)
-    page = render(
+    return render(
         request,
         "frame/refusal.html",
+        refusal,
         refusal=refusal,
-        message=describe_refusal(refusal),
         unsure=isinstance(refusal, UNSURE),
         back=back or _choose_back_path(request, refusal),
         undo_first=first[1] if first else "",
         online=online,
         hint=_find_setting(request, refusal),
     )
-    return with_refusal(page, refusal)
 
 
 def _describe_names(request: Request) -> str:
@@ -266,7 +246,7 @@ def _describe_names(request: Request) -> str:
     pattern = request.services.keeper.settings.name_pattern
     if (rule := values.explain_name_pattern(pattern)) == values.UNEXPLAINED:
         return gettext("A name must match the pattern %(pattern)s.", pattern=pattern)
-    return gettext("A name %(rule)s.", rule=translate_message(rule))
+    return gettext("A name %(rule)s.", rule=texts.translate_message(rule))
 
 
 def _find_setting(request: Request, refusal: Refusal) -> str:
@@ -289,7 +269,7 @@ def _make_shared_context(request: Request) -> dict[str, object]:
         "rights": rights,
         "menu": menu.list_groups(rights),
         "current": menu.find_current(request.route.path),
-        "help": menu.find_help(request.route.path),
+        "help": menu.HELP().get(request.route.path) or menu.ANY_PAGE.translate(),
         "csrf": FormToken.from_request(request),
         "provider": urlsplit(request.services.keeper.settings.oidc_issuer).netloc,  # empty: no OpenID Connect
         "game": request.services.keeper.settings.game_name,
@@ -300,7 +280,7 @@ def _make_shared_context(request: Request) -> dict[str, object]:
         "done_by": request.query.get("done", ""),
         "language": LANGUAGE.get(),
         "languages": LANGUAGES,
-        "script_texts": SCRIPT_TEXTS[LANGUAGE.get()],
+        "script_texts": texts.SCRIPT_TEXTS[LANGUAGE.get()],
     }
 
 
@@ -334,12 +314,12 @@ def _format_json(value: object) -> str:
 
 TEMPLATES.filters.update(
     when=_format_instant,
-    clock=format_time,
-    day=format_date,
+    clock=formats.format_time,
+    day=formats.format_date,
     pretty=_format_json,
-    grouped=format_number,
-    decimal=format_decimal,
-    translated=translate_message,
-    capitalized=capitalize,
-    within=lower_noun,
+    grouped=formats.format_number,
+    decimal=formats.format_decimal,
+    translated=texts.translate_message,
+    capitalized=formats.capitalize,
+    within=formats.lower_noun,
 )

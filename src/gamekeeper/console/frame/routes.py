@@ -5,6 +5,7 @@ routes in the tuple `PAGES` of a module, its parts in `PAGE_PARTS`, and the dial
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import replace
 from functools import cache, wraps
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -90,16 +91,8 @@ def form_route(
     before_set_up: bool = False,
 ) -> PageRoute:
     """Make the route of a form, which needs a session as a page does."""
-    return PageRoute(
-        method="POST",
-        path=ROOT + path,
-        permissions=NO_TOKEN,
-        access=access,
-        handler=_in_language(_require_session(act, needs, before_set_up=before_set_up)),
-        body=bytes,
-        body_limit=body_limit,
-        needs=needs,
-    )
+    page = page_route(path, act, needs, before_set_up=before_set_up)
+    return replace(page, method="POST", access=access, body=bytes, body_limit=body_limit)
 
 
 def _in_language(handler: Handler) -> Handler:
@@ -131,7 +124,8 @@ def _require_session(
         if request.caller.unmet_role and not before_set_up:
             return _redirect_to_set_up(request)
         request.caller.require(needs)
-        if request.method == "GET" and any(map(_is_secret, request.query.values())):
+        # a refresh token looks like an id: only the database knows it
+        if request.method == "GET" and any(text.strip().startswith(SECRET_PREFIXES) for text in request.query.values()):
             return pages.redirect(EXPLANATION)  # takes it out of the address
         return await handler(request, *body)
 
@@ -163,11 +157,6 @@ def _redirect_to_set_up(request: Request) -> Response:
     if pages.wants_json(request):
         raise FactorFirst(role=request.caller.unmet_role)
     return pages.redirect(SET_UP)
-
-
-def _is_secret(text: str) -> bool:
-    """Tell whether a text looks like a secret. A refresh token looks like an id: only the database knows."""
-    return text.strip().startswith(SECRET_PREFIXES)
 
 
 class ShownSubject(NamedTuple):

@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
 from gamekeeper.console.frame.refusals import ForgedForm, SignInFirst
@@ -87,15 +86,11 @@ def parse_form(raw: bytes) -> dict[str, str]:
 def verify_form(request: Request, raw: bytes) -> dict[str, str]:
     """Parse the fields of a form, and reject it if its CSRF token or its origin is wrong."""
     found = parse_form(raw)
-    _require_csrf_token(request, found)
-    require_same_origin(request)
-    return found
-
-
-def _require_csrf_token(request: Request, fields: Mapping[str, str]) -> None:
-    sent = fields.get(CSRF_FIELD) or request.headers.get(CSRF_HEADER, b"").decode("latin-1")
+    sent = found.get(CSRF_FIELD) or request.headers.get(CSRF_HEADER, b"").decode("latin-1")
     if not hmac.compare_digest(sent.encode(), make_csrf_token(request).encode()):
         raise ForgedForm
+    require_same_origin(request)
+    return found
 
 
 def require_same_origin(request: Request) -> None:

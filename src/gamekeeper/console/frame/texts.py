@@ -36,12 +36,11 @@ LOCALE = Path(str(resources.files("gamekeeper.console.frame") / "locale"))
 LANGUAGE: ContextVar[str] = ContextVar("console_language", default=ENGLISH)
 
 
-def load_catalogue(language: str) -> NullTranslations:
-    """Load the translations of a language. English needs none: without a translation, gettext returns the key."""
-    return NullTranslations() if language == ENGLISH else translation("console", LOCALE, [language])
-
-
-CATALOGUES = {language: load_catalogue(language) for language in LANGUAGES}
+# English needs no translations: without one, gettext returns the key
+CATALOGUES = {
+    language: NullTranslations() if language == ENGLISH else translation("console", LOCALE, [language])
+    for language in LANGUAGES
+}
 
 
 def translate(message: str) -> str:
@@ -130,15 +129,9 @@ LANGUAGE_COOKIE = b"gamekeeper-language="  # holds a person's choice
 
 def use_language(request: Request) -> None:
     """Choose the language of a request. All texts of this request's task are then in it."""
-    LANGUAGE.set(choose_language(request))
-
-
-def choose_language(request: Request) -> str:
     chosen = _read_chosen_language(request.headers.get(b"cookie", b""))
-    if chosen:
-        return chosen
-    setting = request.services.keeper.settings.language
-    return setting or find_preferred_language(request.headers.get(b"accept-language", b""))
+    setting = chosen or request.services.keeper.settings.language
+    LANGUAGE.set(setting or find_preferred_language(request.headers.get(b"accept-language", b"")))
 
 
 def _read_chosen_language(cookies: bytes) -> str:
@@ -251,12 +244,10 @@ def _make_pattern(template: str) -> str:
     return "".join(parts)
 
 
-def _load_server_messages() -> MessageCatalogue:
-    file = LOCALE / LANGUAGE.get() / "server.json"
-    return MessageCatalogue(json.loads(file.read_bytes()))
-
-
-SERVER_MESSAGES = PerLanguage(_load_server_messages)  # loaded at the first refusal: most pages need none
+# loaded at the first refusal: most pages need none
+SERVER_MESSAGES = PerLanguage(
+    lambda: MessageCatalogue(json.loads((LOCALE / LANGUAGE.get() / "server.json").read_bytes()))
+)
 
 
 def describe_refusal(refusal: Refusal) -> str:

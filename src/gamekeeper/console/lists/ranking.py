@@ -1,17 +1,7 @@
 """The ranking pages: players by rank, from any rank on, and players by a variable that the setting `ranked` names."""
 
-from typing import NamedTuple
-
 from gamekeeper.console.frame import list_page, pages
-from gamekeeper.console.frame.list_page import (
-    ASCENDING,
-    DESCENDING,
-    HOLDERS_SIZES,
-    PAGE_SIZE,
-    HoldersQuery,
-    ListPage,
-    RankingQuery,
-)
+from gamekeeper.console.frame.list_page import HOLDERS_SIZES, PAGE_SIZE, HoldersQuery, ListPage, RankingQuery
 from gamekeeper.console.frame.menu import GAME, PLAYERS
 from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import gettext
@@ -26,66 +16,46 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import holdings
 from gamekeeper.store.insight.holdings import VARIABLE
-from gamekeeper.store.players.players import RecordRow
-
-
-class RankRange(NamedTuple):
-    """A page of the ranking, from rank `first` on. `step` is 1, or -1 if the worst rank comes first."""
-
-    total: int
-    first: int
-    step: int
-    records: list[RecordRow]
 
 
 async def show(request: Request) -> Response:
-    query = queries.decode(RankingQuery, request.query)
-    worst = query.sortDirection == "Ascending"
-    stretch = await _load_range(request, query.rank or 0, worst=worst)
-    ranks = [stretch.first + number * stretch.step for number in range(len(stretch.records))]
+    """Show a page of the ranking, best or worst rank first.
+
+    From the worst rank on, ranks are counted from the total that is read with the rows: players may come and go.
+    """
+    query, keeper = queries.decode(RankingQuery, request.query), request.services.keeper
+    worst, asked = query.sortDirection == "Ascending", query.rank or 0
+    size = min(PAGE_SIZE, keeper.settings.max_page_size)
+    offset = max(asked - 1, 0)
+    if worst:
+        offset = max(await keeper.lists.count(RANK) - asked, 0) if asked else 0
+    total, records = await keeper.lists.load_page(RANK, offset, size, descending=not worst)
+    first, step = (total - offset, -1) if worst else (offset + 1, 1)
+    ranks = range(first, first + step * len(records), step)
     return pages.render(
         request,
         "lists/ranking.html",
-        ranked=list(zip(ranks, read_players(request, stretch.records), strict=True)),
-        part=_make_page(request, stretch),
-        rank=stretch.first,
+        ranked=list(zip(ranks, read_players(request, records), strict=True)),
+        part=_make_page(request, total, ranks, size),
+        rank=first,
         worst=worst,
-        turned=list_page.build_url(request, sortdirection=DESCENDING if worst else ASCENDING, rank=""),
+        turned=list_page.build_url(
+            request, sortdirection=list_page.DESCENDING if worst else list_page.ASCENDING, rank=""
+        ),
     )
 
 
-async def _load_range(request: Request, asked: int, *, worst: bool) -> RankRange:
-    """Load a page of the ranking from rank `asked` on (0: from the start). `worst`: sort by the worst rank first.
-
-    With `worst`, ranks are counted from the total that is read with the rows, because players may come and go.
-    """
-    keeper = request.services.keeper
-    size = _choose_page_size(request)
-    if not worst:
-        first = asked or 1
-        total, records = await keeper.lists.load_page(RANK, first - 1, size, descending=True)
-        return RankRange(total, first, 1, records)
-    offset = max(await keeper.lists.count(RANK) - asked, 0) if asked else 0
-    total, records = await keeper.lists.load_page(RANK, offset, size)
-    return RankRange(total, total - offset, -1, records)
-
-
-def _make_page(request: Request, stretch: RankRange) -> ListPage:
-    size = _choose_page_size(request)
-    top, end = (1, stretch.total) if stretch.step > 0 else (stretch.total, 1)
-    last = stretch.first + stretch.step * (len(stretch.records) - 1)
+def _make_page(request: Request, total: int, ranks: range, size: int) -> ListPage:
+    top, end = (1, total) if ranks.step > 0 else (total, 1)
+    last = ranks.start + ranks.step * (len(ranks) - 1)
     start, before, after = list_page.build_url(request, rank=""), "", ""
-    if stretch.first != top:
-        behind = stretch.first - stretch.step * size
-        outside = behind <= 1 if stretch.step > 0 else behind >= stretch.total
+    if ranks.start != top:
+        behind = ranks.start - ranks.step * size
+        outside = behind <= 1 if ranks.step > 0 else behind >= total
         before = start if outside else list_page.build_url(request, rank=str(behind))
-    if stretch.records and last != end:
-        after = list_page.build_url(request, rank=str(last + stretch.step))
-    return ListPage(stretch.first, last, stretch.total, start, before, after)
-
-
-def _choose_page_size(request: Request) -> int:
-    return min(PAGE_SIZE, request.services.keeper.settings.max_page_size)
+    if ranks and last != end:
+        after = list_page.build_url(request, rank=str(last + ranks.step))
+    return ListPage(ranks.start, last, total, start, before, after)
 
 
 async def show_variable(request: Request) -> Response:

@@ -7,7 +7,7 @@ Fields of forms suggest names of catalogue entries while the user types: names w
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from functools import cache, partial
 from itertools import groupby
 from typing import NamedTuple
@@ -15,15 +15,8 @@ from urllib.parse import quote, urlencode
 
 from gamekeeper.console.access import tokens
 from gamekeeper.console.access.tokens import PastedSecret
-from gamekeeper.console.frame import menu, pages, sessions
-from gamekeeper.console.frame.command_palette import (
-    MOST_OBJECTS,
-    FoundOffers,
-    NameSearch,
-    PaletteCommand,
-    PaletteNote,
-    PaletteOffer,
-)
+from gamekeeper.console.frame import command_palette, menu, pages, sessions
+from gamekeeper.console.frame.command_palette import NameSearch, PaletteNote, PaletteOffer
 from gamekeeper.console.frame.formats import capitalize
 from gamekeeper.console.frame.menu import PLAYERS
 from gamekeeper.console.frame.pages import FormToken
@@ -67,14 +60,15 @@ async def suggest_entries(request: Request) -> Response:
         else await catalogue.read_page(tx, kind, MAX_ENTRIES, 0)
     )
     near = await search.find_similar_entries(tx, kind, text, MAX_ENTRIES) if text and not found else []
-    return pages.answer_json({"found": _label_entries(found or near), "near": bool(near)})
-
-
-def _label_entries(found: Sequence[catalogue.CatalogueEntry]) -> list[dict[str, str]]:
-    """Label entries by name. Entries with the same name, in any letter case, also show their ids."""
-    names = Counter(lookup.fold(each.name) for each in found)
-    labels = [each.name if names[lookup.fold(each.name)] == 1 else f"{each.name} ({each.id})" for each in found]
-    return [{"id": each.id, "label": label} for each, label in zip(found, labels, strict=True)]
+    names = Counter(lookup.fold(each.name) for each in found or near)
+    # entries with the same name, in any letter case, also show their ids
+    labels = {
+        each.id: each.name if names[lookup.fold(each.name)] == 1 else f"{each.name} ({each.id})"
+        for each in found or near
+    }
+    return pages.answer_json(
+        {"found": [{"id": entry, "label": label} for entry, label in labels.items()], "near": bool(near)}
+    )
 
 
 MAX_SUGGESTIONS, MAX_RESULTS = 10, 50
@@ -102,32 +96,19 @@ MATCH_LABELS = PerLanguage(
 )
 
 
-ACTIONS = PerLanguage(lambda: gettext("Actions"))
-NOT_UNDERSTOOD = PerLanguage(lambda: gettext("Not understood"))
-PAGES_TITLE = PerLanguage(lambda: gettext("Pages"))
-AUDIT_LOG = PerLanguage(lambda: gettext("Search the audit log"))
-SECRETS = PerLanguage(lambda: gettext("Tokens and keys"))
-
-
 class PaletteLink(NamedTuple):
     name: str
     detail: str
     href: str
-
-
-class ResultRow(NamedTuple):
-    kind: str
-    name: str
-    detail: str
-    match: str
-    href: str
+    kind: str = ""  # of a search hit, as the others
+    match: str = ""
     picture: str = ""  # address of an item's picture; empty: there is none
 
 
 class FoundThings(NamedTuple):
     """Everything that a text finds."""
 
-    hits: list[ResultRow]
+    hits: list[PaletteLink]
     actions: list[PaletteOffer]
     pages: list[PaletteLink]
     searches: list[PaletteLink]
@@ -138,35 +119,29 @@ async def suggest(request: Request, raw: bytes) -> Response:
     """Return suggestions for the search box as JSON, grouped by kind. The text comes in a form: it may be a secret."""
     text = sessions.verify_form(request, raw).get("q", "").strip()
     if secret := await tokens.find_pasted(request, text):
-        return pages.answer_json({"groups": [_make_group(SECRETS(), [secret])]})
+        return pages.answer_json({"groups": [{"title": gettext("Tokens and keys"), "found": _list_rows([secret])}]})
     found = await _look_up(request, text, MAX_SUGGESTIONS)
-    groups = [_make_action_group(found.actions)] if found.actions else []
-    groups += [_make_group(NOT_UNDERSTOOD(), [found.note])] if found.note else []
     kinds = [hit.kind for hit in found.hits]
     ordered = sorted(found.hits, key=lambda hit: kinds.index(hit.kind))  # groups by their best match
-    groups += [
-        _make_group(capitalize(KIND_LABELS()[kind]), list(of))
-        for kind, of in groupby(ordered, key=lambda hit: hit.kind)
+    actions = [
+        {"name": each.label, "detail": each.detail, "href": each.back, "form": each.fields} for each in found.actions
     ]
-    groups += [_make_group(PAGES_TITLE(), found.pages)] if found.pages else []
-    groups += (
-        [_make_group(AUDIT_LOG(), found.searches)] if found.searches and not found.actions and not found.note else []
-    )
-    return pages.answer_json({"groups": groups})
+    groups = [
+        (gettext("Actions"), actions),
+        (gettext("Not understood"), _list_rows([found.note] if found.note else [])),
+        *((capitalize(KIND_LABELS()[kind]), _list_rows(of)) for kind, of in groupby(ordered, key=lambda hit: hit.kind)),
+        (gettext("Pages"), _list_rows(found.pages)),
+        (gettext("Search the audit log"), _list_rows([] if found.actions or found.note else found.searches)),
+    ]
+    return pages.answer_json({"groups": [{"title": title, "found": rows} for title, rows in groups if rows]})
 
 
-def _make_group(title: str, found: Sequence[ResultRow | PaletteLink | PaletteNote | PastedSecret]) -> dict[str, object]:
-    rows = [{"name": each.name, "detail": each.detail, "href": each.href, **_make_picture(each)} for each in found]
-    return {"title": title, "found": rows}
-
-
-def _make_picture(found: ResultRow | PaletteLink | PaletteNote | PastedSecret) -> dict[str, str]:
-    return {"picture": found.picture} if isinstance(found, ResultRow) and found.picture else {}
-
-
-def _make_action_group(actions: Sequence[PaletteOffer]) -> dict[str, object]:
-    rows = [{"name": each.label, "detail": each.detail, "href": each.back, "form": each.fields} for each in actions]
-    return {"title": ACTIONS(), "found": rows}
+def _list_rows(found: Iterable[PaletteLink | PaletteNote | PastedSecret]) -> list[dict[str, str]]:
+    return [
+        {"name": each.name, "detail": each.detail, "href": each.href}
+        | ({"picture": each.picture} if isinstance(each, PaletteLink) and each.picture else {})
+        for each in found
+    ]
 
 
 async def submit(request: Request, raw: bytes) -> Response:
@@ -226,9 +201,9 @@ async def _look_up(request: Request, text: str, most: int) -> FoundThings:
     lists = await holdings.read_lists(keeper.store) if any(each.kind == "variable" for each in hits) else []
     ranked = {each.thing_id for each in lists}
     rows = [
-        ResultRow(
-            *(each.kind, each.name, translate_message(each.detail), MATCH_LABELS()[each.match]),
-            build_url(each, ranked),
+        PaletteLink(
+            *(each.name, translate_message(each.detail), build_url(each, ranked)),
+            *(each.kind, MATCH_LABELS()[each.match]),
             build_picture_address(shown.get(each.id)) if each.kind == "item" else "",
         )
         for each in hits
@@ -277,14 +252,14 @@ async def find_records(keeper: Keeper, text: str, rights: frozenset[str]) -> lis
     store, fold = keeper.store, lookup.fold(text)
     found: list[PaletteLink] = []
     if rights >= menu.PLAYERS:
-        matches = await guilds.search(store, fold, MOST_SEARCHED, MOST_OBJECTS)
+        matches = await guilds.search(store, fold, MOST_SEARCHED, command_palette.MOST_OBJECTS)
         found += [PaletteLink(each.name, gettext("Guild"), f"/console/guilds/{each.id}") for each, _ in matches]
     if rights >= menu.BULK:
         jobs = await bulk_jobs.read_page(store, query_values.START, MOST_SEARCHED)
         named = [each for each in jobs if fold in lookup.fold(each.reason or "") or each.id.startswith(text.lower())]
         found += [
             PaletteLink(each.reason or each.id, gettext("Bulk job"), f"/console/bulk/{each.id}")
-            for each in named[:MOST_OBJECTS]
+            for each in named[: command_palette.MOST_OBJECTS]
         ]
     return found
 
@@ -312,16 +287,18 @@ async def find_short_ids(keeper: Keeper, text: str, *, accounts: bool) -> list[S
     first, last = (lookup.parse_guid(digits.ljust(32, each)) for each in "0f")
     if first is None or last is None:
         return []
-    found = await keeper.store.read(lambda tx: found_rows.find_by_id_range(tx, first, last, MOST_OBJECTS))
+    found = await keeper.store.read(
+        lambda tx: found_rows.find_by_id_range(tx, first, last, command_palette.MOST_OBJECTS)
+    )
     return [SearchHit(each.kind, each.id, each.name, each.id, ID) for each in found if accounts or each.kind != "user"]
 
 
 @cache
-def _list_commands() -> list[PaletteCommand]:
+def _list_commands() -> list[command_palette.PaletteCommand]:
     return rooms.collect("console", "PALETTE_COMMANDS")
 
 
-async def find_actions(keeper: Keeper, text: str, sight: Sight, csrf: FormToken) -> FoundOffers:
+async def find_actions(keeper: Keeper, text: str, sight: Sight, csrf: FormToken) -> command_palette.FoundOffers:
     """List the offers for a typed command: one for each matching player, account and item that the viewer may change.
 
     A command with an unknown word has no offers, but a note that names the word.

@@ -12,13 +12,7 @@ from typing import NamedTuple, cast
 from gamekeeper.console.access.api_keys import Fact
 from gamekeeper.console.frame import api_calls, command_palette, differences
 from gamekeeper.console.frame.api_calls import ApiCall
-from gamekeeper.console.frame.command_palette import (
-    FoundOffers,
-    NameSearch,
-    PaletteCommand,
-    collect_words,
-    make_pattern,
-)
+from gamekeeper.console.frame.command_palette import FoundOffers, NameSearch, PaletteCommand
 from gamekeeper.console.frame.differences import PLACES, TIMES_SIGN, Names
 from gamekeeper.console.frame.formats import format_number
 from gamekeeper.console.frame.labels import EQUIPMENT_WORDS, PARTS
@@ -53,7 +47,7 @@ GIFT = r"(?:{quantity})?(?P<item>.+)\s+(?:{preposition})\s+(?P<name>.+)"
 # the name before the item: the number between them tells where the name ends
 GIFT_BY_NAME = re.compile(rf"(?P<name>\D.*?)\s+{QUANTITY}(?P<item>.+)")
 PREPOSITIONS = {"give": "to", "take": "from"}
-WORDS = collect_words(
+WORDS = command_palette.collect_words(
     lambda: {
         "give": pgettext("typed", "give"),
         "take": pgettext("typed", "take"),
@@ -318,7 +312,7 @@ async def list_worn_items(request: Request, entries: Sequence[LedgerEntry]) -> l
 
 
 async def _find_gifts(search: NameSearch, act: PaletteCommand, rest: str) -> FoundOffers:
-    preposition = make_pattern(WORDS()[PREPOSITIONS[act.verb]])
+    preposition = command_palette.make_pattern(WORDS()[PREPOSITIONS[act.verb]])
     by_item = re.compile(GIFT.format(quantity=QUANTITY, preposition=preposition), re.IGNORECASE).fullmatch(rest)
     said = by_item or GIFT_BY_NAME.fullmatch(rest)
     number = int(said["number"] or 1) if said else 0

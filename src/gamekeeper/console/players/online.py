@@ -9,7 +9,7 @@ from gamekeeper.console.frame.list_page import PAGE_SIZE, SearchQuery
 from gamekeeper.console.frame.menu import GAME, PLAYERS
 from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import gettext
-from gamekeeper.console.players.players import PlayerRow, read_players
+from gamekeeper.console.players.players import read_players
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.keeper import Keeper
@@ -62,21 +62,30 @@ async def show(request: Request) -> Response:
     records, beside = await (
         _list_server(request, server) if server else list_page.search_list(request, ONLINE_PLAYERS)
     )
+    found = read_players(request, records)
+    servers = await presence.find_servers_of(request.services.keeper.store, [each.player.id for each in found])
     return pages.render(
         request,
         "players/online.html",
         servers=await pages.get_shared(request, GameServers).get(),
         most=MAX_SCANNED,
         server=server,
-        characters=await _add_servers(request, records),
+        # each player with its game server; empty if the player has just gone offline
+        characters=[(each, servers.get(each.player.id, "")) for each in found],
         **beside,
     )
 
 
 async def _list_server(request: Request, server: str) -> tuple[Sequence[RecordRow], dict[str, object]]:
     sought, position = queries.decode(SearchQuery, request.query).search, _read_position(request)
-    look = partial(_load_roster, server=server, sought=lookup.fold(sought), position=position)
-    roster, records = await request.services.keeper.store.read(look)
+
+    async def read(tx: Reading) -> tuple[ServerRoster, list[RecordRow]]:
+        is_name = lookup.is_nameable(server)
+        roster = await _scan_names(tx, server, lookup.fold(sought), position) if is_name else ServerRoster([])
+        records = await players.read_records_of_ids(tx, roster.ids)
+        return roster, [records[each] for each in roster.ids]
+
+    roster, records = await request.services.keeper.store.read(read)
     to = partial(list_page.build_url, request)
     before = to(before=roster.before, after="") if roster.before else ""
     after = to(before="", after=roster.after) if roster.after else ""
@@ -104,14 +113,6 @@ def _read_position(request: Request) -> NamePosition:
     return START
 
 
-async def _load_roster(
-    tx: Reading, *, server: str, sought: str, position: NamePosition
-) -> tuple[ServerRoster, list[RecordRow]]:
-    roster = await _scan_names(tx, server, sought, position) if lookup.is_nameable(server) else ServerRoster([])
-    records = await players.read_records_of_ids(tx, roster.ids)
-    return roster, [records[each] for each in roster.ids]
-
-
 async def _scan_names(tx: Reading, server: str, sought: str, position: NamePosition) -> ServerRoster:
     """Load a page of players whose name contains `sought`. At most MAX_SCANNED names are searched.
 
@@ -131,13 +132,6 @@ async def _scan_names(tx: Reading, server: str, sought: str, position: NamePosit
     return (
         ServerRoster(ids[::-1], end, begin, stopped) if position.is_backward else ServerRoster(ids, begin, end, stopped)
     )
-
-
-async def _add_servers(request: Request, records: Sequence[RecordRow]) -> list[tuple[PlayerRow, str]]:
-    """Pair each player with its game server; empty if the player has just gone offline."""
-    found = read_players(request, records)
-    servers = await presence.find_servers_of(request.services.keeper.store, [each.player.id for each in found])
-    return [(each, servers.get(each.player.id, "")) for each in found]
 
 
 PAGES = (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gamekeeper.console.access import roles
 from gamekeeper.console.frame import differences, formats, pages
 from gamekeeper.console.frame.differences import Names
-from gamekeeper.console.frame.labels import EQUIPMENT_WORDS, PARTS, name_kind, name_rank
+from gamekeeper.console.frame.labels import EQUIPMENT_WORDS, PARTS, name_rank
 from gamekeeper.console.frame.list_page import build_address
 from gamekeeper.console.frame.menu import CHANGES, NOTES, PLAYERS
 from gamekeeper.console.frame.routes import Dialog, ShownSubject, load_parts, page_route, show_parts
@@ -60,14 +60,6 @@ PAST_TABS = (INVENTORY_TAB, HISTORY_TAB, VARIABLES_TAB)  # an earlier state has 
 ShownVariable = tuple[str, str, variables.AnyValue]  # id, name, value
 
 
-class Mark(NamedTuple):
-    """A change at which the slider of moments can stop."""
-
-    seq: int
-    at: int
-    title: str
-
-
 class PlayerView(NamedTuple):
     """The data of a player's page, read from one consistent snapshot of the database."""
 
@@ -86,23 +78,11 @@ class PlayerView(NamedTuple):
     classes: list[catalogue.CatalogueEntry]
     variables: list[catalogue.CatalogueEntry]  # those that can be set
     texts: list[ShownVariable]  # the player's variables that hold text or decimals
-    marks: list[Mark]  # oldest first; of the tabs that show a moment
+    marks: list[HistoryChange]  # oldest first, at which the slider of moments can stop
     against: ChangeSide | None  # the moment to compare with; None: there is no comparison
     equipped: list[PastEquipment]  # at the moment, and at the one to compare with
     parts: Mapping[str, object]  # what other rooms loaded for the page
     version: str  # of what the page shows, to follow it
-
-
-class Tab(NamedTuple):
-    name: str
-    title: str
-    address: str
-    is_open: bool
-
-
-class Neighbour(NamedTuple):
-    rank: int
-    player: Player
 
 
 async def show(request: Request) -> Response:
@@ -111,7 +91,7 @@ async def show(request: Request) -> Response:
         moments = time_travel.read_moments(request)
         return await _show_at(request, moments)
     except time_travel.REFUSALS as refusal:  # if another field of the address is wrong, the present is refused too
-        return pages.with_refusal(await _show_at(request, time_travel.PRESENT, refusal), refusal)
+        return await _show_at(request, time_travel.PRESENT, refusal)
 
 
 async def _show_at(request: Request, moments: Moments, refusal: Refusal | None = None) -> Response:
@@ -134,6 +114,7 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
     return pages.render(
         request,
         "players/player.html",
+        refusal,
         sight=sight,
         player=player,
         record=sight.record,
@@ -141,7 +122,7 @@ async def _show_at(request: Request, moments: Moments, refusal: Refusal | None =
         here=build_address(home, here),
         here_at=here["at"],
         tab=tab,
-        tabs=_list_tabs(request, home, tab, here if then else {}),
+        tabs=_list_tabs(request, home, here if then else {}),
         against=against,
         compared=time_travel.compare((sight.holdings, sight.against), sight.equipped, sight.names, keeper.settings)
         if sight.against is not None
@@ -194,14 +175,10 @@ def _name_tab(request: Request, tab: str) -> str:
     return TABS()[tab]
 
 
-def _list_tabs(request: Request, home: str, tab: str, moments: Mapping[str, str]) -> list[Tab]:
+def _list_tabs(request: Request, home: str, moments: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """List name, title and address of each tab."""
     return [
-        Tab(
-            each,
-            _name_tab(request, each),
-            build_address(home, {**moments, "tab": "" if each == INVENTORY_TAB else each}),
-            each == tab,
-        )
+        (each, _name_tab(request, each), build_address(home, {**moments, "tab": "" if each == INVENTORY_TAB else each}))
         for each in (PAST_TABS if moments else TABS())
         if _can_see(request, each)
     ]
@@ -249,9 +226,13 @@ async def _load_view(tx: Reading, request: Request, moments: Moments, tab: str, 
         membership=membership,
         guild=await guilds.find(tx, membership.guild_id) if membership else None,
         classes=await catalogue.read_page(tx, "classes", MAX_CHOICES, 0),
-        variables=[each for each in settable if _is_settable(each)],
+        variables=[
+            each
+            for each in settable
+            if isinstance(each, catalogue.CatalogueVariable) and each.type in {BOOLEAN, INTEGER}
+        ],
         texts=await _load_texts(tx, player.id) if texts else [],
-        marks=[Mark(each.seq, each.at, name_kind(each.kind)) for each in reversed(steps)],
+        marks=steps[::-1],
         against=other,
         equipped=[
             await time_travel.load_equipment(tx, player, each, spelling, rest) if shows_items else PastEquipment()
@@ -296,14 +277,10 @@ def _rebuild_player(deletion: HistoryChange, spelling: Codec) -> Player:
     return make_player(least | known, trace.unknown)
 
 
-def _list_neighbours(found: Ranking, spelling: Codec) -> list[Neighbour]:
-    """List the player and its neighbours in the ranking, best rank first."""
+def _list_neighbours(found: Ranking, spelling: Codec) -> list[tuple[int, Player]]:
+    """List the player and its neighbours in the ranking with their ranks, best first."""
     ranked = sorted([*found.around, (found.rank, found.player)])
-    return [Neighbour(rank, spelling.decode_player(each.document, each.last_online)) for rank, each in ranked]
-
-
-def _is_settable(variable: catalogue.CatalogueEntry) -> bool:
-    return isinstance(variable, catalogue.CatalogueVariable) and variable.type in {BOOLEAN, INTEGER}
+    return [(rank, spelling.decode_player(each.document, each.last_online)) for rank, each in ranked]
 
 
 async def _load_texts(tx: Reading, player_id: str) -> list[ShownVariable]:

@@ -15,7 +15,6 @@ from gamekeeper.console.access.api_keys import Fact
 from gamekeeper.console.frame import api_calls, list_page, pages
 from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.formats import format_date
-from gamekeeper.console.frame.list_page import Chip, SortableColumn
 from gamekeeper.console.frame.menu import GAME, PLAYERS
 from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext, ngettext
@@ -23,7 +22,6 @@ from gamekeeper.console.players import items
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.player import Player
 from gamekeeper.game.lists import search
-from gamekeeper.game.lists.player_filters import PlayersPage
 from gamekeeper.game.lists.player_walks import QUANTITY, SEEN
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.lists import search as operations
@@ -62,34 +60,12 @@ MOST_ENTRIES = 300  # classes or maps in the menus of the form; others are chose
 YES, NO = "true", "false"
 
 
-class PlayerFilterForm(NamedTuple):
-    given: Mapping[str, str]  # query parameters of the page
+class FilterChoices(NamedTuple):
+    """What the conditions are chosen from, or name."""
+
     classes: Sequence[CatalogueEntry]
     maps: Sequence[CatalogueEntry]
     item: CatalogueEntry | None
-    chips: Sequence[Chip]
-    columns: Mapping[str, bool]  # column → whether it is shown
-    labels: Mapping[str, str]
-    kept: Mapping[str, str]  # parameters that the form sends again: the order
-    kept_for_columns: Mapping[str, str]  # parameters that the form of the columns sends again: all others
-    bulk: str  # address of the form for a bulk job for all matches; empty without a condition
-    everything: str  # address of the list without conditions
-
-
-class WalkedPage(NamedTuple):
-    """A page of a list without a total."""
-
-    shown: int
-    searched: int
-    start: str  # address of the first page; empty: this is the first page
-    next: str
-
-
-class FilteredList(NamedTuple):
-    page: PlayersPage
-    part: list_page.ListPage | None  # None: the list has no total
-    walked: WalkedPage | None
-    heads: Mapping[str, SortableColumn]
 
 
 async def normalize(request: Request) -> Request:
@@ -112,47 +88,57 @@ def is_filtered(request: Request) -> bool:
     return needs_walk or any(given.get(name) for name in CONDITIONS)
 
 
-async def load(request: Request) -> FilteredList:
+async def _load_filtered(request: Request) -> tuple[Sequence[RecordRow], dict[str, object]]:
+    """Return the records of the requested page, and its template variables. A list that is walked has no total."""
     query = queries.decode(FilteredPlayersQuery, request.query)
     found = await operations.load_page(request, query)
-    shown, part, walked = len(found.records), None, None
+    beside: dict[str, object] = {"part": None, "walked": None}
     if found.total is not None and not query.cursor:
         size = min(query.pageSize, request.services.keeper.settings.max_page_size)
-        part = list_page.make_page(request, paging.PageRange(query.page, size, size), found.total, shown)
+        page = paging.PageRange(query.page, size, size)
+        beside["part"] = list_page.make_page(request, page, found.total, len(found.records))
     else:
         to = search_shapes.encode_cursor(found.next) if found.next else ""
-        start = list_page.build_url(request, cursor="") if query.cursor else ""
-        walked = WalkedPage(shown, found.searched, start, list_page.build_url(request, cursor=to) if to else "")
+        beside["walked"] = {
+            "shown": len(found.records),
+            "searched": found.searched,
+            "start": list_page.build_url(request, cursor="") if query.cursor else "",  # empty: this is the first page
+            "next": list_page.build_url(request, cursor=to) if to else "",
+        }
     direction = list_page.DESCENDING if found.order.descending else list_page.ASCENDING
     names = ["name", "level", SEEN, *([QUANTITY] if request.query.get("itemid") else [])]
     heads = {by: list_page.make_column(request, by, direction if by == found.order.by else "") for by in names}
-    return FilteredList(found, part, walked, heads)
+    return found.records, beside | {"heads": heads}
 
 
-async def make_form(request: Request) -> PlayerFilterForm:
-    store, given = request.services.keeper.store, request.query
-    classes = await catalogue.read_page(store, "classes", MOST_ENTRIES, 0)
-    maps = await catalogue.read_page(store, "maps", MOST_ENTRIES, 0)
-    item_id = lookup.parse_guid(given.get("itemid", "")) or ""
-    item = (await catalogue.find_by_ids(store, "items", [item_id])).get(item_id) if item_id else None
+async def _load_choices(request: Request) -> FilterChoices:
+    store, item_id = request.services.keeper.store, lookup.parse_guid(request.query.get("itemid", "")) or ""
+    return FilterChoices(
+        await catalogue.read_page(store, "classes", MOST_ENTRIES, 0),
+        await catalogue.read_page(store, "maps", MOST_ENTRIES, 0),
+        (await catalogue.find_by_ids(store, "items", [item_id])).get(item_id) if item_id else None,
+    )
+
+
+async def _make_form(request: Request) -> dict[str, object]:
+    """Make the template variables of the filter, the conditions in force, and the columns."""
+    given, choices = request.query, await _load_choices(request)
     chosen = {name for name in COLUMNS() if COLUMN + name in given}
     conditions = {name: given[name] for name in ALL_CONDITIONS if given.get(name)}
-    return PlayerFilterForm(
-        given,
-        classes,
-        maps,
-        item,
-        [
-            Chip(label, list_page.build_url(request, page="", cursor="", **dict.fromkeys(names, "")))
-            for label, names in describe(conditions, classes, maps, item)
-        ],
-        {name: not chosen or name in chosen for name in COLUMNS()},
-        COLUMNS(),
-        {name: text for name, text in given.items() if name.startswith(COLUMN) or name in {"sortby", "sortdirection"}},
-        {name: text for name, text in given.items() if not name.startswith(COLUMN)},
-        f"/console/bulk?{urlencode(add_prefix(conditions))}" if conditions else "",
-        list_page.build_url(request, page="", cursor="", **dict.fromkeys(ALL_CONDITIONS, "")),
-    )
+    order = {"sortby", "sortdirection"}
+    return {
+        **choices._asdict(),
+        "given": given,
+        "chips": list_page.make_chips(request, describe(conditions, *choices)),
+        "columns": {name: not chosen or name in chosen for name in COLUMNS()},
+        "labels": COLUMNS(),
+        # parameters that the forms of the filter and of the columns send again
+        "kept": {name: text for name, text in given.items() if name.startswith(COLUMN) or name in order},
+        "kept_for_columns": {name: text for name, text in given.items() if not name.startswith(COLUMN)},
+        # address of the form for a bulk job for all matches
+        "bulk": f"/console/bulk?{urlencode(add_prefix(conditions))}" if conditions else "",
+        "everything": list_page.build_url(request, page="", cursor="", **dict.fromkeys(ALL_CONDITIONS, "")),
+    }
 
 
 def describe(
@@ -205,8 +191,8 @@ def read_conditions(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 async def describe_conditions(request: Request, conditions: Mapping[str, str]) -> list[str]:
-    form = await make_form(msgspec.structs.replace(request, query=dict(conditions)))
-    return [each.label for each in form.chips]
+    choices = await _load_choices(msgspec.structs.replace(request, query=dict(conditions)))
+    return [label for label, _ in describe(conditions, *choices)]
 
 
 def make_body(conditions: Mapping[str, str]) -> dict[str, object]:
@@ -228,30 +214,26 @@ async def show(request: Request) -> Response:
     if to := list_page.find_jump(request):
         return pages.redirect(to)
     request = await normalize(request)
-    form = await make_form(request)
     if is_filtered(request):
-        found = await load(request)
-        records, beside = found.page.records, {"part": found.part, "walked": found.walked, "heads": found.heads}
-        held = await _count_held(request, records)
+        records, beside = await _load_filtered(request)
     else:
         online = request.query.get("online") == YES
         records, beside = await list_page.search_list(request, search.ONLINE_PLAYERS if online else search.PLAYERS)
         seen = list_page.make_column(request, "seen", list_page.ASCENDING)._replace(direction="")
         beside |= {"walked": None, "heads": {**cast("dict[str, object]", beside["heads"]), "seen": seen}}
-        held = {}
-    characters = read_players(request, records)
-    owners = await _find_owner_names(request, characters)
-    shown = {"characters": characters, "owners": owners, "filters": form, "held": held, "sizes": SIZES}
-    short = 0 < len(lookup.fold(request.query.get("search", ""))) < PART_LETTERS
-    views = await list_page.load_views(request, "players")
-    return pages.render(request, "players/players.html", views=views, **shown, **beside | {"short": short})
-
-
-async def _count_held(request: Request, records: Sequence[RecordRow]) -> dict[str, int]:
-    """Count the item of the filter that each of the listed players has."""
-    item = request.query.get("itemid", "")
-    ids = [each.player.id for each in read_players(request, records)]
-    return await filter_rows.read_held(request.services.keeper.store, item, ids) if item else {}
+    characters, item = read_players(request, records), request.query.get("itemid", "")
+    ids = [each.player.id for each in characters]
+    shown: dict[str, object] = {
+        "views": await list_page.load_views(request, "players"),
+        "characters": characters,
+        "owners": await _find_owner_names(request, characters),
+        # how many of the item of the filter each player has
+        "held": await filter_rows.read_held(request.services.keeper.store, item, ids) if item else {},
+        "sizes": SIZES,
+        "short": 0 < len(lookup.fold(request.query.get("search", ""))) < PART_LETTERS,
+        **await _make_form(request),
+    }
+    return pages.render(request, "players/players.html", **beside | shown)
 
 
 def read_players(request: Request, rows: Iterable[RecordRow]) -> list[PlayerRow]:

@@ -19,14 +19,7 @@ from gamekeeper.game.audit.history import Pause, PointInTime
 from gamekeeper.game.core.change import ChangeSide, Codec
 from gamekeeper.game.core.player import Player, Stack
 from gamekeeper.game.core.refusals import BadField, HistoryTooLong, HistoryTrimmed, NotThereThen, Refusal
-from gamekeeper.game.players.changes import (
-    ITEM_KINDS,
-    SPELL_KINDS,
-    PlayerChanged,
-    PlayerCreated,
-    PlayerDeleted,
-    VariablesSet,
-)
+from gamekeeper.game.players import changes
 from gamekeeper.ground.instants import HOUR_MS, format_instant
 from gamekeeper.ground.settings import Settings
 from gamekeeper.http.audit.history_shapes import ThenQuery
@@ -156,15 +149,7 @@ def _list_variables(before: ChangeSide, after: ChangeSide, names: Names) -> Iter
     for each in sorted({*before.variables, *after.variables}, key=lambda each: names.find_name("variables", each)):
         values = [side.variables.get(each) for side in (before, after)]
         if values[0] != values[1] or type(values[0]) is not type(values[1]):
-            yield Difference(names.find_name("variables", each), *map(_say_difference, values))
-
-
-def _say_difference(value: object) -> str:
-    if value is None:
-        return differences.NOTHING
-    if isinstance(value, bool):
-        return gettext("yes") if value else gettext("no")
-    return format_number(value) if isinstance(value, int | float) else str(value)
+            yield Difference(names.find_name("variables", each), *map(differences.describe_value, values))
 
 
 NOW = "now"  # in the address, instead of a moment: the present
@@ -190,12 +175,6 @@ class Moments(NamedTuple):
 
 
 PRESENT = Moments()
-
-
-class AgoLink(NamedTuple):
-    title: str
-    shown: str  # address of the state at that moment
-    compared: str  # address of its comparison with the present
 
 
 class MomentProblem(NamedTuple):
@@ -231,22 +210,21 @@ async def explain_moment(tx: Reading, refusal: Refusal, player: Player) -> Momen
         return MomentProblem(gettext("The moment %(problem)s", problem=f"{problem}."), None)
     seq = await history.find_following(tx, player.id, 0, ())
     first = await history.find_change(tx, seq) if seq is not None else None
-    if first and first.kind == PlayerDeleted.kind:
+    if first and first.kind == changes.PlayerDeleted.kind:
         first = None
     if isinstance(refusal, NotThereThen):
         return MomentProblem(gettext("Nothing is known of %(name)s at that time.", name=player.name), first)
     return MomentProblem(describe_refusal(refusal), first if isinstance(refusal, HistoryTrimmed) else None)
 
 
-async def list_links(request: Request, home: str, tab: str) -> list[AgoLink]:
-    """List links to usual moments. They have the time itself, so that they show the same state when opened again."""
+async def list_links(request: Request, home: str, tab: str) -> list[tuple[str, str, str]]:
+    """List usual moments with the addresses of the state then, and of its comparison with the present.
+
+    They have the time itself, so that they show the same state when opened again.
+    """
     now = await clock.now(request.services.keeper.store)
-    found: list[AgoLink] = []
-    for title, ago in AGO().items():
-        at = format_instant(now - ago)
-        shown = build_address(home, {"tab": tab, "at": at})
-        found.append(AgoLink(title, shown, build_address(home, {"tab": tab, "at": at, "against": NOW})))
-    return found
+    times = {title: {"tab": tab, "at": format_instant(now - ago)} for title, ago in AGO().items()}
+    return [(title, build_address(home, at), build_address(home, at, against=NOW)) for title, at in times.items()]
 
 
 def _restore_items(undo: Undo) -> str:
@@ -296,10 +274,10 @@ def _restore_values(undo: Undo) -> str:
 
 
 UNDO_TITLES = (
-    *(UndoTitle(each, _restore_items) for each in ITEM_KINDS),
-    *(UndoTitle(each, _restore_spells) for each in SPELL_KINDS),
-    UndoTitle(VariablesSet.kind, _restore_variables),
-    UndoTitle(PlayerChanged.kind, _restore_values),
-    UndoTitle(PlayerCreated.kind, "Undo: restore %(name)s"),
-    UndoTitle(PlayerDeleted.kind, "Undo: delete %(name)s with everything it owns"),
+    *(UndoTitle(each, _restore_items) for each in changes.ITEM_KINDS),
+    *(UndoTitle(each, _restore_spells) for each in changes.SPELL_KINDS),
+    UndoTitle(changes.VariablesSet.kind, _restore_variables),
+    UndoTitle(changes.PlayerChanged.kind, _restore_values),
+    UndoTitle(changes.PlayerCreated.kind, "Undo: restore %(name)s"),
+    UndoTitle(changes.PlayerDeleted.kind, "Undo: delete %(name)s with everything it owns"),
 )

@@ -19,7 +19,7 @@ from gamekeeper.console.frame.routes import Dialog, page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext, pgettext
 from gamekeeper.console.players.items import make_tile
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING, Value, decode_value
+from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING, decode_value
 from gamekeeper.game.players import player_edits
 from gamekeeper.game.world import catalogue as game_catalogue
 from gamekeeper.game.world.changes import GuildVariablesSet, ServerVariablesSet
@@ -198,27 +198,13 @@ TYPES = PerLanguage(
 )
 
 
-class VariableLine(NamedTuple):
-    """A variable of the server as a line of the page."""
-
-    id: str
-    name: str
-    type: str
-    type_title: str
-    folder: str
-    value: Value | None  # None: never set
-
-
 async def show_server_variables(request: Request) -> Response:
     query = queries.decode(CatalogueQuery, request.query)
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
     total, found = await game_catalogue.load_server_variables(request.services.keeper.store, page.limit, page.offset)
-    lines = [
-        VariableLine(each.id, each.name, each.type, TYPES()[each.type], each.folder, decode_value(each.value))
-        for each in found
-    ]
+    lines = [(each, decode_value(each.value)) for each in found]
     part = list_page.make_page(request, page, total, len(found))
-    return pages.render(request, "world/server_variables.html", lines=lines, part=part)
+    return pages.render(request, "world/server_variables.html", lines=lines, types=TYPES(), part=part)
 
 
 def _restore_server_variables(undo: Undo) -> str:

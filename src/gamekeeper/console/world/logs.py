@@ -1,10 +1,11 @@
 """The newest activity and trades of the game's logs, on the pages of accounts and players."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
+from gamekeeper.console.frame import pages
 from gamekeeper.console.frame.routes import PagePart, ShownSubject
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.world import logs
@@ -52,31 +53,14 @@ ACTION_TITLES = PerLanguage[Mapping[str, str]](
     }
 )
 PEER_TITLES = PerLanguage[Mapping[str, str]](lambda: {"client": gettext("game"), "editor": gettext("editor")})
-_decode_items = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
-
-
-class ActivityLine(NamedTuple):
-    at: int
-    action: str
-    peer: str
-    details: str
-    address: str
-
-
-class TradeLine(NamedTuple):
-    at: int
-    target_id: str
-    target: str | None  # name of the other player; None: deleted
-    gave: Sequence[tuple[int, str | None]]  # quantity, and name of the item; None: unknown
-    got: Sequence[tuple[int, str | None]]
+_decode_items: Callable[[Any], Any] = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
 
 
 class RecentLogs(NamedTuple):
     sees_addresses: bool
-    activity: Sequence[ActivityLine]
-    activity_total: int
-    trades: Sequence[TradeLine] = ()
-    trades_total: int = 0
+    activity: LogPage[ActivityRow]
+    trades: LogPage[TradeRow] = LogPage(0, ())
+    item_names: Mapping[str, str] = {}  # of the traded items that are known, by id
 
 
 async def _load_recent(tx: Reading, request: Request, subject: ShownSubject) -> RecentLogs | None:
@@ -87,32 +71,27 @@ async def _load_recent(tx: Reading, request: Request, subject: ShownSubject) -> 
     player_id, user_id = subject.subjects
     wanted = LogFilter(user_id=user_id) if player_id is None else LogFilter(player_id=player_id)
     sees_addresses = SEE_ADDRESSES in rights
-    found = await logs.load_activity(tx, wanted, NEWEST)
-    lines = [_make_activity(each, with_address=sees_addresses) for each in found.rows]
+    activity = await logs.load_activity(tx, wanted, NEWEST)
     if player_id is None:
-        return RecentLogs(sees_addresses, lines, found.total)
+        return RecentLogs(sees_addresses, activity)
     trades = await logs.load_trades(tx, wanted, NEWEST)
-    return RecentLogs(sees_addresses, lines, found.total, await _make_trades(tx, trades), trades.total)
+    ids = {item.ItemId for row in trades.rows for side in (row.items, row.target_items) for item in _decode_items(side)}
+    return RecentLogs(sees_addresses, activity, trades, await rows.read_item_names(tx, ids) if ids else {})
 
 
-def _make_activity(row: ActivityRow, *, with_address: bool) -> ActivityLine:
-    action, peer = ACTION_TITLES().get(row.action.lower(), row.action), PEER_TITLES().get(row.peer.lower(), row.peer)
-    details = (row.meta or "") if row.action in WITH_DETAILS else ""
-    return ActivityLine(row.at, action, peer, details, (row.address or "") if with_address else "")
+def _name_action(action: str) -> str:
+    return ACTION_TITLES().get(action.lower(), action)
 
 
-async def _make_trades(tx: Reading, page: LogPage[TradeRow]) -> list[TradeLine]:
-    sides = [(_decode_items(row.items), _decode_items(row.target_items)) for row in page.rows]
-    ids = {item.ItemId for pair in sides for side in pair for item in side}
-    names = await rows.read_item_names(tx, ids) if ids else {}
-    return [
-        TradeLine(row.at, row.target_id, row.target, _name_items(gave, names), _name_items(got, names))
-        for row, (gave, got) in zip(page.rows, sides, strict=True)
-    ]
+def _name_peer(peer: str) -> str:
+    return PEER_TITLES().get(peer.lower(), peer)
 
 
-def _name_items(items: Sequence[log_shapes.TradeItem], names: Mapping[str, str]) -> list[tuple[int, str | None]]:
-    return [(each.Quantity, names.get(each.ItemId)) for each in items]
+def _describe_activity(row: ActivityRow) -> str:
+    return (row.meta or "") if row.action in WITH_DETAILS else ""
 
 
+pages.TEMPLATES.filters.update(
+    log_action=_name_action, log_peer=_name_peer, log_details=_describe_activity, traded_items=_decode_items
+)
 PAGE_PARTS = (PagePart("recent", _load_recent, is_history=True),)

@@ -51,9 +51,9 @@ async def undo_rename(tx: Reading, context: UndoContext) -> list[Change]:
 @undoes(PowersChanged.kind)
 async def undo_powers(tx: Reading, context: UndoContext) -> list[Change]:
     user = await _lock_user(tx, context)
-    if user.powers != _read_powers(context.after):
+    if user.powers != read_powers(context.after):
         raise context.make_conflict("the account's powers were changed again since")
-    former = _read_powers(context.before)
+    former = read_powers(context.before)
     await roles.require_may_change(tx, user, former, context.actor)
     return _list_ledger_changes(await roles.set_powers(tx, user.id, former))
 
@@ -61,7 +61,7 @@ async def undo_powers(tx: Reading, context: UndoContext) -> list[Change]:
 @undoes(RolesChanged.kind)
 async def undo_roles(tx: Reading, context: UndoContext) -> list[Change]:
     user = await _lock_user(tx, context)
-    now, then = (_read_grants(each) for each in (context.after, context.before))
+    now, then = (read_grants(each) for each in (context.after, context.before))
     if (set(user.grants.roles), user.grants.direct) != now:
         raise context.make_conflict("the account's roles were changed again since")
     wanted = roles.RoleRequest(then[0] - now[0], now[0] - then[0], then[1] - now[1], now[1] - then[1])
@@ -166,14 +166,14 @@ def _make_request(context: UndoContext) -> ModerationRequest:
     return ModerationRequest(context.user_id, reason=said, moderator=context.actor.name, actor=context.actor)
 
 
-def _read_grants(side: ChangeSide) -> tuple[set[str], set[str]]:
+def read_grants(side: ChangeSide) -> tuple[set[str], set[str]]:
     """Return the roles and the directly granted permissions of one side of a change."""
     held = (side.user.get(name) for name in ("roles", "permissions"))
     roles, direct = ({str(each) for each in cast("list[object]", some or [])} for some in held)
     return roles, direct
 
 
-def _read_powers(side: ChangeSide) -> Powers:
+def read_powers(side: ChangeSide) -> Powers:
     return Powers(**{name: bool(side.user.get(name)) for name in Powers._fields})
 
 
