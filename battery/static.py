@@ -68,7 +68,7 @@ def match_own_rules(run: Run) -> list[Figure]:
 
 def _findings(name: str, look: Callable[[Path], int], folder: Path) -> Figure:
     count = look(folder)
-    return Figure(f"{name}: findings", str(count), "0", count == 0)
+    return Figure.none(f"{name}: findings", count)
 
 
 def _findings_here(tool: tuple[str, Callable[[Path], int]]) -> Figure:
@@ -161,7 +161,7 @@ def measure_coverage(run: Run) -> list[Figure]:
         "/".join(Path(name).with_suffix("").parts[-2:]): each["summary"]["percent_branches_covered"]
         for name, each in report["files"].items()
     }
-    figures = [Figure("failed tests of these modules", str(failed), "0", failed == 0)]
+    figures = [Figure.none("failed tests of these modules", failed)]
     for module in MODULES:
         share: float = shares.get(module, 0.0)
         what = f"branches of game/{module}.py tested"

@@ -35,7 +35,7 @@ from uuid import UUID
 import httpx
 
 from answer_differences import Answer, Comparison
-from pair import USER, Node, programs
+from pair import USER, open_node
 from server import Server, free_port
 from valid_requests import Ask, Values
 from varied_requests import ORIGIN, make_requests
@@ -246,16 +246,8 @@ def open_databases(engine: str, folder: Path) -> Generator[tuple[str, Callable[[
 
         yield urls[0], copy_file
         return
-    where, user = programs()
-    place = folder / "postgres"
-    place.mkdir()
-    folder.chmod(0o755)
-    if user:
-        shutil.chown(place, user)
-    node = Node(place / "node", where, user)
-    node.create()
-    node.start()
-    try:
+    with open_node() as node:
+        node.start()
         node.fetch("CREATE DATABASE old")
         address = node.url.removesuffix(f"/{USER}")
 
@@ -264,8 +256,6 @@ def open_databases(engine: str, folder: Path) -> Generator[tuple[str, Callable[[
             return f"{address}/new"
 
         yield f"{address}/old", copy_database
-    finally:
-        node.stop()
 
 
 def read_values(url: str, tokens: Sequence[str]) -> tuple[Mapping[str, Any], Values]:
