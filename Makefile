@@ -72,8 +72,8 @@ LONG_SECONDS ?= 600
 battery-long: .venv/long .venv/semgrep/ready patroni ## the long forms of the battery's tests, LONG_SECONDS=600 each
 	$(BATTERY) --long $(LONG_SECONDS)
 
-mutation: .venv/dev ## mutation tests of inventory, changes, tokens and passwords; takes long
-	$(BIN)/python scripts/mutate.py
+mutation: .venv/long ## mutation tests of inventory, changes, approvals, tokens and passwords, with mutmut; takes long
+	$(BIN)/python -m battery.mutation
 
 bench: .venv/dev ## benchmarks beside peers, on both engines, with up to five million players; takes long, mostly the first time
 	$(BIN)/python -m benchmarks
@@ -122,7 +122,7 @@ lock: .venv/dev ## renew the lock files with the newest versions that fit pyproj
 	printf '%s\n' openapi-python-client openapi-generator-cli urllib3 python-dateutil | $(LOCK) --upgrade - -o requirements-generators.lock
 
 clean:
-	rm -rf .venv demo-data dist site
+	rm -rf .venv demo-data dist site mutants
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gamekeeper needs Python 3.11 or newer; choose one with: make PYTHON=python3.12 …"; exit 1; }

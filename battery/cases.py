@@ -1,9 +1,9 @@
 """A test of the battery: a function that returns figures, and the seeded faults that the figures must show."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 ENGINES = SQLITE, POSTGRES = ("sqlite", "postgres")
 NEITHER = ("neither",)  # value of `engines` for a test that needs no database
@@ -22,6 +22,16 @@ class Figure(NamedTuple):
     bar: str
     met: bool
 
+    @classmethod
+    def none(cls, what: str, found: Sequence[str] | float, said: str = "") -> Self:
+        """Count or list what must not happen. `said`: what to print instead."""
+        listed = "; ".join(found) or "0" if isinstance(found, Sequence) else str(found)
+        return cls(what, said or listed, "0", not found)
+
+    @classmethod
+    def equal(cls, what: str, found: object, wanted: object) -> Self:
+        return cls(what, str(found), str(wanted), found == wanted)
+
 
 class Timed(Figure):
     """A timing, which other load on the machine can spoil. It is measured again, or only printed (CLOCK=print).
@@ -30,6 +40,10 @@ class Timed(Figure):
     """
 
     __slots__ = ()
+
+    @classmethod
+    def within(cls, what: str, seconds: float, bar: float) -> Self:
+        return cls(what, f"{seconds:.2f} s", f"≤ {bar:g} s", seconds <= bar)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,7 @@
 """Test a: commits on PostgreSQL. It is killed while `synchronous_commit` is off; answers to COMMIT are lost."""
 
 import asyncio
-import shutil
-import tempfile
 import time
-from pathlib import Path
 
 import httpx
 
@@ -13,7 +10,7 @@ from battery import realm
 from battery.cases import POSTGRES, Case, Figure, Run
 from battery.givers import Givers
 from battery.served import AS_IT_IS, MERGED_COMMIT, UNRAISED_COMMIT, Served
-from pair import USER, Node, programs
+from pair import USER, Node, open_node
 from postgres_wire import PostgresWire
 
 KILLS = 3
@@ -26,20 +23,11 @@ ASYNCHRONOUS = f"ALTER DATABASE {USER} SET synchronous_commit = off"
 
 
 def run(run: Run) -> list[Figure]:
-    where, user = programs()
-    folder = Path(tempfile.mkdtemp(prefix="gk-commit-"))
-    if user:
-        shutil.chown(folder, user)
-    node = Node(folder / "one", where, user)
-    try:
-        node.create()
+    with open_node() as node:
         node.start()
         for command in (SLOW_WAL_WRITER, "SELECT pg_reload_conf()", ASYNCHRONOUS):
             node.fetch(command)
         return _kill_under_load(run, node)
-    finally:
-        node.kill()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _kill_under_load(run: Run, node: Node) -> list[Figure]:
@@ -55,12 +43,7 @@ def _kill_under_load(run: Run, node: Node) -> list[Figure]:
                 node.kill()
                 node.start()
                 kills += 1
-        wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
-    what = f"synchronous_commit off, PostgreSQL killed {kills} times"
-    return [
-        Figure(f"{what}: items lost or duplicated", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
-        Figure(f"{what}: keys without an outcome", str(givers.unresolved), "0", givers.unresolved == 0),
-    ]
+        return givers.figures(f"synchronous_commit off, PostgreSQL killed {kills} times: ")
 
 
 def lose_answers(run: Run) -> list[Figure]:
@@ -79,9 +62,9 @@ def lose_answers(run: Run) -> list[Figure]:
     others = len(statuses) - UNANSWERED
     what = f"answers to {UNANSWERED} of {len(statuses)} COMMITs lost"
     return [
-        Figure(f"{what}: requests with an unknown outcome", str(unknown), str(UNANSWERED), unknown == UNANSWERED),
+        Figure.equal(f"{what}: requests with an unknown outcome", unknown, UNANSWERED),
         Figure(f"{what}: items of the player", str(held), f"{len(statuses)}, one each", held == len(statuses)),
-        Figure(f"{what}: acknowledged gives", str(good), str(others), good == others),
+        Figure.equal(f"{what}: acknowledged gives", good, others),
     ]
 
 

@@ -135,10 +135,8 @@ def _at_fail_points(run: Run) -> list[Figure]:
                 points.crash_batch(point, chance.randint(1, 9))
         off = points.count_held() - points.wanted
     return [
-        Figure(f"items lost or duplicated in {points.crashes} crashes at crash points", f"{off:+d}", "0", off == 0),
-        Figure(
-            "answers that do not match the crash point", ", ".join(points.surprises) or "0", "0", not points.surprises
-        ),
+        Figure.none(f"items lost or duplicated in {points.crashes} crashes at crash points", off, f"{off:+d}"),
+        Figure.none("answers that do not match the crash point", points.surprises),
     ]
 
 
@@ -167,9 +165,9 @@ class Total:
         bound = f" (3/n = {300 / self.kills:.1f} %)"
         what = f"items lost or duplicated in {self.kills} {how}{bound} and {self.answered} changes"
         return [
-            Figure(what, str(self.wrong), "0", self.wrong == 0),
-            Figure("keys without an answer", str(self.unresolved), "0", self.unresolved == 0),
-            Figure("keys with another answer on retry", str(self.unkept), "0", self.unkept == 0),
+            Figure.none(what, self.wrong),
+            Figure.none("keys without an answer", self.unresolved),
+            Figure.none("keys with another answer on retry", self.unkept),
         ]
 
 
@@ -264,7 +262,7 @@ def examine(database: str) -> list[Figure]:
     """Run the doctor, which also checks that the audit log adds up to the items in all slots."""
     found = realm.at_work(database, lambda keeper: run_doctor(keeper, lambda _what, _done, _total: None))
     errors = [each.message for each in found if each.level == ERROR]
-    return [Figure("errors found by the doctor", "; ".join(errors) or "0", "0", not errors)]
+    return [Figure.none("errors found by the doctor", errors)]
 
 
 CASES = (

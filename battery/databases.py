@@ -1,6 +1,5 @@
 """Empty databases for the battery: SQLite files, or databases on the battery's own PostgreSQL server."""
 
-import asyncio
 import shutil
 import tempfile
 import uuid
@@ -9,10 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import asyncpg
-
 from battery.cases import POSTGRES, SQLITE
-from pair import wheel
+from pair import fetch, wheel
 
 
 class Databases:
@@ -28,7 +25,7 @@ class Databases:
         if engine != POSTGRES:
             return ""
         self._server = self._server or wheel().get_server(self._folder, cleanup_mode="delete")
-        _execute(self._server.get_uri(), f'CREATE DATABASE "{name}"')
+        fetch(self._server.get_uri(), f'CREATE DATABASE "{name}"')
         return self._server.get_uri(name)
 
     def close(self) -> None:
@@ -44,13 +41,3 @@ def open_databases() -> Generator[Databases]:
         yield databases
     finally:
         databases.close()
-
-
-def _execute(url: str, command: str) -> None:
-    async def run() -> None:
-        driver: Any = asyncpg
-        db = await driver.connect(url)
-        await db.execute(command)
-        await db.close()
-
-    asyncio.run(run())

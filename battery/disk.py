@@ -23,7 +23,7 @@ from battery.cases import SQLITE, Case, Figure, NotRun, Run, Timed
 from battery.frail_disk import FrailDisk
 from battery.givers import BUSY, Givers
 from battery.served import AS_IT_IS, EARLY_ANSWER, Served
-from pair import Node, programs
+from pair import Node, open_node
 
 SMALL, LARGER = "24m", "160m"  # disk sizes for SQLite (24 MiB) and for PostgreSQL (160 MiB)
 BLOCK = bytes(64 * 1024)
@@ -143,7 +143,7 @@ def _wait(seconds: float, until: Callable[[], bool]) -> None:
 
 
 def _figures(trouble: Trouble, givers: Givers, looks: Looks, began: float, ended: float) -> list[Figure]:
-    refused, back, wrong = givers.refusals(began), givers.back_after(ended), givers.wrong()
+    refused, back = givers.refusals(began), givers.back_after(ended)
     readable = {OK} if trouble.reads else {OK, BUSY}
     said = f"{trouble.what}: "
     return [
@@ -151,8 +151,7 @@ def _figures(trouble: Trouble, givers: Givers, looks: Looks, began: float, ended
         Figure(f"{said}reads, by status", _counts(looks.reads), _any(readable), {*looks.reads} <= readable),
         Figure(f"{said}/health/live, by status", _counts(looks.lives), f"only {OK}", {*looks.lives} == {OK}),
         Timed(f"{said}first write after the failure", f"{back:.1f} s", f"<= {BACK_SECONDS} s", back <= BACK_SECONDS),
-        Figure(f"{said}items lost or duplicated, of {sum(givers.wanted.values())}", str(wrong), "0", wrong == 0),
-        Figure(f"{said}keys without an answer", str(givers.unresolved), "0", givers.unresolved == 0),
+        *givers.figures(said),
     ]
 
 
@@ -190,7 +189,7 @@ def _failing_sqlite(folder: Path, seed: int, percent: int) -> Generator[Trouble]
 @contextmanager
 def _full_postgres(folder: Path) -> Generator[Trouble]:
     """Fill PostgreSQL's data disk; its WAL is on another disk, since PostgreSQL stops when that one is full."""
-    with _small_disk(folder / "small", LARGER) as disk, _node(disk) as node:
+    with _small_disk(folder / "small", LARGER) as disk, open_node(disk) as node:
         _move_log(node, folder / "log")
         node.start()
         filler = disk / "filler"
@@ -202,7 +201,7 @@ def _dead_postgres(folder: Path) -> Generator[Trouble]:
     """Fill the disk of PostgreSQL's WAL: PostgreSQL stops and must be restarted."""
     home = folder / "home"
     home.mkdir()
-    with _small_disk(folder / "log-disk", LARGER) as disk, _node(home) as node:
+    with _small_disk(folder / "log-disk", LARGER) as disk, open_node(home) as node:
         _move_log(node, disk / "log")
         node.start()
         filler = disk / "filler"
@@ -219,19 +218,6 @@ def _dead_postgres(folder: Path) -> Generator[Trouble]:
             node.start()
 
         yield Trouble("full log disk", node.url, begin, end, reads=False)
-
-
-@contextmanager
-def _node(folder: Path) -> Generator[Node]:
-    where, user = programs()
-    if user:
-        shutil.chown(folder, user)
-    node = Node(folder / "pg", where, user)
-    node.create()
-    try:
-        yield node
-    finally:
-        node.kill()
 
 
 def _move_log(node: Node, to: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import crash_gives
 from battery import patroni
 from battery.cases import NO_HAPROXY, POSTGRES, Case, Figure, NotRun, Run, Timed
-from battery.givers import BUSY, Givers
+from battery.givers import Givers
 from pair import Pair
 from run_cluster import Cluster, haproxy
 
@@ -50,7 +50,7 @@ def run(run: Run) -> list[Figure]:
                     pair.rebuild()
                     _roll(cluster, givers, seen)
                     _fail_over(pair, givers, seen)
-        return [*_check_conservation(givers), _statuses(givers), *_figures(seen)]
+        return [*givers.figures(), givers.statuses(), *_figures(seen)]
 
 
 def _roll(cluster: Cluster, givers: Givers, seen: FailoverTimes) -> None:
@@ -77,21 +77,6 @@ def _switch_over(pair: Pair, givers: Givers, seen: FailoverTimes) -> None:
     seen.switches.append(givers.back_after(began))
 
 
-def _check_conservation(givers: Givers) -> list[Figure]:
-    wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
-    return [
-        Figure("items lost or duplicated", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
-        Figure("keys without an outcome", str(givers.unresolved), "0", givers.unresolved == 0),
-    ]
-
-
-def _statuses(givers: Givers) -> Figure:
-    refused = givers.refusals(since=0)
-    others = {status: count for status, count in refused.items() if status != BUSY}
-    said = f"{others or 'none'}, beside {BUSY} {refused[BUSY]} times"
-    return Figure(f"statuses other than {BUSY}", said, "none", not others)
-
-
 def _figures(seen: FailoverTimes) -> list[Figure]:
     found: list[Figure] = []
     if seen.promotes:
@@ -101,7 +86,7 @@ def _figures(seen: FailoverTimes) -> list[Figure]:
     if seen.rolls:
         failed = seen.while_rolling.total()
         said = f"{failed} in {seen.rolls} restarts {dict(seen.while_rolling) or ''}".strip()
-        found.append(Figure("failed requests during a rolling restart", said, "0", failed == 0))
+        found.append(Figure.none("failed requests during a rolling restart", failed, said))
     return found
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import httpx
 
+from battery.cases import Figure
 from crash_gives import COIN
 
 BUSY = 503
@@ -76,6 +77,20 @@ class Givers:
         headers = {"Authorization": f"Bearer {self.token}"}
         with httpx.Client(base_url=self.url, headers=headers, timeout=self.patience) as client:
             return sum(abs(self._count_held(client, player) - self.wanted[player]) for player in self.players)
+
+    def figures(self, what: str = "") -> list[Figure]:
+        wrong, given = self.wrong(), sum(each.good for each in self.answers)
+        return [
+            Figure.none(f"{what}items lost or duplicated", wrong, f"{wrong} after {given} acknowledged gives"),
+            Figure.none(f"{what}keys without an outcome", self.unresolved),
+        ]
+
+    def statuses(self) -> Figure:
+        """Compare the statuses of all refusals with the one that is allowed during a failure."""
+        refused = self.refusals(since=0)
+        others = {status: count for status, count in refused.items() if status != BUSY}
+        said = f"{others or 'none'}, beside {BUSY} {refused[BUSY]} times"
+        return Figure(f"statuses other than {BUSY}", said, "none", not others)
 
     @contextmanager
     def at_work(self) -> Generator[None]:

@@ -120,7 +120,7 @@ async def _burst(site: Site) -> list[Figure]:
 
 
 def _status(what: str, answer: httpx.Response, wanted: int) -> Figure:
-    return Figure(what, str(answer.status_code), str(wanted), answer.status_code == wanted)
+    return Figure.equal(what, answer.status_code, wanted)
 
 
 async def _answers(site: Site, chance: random.Random) -> list[Figure]:
@@ -254,7 +254,7 @@ async def _days(site: Site, run: Run, seconds: int) -> list[Figure]:
         Figure(
             f"most hashed from one address, {what}", str(from_one), f"1 to {PER_ADDRESS}", 0 < from_one <= PER_ADDRESS
         ),
-        Figure(f"successful log-ins of the owner meanwhile, {what}", str(owner_in), str(windows), owner_in == windows),
+        Figure.equal(f"successful log-ins of the owner meanwhile, {what}", owner_in, windows),
     ]
 
 

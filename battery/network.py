@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import crash_gives
 from battery.cases import POSTGRES, SQLITE, Case, Figure, Run, Timed
 from battery.faulty_wire import CUT_ANSWER, MODES, RESET, FaultyWire
-from battery.givers import BUSY, GiveAnswer, Givers
+from battery.givers import GiveAnswer, Givers
 from battery.served import ASSUMED_COMMIT, Served
 from gamekeeper.store.engine.postgres_url import CONNECT_SECONDS
 from run_cluster import Instance
@@ -52,9 +52,7 @@ def to_database(run: Run) -> list[Figure]:
         through = f"postgresql://{place}?connect_timeout={CONNECT_SECONDS}"
         with Served(run.fault, through) if run.fault else Instance(through) as server:
             givers = Givers(server.url, token, players, run.seed)
-            figures = _figures(givers, _suffer(wire, givers, run))
-    others = {status: count for status, count in givers.refusals(since=0).items() if status != BUSY}
-    return [*figures, Figure(f"statuses other than {BUSY}", str(others or "none"), "none", not others)]
+            return [*_figures(givers, _suffer(wire, givers, run)), givers.statuses()]
 
 
 def _suffer(wire: FaultyWire, givers: Givers, run: Run) -> list[Outage]:
@@ -76,12 +74,8 @@ def _suffer(wire: FaultyWire, givers: Givers, run: Run) -> list[Outage]:
 
 
 def _figures(givers: Givers, spells: list[Outage]) -> list[Figure]:
-    wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
-    return [
-        Figure("items lost or duplicated", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
-        Figure("keys without an outcome", str(givers.unresolved), "0", givers.unresolved == 0),
-        *[_healing(givers, mode, spells) for mode in MODES if any(each.mode == mode for each in spells)],
-    ]
+    healed = [_healing(givers, mode, spells) for mode in MODES if any(each.mode == mode for each in spells)]
+    return [*givers.figures(), *healed]
 
 
 def _healing(givers: Givers, mode: str, spells: list[Outage]) -> Figure:

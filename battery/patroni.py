@@ -18,7 +18,7 @@ import psutil
 
 import crash_gives
 from battery.cases import NO_HAPROXY, Figure, NotRun, Run, Timed
-from battery.givers import BUSY, Givers
+from battery.givers import Givers
 from gamekeeper.store.engine.postgres_url import CONNECT_SECONDS
 from pair import programs, tail
 from run_cluster import Cluster, haproxy
@@ -252,11 +252,9 @@ def _death(pair: PatroniPair, givers: Givers, *, asynchronous: bool) -> float:
 
 
 def _figures(givers: Givers, gaps: list[float], switches: list[float]) -> list[Figure]:
-    wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
-    others = {status: count for status, count in givers.refusals(since=0).items() if status != BUSY}
     worst, slowest = max(gaps), max(switches, default=0.0)
     return [
-        Figure("Patroni: items lost or duplicated", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
+        *givers.figures("Patroni: "),
         Timed(
             "Patroni: primary dies, time until service is back",
             f"{worst:.1f} s at worst of {len(gaps)}",
@@ -264,5 +262,5 @@ def _figures(givers: Givers, gaps: list[float], switches: list[float]) -> list[F
             worst <= DEATH_BAR,
         ),
         Timed("Patroni: switchover", f"{slowest:.1f} s at worst", f"≤ {SWITCH_BAR:g} s", slowest <= SWITCH_BAR),
-        Figure(f"Patroni: statuses other than {BUSY}", str(others or "none"), "none", not others),
+        givers.statuses(),
     ]

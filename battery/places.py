@@ -61,15 +61,15 @@ def _figures(answers: list[StormAnswer], slowest_live: float) -> list[Figure]:
     served = sum(each.status == OK for each in answers)
     said = f"{GIVES} gives, {PLACES} slots, writes blocked"
     return [
-        Figure(f"{said}: rejected", str(len(away)), str(BEYOND), len(away) == BEYOND),
+        Figure.equal(f"{said}: rejected", len(away), BEYOND),
         Timed(
             f"{said}: median time of a rejection",
             f"{median * 1000:.0f} ms",
             "≤ 250 ms",
             bool(away) and median <= REFUSED_SECONDS,
         ),
-        Figure(f"{said}: served afterwards", str(served), str(PLACES), served == PLACES),
-        Timed(f"{said}: /health/live, slowest answer", f"{slowest_live:.2f} s", "≤ 1 s", slowest_live <= LIVE_SECONDS),
+        Figure.equal(f"{said}: served afterwards", served, PLACES),
+        Timed.within(f"{said}: /health/live, slowest answer", slowest_live, LIVE_SECONDS),
     ]
 
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import asyncpg
 import httpx
 
 from battery import realm
 from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
 from battery.realm import Realm
 from battery.served import LEAK, Served
+from pair import fetch
 from server import Server
 
 PLAYERS = 40
@@ -118,7 +118,7 @@ def run(run: Run) -> list[Figure]:
             failed += asyncio.run(_block(server.url, world, random.Random(f"{run.seed}-{block}")))
             time.sleep(SETTLED_SECONDS)
             held.append(_measure_worker(server.pid))
-        open_to_database = asyncio.run(_connections(run.database)) if run.engine == POSTGRES else 0
+        open_to_database = _count_connections(run.database) if run.engine == POSTGRES else 0
     return _figures(run, held, failed, open_to_database)
 
 
@@ -163,14 +163,9 @@ def _measure_process(process: Path) -> ProcessSize:
     return ProcessSize(time.monotonic(), int(status["VmRSS"].split()[0]) / 1024, files, int(status["Threads"]))
 
 
-async def _connections(database: str) -> int:
-    driver: Any = asyncpg
-    db = await driver.connect(database)
-    try:
-        ours = "application_name = 'gamekeeper' AND datname = current_database()"
-        return await db.fetchval(f"SELECT COUNT(*) FROM pg_stat_activity WHERE {ours}")  # noqa: S608 - no value in it
-    finally:
-        await db.close()
+def _count_connections(database: str) -> int:
+    ours = "application_name = 'gamekeeper' AND datname = current_database()"
+    return fetch(database, f"SELECT COUNT(*) FROM pg_stat_activity WHERE {ours}")[0][0]  # noqa: S608 - no value in it
 
 
 def _bearer(pair: dict[str, str]) -> dict[str, str]:
@@ -195,7 +190,7 @@ def _figures(run: Run, held: list[ProcessSize], failed: int, open_to_database: i
         Figure(
             "threads of the worker", f"{first.threads} → {last.threads}", "unchanged", first.threads == last.threads
         ),
-        Figure("5xx answers", str(failed), "0", failed == 0),
+        Figure.none("5xx answers", failed),
     ]
     if run.engine == POSTGRES:
         enough = open_to_database <= CONNECTIONS

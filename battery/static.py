@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -13,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from battery.cases import NEITHER, Case, Figure, NotRun, Run
-from mutate import BAR, QUIET, TESTS
+from battery.mutation import CONFIGURATION, MODULES, ROOT, test_mutants
 
-ROOT = Path(__file__).parent.parent
 PACKAGE = Path("src") / "gamekeeper" / "game"
 PROGRAMS = Path(sys.executable).parent
 # path of semgrep, which is in its own environment, because it needs an older click
@@ -38,6 +38,7 @@ SCANNED = (
 SCAN = ("--all-files", "--disable-plugin", "KeywordDetector", "--exclude-files", r"(__pycache__|/data/|\.lock$)")
 COVERED = 95.0
 MUTANTS_A_SECOND = 0.25
+FUNCTIONS, MUTANTS_EACH = 100, 12  # about so many functions with mutants, and mutants of most functions
 
 BAD_FOR_RUFF, BAD_FOR_BANDIT, BAD_FOR_SEMGREP, SECRET = "bad-for-ruff", "bad-for-bandit", "bad-for-semgrep", "a-secret"
 SNIPPETS = {
@@ -67,7 +68,7 @@ def match_own_rules(run: Run) -> list[Figure]:
 
 def _findings(name: str, look: Callable[[Path], int], folder: Path) -> Figure:
     count = look(folder)
-    return Figure(f"{name}: findings", str(count), "0", count == 0)
+    return Figure.none(f"{name}: findings", count)
 
 
 def _findings_here(tool: tuple[str, Callable[[Path], int]]) -> Figure:
@@ -146,7 +147,7 @@ def _run_tool(*command: str | Path, folder: Path) -> str:
 
 def measure_coverage(run: Run) -> list[Figure]:
     """Measure branch coverage of the critical modules by their own tests, on SQLite only."""
-    tests = sorted({each for of in TESTS.values() for each in of})[: 1 if run.fault else None]
+    tests: list[str] = CONFIGURATION["pytest_add_cli_args_test_selection"][: 1 if run.fault else None]
     data = f"--data-file={run.folder / 'coverage'}"
     with ThreadPoolExecutor(2) as both:  # run both halves of the tests at once, one per CPU core
         halves = [half for half in (tests[::2], tests[1::2]) if half]
@@ -156,42 +157,29 @@ def measure_coverage(run: Run) -> list[Figure]:
         print(said[-3000:])  # which tests, and why
     subprocess.run([PROGRAMS / "coverage", "combine", "-q", data], cwd=ROOT, check=True)
     report: dict[str, Any] = json.loads(_run_tool(PROGRAMS / "coverage", "json", data, "-q", "-o", "-", folder=ROOT))
-    shares = {  # by the room and name of a module, such as players/inventory
+    shares = {
         "/".join(Path(name).with_suffix("").parts[-2:]): each["summary"]["percent_branches_covered"]
         for name, each in report["files"].items()
     }
-    figures = [Figure("failed tests of these modules", str(failed), "0", failed == 0)]
-    for module in TESTS:
+    figures = [Figure.none("failed tests of these modules", failed)]
+    for module in MODULES:
         share: float = shares.get(module, 0.0)
         what = f"branches of game/{module}.py tested"
         figures.append(Figure(what, f"{share:.1f} %", f"≥ {COVERED:.0f} %", share >= COVERED))
-    return [*figures, *_mutate(run.seconds, run.seed)] if run.seconds and not run.fault else figures
+    return [*figures, *_mutate_some(run.seconds, run.seed)] if run.seconds and not run.fault else figures
 
 
 def _covering(data: str, tests: Sequence[str]) -> str:
     """Run pytest with coverage into the given data file, and return its output."""
-    include = f"--include={','.join(f'*/game/{module}.py' for module in TESTS)}"
+    include = f"--include={','.join(f'*/game/{module}.py' for module in MODULES)}"
     count = (PROGRAMS / "coverage", "run", data, "--parallel-mode", "--branch", include)
-    options = ("-q", "-k", QUIET, "-p", "no:cacheprovider")
-    return _run_tool(*count, "-m", "pytest", *options, *tests, folder=ROOT)
+    return _run_tool(*count, "-m", "pytest", "-q", *CONFIGURATION["pytest_add_cli_args"], *tests, folder=ROOT)
 
 
-def _mutate(seconds: int, seed: int) -> list[Figure]:
-    """Test as many mutants as the time allows; `make mutation` tests all."""
-    most = max(1, int(seconds * MUTANTS_A_SECOND / len(TESTS)))
-    command = [sys.executable, str(ROOT / "scripts" / "mutate.py"), "--most", str(most), "--seed", str(seed)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode not in {0, 1}:
-        raise RuntimeError(f"scripts/mutate.py ended with {done.returncode}: {done.stderr}")
-    lines = re.findall(r"^(\w+)\.py: (\d+) of (\d+) mutants", done.stdout, re.MULTILINE)
-    counts = {module: (int(noticed), int(made)) for module, noticed, made in lines}
-    return [_share_noticed(module, *counts.get(module, (0, 0))) for module in TESTS]
-
-
-def _share_noticed(module: str, noticed: int, made: int) -> Figure:
-    """Return how many of a module's mutants the tests noticed; a module without tested mutants has failed."""
-    enough = made > 0 and noticed >= BAR * made
-    return Figure(f"mutants of game/{module}.py noticed", f"{noticed} of {made}", f"≥ {BAR:.0%}", enough)
+def _mutate_some(seconds: int, seed: int) -> list[Figure]:
+    """Test about as many mutants as the time allows, of each function with the same numbers; `make mutation`: all."""
+    some = min(MUTANTS_EACH, 1 + int(seconds * MUTANTS_A_SECOND / FUNCTIONS))
+    return test_mutants(*(f"*__mutmut_{each}" for each in random.Random(seed).sample(range(1, MUTANTS_EACH), some)))
 
 
 CASES = (

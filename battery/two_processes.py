@@ -57,15 +57,14 @@ class KillTotal:
 
     def figures(self) -> list[Figure]:
         kills = f"{self.kills} kills of commands and a server ({self.servers} hit the server; 3/n = {self.bound} %)"
-        found = {
-            f"items lost or duplicated in {kills} and {self.changes} changes": str(self.wrong),
-            f"damage found by integrity_check after each of {self.kills} kills": "; ".join(self.damage) or "0",
-            "keys without an answer beside commands": str(self.unresolved),
-            "accounts and tokens of commands lost or duplicated": str(self.missing),
-            "commands that failed": "; ".join(self.failed) or "0",
-            "errors found by the doctor beside commands": "; ".join(self.errors) or "0",
-        }
-        return [Figure(what, each, "0", each == "0") for what, each in found.items()]
+        return [
+            Figure.none(f"items lost or duplicated in {kills} and {self.changes} changes", self.wrong),
+            Figure.none(f"damage found by integrity_check after each of {self.kills} kills", self.damage),
+            Figure.none("keys without an answer beside commands", self.unresolved),
+            Figure.none("accounts and tokens of commands lost or duplicated", self.missing),
+            Figure.none("commands that failed", self.failed),
+            Figure.none("errors found by the doctor beside commands", self.errors),
+        ]
 
 
 @dataclass

@@ -164,7 +164,7 @@ def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
         harmed += _count_harmed(url, before)
     first, last = migrations[0].number, migrations[-1].number
     numbers = f"schemas {first} to {last - 1} brought to {last}"
-    return [Figure(f"{numbers}: rows lost or altered, of {compared:,}", str(harmed), "0", harmed == 0)]
+    return [Figure.none(f"{numbers}: rows lost or altered, of {compared:,}", harmed)]
 
 
 # --- migrations of the frozen databases ----------------------------------------------------------------------------
@@ -187,8 +187,8 @@ def _from_frozen(run: Run) -> list[Figure]:
             lost += frozen_databases.unreplayed(world, version)
     numbers = f"{len(frozen_databases.VERSIONS)} frozen databases brought to {NEXT[-1].number}"
     return [
-        Figure(f"{numbers}: rows lost or altered, of {compared:,}", str(harmed), "0", harmed == 0),
-        Figure("stored answers that are not replayed afterwards", str(len(lost)), "0", not lost),
+        Figure.none(f"{numbers}: rows lost or altered, of {compared:,}", harmed),
+        Figure.none("stored answers that are not replayed afterwards", len(lost)),
     ]
 
 
@@ -203,11 +203,11 @@ def _kill_half_way(run: Run, url: str, rows: Rows) -> list[Figure]:
     last = _run_migration(run, url)
     harmed = _count_harmed(url, before)
     return [
-        Figure("migrations killed before their COMMIT", str(deaths), str(len(numbers)), deaths == len(numbers)),
+        Figure.equal("migrations killed before their COMMIT", deaths, len(numbers)),
         Figure(
             "next run of the migration", (last.stderr.splitlines() or ["success"])[-1], "success", last.returncode == 0
         ),
-        Figure("rows lost or altered by the killed migrations", str(harmed), "0", harmed == 0),
+        Figure.none("rows lost or altered by the killed migrations", harmed),
     ]
 
 
@@ -257,7 +257,7 @@ def _side_by_side(run: Run, token: str) -> list[Figure]:
         refused = list(both.map(partial(_run_command, run), (["migrate"], ["serve", "--port", str(free_port())])))
     polite = sum("newer Gamekeeper" in each.stderr and each.returncode == 1 for each in refused)
     return [
-        Figure(f"answers other than 200 and 503 during a migration, of {len(answers)}", str(other), "0", other == 0),
+        Figure.none(f"answers other than 200 and 503 during a migration, of {len(answers)}", other),
         Figure("last answer after the migration", str(answers[-1:]), "[200]", answers[-1:] == [200]),
         Figure("older programs that refuse the newer schema with a message", str(polite), "2", polite == 2),
     ]

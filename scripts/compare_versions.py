@@ -26,6 +26,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
+from http.client import HTTPException, HTTPResponse
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from uuid import UUID
 import httpx
 
 from answer_differences import Answer, Comparison
-from pair import USER, Node, programs
+from pair import USER, open_node
 from server import Server, free_port
 from valid_requests import Ask, Values
 from varied_requests import ORIGIN, make_requests
@@ -58,58 +59,41 @@ READY = '"route":"GET /health/ready"'
 
 
 class Connection:
-    """A connection to one server, which shows the bytes of the answers; it is opened again when needed."""
+    """A connection to one server; it is opened again when needed."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self._address = (host, port)
+    def __init__(self, url: str) -> None:
+        self._host, _, port = url.removeprefix("http://").partition(":")
+        self._port = int(port)
         self._socket: socket.socket | None = None
         self._used = 0.0
 
     def send(self, data: bytes) -> None:
+        """Send a whole request at once: the server closes a connection whose body it has not read when it answers."""
         if self._socket is None or time.monotonic() - self._used > IDLE_SECONDS:
             self.close()
-            self._socket = socket.create_connection(self._address, timeout=ANSWER_SECONDS)
-            self._file = self._socket.makefile("rb")
+            self._socket = socket.create_connection((self._host, self._port), timeout=ANSWER_SECONDS)
         with suppress(OSError):  # ignored: the server has answered before it read everything, and closed
             self._socket.sendall(data)
 
     def receive(self, method: str) -> Answer:
+        if self._socket is None:
+            raise RuntimeError("no request was sent")
+        answer = HTTPResponse(self._socket, method=method)
         try:
-            head = self._read_head()
-            status = int(head.split(maxsplit=2)[1]) if head else 0
-            body = b"" if method == "HEAD" or status in {0, 204, 304} else self._read_body(head)
-        except OSError:
-            head, status, body = "", 0, b""
-        if not head or "\nconnection: close" in head.lower():
+            answer.begin()
+            head = f"{answer.status} {answer.reason}\r\n" + "".join(f"{n}: {v}\r\n" for n, v in answer.getheaders())
+            found = Answer(answer.status, head, answer.read())
+        except (OSError, HTTPException):
+            found = Answer(0, "", b"")
+        if not found.status or answer.will_close:
             self.close()
         self._used = time.monotonic()
-        return Answer(status, head, body)
+        return found
 
     def close(self) -> None:
         if self._socket is not None:
-            self._file.close()
             self._socket.close()
             self._socket = None
-
-    def _read_head(self) -> str:
-        while True:
-            head = ""
-            while (line := self._file.readline().decode("latin-1")) not in {"", "\r\n"}:
-                head += line
-            if not head.startswith("HTTP/1.1 100"):
-                return head
-
-    def _read_body(self, head: str) -> bytes:
-        if length := re.search(r"^content-length: (\d+)\r$", head, re.MULTILINE | re.IGNORECASE):
-            return self._file.read(int(length[1]))
-        if not re.search(r"^transfer-encoding: chunked\r$", head, re.MULTILINE | re.IGNORECASE):
-            return self._file.read()
-        parts: list[bytes] = []
-        while size := int(self._file.readline(), 16):
-            parts.append(self._file.read(size))
-            self._file.readline()
-        self._file.readline()
-        return b"".join(parts)
 
 
 @dataclass
@@ -262,16 +246,8 @@ def open_databases(engine: str, folder: Path) -> Generator[tuple[str, Callable[[
 
         yield urls[0], copy_file
         return
-    where, user = programs()
-    place = folder / "postgres"
-    place.mkdir()
-    folder.chmod(0o755)
-    if user:
-        shutil.chown(place, user)
-    node = Node(place / "node", where, user)
-    node.create()
-    node.start()
-    try:
+    with open_node() as node:
+        node.start()
         node.fetch("CREATE DATABASE old")
         address = node.url.removesuffix(f"/{USER}")
 
@@ -280,8 +256,6 @@ def open_databases(engine: str, folder: Path) -> Generator[tuple[str, Callable[[
             return f"{address}/new"
 
         yield f"{address}/old", copy_database
-    finally:
-        node.stop()
 
 
 def read_values(url: str, tokens: Sequence[str]) -> tuple[Mapping[str, Any], Values]:
@@ -337,7 +311,7 @@ def compare(old: Path, new: Path, engine: str, count: int, seed: str) -> tuple[i
             with first, second:
                 asks = make_requests(*read_values(first.url, tokens), count, seed)
                 read_values(second.url, tokens)
-                with closing(Connection(OLD_HOST, port)) as one, closing(Connection(NEW_HOST, port)) as two:
+                with closing(Connection(first.url)) as one, closing(Connection(second.url)) as two:
                     found, statuses = compare_answers((Side(one), Side(two)), asks)
             found += compare_logs(first.log, second.log)
         _report(engine, statuses)

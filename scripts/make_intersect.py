@@ -9,20 +9,19 @@ import argparse
 import hashlib
 import json
 import random
+import re
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import apsw
 
-ERAS = ("0.6", "0.6.2", "0.7.0", "0.7.1", "0.8")
 ZERO = uuid.UUID(int=0)
 INVENTORY, BANK, SPELLS = 35, 100, 35
-NO_BUFFS = [0, 0, 0, 0, 0]
-SOME = 10_000
-Row = Sequence[Any]
+Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -46,45 +45,44 @@ class Era:
     def guid_type(self) -> str:
         return "TEXT" if self.text_guids else "BLOB"
 
-    def guid(self, value: uuid.UUID | None) -> str | bytes | None:
-        if value is None:
-            return None
+    def guid(self, value: uuid.UUID) -> str | bytes:
         return str(value).upper() if self.text_guids else value.bytes_le
 
-    def buffs(self, values: Sequence[int]) -> str:
-        return compact(list(values)) if self.stats == "StatBuffs" else compact({"StatModifiers": list(values)})
+    def spell(self, row: Row) -> Row:
+        """Write the guids of a row as this era stores them."""
+        return tuple(self.guid(each) if isinstance(each, uuid.UUID) else each for each in row)
+
+    def declare(self, columns: str) -> str:
+        """Declare the columns of a table in SQLite's syntax: KEY stands for the primary key, GUID for the type."""
+        return re.sub("^KEY", "Id GUID NOT NULL PRIMARY KEY", columns).replace("GUID", self.guid_type)
+
+    def buffs(self, *values: int) -> str:
+        return compact(values if self.stats == "StatBuffs" else {"StatModifiers": values})
 
 
-BY_NAME = {
-    "0.6": Era(
-        "0.6",
-        owner="Character",
-        account="AccountId",
-        stats="StatBuffs",
-        dated=False,
-        typed="",
-        stacks=False,
-        guilds=False,
-        guild_variables=False,
-        migration="20190306223934_RefreshTokensAddTicketId",
-    ),
-    "0.6.2": Era(
-        "0.6.2",
-        stats="StatBuffs",
-        dated=False,
-        stacks=False,
-        guilds=False,
-        guild_variables=False,
-        migration="20190611170819_CombiningSwitchesVariables",
-    ),
-    "0.7.0": Era("0.7.0", stats="StatBuffs", guild_variables=False, migration="20210510223205_PlayTimeAsUnsigned"),
-    "0.7.1": Era("0.7.1"),
-    "0.8": Era("0.8", text_guids=True, typed="DataType", migration="20230930000000_Net7Upgrade"),
-}
+_0_7_0 = Era("0.7.0", stats="StatBuffs", guild_variables=False, migration="20210510223205_PlayTimeAsUnsigned")
+_0_6_2 = replace(
+    _0_7_0, name="0.6.2", dated=False, stacks=False, guilds=False, migration="20190611170819_CombiningSwitchesVariables"
+)
+_0_6 = replace(
+    _0_6_2,
+    name="0.6",
+    owner="Character",
+    account="AccountId",
+    typed="",
+    migration="20190306223934_RefreshTokensAddTicketId",
+)
+_0_8 = Era("0.8", text_guids=True, typed="DataType", migration="20230930000000_Net7Upgrade")
+BY_NAME = {each.name: each for each in (_0_6, _0_6_2, _0_7_0, Era("0.7.1"), _0_8)}
+ERAS = tuple(BY_NAME)
 
 
 def compact(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
+
+
+def variable(kind: int, value: object) -> str:
+    return compact({"Type": kind, "Value": value})
 
 
 def guid(kind: str, number: int) -> uuid.UUID:
@@ -105,33 +103,32 @@ def hash_password(plain: str, salt: str) -> str:
 
 def player_tables(era: Era) -> dict[str, str]:
     """Return the tables of the player database with their columns, in SQLite's syntax."""
-    g, owner = era.guid_type, f"{era.owner}Id"
-    key = f"Id {g} NOT NULL PRIMARY KEY"
-    slot = f"Slot INTEGER NOT NULL, BagId {g}, ItemId {g} NOT NULL, Quantity INTEGER NOT NULL, {era.stats} TEXT"
+    owner, prefix = f"{era.owner}Id GUID NOT NULL", era.owner
+    slot = f"Slot INTEGER NOT NULL, BagId GUID, ItemId GUID NOT NULL, Quantity INTEGER NOT NULL, {era.stats} TEXT"
     dated = ", CreationDate TEXT, PlayTimeSeconds INTEGER NOT NULL DEFAULT 0" if era.dated else ""
     registered = ", RegistrationDate TEXT, LastIp TEXT, PlayTimeSeconds INTEGER" if era.dated else ""
-    prefix = era.owner
+    ends = "KEY, PlayerId GUID NOT NULL, Ip TEXT, StartTime TEXT, EndTime TEXT, Reason TEXT"
+    value = "Value TEXT" if era.typed else "Value INTEGER NOT NULL"
     tables = {
-        "Users": f"{key}, Name TEXT, Email TEXT, Salt TEXT, Password TEXT, Power TEXT, PasswordResetCode TEXT"
-        f"{registered}",
-        f"{prefix}s": f"{key}, {era.account} {g} NOT NULL, Name TEXT, MapId {g}, X INTEGER, Y INTEGER, Z INTEGER, "
-        f"Dir INTEGER, Sprite TEXT, Face TEXT, Level INTEGER, Exp INTEGER, ClassId {g}, Gender INTEGER, StatPoints "
+        "Users": "KEY, Name TEXT, Email TEXT, Salt TEXT, Password TEXT, Power TEXT, PasswordResetCode TEXT"
+        + registered,
+        f"{prefix}s": f"KEY, {era.account} GUID NOT NULL, Name TEXT, MapId GUID, X INTEGER, Y INTEGER, Z INTEGER, "
+        "Dir INTEGER, Sprite TEXT, Face TEXT, Level INTEGER, Exp INTEGER, ClassId GUID, Gender INTEGER, StatPoints "
         f"INTEGER, Vitals TEXT, BaseStats TEXT, StatPointAllocations TEXT, Equipment TEXT, LastOnline TEXT{dated}",
-        f"{prefix}_Items": f"{key}, {owner} {g} NOT NULL, {slot}",
-        f"{prefix}_Bank": f"{key}, {owner} {g} NOT NULL, {slot}",
-        "Bags": f"{key}, SlotCount INTEGER NOT NULL",
-        "Bag_Items": f"{key}, ParentBagId {g} NOT NULL, {slot}",
-        f"{prefix}_Spells": f"{key}, {owner} {g} NOT NULL, Slot INTEGER NOT NULL, SpellId {g} NOT NULL",
-        f"{prefix}_Variables": f"{key}, {owner} {g} NOT NULL, VariableId {g} NOT NULL, Value TEXT",
-        f"{prefix}_Hotbar": f"{key}, {owner} {g} NOT NULL, Slot INTEGER NOT NULL",
-        "Bans": f"{key}, PlayerId {g} NOT NULL, Ip TEXT, StartTime TEXT, EndTime TEXT, Reason TEXT, Banner TEXT",
-        "Mutes": f"{key}, PlayerId {g} NOT NULL, Ip TEXT, StartTime TEXT, EndTime TEXT, Reason TEXT, Muter TEXT",
-        "RefreshTokens": key,
+        f"{prefix}_Items": f"KEY, {owner}, {slot}",
+        f"{prefix}_Bank": f"KEY, {owner}, {slot}",
+        "Bags": "KEY, SlotCount INTEGER NOT NULL",
+        "Bag_Items": f"KEY, ParentBagId GUID NOT NULL, {slot}",
+        f"{prefix}_Spells": f"KEY, {owner}, Slot INTEGER NOT NULL, SpellId GUID NOT NULL",
+        f"{prefix}_Variables": f"KEY, {owner}, VariableId GUID NOT NULL, {value}",
+        f"{prefix}_Hotbar": f"KEY, {owner}, Slot INTEGER NOT NULL",
+        "Bans": f"{ends}, Banner TEXT",
+        "Mutes": f"{ends}, Muter TEXT",
+        "RefreshTokens": "KEY",
     }
     if not era.typed:
-        tables[f"{prefix}_Switches"] = f"{key}, {owner} {g} NOT NULL, SwitchId {g} NOT NULL, Value INTEGER NOT NULL"
-        tables[f"{prefix}_Variables"] = f"{key}, {owner} {g} NOT NULL, VariableId {g} NOT NULL, Value INTEGER NOT NULL"
-    return tables
+        tables[f"{prefix}_Switches"] = f"KEY, {owner}, SwitchId GUID NOT NULL, Value INTEGER NOT NULL"
+    return {name: era.declare(columns) for name, columns in tables.items()}
 
 
 def player_indexes(era: Era) -> list[tuple[str, str]]:
@@ -142,22 +139,21 @@ def player_indexes(era: Era) -> list[tuple[str, str]]:
 
 
 def game_tables(era: Era) -> dict[str, str]:
-    key = f"Id {era.guid_type} NOT NULL PRIMARY KEY"
     stacks = ", MaxInventoryStack INTEGER, MaxBankStack INTEGER" if era.stacks else ""
     tables = {
-        "Items": f"{key}, Name TEXT, Icon TEXT, ItemType INTEGER, Stackable INTEGER, SlotCount INTEGER, Bound INTEGER, "
+        "Items": "KEY, Name TEXT, Icon TEXT, ItemType INTEGER, Stackable INTEGER, SlotCount INTEGER, Bound INTEGER, "
         f"VitalsGiven TEXT, PercentageVitalsGiven TEXT{stacks}",
-        "Spells": f"{key}, Name TEXT",
-        "PlayerVariables": f"{key}, Name TEXT{f', {era.typed} INTEGER' if era.typed else ''}",
-        "ServerVariables": f"{key}, Name TEXT",
-        "Classes": f"{key}, Name TEXT, BaseVitals TEXT, VitalIncreases TEXT, IncreasePercentage INTEGER, BaseExp "
+        "Spells": "KEY, Name TEXT",
+        "PlayerVariables": f"KEY, Name TEXT{f', {era.typed} INTEGER' if era.typed else ''}",
+        "ServerVariables": "KEY, Name TEXT",
+        "Classes": "KEY, Name TEXT, BaseVitals TEXT, VitalIncreases TEXT, IncreasePercentage INTEGER, BaseExp "
         "INTEGER, ExpIncrease INTEGER, ExperienceOverrides TEXT",
-        "Maps": f"{key}, Name TEXT, Revision INTEGER",
-        "Npcs": f"{key}, Name TEXT",
+        "Maps": "KEY, Name TEXT, Revision INTEGER",
+        "Npcs": "KEY, Name TEXT",
     }
     if not era.typed:
-        tables["PlayerSwitches"] = f"{key}, Name TEXT"
-    return tables
+        tables["PlayerSwitches"] = "KEY, Name TEXT"
+    return {name: era.declare(columns) for name, columns in tables.items()}
 
 
 # --- rows of the tables --------------------------------------------------------------------------------------------
@@ -175,7 +171,7 @@ def game_rows(era: Era) -> dict[str, list[Row]]:
     caps = (1000, 1000) if era.stacks else ()
 
     def item(own: uuid.UUID, name: str, kind: int, stackable: int, slots: int, given: str, percent: str) -> Row:
-        return (era.guid(own), name, f"{name.lower()}.png", kind, stackable, slots, 0, given, percent, *caps)
+        return (own, name, f"{name.lower()}.png", kind, stackable, slots, 0, given, percent, *caps)
 
     variables = [(KILLS, "Kills", 2), (TITLE, "Title", 3), (DONE, "Tutorial done", 1), (RATIO, "Luck", 4)]
     rows: dict[str, list[Row]] = {
@@ -186,127 +182,96 @@ def game_rows(era: Era) -> dict[str, list[Row]]:
             item(SACK, "Sack", 6, 1, 8, "[0,0]", "[0,0]"),
             item(HERB, "Herb", 2, 1, 0, "[0,0]", "[0,0]"),
         ],
-        "Spells": [(era.guid(STRIKE), "Strike"), (era.guid(HEAL), "Heal")],
+        "Spells": [(STRIKE, "Strike"), (HEAL, "Heal")],
         "Classes": [
-            (era.guid(WARRIOR), "Warrior", "[100,20]", "[10,2]", 0, 100, 50, '{"3":777}'),
-            (era.guid(MAGE), "Mage", "[50,80]", "[5,10]", 1, 100, 25, None),
+            (WARRIOR, "Warrior", "[100,20]", "[10,2]", 0, 100, 50, '{"3":777}'),
+            (MAGE, "Mage", "[50,80]", "[5,10]", 1, 100, 25, None),
         ],
-        "Maps": [(era.guid(MEADOW), "Meadow", 3)],
-        "ServerVariables": [(era.guid(guid("server variable", 0)), "Rate")],
-        "Npcs": [(era.guid(guid("npc", number)), f"Rat {number}") for number in range(3)],
+        "Maps": [(MEADOW, "Meadow", 3)],
+        "ServerVariables": [(guid("server variable", 0), "Rate")],
+        "Npcs": [(guid("npc", number), f"Rat {number}") for number in range(3)],
     }
     if era.typed:
-        rows["PlayerVariables"] = [(era.guid(own), name, kind) for own, name, kind in variables]
-    else:
-        rows["PlayerVariables"] = [(era.guid(KILLS), "Kills")]
-        rows["PlayerSwitches"] = [(era.guid(DONE), "Tutorial done")]
-    return rows
+        return rows | {"PlayerVariables": variables}
+    return rows | {"PlayerVariables": [(KILLS, "Kills")], "PlayerSwitches": [(DONE, "Tutorial done")]}
 
 
 def accounts(era: Era, count: int) -> Iterator[Row]:
     for number in range(count):
         salt = hashlib.sha256(f"salt {number}".encode()).hexdigest().upper()
         power = compact(POWER if number else ADMIN)
-        plain = (era.guid(guid("user", number)), f"Hero{number}", f"hero{number}@example.test", salt)
+        plain = (guid("user", number), f"Hero{number}", f"hero{number}@example.test", salt)
         dated = (f"2021-03-{number % 28 + 1:02} 10:20:30.1234567", "127.0.0.1", 60) if era.dated else ()
         yield (*plain, hash_password(password(number), salt), power, None, *dated)
 
 
 def characters(era: Era, count: int) -> Iterator[Row]:
     for number in range(count):
-        kind = (WARRIOR, MAGE)[number % 2]
         looks = (number % 50, number % 40, 0, number % 4, f"hero{number % 7}.png", "")
-        state = (1 + number % 60, number * 7, era.guid(kind), number % 2, number % 5)
+        state = (1 + number % 60, number * 7, (WARRIOR, MAGE)[number % 2], number % 2, number % 5)
         lists = (f"[{50 + number % 50},{20 + number % 10}]", "[10,11,12,13,14]", "[1,2,3,4,5]", "[-1,-1,0,-1,-1]")
         dated = (f"2021-04-{number % 28 + 1:02} 08:00:00", 3600 + number) if era.dated else ()
-        owner = (era.guid(guid("player", number)), era.guid(guid("user", number)), f"Knight{number}")
-        yield (*owner, era.guid(MEADOW), *looks, *state, *lists, f"2022-05-{number % 28 + 1:02} 21:00:00", *dated)
+        owner = (guid("player", number), guid("user", number), f"Knight{number}")
+        yield (*owner, MEADOW, *looks, *state, *lists, f"2022-05-{number % 28 + 1:02} 21:00:00", *dated)
 
 
 def slots(era: Era, kind: str, players: range, size: int, filled: int) -> Iterator[Row]:
     """Yield all item slots of a player as rows: the first ones are filled, the first inventory item is a sword."""
-    usual, sword = era.buffs(NO_BUFFS), era.buffs([3, 0, -1, 0, 0])
-    coin, blade, herb, nothing = (era.guid(each) for each in (COIN, SWORD, HERB, ZERO))
+    usual, sword = era.buffs(0, 0, 0, 0, 0), era.buffs(3, 0, -1, 0, 0)
     for number in players:
-        owner = era.guid(guid("player", number))
+        owner = guid("player", number)
         dice = random.Random(f"{kind} {number}")
         for slot in range(size):
-            own = era.guid(uuid.UUID(int=dice.getrandbits(128)))
+            own = uuid.UUID(int=dice.getrandbits(128))
             if slot >= filled:
-                yield own, owner, slot, None, nothing, 0, usual
+                yield own, owner, slot, None, ZERO, 0, usual
             elif slot == 0:
-                yield own, owner, slot, None, blade, 1, sword
+                yield own, owner, slot, None, SWORD, 1, sword
             else:
-                yield own, owner, slot, None, (coin, herb)[slot % 2], 1 + (number + slot) % 1000, usual
+                yield own, owner, slot, None, (COIN, HERB)[slot % 2], 1 + (number + slot) % 1000, usual
 
 
-def spells(era: Era, players: range) -> Iterator[Row]:
+def spells(players: range) -> Iterator[Row]:
     for number in players:
-        for slot in range(3):
-            spell = (STRIKE, HEAL, ZERO)[slot]
-            yield (
-                era.guid(guid("known spell", number * 3 + slot)),
-                era.guid(guid("player", number)),
-                slot,
-                era.guid(spell),
-            )
+        for slot, spell in enumerate((STRIKE, HEAL, ZERO)):
+            yield guid("known spell", number * 3 + slot), guid("player", number), slot, spell
 
 
 def variables(era: Era, players: range) -> Iterator[Row]:
     for number in players:
-        own, owner = era.guid(guid("kills", number)), era.guid(guid("player", number))
-        yield own, owner, era.guid(KILLS), compact({"Type": 2, "Value": number * 3}) if era.typed else number * 3
+        own, owner = guid("kills", number), guid("player", number)
+        yield own, owner, KILLS, variable(2, number * 3) if era.typed else number * 3
         if era.typed:
-            yield era.guid(guid("done", number)), owner, era.guid(DONE), compact({"Type": 1, "Value": number % 2 == 0})
+            yield guid("done", number), owner, DONE, variable(1, value=number % 2 == 0)
 
 
-def switches(era: Era, players: range) -> Iterator[Row]:
+def switches(players: range) -> Iterator[Row]:
     for number in players:
-        yield era.guid(guid("done", number)), era.guid(guid("player", number)), era.guid(DONE), int(number % 2 == 0)
+        yield guid("done", number), guid("player", number), DONE, int(number % 2 == 0)
 
 
-# --- writing the database files ------------------------------------------------------------------------------------
-
-Execute = Callable[[str, Sequence[Row]], object]
-
-
-def fill(db: apsw.Connection, table: str, rows: Iterator[Row] | Sequence[Row]) -> None:
-    for row in rows:
-        db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - names from here
-
-
-def fill_quickly(db: apsw.Connection, table: str, width: int, rows: Iterator[Row]) -> None:
-    db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * width)})", rows)  # noqa: S608 - names from here
-
-
-def bags(era: Era, players: range) -> Mapping[str, list[Row]]:
+def bags(era: Era, players: range) -> dict[str, list[Row]]:
     """Give every fourth player a bag in the bank that contains another bag."""
-    rows: dict[str, list[Row]] = {"Bags": [], "Bag_Items": [], "bank": []}
-    usual = era.buffs(NO_BUFFS)
-    for number in players:
-        if number % 4:
-            continue
+    rows: dict[str, list[Row]] = {"Bags": [], "Bag_Items": [], f"{era.owner}_Bank": []}
+    usual = era.buffs(0, 0, 0, 0, 0)
+    for number in players[::4]:
         outer, inner = guid("bag", 2 * number), guid("bag", 2 * number + 1)
-        rows["Bags"] += [(era.guid(outer), 8), (era.guid(inner), 8)]
+        rows["Bags"] += [(outer, 8), (inner, 8)]
         held = [
-            (outer, 0, HERB, 5, None),
-            (outer, 3, SACK, 1, inner),
-            (inner, 7, COIN, 9, None),
-            (inner, 1, ZERO, 0, None),
+            (outer, 0, None, HERB, 5),
+            (outer, 3, inner, SACK, 1),
+            (inner, 7, None, COIN, 9),
+            (inner, 1, None, ZERO, 0),
         ]
-        for place, (bag, slot, item, quantity, contents) in enumerate(held):
-            own = era.guid(guid("bag slot", 4 * number + place))
-            things = (slot, era.guid(contents), era.guid(item), quantity, usual)
-            rows["Bag_Items"].append((own, era.guid(bag), *things))
-        owner = era.guid(guid("player", number))
-        rows["bank"].append((era.guid(guid("sack", number)), owner, 99, era.guid(outer), era.guid(SACK), 1, usual))
+        rows["Bag_Items"] += [(guid("bag slot", 4 * number + at), *slot, usual) for at, slot in enumerate(held)]
+        rows[f"{era.owner}_Bank"] += [(guid("sack", number), guid("player", number), 99, outer, SACK, 1, usual)]
     return rows
 
 
-def moderation(era: Era) -> Mapping[str, list[Row]]:
+def moderation() -> dict[str, list[Row]]:
     def row(kind: str, number: int, ends: str) -> Row:
-        who, when = era.guid(guid("user", number)), "2024-01-02 03:04:05"
-        return (era.guid(guid(kind, number)), who, "10.0.0.1", when, ends, f"{kind} for a reason", "Hero0")
+        when = "2024-01-02 03:04:05"
+        return (guid(kind, number), guid("user", number), "10.0.0.1", when, ends, f"{kind} for a reason", "Hero0")
 
     return {
         "Bans": [row("ban", 1, "9999-12-31 23:59:59.9999999"), row("ban", 2, "2024-02-01 00:00:00")],
@@ -314,47 +279,72 @@ def moderation(era: Era) -> Mapping[str, list[Row]]:
     }
 
 
-def create(path: Path, tables: Mapping[str, str], era: Era) -> apsw.Connection:
-    db = apsw.Connection(str(path))
-    db.pragma("synchronous", "OFF")
-    db.pragma("journal_mode", "OFF")
-    db.execute("BEGIN")
-    db.execute("CREATE TABLE __EFMigrationsHistory (MigrationId TEXT PRIMARY KEY, ProductVersion TEXT)")
-    db.execute("INSERT INTO __EFMigrationsHistory VALUES (?, '2.1')", (era.migration,))
-    for name, columns in tables.items():
-        db.execute(f"CREATE TABLE {name} ({columns})")
-    return db
+# --- writing the database files ------------------------------------------------------------------------------------
+
+
+class File:
+    """A database file of an era that is written, in one transaction if it is new."""
+
+    def __init__(self, path: Path, era: Era) -> None:
+        self.era = era
+        self.db = apsw.Connection(str(path))
+        self.db.pragma("synchronous", "OFF")
+        self.db.pragma("journal_mode", "OFF")
+        self.db.execute("BEGIN")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if not error:
+            self.db.execute("COMMIT")
+        self.db.close()
+
+    def create(self, tables: Mapping[str, str]) -> None:
+        self.add(
+            "__EFMigrationsHistory", "MigrationId TEXT PRIMARY KEY, ProductVersion TEXT", [(self.era.migration, "2.1")]
+        )
+        for name, columns in tables.items():
+            self.add(name, columns)
+
+    def add(self, table: str, columns: str, rows: Iterable[Row] = ()) -> None:
+        """Create a table with rows."""
+        self.db.execute(f"CREATE TABLE {table} ({self.era.declare(columns)})")
+        self.fill(table, rows)
+
+    def fill(self, table: str, rows: Iterable[Row]) -> None:
+        for row in map(self.era.spell, rows):
+            self.db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - names from here
+
+    def update(self, table: str, own: uuid.UUID, **values: object) -> None:
+        """Change columns of one row."""
+        changes = ", ".join(f"{name} = ?" for name in values)
+        self.db.execute(f"UPDATE {table} SET {changes} WHERE Id = ?", self.era.spell((*values.values(), own)))  # noqa: S608 - names from here
 
 
 def make(folder: Path, era_name: str, players: int, filled: int = 3, size: int = INVENTORY) -> tuple[Path, Path]:
     """Write playerdata.db and gamedata.db with `players` accounts, each with a player with `filled` of `size` slots."""
     era, everybody = BY_NAME[era_name], range(players)
-    game = create(folder / "gamedata.db", game_tables(era), era)
-    for table, rows in game_rows(era).items():
-        fill(game, table, rows)
-    game.execute("COMMIT")
-    game.close()
-    db = create(folder / "playerdata.db", player_tables(era), era)
-    fill(db, "Users", accounts(era, players))
-    fill(db, f"{era.owner}s", characters(era, players))
-    for kind in ("Items", "Bank"):
-        taken = filled if kind == "Items" else min(filled, 2)
-        rows = slots(era, kind, everybody, size if kind == "Items" else taken, taken)
-        fill_quickly(db, f"{era.owner}_{kind}", 7, rows)
-    held = bags(era, everybody)
-    fill(db, "Bags", held["Bags"])
-    fill(db, "Bag_Items", held["Bag_Items"])
-    fill(db, f"{era.owner}_Bank", held["bank"])
-    fill(db, f"{era.owner}_Spells", spells(era, everybody))
-    fill(db, f"{era.owner}_Variables", variables(era, everybody))
-    if not era.typed:
-        fill(db, f"{era.owner}_Switches", switches(era, everybody))
-    for table, rows in moderation(era).items():
-        fill(db, table, rows[: max(0, players - 1)])
-    for table, column in player_indexes(era):
-        db.execute(f"CREATE INDEX IX_{table}_{column} ON {table} ({column})")
-    db.execute("COMMIT")
-    db.close()
+    with File(folder / "gamedata.db", era) as game:
+        game.create(game_tables(era))
+        for table, rows in game_rows(era).items():
+            game.fill(table, rows)
+    with File(folder / "playerdata.db", era) as file:
+        file.create(player_tables(era))
+        file.fill("Users", accounts(era, players))
+        file.fill(f"{era.owner}s", characters(era, players))
+        file.fill(f"{era.owner}_Items", slots(era, "Items", everybody, size, filled))
+        file.fill(f"{era.owner}_Bank", slots(era, "Bank", everybody, min(filled, 2), min(filled, 2)))
+        for table, rows in bags(era, everybody).items():
+            file.fill(table, rows)
+        file.fill(f"{era.owner}_Spells", spells(everybody))
+        file.fill(f"{era.owner}_Variables", variables(era, everybody))
+        if not era.typed:
+            file.fill(f"{era.owner}_Switches", switches(everybody))
+        for table, rows in moderation().items():
+            file.fill(table, rows[: max(0, players - 1)])
+        for table, column in player_indexes(era):
+            file.db.execute(f"CREATE INDEX IX_{table}_{column} ON {table} ({column})")
     return folder / "playerdata.db", folder / "gamedata.db"
 
 

@@ -8,7 +8,8 @@ import subprocess
 import tempfile
 import time
 import warnings
-from contextlib import ExitStack, suppress
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -104,15 +105,7 @@ class Node:
             os.kill(row[0], signal.SIGSTOP)
 
     def fetch(self, query: str) -> list[Any]:
-        async def fetch() -> list[Any]:
-            driver: Any = asyncpg
-            db = await driver.connect(self.url, timeout=START_SECONDS)
-            try:
-                return await db.fetch(query)
-            finally:
-                await db.close()
-
-        return asyncio.run(fetch())
+        return fetch(self.url, query)
 
     def _wait(self, query: str, failure: str) -> None:
         deadline = time.monotonic() + START_SECONDS
@@ -133,6 +126,22 @@ class Node:
         )
         if done.returncode:
             raise RuntimeError(f"{program} failed: {done.stderr}")
+
+
+@contextmanager
+def open_node(folder: Path | None = None) -> Generator[Node]:
+    """Create a PostgreSQL server, which is not started, in this folder or in a temporary one; kill it at the end."""
+    where, user = programs()
+    with tempfile.TemporaryDirectory(prefix="gk-node-", ignore_cleanup_errors=True) as temporary:
+        place = folder or Path(temporary)
+        if user:
+            shutil.chown(place, user)
+        node = Node(place / "node", where, user)
+        node.create()
+        try:
+            yield node
+        finally:
+            node.kill()
 
 
 class Pair:
@@ -189,6 +198,20 @@ class Pair:
     def _promote(self) -> None:
         self.standby.promote()
         self.primary, self.standby = self.standby, self.primary
+
+
+def fetch(url: str, query: str, *values: object) -> list[Any]:
+    """Run a statement on PostgreSQL, and return its rows."""
+
+    async def connect_and_fetch() -> list[Any]:
+        driver: Any = asyncpg
+        db = await driver.connect(url, timeout=START_SECONDS)
+        try:
+            return await db.fetch(query, *values)
+        finally:
+            await db.close()
+
+    return asyncio.run(connect_and_fetch())
 
 
 def tail(file: Path) -> str:

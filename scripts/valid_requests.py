@@ -131,7 +131,7 @@ class ValidRequests:
         return Ask(operation.name, "", operation.method, target, tuple(headers), body)
 
     def _fill_path(self, operation: Described, value: Callable[[str], str]) -> str:
-        return re.sub(r"\{(\w+)\}", lambda found: value(found[1]), operation.path)
+        return re.sub(r"\{(\w+)\}", lambda found: quote(value(found[1]), safe="~%"), operation.path)
 
     def _path_value(self, operation: Described) -> Callable[[str], str]:
         shown = {each["name"]: each for each in operation.parameters if each["in"] == "path"}

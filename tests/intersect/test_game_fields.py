@@ -3,11 +3,9 @@
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
 import game_columns
@@ -18,7 +16,7 @@ from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.intersect.catalogue import EQUIPMENT
 from intersect_files import IntersectFiles, by_day, find_unaccounted, run
-from make_intersect import Era, compact
+from make_intersect import Era, File, compact
 from world import World
 
 TYPES = {
@@ -157,14 +155,14 @@ def test_answers_have_each_column_with_the_engines_name_type_and_value(
     era, schema = make_intersect.BY_NAME[era_name], game_columns.read_schema(era_name)
     players, game = make_intersect.make(tmp_path, era_name, 1)
     expected: dict[str, dict[str, str]] = {kind: {} for kind in TYPES.values()}
-    with closing(apsw.Connection(str(game))) as db, db:
+    with File(game, era) as file:
         for table, columns in schema.items():
-            db.execute(f"DROP TABLE IF EXISTS {table}")
+            file.db.execute(f"DROP TABLE IF EXISTS {table}")
             declared = [f"{each.name} {SQL_TYPES.get(each.type, 'TEXT')}" for each in columns]
             named = [] if table == "Time" else ["Name TEXT"]
-            db.execute(f"CREATE TABLE {table} (Id {era.guid_type}, {', '.join([*named, *declared])})")
+            file.add(table, f"Id GUID, {', '.join([*named, *declared])}")
             for row, answer in make_rows(era, table, columns):
-                make_intersect.fill(db, table, [row])
+                file.fill(table, [row])
                 complete_answer(table, answer)
                 expected[TYPES[table]][answer["Id"]] = _write(answer)
     made = IntersectFiles(players, game, tmp_path / "report.jsonl")

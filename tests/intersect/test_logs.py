@@ -62,7 +62,8 @@ def test_no_trade_is_lost_between_batches(
 ) -> None:
     monkeypatch.setattr(import_run, "BATCH_SIZE", 4)
     made = whole_files("0.8")
-    rows = [row for number in range(3, 9) for row in intersect_logs.trade(make_intersect.BY_NAME["0.8"], number)]
+    era = make_intersect.BY_NAME["0.8"]
+    rows = [era.spell(row) for number in range(3, 9) for row in intersect_logs.trade(era, number)]
     assert made.logs
     change(made.logs, *(f"INSERT INTO TradeHistory VALUES {row!r}" for row in rows))  # noqa: S608 - from here
     told = run(command, made)
