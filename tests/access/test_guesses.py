@@ -8,7 +8,7 @@ import people
 from gamekeeper.game.access import guess_limits
 from guessing import PROVING, TOKEN, USERS, WRONG, earlier, guess, limited, shut, validate
 from loops import over
-from proof import at_once, refused, rows
+from proof import refused, rows
 from tidying import tidy
 from world import SENT, World
 
@@ -267,6 +267,6 @@ def test_thirty_parallel_guesses_over_two_instances_check_ten(
         for number, world in enumerate((first, second) * 15)
         for name in [f"Name{number}"]
     ]
-    answers = at_once(first, calls)
+    answers = first.at_once(calls)
     assert sorted(answer.status for answer in answers) == [400] * 10 + [429] * 20
     assert len(hashed) == 10

@@ -12,7 +12,7 @@ from gamekeeper.game.access import tokens
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.request import Origin
 from loops import over
-from proof import at_once, refused, spelt
+from proof import refused, spelt
 from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
 from world import SENT, Answer, World
 
@@ -129,7 +129,7 @@ def test_of_two_mutual_revocations_one_is_refused(make_world: Callable[..., Worl
                 empower(each, name, "users_query", "users_manage")
         shops = one.send("POST", f"{users}/Shop/powers", body=body, by="Clerk")
         clerks = two.send("POST", f"{users}/Clerk/powers", body=body, by="Shop")
-        assert sorted(each.status for each in at_once(one, [shops, clerks])) == [200, 403]
+        assert sorted(each.status for each in one.at_once([shops, clerks])) == [200, 403]
 
 
 def takes_by_api(world: World) -> None:

@@ -8,7 +8,6 @@ import pytest
 import people
 from gamekeeper.game.access import roles
 from gamekeeper.game.access.passwords import hash_for_wire
-from gamekeeper.game.core.writes import Intent
 from gamekeeper.ground.instants import HOUR_MS, MINUTE_MS
 from keepers import ACT, SIGN_IN, SIGN_OUT, SOMEBODY, Keeper, MakeWorld, get_callers, is_sent_to_sign_in, open_session
 from loops import over
@@ -217,8 +216,7 @@ def test_sign_out_everywhere_ends_the_chosen_tokens(world: World, root: Keeper, 
 def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:
     shop = open_session(world, "Shop")
     assert "Accounts" not in list_titles(shop)
-    granting = partial(roles.set_powers, key="Shop", powers=people.ACCOUNTS["Clerk"])
-    world.run(world.keeper.changes.apply(Intent(request_id="test"), granting, lambda _: b""))
+    world.apply(partial(roles.set_powers, key="Shop", powers=people.ACCOUNTS["Clerk"]))
     drop_cached_tokens(world)
     assert "Accounts" in list_titles(shop)
     number = world.ledger()[-1].seq

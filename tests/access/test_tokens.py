@@ -17,7 +17,7 @@ from gamekeeper.http.server import caller
 from gamekeeper.store.access import tokens as stored
 from gamekeeper.store.engine.interface import Store
 from keepers import get_callers
-from proof import at_once, refused
+from proof import refused
 from token_pairs import (
     BY_PASSWORD,
     DAY,
@@ -138,7 +138,7 @@ def test_reuse_after_the_grace_period_revokes_the_family(world: World) -> None:
 def test_concurrent_refreshes_with_one_token_both_get_a_pair(make_world: Callable[..., World]) -> None:
     first, second = make_world(), make_world()
     body = {"grant_type": "refresh_token", "refresh_token": log_in(first).json["refresh_token"]}
-    answers = at_once(first, [world.send("POST", TOKEN, body=body, by=None) for world in (first, second) * 2])
+    answers = first.at_once([world.send("POST", TOKEN, body=body, by=None) for world in (first, second) * 2])
     assert [answer.status for answer in answers] == [200] * 4
     assert len({answer.json["access_token"] for answer in answers}) == 4
 

@@ -11,7 +11,7 @@ import people
 from expectations import everything
 from gamekeeper.game.access.passwords import hash_for_wire
 from loops import collecting
-from proof import at_once, reset_code, rows
+from proof import reset_code, rows
 from token_pairs import log_in
 from world import SENT, World
 
@@ -106,7 +106,7 @@ def try_apply_and_repeat(worlds: tuple[World, World], write: Write, key: str) ->
     assert everything(world, without="known_callers") == before
 
     calls = [each.send(write.method, f"{path}?dryRun=false", body=body, headers=headers) for each in worlds * 4]
-    answers = at_once(world, calls)
+    answers = world.at_once(calls)
     assert {(answer.status, answer.raw) for answer in (*answers, *tried)} == {(200, answers[0].raw)}
     assert sum("idempotent-replay" in answer.headers for answer in answers) == 7
     assert len(rows(world, "mails")) == len(mails) + (write.kind == "reset_requested")

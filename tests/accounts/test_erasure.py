@@ -225,10 +225,8 @@ def test_concurrent_erasures_erase_once(make_world: Callable[..., World]) -> Non
     one, two = make_world(), make_world()
     live(one)
 
-    async def together() -> list[Any]:
-        return await asyncio.gather(*(each.send("DELETE", QUILLON) for each in (one, two, one)))
-
-    assert sorted(answer.status for answer in one.run(together())) == [200, 404, 404]
+    answers = one.at_once(each.send("DELETE", QUILLON) for each in (one, two, one))
+    assert sorted(answer.status for answer in answers) == [200, 404, 404]
     assert [row.kind for row in one.ledger()].count("user_deleted") == 1
     assert errors(one) == []
 
@@ -238,15 +236,12 @@ def test_concurrent_erasures_erase_once(make_world: Callable[..., World]) -> Non
 def test_write_during_an_erasure_comes_first_or_is_404(make_world: Callable[..., World], written: str) -> None:
     one, two = make_world(), make_world()
     user_id = live(one)
-    give = two.send("POST", f"/api/v1/players/{WREN}/items/give", body={"itemid": COIN.id, "quantity": 1})
-    born = two.send("PUT", f"{LINK}/players/{people.guid(0x710)}", body={"Name": "Late", "UserId": user_id})
-
-    async def together() -> tuple[Any, Any]:
-        writing = give if written == "give" else born
-        (born if written == "give" else give).close()
-        return await asyncio.gather(one.send("DELETE", QUILLON), writing)
-
-    erased, other = one.run(together())
+    if written == "give":
+        writing = two.send("POST", f"/api/v1/players/{WREN}/items/give", body={"itemid": COIN.id, "quantity": 1})
+    else:
+        late = {"Name": "Late", "UserId": user_id}
+        writing = two.send("PUT", f"{LINK}/players/{people.guid(0x710)}", body=late)
+    erased, other = one.at_once([one.send("DELETE", QUILLON), writing])
     assert erased.status == 200
     assert other.status in {200, 404}
     assert one.sql("SELECT id FROM players WHERE user_id = $1", user_id) == []

@@ -1,6 +1,5 @@
 """Invitations: who may invite, the mail, and what accepting gives, once."""
 
-import asyncio
 import re
 from functools import partial
 
@@ -86,10 +85,8 @@ def test_invitations_are_accepted_once_on_two_instances(make_world: Make) -> Non
             return False
         return True
 
-    async def attempt_all() -> list[bool]:
-        return await asyncio.gather(*(attempt(worlds[each % 2], f"Name{each}") for each in range(6)))
-
-    assert sorted(worlds[0].run(attempt_all())) == [False] * 5 + [True]
+    done = worlds[0].at_once(attempt(worlds[each % 2], f"Name{each}") for each in range(6))
+    assert sorted(done) == [False] * 5 + [True]
 
 
 def expect_void(world: World, secret: str) -> None:
@@ -144,10 +141,9 @@ def test_invitation_is_void_when_the_inviter_could_not_give_the_roles_any_more(w
     if lost == "permission":
         staff.save_role(world, "chief", ["users.query", "staff.manage"])
     elif lost == "quota":
-        world.sql("INSERT INTO role_quotas (role, item_id, most) VALUES ('chief', $1, 5)", people.COIN.id)
+        world.insert("role_quotas", role="chief", item_id=people.COIN.id, most=5)
     elif lost == "log-in":
-        decide = partial(moderation.suspend, key="Chief", actor=None)
-        world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
+        world.apply(partial(moderation.suspend, key="Chief", actor=None))
     else:
         assert world.call("DELETE", "/api/v1/users/Chief").status == 200
     expect_void(world, secret)

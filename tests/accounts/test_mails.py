@@ -14,7 +14,7 @@ from gamekeeper.ground.instants import format_instant
 from gamekeeper.store.accounts import mails
 from gamekeeper.store.engine.interface import Writing
 from outbox import ask, list_mails, only
-from proof import at_once, refused, spelt
+from proof import refused, spelt
 from world import Answer, World
 
 MAILS = "/api/keeper/v1/mails"
@@ -111,7 +111,7 @@ def test_concurrent_retries_with_one_key_retry_once(make_world: Callable[..., Wo
     first, second = make_world(), make_world()
     mail_id, key = store_failed_mail(first), {"Idempotency-Key": "k1"}
     calls = [world.send("POST", f"{MAILS}/{mail_id}/retry", headers=key) for world in (first, second) * 4]
-    answers = at_once(first, calls)
+    answers = first.at_once(calls)
     assert {(answer.status, answer.raw) for answer in answers} == {(200, answers[0].raw)}
     assert sum("idempotent-replay" in answer.headers for answer in answers) == 7
     assert [row.kind for row in first.ledger()].count("mail_retried") == 1

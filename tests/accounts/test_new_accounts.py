@@ -7,7 +7,7 @@ import pytest
 import people
 from account_records import REGISTER, USERS
 from expectations import unchanged
-from proof import at_once, refused, rows, spelt
+from proof import refused, rows, spelt
 from world import SENT, World
 
 
@@ -53,7 +53,7 @@ def test_concurrent_registrations_create_one_account(make_world: Callable[..., W
     first, second = make_world(), make_world()
     users = len(rows(first, "users"))
     calls = [world.send("POST", REGISTER, body=newcomer()) for world in (first, second) * 3]
-    answers = at_once(first, calls)
+    answers = first.at_once(calls)
     assert sorted(answer.status for answer in answers) == [200, 409, 409, 409, 409, 409]
     assert {answer.code for answer in answers if answer.status == 409} == {"username_taken"}
     assert len(rows(first, "users")) == users + 1

@@ -58,12 +58,7 @@ def test_instances_send_each_mail_once(make_world: Make) -> None:
         names = [name for name in people.ACCOUNTS if name != "Root"]
         for name in names:
             ask(each[0], name)
-        senders = [(Sender(world.keeper.settings), world.keeper.store) for world in each for _ in range(4)]
-
-        async def all_at_once() -> None:
-            await asyncio.gather(*(sender.send_due(store) for sender, store in senders))
-
-        each[0].run(all_at_once())
+        each[0].at_once(Sender(world.keeper.settings).send_due(world.keeper.store) for world in each * 4)
         assert Counter(mail.recipients[0] for mail in sink.received) == Counter(
             f"{name.lower()}@example.test" for name in names
         )

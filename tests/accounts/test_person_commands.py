@@ -58,8 +58,7 @@ def export(command: CommandLine, path: Path, name: str = "ann", *more: str) -> A
 def test_export(command: CommandLine, world: World, tmp_path: Path) -> None:
     world.get("/api/v1/users/Ann/password/reset")
     world.post("/api/v1/users/Ann/password/validate", {"password": SENT})
-    muted = "INSERT INTO mutes (user_id, reason, moderator, started_at) VALUES ($1, 'shouting', 'Root', 0)"
-    world.sql(muted, people.USER_IDS["Ann"])
+    world.insert("mutes", user_id=people.USER_IDS["Ann"], reason="shouting", moderator="Root", started_at=0)
     world.call("DELETE", "/api/v1/players/Zoe", headers={"X-Reason": "asked for"})
     path = tmp_path / "ann.json"
     said = command.says("users", "export", "ann", str(path))

@@ -1,6 +1,5 @@
 """Approval: held changes, their repetition in each state, and decisions by a second person."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -158,19 +157,18 @@ def test_parallel_approvals_carry_out_once(make_world: Callable[..., World]) -> 
     invited = worlds[0].post("/api/keeper/v1/invitations", invitation).json["ApprovalId"]
     gift, repeated = hold(worlds[0], "k4"), hold(worlds[0])
 
-    async def approve_all(approval: str, headers: dict[str, str]) -> list[Answer]:
+    def approve_all(approval: str, headers: dict[str, str]) -> list[Answer]:
         path = f"{ROOT}/{approval}/approve"
-        sends = (worlds[number % 2].send("POST", path, by=DECIDER, headers=headers) for number in range(20))
-        return await asyncio.gather(*sends)
+        return worlds[0].at_once(each.send("POST", path, by=DECIDER, headers=headers) for each in worlds * 10)
 
     for approval in (invited, gift):
-        answers = worlds[0].run(approve_all(approval, {}))
+        answers = approve_all(approval, {})
         assert sorted(each.status for each in answers) == [200, *[409] * 19]
     assert count_coins(worlds[0]) == 12_000
     kinds = [row.kind for row in worlds[0].ledger()]
     assert (kinds.count("invitation_sent"), kinds.count("change_approved")) == (1, 2)
     decide(worlds[0], repeated)  # renews the preview
-    answers = worlds[0].run(approve_all(repeated, KEY))
+    answers = approve_all(repeated, KEY)
     assert {(each.status, each.code if each.status == 409 else "") for each in answers} <= {
         (200, ""),
         (409, "idempotency_in_progress"),
@@ -186,13 +184,8 @@ def test_repetitions_while_it_is_approved_get_the_id_or_the_real_answer(make_wor
     key = api_keys.create(first, Owner="Shop", Permissions=["items.give"])["Key"]
     approval = hold(first, "k", token=key)
     body, headers = {"itemid": COIN.id, "quantity": 12_000}, {"Idempotency-Key": "k"}
-
-    async def race() -> list[Answer]:
-        path = "/api/v1/players/Bob/items/give"
-        asked = [second.send("POST", path, body=body, token=key, headers=headers) for _ in range(10)]
-        return await asyncio.gather(first.send("POST", f"{ROOT}/{approval}/approve", by=DECIDER), *asked)
-
-    approved, *repeated = first.run(race())
+    asked = [second.send("POST", GIVE, body=body, token=key, headers=headers) for _ in range(10)]
+    approved, *repeated = first.at_once([first.send("POST", f"{ROOT}/{approval}/approve", by=DECIDER), *asked])
     assert approved.status == 200, approved.raw
     assert {each.status for each in repeated} <= {200, 409}
     assert {each.json["ApprovalId"] for each in repeated if each.status == 409} <= {approval}

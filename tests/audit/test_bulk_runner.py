@@ -1,6 +1,5 @@
 """The runner of bulk jobs: rules of single requests count for each change, and nobody is changed twice."""
 
-import asyncio
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -41,7 +40,7 @@ def restrict(world: World, most: int) -> None:
     body = {"name": "giver", "permissions": needed, "quotas": [{"ItemId": COIN.id, "PerDay": most}]}
     world.post("/api/keeper/v1/roles", body).accepted()
     world.sql("UPDATE users SET api = $2 WHERE id = $1", people.USER_IDS["Clerk"], False)
-    world.sql("INSERT INTO user_roles (user_id, role, given_at) VALUES ($1, 'giver', 1)", people.USER_IDS["Clerk"])
+    world.insert("user_roles", user_id=people.USER_IDS["Clerk"], role="giver", given_at=1)
     world.asgi.services.callers.clear_cache()
 
 
@@ -193,13 +192,9 @@ def test_two_instances_change_everybody_once(world: World, monkeypatch: pytest.M
     start(world, job)
     other = World(world.url, {}, world.loop)
     runners = [BulkRunner(each.asgi.services) for each in (world, other)]
-
-    async def work_in_both() -> None:
-        while await rows.read_running(world.keeper.store, 1):
-            await asyncio.gather(*(each.run() for each in runners))
-
     try:
-        world.run(work_in_both())
+        while world.run(rows.read_running(world.keeper.store, 1)):
+            world.at_once(each.run() for each in runners)
     finally:
         other.close()
     assert (get(world, job)["State"], get(world, job)["Done"]) == ("finished", 20)

@@ -21,7 +21,7 @@ from gamekeeper.game.accounts import accounts
 from gamekeeper.game.audit.approvals import parse_rules
 from gamekeeper.store.accounts import invitations as invitation_rows
 from proof import refused
-from world import CLI, PUBLIC_URL, Answer, World
+from world import PUBLIC_URL, Answer, World
 
 pytestmark = pytest.mark.both_engines  # approvals are decided under locks
 
@@ -40,11 +40,6 @@ def make_guarded(make_world: Make, **settings: Any) -> tuple[World, str]:
 def find_held(answer: Answer) -> str:
     assert (answer.status, answer.json["Code"]) in {(202, "approval_required"), (409, "approval_required")}, answer.raw
     return answer.json["ApprovalId"]
-
-
-def run(world: World, decide: Any) -> None:
-    """Make a change as the command line does."""
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
 
 
 def test_maker_of_a_key_cannot_decide_on_its_requests(make_world: Make) -> None:
@@ -110,7 +105,7 @@ def test_whatever_makes_somebody_decide_is_held_without_a_rule(make_world: Make)
     assert world.post(f"{USERS}/Ida/roles", {"take": ["judge"]}).status == 200
     taken = world.ledger()[-1].seq
     staff.add_account(world, "Ivo", "judge")
-    run(world, partial(change_account, key="Mona", wanted=RoleRequest(give=["judge"]), actor=None))
+    world.apply(partial(change_account, key="Mona", wanted=RoleRequest(give=["judge"]), actor=None))
     ban = {"reason": "x", "duration": 1, "moderator": "Root", "ip": False}
     assert world.post("/api/v1/users/Mona/admin/ban", ban).status == 200
     attempts: list[tuple[str, str, Any]] = [
@@ -238,7 +233,7 @@ def test_invitation_gives_no_decision_that_nobody_approved(make_world: Make, rul
 
     def accept(role: str) -> None:
         accepted = partial(accounts.accept_invitation, secret=secrets[role], name=f"New{role}", password=staff.STORED)
-        run(world, partial(accepted, settings=world.keeper.settings))
+        world.apply(partial(accepted, settings=world.keeper.settings))
 
     accept("admin")
     if rules:

@@ -1,6 +1,5 @@
 """The retention job deletes old rows, but none that are still needed."""
 
-import asyncio
 import random
 from collections.abc import Callable, Iterable
 from itertools import pairwise
@@ -133,11 +132,7 @@ def test_concurrent_trims_of_several_instances_are_correct(make_world: Callable[
     # the economy counts each day in a transaction of its own: all changes are of one day, even around midnight
     one.sql("UPDATE ledger SET at = (SELECT MIN(at) FROM ledger)")
     older = LONG_AGO - 2 * retention.DAY_MS
-
-    async def together() -> None:
-        await asyncio.gather(*(trim_older(each.keeper, older) for each in (one, two, one, two)))
-
-    one.run(together())
+    one.at_once(trim_older(each.keeper, older) for each in (one, two, one, two))
     assert [row.player_id for row in one.ledger()].count(BOB.id) == 1
     assert sum(row.kind == "ledger_trimmed" for row in one.ledger()) == 1
     assert errors(one) == []

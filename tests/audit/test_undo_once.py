@@ -155,15 +155,10 @@ ATTACHED = ("player_texts", "guild_members", "player_leftovers")
 def attach(world: World) -> list[list[tuple[object, ...]]]:
     """Give Bob a text, a guild and leftovers of an import; return these rows."""
     guild, text = guid(0x7001), guid(0x7002)
-    world.sql("INSERT INTO guilds (id, name, fold, founded_at) VALUES ($1, 'Red Hand', 'red hand', 5)", guild)
-    world.sql(
-        "INSERT INTO player_texts (player_id, variable_id, type, value) VALUES ($1, $2, 'String', $3)",
-        BOB.id,
-        text,
-        '"Bob the Bold"',
-    )
-    world.sql("INSERT INTO guild_members (player_id, guild_id, rank, joined_at) VALUES ($1, $2, 0, 7)", BOB.id, guild)
-    world.sql("INSERT INTO player_leftovers (player_id, kind, data) VALUES ($1, 'friends', $2)", BOB.id, '[{"Id":1}]')
+    world.insert("guilds", id=guild, name="Red Hand", fold="red hand", founded_at=5)
+    world.insert("player_texts", player_id=BOB.id, variable_id=text, type="String", value='"Bob the Bold"')
+    world.insert("guild_members", player_id=BOB.id, guild_id=guild, rank=0, joined_at=7)
+    world.insert("player_leftovers", player_id=BOB.id, kind="friends", data='[{"Id":1}]')
     return read_attached(world)
 
 

@@ -76,8 +76,8 @@ def test_export_restores_every_table(
     playing.roll_up(world)
     game_server.heartbeat(world)
     game_server.join(world, ZOE.id)
-    ban = "INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, 'x', 'y', 0, $2)"
-    world.sql(ban, USER_IDS["Bob"], 2**60)  # the ban ends at a time beyond the calendar
+    # a ban that ends at a time beyond the calendar
+    world.insert("bans", user_id=USER_IDS["Bob"], reason="x", moderator="y", started_at=0, ends_at=2**60)
     world.sql("UPDATE epoch SET trimmed = 3")
     before = without_zoe(world)
     export(world, folder)

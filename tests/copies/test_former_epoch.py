@@ -1,8 +1,8 @@
 """What would act by itself stops in a database that continues from an older state: it has another epoch."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -19,13 +19,10 @@ from gamekeeper.game.access.refusals import InvitationVoid
 from gamekeeper.game.accounts import accounts
 from gamekeeper.game.audit.approvals import parse_rules
 from gamekeeper.game.audit.retention import RetentionJob
-from gamekeeper.game.core.writes import Decision
 from gamekeeper.store.accounts import invitations as invitation_rows
-from gamekeeper.store.accounts.users import User
-from gamekeeper.store.engine.interface import Reading
 from proof import refused
 from smtp_sink import Sink
-from world import CLI, World
+from world import World
 
 NEW_EPOCH = "UPDATE epoch SET id = $1"  # as docs/backup.md says, with an id of the test
 PROBLEM = "The database was restored from a moment when this job ran."
@@ -68,10 +65,7 @@ def require_stopped(world: World, begun: Work) -> None:
 
 
 def accept(world: World, secret: str) -> None:
-    def decide(tx: Reading) -> Coroutine[Any, Any, Decision[User]]:
-        return accounts.accept_invitation(tx, secret, "Sunniva", staff.STORED, world.keeper.settings)
-
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
+    world.apply(lambda tx: accounts.accept_invitation(tx, secret, "Sunniva", staff.STORED, world.keeper.settings))
 
 
 @pytest.mark.both_engines

@@ -14,7 +14,6 @@ from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.store.engine.interface import Reading
 from loops import collecting
 from people import COIN, HEAL
-from proof import at_once
 from tidying import tidy
 from world import Answer, World, open_world
 from writes import CASES, COINS, FROST, GIVE, PLAYERS, TEACH, Case, count_keys, prepare, send, token_of
@@ -101,7 +100,7 @@ def test_second_key_of_a_request_is_400_unless_it_is_the_same(world: World) -> N
 def test_concurrent_requests_with_one_key_are_applied_once_over_instances(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
     headers = {"Idempotency-Key": "k"}
-    answers = at_once(one, [each.send("POST", GIVE, body=COINS, headers=headers) for each in [one, two] * 4])
+    answers = one.at_once([each.send("POST", GIVE, body=COINS, headers=headers) for each in [one, two] * 4])
     assert {(answer.status, answer.raw) for answer in answers} == {(200, answers[0].raw)}
     assert [answer.headers.get("idempotent-replay") for answer in answers].count(None) == 1
     assert coins(one) == 255

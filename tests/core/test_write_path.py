@@ -124,7 +124,7 @@ def test_dry_run_reports_a_violated_database_constraint(world: World) -> None:
         return Decision([Unlogged(effect)], None)
 
     with pytest.raises((apsw.ConstraintError, asyncpg.NotNullViolationError)):
-        world.run(world.keeper.changes.apply(Intent("r", ROOT, dry_run=True), decide, lambda _: b"null"))
+        world.apply(decide, Intent("r", ROOT, dry_run=True))
 
 
 def test_key_of_another_request_is_refused(world: World) -> None:
@@ -146,7 +146,7 @@ def test_unlogged_effect_has_no_ledger_row(world: World) -> None:
         return Decision([Unlogged(effect)], None)
 
     with world.nothing_recorded():
-        world.run(world.keeper.changes.apply(KEYED, decide, lambda _: b"null"))
+        world.apply(decide, KEYED)
         assert len(done) == 1
 
 

@@ -49,13 +49,10 @@ async def count(tx: Reading) -> int:
 def test_failed_write_does_not_affect_concurrent_writes(world: World) -> None:
     store = world.keeper.store
 
-    async def many() -> list[object]:
-        works = [store.write(insert(number)) for number in range(40)]
-        works[10:10] = [store.write(break_off)]
-        works[20:20] = [store.write(violate)]
-        return list(await asyncio.gather(*works, return_exceptions=True))
-
-    answers = world.run(many())
+    works = [store.write(insert(number)) for number in range(40)]
+    works[10:10] = [store.write(break_off)]
+    works[20:20] = [store.write(violate)]
+    answers = world.try_at_once(works)
     assert [each for each in answers if isinstance(each, int)] == list(range(40))
     assert isinstance(answers[10], LookupError)
     assert isinstance(answers[20], Exception)
@@ -114,10 +111,7 @@ def test_writes_with_the_same_claim_never_overlap(make_world: Make) -> None:
         assert row
         tx.defer(write, people.MEADOW.id, str(int(row[0]) + 1))
 
-    async def both() -> None:
-        await asyncio.gather(*[each.keeper.store.write(add, 77) for each in (one, two) for _ in range(25)])
-
-    one.run(both())
+    one.at_once(each.keeper.store.write(add, 77) for each in (one, two) for _ in range(25))
     assert one.sql("SELECT name FROM maps WHERE id = $1", people.MEADOW.id) == [("50",)]
 
 
@@ -177,21 +171,18 @@ def test_write_is_retried_when_its_player_was_deleted_meanwhile(make_world: Make
     one, two = make_world(), make_world()
     one.call("PUT", "/api/link/v1/servers/realm", body={"Lease": 60})
 
-    async def race(number: int) -> set[int]:
+    for number in range(20):
         player = f"/api/link/v1/players/{people.guid(0x900 + number)}"
-        await one.send("PUT", player, body={"Name": f"Racer{number}", "UserId": people.USER_IDS["Bob"]})
+        one.call("PUT", player, body={"Name": f"Racer{number}", "UserId": people.USER_IDS["Bob"]})
         joining = {"Players": [people.guid(0x900 + number)]}
         calls = [two.send("POST", "/api/link/v1/servers/realm/joined", body=joining), one.send("DELETE", player)]
-        return {answer.status for answer in await asyncio.gather(*calls)}
-
-    statuses = {status for number in range(20) for status in one.run(race(number))}
-    assert statuses <= {200, 404, 409}
+        assert {answer.status for answer in one.at_once(calls)} <= {200, 404, 409}
 
 
 def test_new_bag_reported_for_two_players_belongs_to_one(make_world: Make) -> None:
     one, two = make_world(), make_world()
 
-    async def race(number: int) -> list[int]:
+    def race(number: int) -> list[int]:
         bag = people.guid(0x800 + number)
         body: dict[str, object] = {
             "Items": [{"Slot": number, "ItemId": people.POUCH.id, "Quantity": 1, "BagId": bag}],
@@ -199,9 +190,9 @@ def test_new_bag_reported_for_two_players_belongs_to_one(make_world: Make) -> No
         }
         paths = [f"/api/link/v1/players/{each.id}" for each in (people.BOB, people.ZOE)]
         calls = [each.send("PUT", path, body=body) for each, path in zip((one, two), paths, strict=True)]
-        return sorted(answer.status for answer in await asyncio.gather(*calls))
+        return sorted(answer.status for answer in one.at_once(calls))
 
-    assert [one.run(race(number)) for number in range(15)] == [[200, 400]] * 15
+    assert [race(number) for number in range(15)] == [[200, 400]] * 15
     assert one.run(items.find_stray_bags(one.keeper.store)) == []
 
 
@@ -248,13 +239,10 @@ def test_error_of_transaction_answers_all_its_writes_and_later_ones_succeed(
 ) -> None:
     store: Any = world.keeper.store
 
-    async def write() -> list[object]:
-        works = [store.write(insert(number)) for number in range(together)]
-        return await asyncio.gather(*works, return_exceptions=True)
-
     connection: Any = getattr(getattr(store, "_writer"), "_connection")  # noqa: B009 - private attributes
     monkeypatch.setattr(connection, "db", Failing(connection.db, text, error))
-    assert [type(each) for each in world.run(write())] == [expected] * together
+    answers = world.try_at_once(store.write(insert(number)) for number in range(together))
+    assert [type(each) for each in answers] == [expected] * together
     monkeypatch.undo()
     assert world.run(store.write(insert(0))) is not None
 

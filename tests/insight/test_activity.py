@@ -110,9 +110,8 @@ def test_sign_ins_requests_and_errors_are_counted(world: World) -> None:
         found = columns(points(world, step), "Requests", "Errors")
         assert [sum(each[number] or 0 for each in found) for number in (0, 1)] == [34, 2], step
     events = [("sign_in", hour), ("sign_in", hour + HOUR_MS - 1), ("sign_in", hour + HOUR_MS), ("token_issued", hour)]
-    insert = "INSERT INTO security_events (id, at, kind) VALUES ($1, $2, $3)"
     for number, (kind, at) in enumerate(events):
-        world.sql(insert, guid(0x3000 + number), at, kind)
+        world.insert("security_events", id=guid(0x3000 + number), at=at, kind=kind)
     roll_up(world)
     assert columns(points(world, "hour", hour - HOUR_MS, hour + HOUR_MS), "SignIns") == [0, 2, 1]
     assert columns(points(world, "day", hour, hour), "SignIns") == [3]
@@ -176,9 +175,8 @@ def test_doctor_finds_wrong_rollups(world: World) -> None:
     world.sql("UPDATE players SET created_at = $1", midnight)
     world.run(play_rows(world.keeper, invent_sessions([ANN.id, BOB.id], midnight, 10, 3), 10))
     world.sql("DELETE FROM security_events")
-    insert = "INSERT INTO security_events (id, at, kind) VALUES ($1, $2, 'sign_in')"
     for number in range(5):
-        world.sql(insert, guid(0x3000 + number), midnight - (9 - number) * DAY_MS)
+        world.insert("security_events", id=guid(0x3000 + number), at=midnight - (9 - number) * DAY_MS, kind="sign_in")
     roll_up(world)
     assert findings(world, "activity") == []
     hour = midnight // HOUR_MS - 7 * 24

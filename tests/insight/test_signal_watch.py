@@ -129,14 +129,7 @@ def test_instances_that_find_the_same_at_once_raise_one_signal(
         return found
 
     monkeypatch.setattr(rows, "find_newest", find_slowly)
-    codec, some = world.keeper.changes.codec, make_findings(world, 0, 5, 10)
-
-    async def store_together() -> None:
-        parts = ([each] for each in some)
-        await asyncio.gather(
-            *(world.keeper.store.write(lambda tx, part=part: raise_findings(tx, codec, part)) for part in parts)
-        )
-
-    world.run(store_together())
+    codec, parts = world.keeper.changes.codec, [[each] for each in make_findings(world, 0, 5, 10)]
+    world.at_once(world.keeper.store.write(lambda tx, part=each: raise_findings(tx, codec, part)) for each in parts)
     assert world.sql("SELECT subject, times FROM signals") == [(subject, 3)]
     assert world.sql("SELECT raised, opened FROM signal_counts") == [(1, 1)]

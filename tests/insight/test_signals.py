@@ -360,14 +360,7 @@ def test_instances_that_examine_together_raise_one_signal(world: World) -> None:
     game_server.lapse(world, "one")
     wait(world, 60)
     fill_refusals(world, 1, 1_000)
-
-    async def run_together() -> None:
-        every = [
-            signal_watch.SignalChecks(world.keeper.store, world.keeper.changes.codec, limits)
-            for limits in [vars(world.keeper.signal_checks)["_limits"]] * 3
-        ]
-        await asyncio.gather(*(each.run() for each in every))
-
-    world.run(run_together())
+    store, codec, limits = world.keeper.store, world.keeper.changes.codec, vars(world.keeper.signal_checks)["_limits"]
+    world.at_once(signal_watch.SignalChecks(store, codec, limits).run() for _ in range(3))
     assert sorted(each["Rule"] for each in list_signals(world)) == ["refusals", "silent"]
     assert [each["Times"] for each in list_signals(world)] == [1, 1]

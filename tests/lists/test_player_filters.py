@@ -78,8 +78,7 @@ def fill(world: World) -> list[dict[str, Any]]:
     game_server.heartbeat(world)
     game_server.join(world, *[guid(0x1000 + number) for number in range(0, COUNT, 6)])
     assert world.post("/api/v1/users/Ann/admin/ban").status == 200
-    ended = "INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, '', '', 1, 2)"
-    world.sql(ended, people.USER_IDS["Mona"])
+    world.insert("bans", user_id=people.USER_IDS["Mona"], reason="", moderator="", started_at=1, ends_at=2)
     names = {owner: name for name, owner in people.USER_IDS.items()}
     seen = {str(row[0]): row[1] for row in world.sql("SELECT id, last_online FROM players")}
     coins = {str(row[0]): row[1] for row in world.sql("SELECT player_id, quantity FROM holdings")}

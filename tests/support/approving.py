@@ -20,8 +20,7 @@ def make_strict(make_world: Callable[..., World], **settings: Any) -> World:
 
 
 def let_decide(world: World, name: str = DECIDER) -> World:
-    grant = "INSERT INTO user_permissions (user_id, permission, given_at) VALUES ($1, 'approvals.decide', 1)"
-    world.sql(grant, people.USER_IDS[name])
+    world.insert("user_permissions", user_id=people.USER_IDS[name], permission="approvals.decide", given_at=1)
     return world
 
 

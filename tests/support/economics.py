@@ -4,12 +4,10 @@ from typing import Any
 
 import people
 from gamekeeper.game.core.player import INVENTORY, Player, Stack
-from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.players.changes import PlayersLoaded, PlayerState
 from gamekeeper.game.world.loads import PAUSE_LISTS, RESUME_LISTS
-from gamekeeper.store.engine.interface import Reading
 from people import COIN, KILLS
-from world import CLI, World
+from world import World
 
 
 def give(world: World, name: str, quantity: int, item_id: str = COIN.id, what: str = "give", **more: Any) -> None:
@@ -49,8 +47,4 @@ def load_players(world: World, count: int, first: int = 0x5000) -> None:
         )
         for n in range(count)
     ]
-
-    async def decide(_: Reading) -> Decision[None]:
-        return Decision([PAUSE_LISTS, PlayersLoaded(made), RESUME_LISTS], None)
-
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
+    world.make(PAUSE_LISTS, PlayersLoaded(made), RESUME_LISTS)

@@ -33,8 +33,7 @@ def live(world: World) -> str:
     assert world.post(f"{QUILLON}/manage/email/change", {"new": EMAIL}, headers=key()).status == 200
     user_id = renamed.json["Id"]
     world.sql("UPDATE users SET api = {true} WHERE id = $1", user_id)
-    muted = "INSERT INTO mutes (user_id, reason, moderator, started_at) VALUES ($1, 'scurrilous Tamsyn', 'Root', 1)"
-    world.sql(muted, user_id)
+    world.insert("mutes", user_id=user_id, reason="scurrilous Tamsyn", moderator="Root", started_at=1)
     log_in = {"grant_type": "password", "username": "quillon", "password": SENT}
     assert world.post("/api/oauth/token", log_in, by=None, address="192.0.2.7").status == 200
     assert world.post("/api/oauth/token", log_in | {"password": "00" * 32}, by=None).status == 400

@@ -20,7 +20,8 @@ from gamekeeper.game.access.changes import UserRegistered
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.accounts import moderation
 from gamekeeper.game.accounts.moderation import ModerationRequest
-from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.core.change import Change, Unlogged
+from gamekeeper.game.core.writes import Decide, Decision, Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayerCreated
 from gamekeeper.game.world import catalogue
@@ -164,6 +165,34 @@ class World:
     def ledger(self) -> list[stored_ledger.LedgerRow]:
         return self.run(stored_ledger.read_after(self.keeper.store, 0, 10_000))
 
+    def at_once(self, calls: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+        """Run all calls concurrently; they may belong to several worlds that share an event loop."""
+
+        async def gather() -> list[T]:
+            return await asyncio.gather(*calls)
+
+        return self.run(gather())
+
+    def try_at_once(self, calls: Iterable[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
+        """Run all calls concurrently, and return an exception for each that fails."""
+
+        async def gather() -> list[T | BaseException]:
+            return await asyncio.gather(*calls, return_exceptions=True)
+
+        return self.run(gather())
+
+    def apply(self, decide: Decide[Any], intent: Intent = CLI) -> None:
+        """Make the changes that a rule decides, as the command line does."""
+        self.run(self.keeper.changes.apply(intent, decide, lambda _: b"null"))
+
+    def make(self, *changes: Change | Unlogged) -> None:
+        """Make changes that no rule decides."""
+
+        async def decide(_: Reading) -> Decision[None]:
+            return Decision(list(changes), None)
+
+        self.apply(decide)
+
     def now(self) -> int:
         """Return the time of the database's clock, in milliseconds since 1970."""
         return self.run(clock.now(self.keeper.store))
@@ -188,6 +217,14 @@ class World:
             return [tuple(row) for row in await tx.returning(Statement("test", {"": text}), *values)]
 
         return self.run(self.keeper.store.write(execute))
+
+    def insert(self, table: str, /, **columns: Any) -> None:
+        """Insert a row directly."""
+        self.sql(_insert_into(table, columns), *columns.values())
+
+    def ensure(self, table: str, /, **columns: Any) -> None:
+        """Insert a row directly, unless there is one with its key."""
+        self.sql(f"{_insert_into(table, columns)} ON CONFLICT DO NOTHING", *columns.values())
 
     def read_tables(self, names: Iterable[str]) -> dict[str, list[str]]:
         """Return the rows of the tables as sorted texts, read in one transaction: one per table takes far longer."""
@@ -232,6 +269,12 @@ class World:
         start, *pieces = sent
         found = {name.decode(): value.decode() for name, value in start["headers"]}
         return Answer(start["status"], found, b"".join(each["body"] for each in pieces))
+
+
+def _insert_into(table: str, columns: Iterable[str]) -> str:
+    names = list(columns)
+    values = ", ".join(f"${number}" for number, _ in enumerate(names, 1))
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({values})"  # noqa: S608 - names of the tests
 
 
 @cache

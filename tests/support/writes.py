@@ -282,12 +282,12 @@ COINS = items(COIN.id, 5)
 
 def prepare(world: World) -> None:
     """Put Zoe online on server one, send it a command, and add guilds and a picture for the write cases."""
-    world.sql("INSERT INTO deliveries (seq, server, state, queued_at) VALUES (4711, 'one', 'waiting', 0)")
+    world.insert("deliveries", seq=4711, server="one", state="waiting", queued_at=0)
     heartbeat(world)
     join(world, ZOE.id)
     for guild_id in (GUILD_ID, people.guid(72)):
         guild_rows.insert(world, {}, guild_id)
-    world.sql("INSERT INTO item_pictures (item_id, hash, content) VALUES ($1, '00ff', '')", SWORD.id)
+    world.insert("item_pictures", item_id=SWORD.id, hash="00ff", content="")
 
 
 def send(world: World, case: Case, call: Call, query: str = "", *, token: str | None = None, **headers: str) -> Answer:

@@ -123,17 +123,10 @@ def give(world: World, player: str = "Zoe") -> int:
 
 def add_change(world: World, kind: str, player: str | None = None, targets: str = "", life: int | None = None) -> int:
     """Add a change to the audit log, with a delivery to each of these game servers."""
-    world.sql(
-        "INSERT INTO ledger (at, kind, over_link, player_id, request_id) VALUES (1000, $1, 1 = 0, $2, '')", kind, player
-    )
+    world.insert("ledger", at=1000, kind=kind, over_link=False, player_id=player, request_id="")
     seq = world.sql("SELECT MAX(seq) FROM ledger")[0][0]
     for server in targets.split():
-        world.sql(
-            "INSERT INTO deliveries (seq, server, state, queued_at, expires_at) VALUES ($1, $2, 'waiting', 1000, $3)",
-            seq,
-            server,
-            life,
-        )
+        world.insert("deliveries", seq=seq, server=server, state="waiting", queued_at=1000, expires_at=life)
     return seq
 
 

@@ -9,7 +9,6 @@ from game_server import LINK, heartbeat, newcomer, put_catalogue, put_player, st
 from gamekeeper.game.access import tokens
 from gamekeeper.store.accounts import users
 from people import BOB, COIN, KILLS
-from proof import at_once
 from world import SENT, World
 
 CHANGES = f"{LINK}/changes"
@@ -136,7 +135,7 @@ def test_long_poll_ends_with_a_change_or_a_revoked_token(world: World) -> None:
         return await send_gift(world)
 
     began = time.monotonic()
-    told, _ = at_once(world, [world.send("GET", f"{CHANGES}?after={after}&wait=60", by="Server"), give_later()])
+    told, _ = world.at_once([world.send("GET", f"{CHANGES}?after={after}&wait=60", by="Server"), give_later()])
     assert time.monotonic() - began < 30
     assert kinds(told.json) == ["items_given"]
     after = now(world)
@@ -146,7 +145,7 @@ def test_long_poll_ends_with_a_change_or_a_revoked_token(world: World) -> None:
         await world.send("DELETE", "/api/oauth/token/Server")
         return await send_gift(world)
 
-    told, _ = at_once(world, [world.send("GET", f"{CHANGES}?after={after}&wait=60", by="Server"), revoke_and_give()])
+    told, _ = world.at_once([world.send("GET", f"{CHANGES}?after={after}&wait=60", by="Server"), revoke_and_give()])
     refused(told, 401, "denied")
 
 

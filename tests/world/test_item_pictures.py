@@ -16,7 +16,6 @@ from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.world import catalogue
 from loops import over
 from people import ARROW, SWORD
-from proof import at_once
 from world import Answer, World
 
 RED, BLUE = (200, 30, 40, 255), (20, 60, 210, 255)
@@ -85,7 +84,7 @@ def test_pictures_are_converted_one_at_a_time(world: World) -> None:
     """More threads would convert no more pictures, but use all processors, and every other request would wait."""
     body = {"Picture": base64.b64encode(write(make_image(200, 60))).decode()}
     path = f"{LINK}/items/{ARROW.id}/picture"
-    answers = at_once(world, [world.send("PUT", path, body=body, by="Server") for _ in range(8)])
+    answers = world.at_once([world.send("PUT", path, body=body, by="Server") for _ in range(8)])
     assert {each.status for each in answers} == {200}
     assert [each.name for each in threading.enumerate() if each.name.startswith("pictures")] == ["pictures_0"]
 
