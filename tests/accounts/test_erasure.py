@@ -69,9 +69,8 @@ def test_erasure_leaves_other_accounts_unchanged(world: World) -> None:
     world.sql("UPDATE mutes SET reason = '-'")
     assert world.post(f"{QUILLON}/admin/unmute", {}, headers=key()).status == 200
     kept = key()
-    give = {"itemid": COIN.id, "quantity": 1}
     answer = world.post("/api/v1/players/Ann/name", {"name": "Anne"}, headers=kept)
-    assert world.post("/api/v1/players/Anne/items/give", give, headers={"X-Reason": "Anne asked"}).status == 200
+    world.give("Anne", headers={"X-Reason": "Anne asked"}).accepted()
     rows = {row.seq: row for row in world.ledger() if row.player_id == ANN.id or row.user_id == people.USER_IDS["Ann"]}
     erase(world)
     assert {row.seq: row for row in world.ledger() if row.seq in rows} == rows
@@ -103,12 +102,12 @@ def test_stored_answers_without_a_change_are_erased(world: World) -> None:
 
 def test_cached_token_of_an_erased_account_cannot_repeat_a_change(make_world: Callable[..., World]) -> None:
     one, other = make_world(), make_world()
-    kept, give = key(), {"itemid": COIN.id, "quantity": 5}
-    other.post("/api/v1/players/Ann/items/give", give, by="Shop", headers=kept).accepted()
+    kept = key()
+    other.give("Ann", 5, by="Shop", headers=kept).accepted()
     before = other.get("/api/v1/players/Ann/items").json
     assert one.get("/api/v1/players", by="Shop").status == 200
     assert one.call("DELETE", "/api/v1/users/Shop").status == 200
-    refused(other.post("/api/v1/players/Ann/items/give", give, by="Shop", headers=kept), 409, "answer_erased")
+    refused(other.give("Ann", 5, by="Shop", headers=kept), 409, "answer_erased")
     assert other.get("/api/v1/players/Ann/items").json == before
     refused(one.get("/api/v1/players", by="Shop"), 401, "denied")
 
@@ -130,9 +129,7 @@ def test_feed_continues_after_an_erasure(world: World) -> None:
 
 
 def test_changes_by_an_erased_account_to_others_stay(world: World) -> None:
-    give = {"itemid": COIN.id, "quantity": 1}
-    because = {"X-Reason": "sold", **key()}
-    assert world.post("/api/v1/players/Ann/items/give", give, by="Shop", headers=because).status == 200
+    world.give("Ann", by="Shop", headers={"X-Reason": "sold", **key()}).accepted()
     gave = world.ledger()[-1]
     assert world.call("DELETE", "/api/v1/users/Shop").status == 200
     assert gave in world.ledger()

@@ -1,7 +1,6 @@
 """An invitation that waits for approval: who decides sees where its mail would go."""
 
 import approving
-import people
 import staff
 from approving import ROOT, decide
 from command_line import CommandLine
@@ -22,7 +21,7 @@ def test_approval_of_an_invitation_shows_its_address(make_world: MakeWorld, data
     judge = staff.add_account(world, "Judge", staff.save_role(world, "judge", ["approvals.decide"]))
     held = world.post(INVITATIONS, {"EMail": NEW, "roles": ["moderator"]}).json["ApprovalId"]
     world.wait_for_next_millisecond()
-    world.post("/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 12_000}, by="Shop")
+    world.give("Bob", 12_000, by="Shop")
     assert list_emails(world) == [None, NEW]
     assert list_emails(world, token=judge) == [None, MASKED]
     assert world.get(f"{ROOT}/{held}").json["Email"] == NEW

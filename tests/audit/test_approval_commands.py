@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from approving import DECIDER, GIVE, ROOT, count_coins, decide, give, hold, make_strict
+from approving import DECIDER, GIVE, ROOT, decide, give, hold, make_strict
 from command_line import CommandLine
 from proof import refused
 from world import World
@@ -33,7 +33,7 @@ def test_denied_request_stays_denied_and_has_the_reason(command: CommandLine, ma
     assert (shown["State"], shown["DeciderId"], shown["DecisionReason"]) == ("denied", None, "too much")
     refused(give(strict, key="k"), 409, "approval_denied")
     assert "was decided already: denied" in command.refuses("approvals", "deny", approval)
-    assert count_coins(strict) == 0
+    assert strict.count_coins() == 0
 
 
 def test_unknown_or_expired_request_is_refused(command: CommandLine, make_world: Callable[..., World]) -> None:

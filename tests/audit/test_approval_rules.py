@@ -7,7 +7,7 @@ import api_keys
 import described
 import factors
 import people
-from approving import count_coins, decide, give, hold, make_strict
+from approving import decide, give, hold, make_strict
 from gamekeeper.demo.world import make_numbered_id
 from gamekeeper.game.audit import approvals
 from gamekeeper.http.contract import operation_refusals
@@ -55,7 +55,7 @@ def test_gift_beyond_a_limit_of_its_key_is_refused_and_not_held(make_world: Call
     refused(give(strict, 12_000, token=key), 409, "quota_reached")
     decide(strict, second.json["ApprovalId"])  # renews the preview
     refused(decide(strict, second.json["ApprovalId"]), 409, "quota_reached")
-    assert count_coins(strict) == 12_000
+    assert strict.count_coins() == 12_000
 
 
 def test_rules_of_players_and_of_the_world_hold_their_changes_only(make_world: Callable[..., World]) -> None:

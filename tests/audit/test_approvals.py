@@ -8,7 +8,7 @@ import pytest
 
 import api_keys
 import people
-from approving import DECIDER, GIVE, ROOT, RULES, count_coins, decide, give, hold, make_strict
+from approving import DECIDER, GIVE, ROOT, RULES, decide, give, hold, make_strict
 from expectations import everything
 from gamekeeper.game.audit import approvals
 from gamekeeper.ground.settings import BadSetting
@@ -27,20 +27,20 @@ def strict(make_world: Callable[..., World]) -> World:
 
 def test_gift_is_held_approved_once_and_both_are_named(strict: World) -> None:
     approval = hold(strict, "k1")
-    assert count_coins(strict) == 0
+    assert strict.count_coins() == 0
     assert give(strict, key="k1").json["ApprovalId"] == approval  # a repetition gets the same id
     shown = strict.get(f"{ROOT}/{approval}", by=DECIDER).json
     assert (shown["State"], shown["Requester"], shown["Rule"]) == ("waiting", "Shop", "items.give>10000")
     assert shown["Preview"][0]["Kind"] == "items_given"
     tried = decide(strict, approval, query="?dryRun=true")
-    assert (tried.status, tried.json["State"], count_coins(strict)) == (200, "waiting", 0)
+    assert (tried.status, tried.json["State"], strict.count_coins()) == (200, "waiting", 0)
     done = decide(strict, approval, headers={"X-Reason": "Ann Smith asked by mail"})
     assert (done.status, done.json["State"]) == (200, "done"), done.raw
-    assert count_coins(strict) == 12_000
+    assert strict.count_coins() == 12_000
     refused(decide(strict, approval), 409, "approval_decided")
     again = give(strict, key="k1")
     assert (again.status, again.raw.decode()) == (200, done.json["Answer"])
-    assert count_coins(strict) == 12_000
+    assert strict.count_coins() == 12_000
     rows = strict.ledger()[-2:]
     assert [(row.kind, row.actor_id) for row in rows] == [
         ("items_given", people.USER_IDS["Shop"]),
@@ -65,10 +65,10 @@ def test_gifts_of_a_day_count_together_and_dry_runs_say_so(strict: World) -> Non
     refused(held, 409, "approval_required")
     assert give(strict, 4_000).status == 200
     assert give(strict, 6_000, by="Root").status == 200  # another account
-    assert count_coins(strict) == 16_000
+    assert strict.count_coins() == 16_000
     refused(decide(strict, held.json["ApprovalId"]), 409, "changed_meanwhile")
     assert decide(strict, held.json["ApprovalId"]).status == 200  # the preview was renewed; the gift counts for its day
-    assert count_coins(strict) == 22_000
+    assert strict.count_coins() == 22_000
     refused(give(strict, 1), 409, "approval_required")
 
 
@@ -88,7 +88,7 @@ def test_denied_and_expired_requests_are_not_carried_out(strict: World) -> None:
     assert strict.get(f"{ROOT}/{approval}", by=DECIDER).json["State"] == "expired"
     assert strict.get(f"{ROOT}?state=waiting", by=DECIDER).json["Approvals"] == []
     assert strict.get(ROOT, by=DECIDER).json["Approvals"][0]["Id"] == approval
-    assert count_coins(strict) == 0
+    assert strict.count_coins() == 0
 
 
 def test_own_approval_and_those_of_api_keys_are_refused(strict: World) -> None:
@@ -102,7 +102,7 @@ def test_own_approval_and_those_of_api_keys_are_refused(strict: World) -> None:
         for act in ("approve", "deny"):
             refused(decide(strict, approval, act, token=key), 403, "key_cannot_decide")
         assert len(strict.get(f"{ROOT}?state=waiting", token=key).json["Approvals"]) == 1
-    assert count_coins(strict) == 0
+    assert strict.count_coins() == 0
 
 
 def test_requester_who_lost_access_gets_nothing(strict: World) -> None:
@@ -119,7 +119,7 @@ def test_requester_who_lost_access_gets_nothing(strict: World) -> None:
     refused(decide(strict, approval, query="?dryRun=true"), 409, "requester_lost_access")
     strict.sql("UPDATE users SET api = {false} WHERE id = $1", people.USER_IDS["Shop"])
     refused(decide(strict, approval), 409, "requester_lost_access")
-    assert count_coins(strict) == 0
+    assert strict.count_coins() == 0
 
 
 def test_keeper_operation_is_accepted_and_undo_counts_like_its_change(strict: World) -> None:
@@ -164,7 +164,7 @@ def test_parallel_approvals_carry_out_once(make_world: Callable[..., World]) -> 
     for approval in (invited, gift):
         answers = approve_all(approval, {})
         assert sorted(each.status for each in answers) == [200, *[409] * 19]
-    assert count_coins(worlds[0]) == 12_000
+    assert worlds[0].count_coins() == 12_000
     kinds = [row.kind for row in worlds[0].ledger()]
     assert (kinds.count("invitation_sent"), kinds.count("change_approved")) == (1, 2)
     decide(worlds[0], repeated)  # renews the preview
@@ -174,7 +174,7 @@ def test_parallel_approvals_carry_out_once(make_world: Callable[..., World]) -> 
         (409, "idempotency_in_progress"),
     }
     assert len({each.raw for each in answers if each.status == 200}) == 1
-    assert count_coins(worlds[0]) == 24_000
+    assert worlds[0].count_coins() == 24_000
 
 
 @pytest.mark.both_engines
@@ -190,7 +190,7 @@ def test_repetitions_while_it_is_approved_get_the_id_or_the_real_answer(make_wor
     assert {each.status for each in repeated} <= {200, 409}
     assert {each.json["ApprovalId"] for each in repeated if each.status == 409} <= {approval}
     assert give(first, key="k", token=key).raw.decode() == approved.json["Answer"]
-    assert count_coins(first) == 12_000
+    assert first.count_coins() == 12_000
 
 
 def test_answer_of_an_old_request_is_stored_from_its_approval_on(strict: World) -> None:
@@ -202,7 +202,7 @@ def test_answer_of_an_old_request_is_stored_from_its_approval_on(strict: World) 
     strict.sql("DELETE FROM idempotency_keys WHERE key = 'gone'")
     done = decide(strict, other)
     assert give(strict, key="gone").raw.decode() == done.json["Answer"]
-    assert count_coins(strict) == 24_000
+    assert strict.count_coins() == 24_000
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -236,4 +236,4 @@ def test_list_reads_no_previews_and_stored_bodies_have_no_spaces(
     assert [each["Id"] for each in strict.get(ROOT, by=DECIDER).json["Approvals"]] == [approval]
     assert [(each.body, json.loads(each.preview)) for each in pages] == [("", [])]
     assert decide(strict, approval).status == 200
-    assert count_coins(strict) == 12_000
+    assert strict.count_coins() == 12_000

@@ -8,7 +8,7 @@ import pytest
 import bulking
 import game_server
 import people
-from bulking import GIVE, ROOT, act, count_coins, create, get, list_results, list_targets, run, start, work
+from bulking import GIVE, ROOT, act, create, get, list_results, list_targets, run, start, work
 from expectations import refused
 from gamekeeper.game.core.writes import ChangeApplier
 from gamekeeper.game.lists import player_filters
@@ -27,7 +27,7 @@ def test_job_is_previewed_started_and_finished(world: World) -> None:
     counts = ("State", "Players", "Done", "Remaining", "NotFound", "Repeated", "Reason", "Creator", "StartedAt")
     assert [job[each] for each in counts] == ["previewed", 2, 0, 2, 1, 3, "prize", "Root", None]
     assert job == get(world, job["Id"])
-    assert count_coins(world, "Bob") == 0
+    assert world.count_coins("Bob") == 0
     work(world)  # a job that was not started is left alone
     assert [state for _, state, _ in list_results(world, job["Id"])] == ["waiting", "waiting", "not_found"]
     start(world, job["Id"])
@@ -40,7 +40,7 @@ def test_job_is_previewed_started_and_finished(world: World) -> None:
         ("Bob", "done", None),
         ("Nobody", "not_found", None),
     ]
-    assert (count_coins(world, "Ann"), count_coins(world, "Bob")) == (1255, 5)
+    assert (world.count_coins("Ann"), world.count_coins("Bob")) == (1255, 5)
     # all changes share the request id and the reason
     changes = world.get(f"/api/keeper/v1/changes?request={job['RequestId']}").json["Changes"]
     assert [(each["Player"], each["Kind"], each["Reason"], each["By"]) for each in changes] == [
@@ -51,7 +51,7 @@ def test_job_is_previewed_started_and_finished(world: World) -> None:
 
 def test_each_act_is_carried_out(world: World) -> None:
     job = run(world, "Ann", Act="take_item", ItemId=COIN.id, Quantity=250)
-    assert (job["State"], job["Done"], count_coins(world, "Ann")) == ("finished", 1, 1000)
+    assert (job["State"], job["Done"], world.count_coins("Ann")) == ("finished", 1, 1000)
     for value in (99, 2**40):
         job = run(world, "Ann", Act="set_variable", VariableId=KILLS.id, Value=value)
         assert (job["State"], job["Done"], job["Value"]) == ("finished", 1, value)
@@ -207,14 +207,14 @@ def test_cancelled_job_changes_nobody_else(world: World) -> None:
     answer = act(world, job, "cancel")
     assert act(world, job, "cancel").json == answer.json == get(world, job)
     work(world)
-    assert count_coins(world, "Bob") == 0
+    assert world.count_coins("Bob") == 0
     refused(act(world, job, "start"), 409, "job_ended")
     refused(act(world, job, "undo"), 409, "nothing_to_undo")
 
 
 def test_undo_of_a_job_undoes_each_change_and_lists_refusals(world: World) -> None:
     job = run(world, "Ann", "Bob", "Zoe")["Id"]
-    world.post(f"/api/v1/players/{BOB.id}/items/take", {"itemid": COIN.id, "quantity": 5})
+    world.take("Bob", 5)
     undo = act(world, job, "undo", headers={"X-Reason": "wrong item"}).json
     assert (undo["Act"], undo["State"], undo["UndoOf"], undo["Players"]) == ("undo_change", "previewed", job, 3)
     assert undo == get(world, undo["Id"])
@@ -226,7 +226,7 @@ def test_undo_of_a_job_undoes_each_change_and_lists_refusals(world: World) -> No
         ("Bob", "refused", "undo_conflict"),
         ("Zoe", "done", None),
     ]
-    assert (count_coins(world, "Ann"), count_coins(world, "Zoe")) == (1250, 0)
+    assert (world.count_coins("Ann"), world.count_coins("Zoe")) == (1250, 0)
     made = {each["Player"]: each["Seq"] for each in list_targets(world, undo["Id"])}
     assert [each["UndoneBy"] for each in list_targets(world, job)] == [made["Ann"], None, made["Zoe"]]
     rest = act(world, job, "undo").json  # only of Bob's change, which is not undone
@@ -235,7 +235,7 @@ def test_undo_of_a_job_undoes_each_change_and_lists_refusals(world: World) -> No
     again = act(world, undo["Id"], "undo").json["Id"]  # an undo can be undone, as ever
     start(world, again)
     work(world)
-    assert (count_coins(world, "Ann"), count_coins(world, "Zoe")) == (1255, 5)
+    assert (world.count_coins("Ann"), world.count_coins("Zoe")) == (1255, 5)
     assert act(world, job, "undo").json["Players"] == 3  # an undo that was undone does not count
 
 
@@ -330,7 +330,7 @@ def test_job_is_for_those_who_match_when_it_is_created(crowd: World, monkeypatch
     work(crowd)
     assert get(crowd, job["Id"])["Done"] == 5
     assert list_names(crowd, job) == names
-    assert [bulking.count_coins(crowd, name) for name in ("New2", "New3", "New4")] == [5, 0, 5]
+    assert [crowd.count_coins(name) for name in ("New2", "New3", "New4")] == [5, 0, 5]
 
 
 def test_wide_filters_are_refused(crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:

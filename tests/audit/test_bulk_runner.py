@@ -9,7 +9,7 @@ import pytest
 import approving
 import bulking
 import people
-from bulking import ROOT, act, add_players, count_coins, create, get, list_results, list_targets, run, start, work
+from bulking import ROOT, act, add_players, create, get, list_results, list_targets, run, start, work
 from gamekeeper.game.audit import retention
 from gamekeeper.game.audit.approvals import parse_rules
 from gamekeeper.game.audit.bulk_jobs import JobTaken
@@ -49,12 +49,12 @@ def test_quota_pauses_the_job_in_the_middle(world: World) -> None:
     job = run(world, "Ann", "Bob", "Zoe", by="Clerk")
     assert (job["State"], job["Done"], job["Remaining"]) == ("paused", 2, 1)
     assert [state for _, state, _ in list_results(world, job["Id"])] == ["done", "done", "waiting"]
-    assert count_coins(world, "Zoe") == 0
+    assert world.count_coins("Zoe") == 0
     world.sql("UPDATE gift_totals SET day = day - 1")  # the next day
     start(world, job["Id"], by="Clerk")
     work(world)
     job = get(world, job["Id"])
-    assert (job["State"], job["Done"], job["Problem"], count_coins(world, "Zoe")) == ("finished", 3, None, 5)
+    assert (job["State"], job["Done"], job["Problem"], world.count_coins("Zoe")) == ("finished", 3, None, 5)
 
 
 def test_job_pauses_when_its_creator_loses_access(world: World) -> None:
@@ -74,7 +74,7 @@ def test_job_pauses_when_its_creator_loses_access(world: World) -> None:
     assert world.post(f"{ROOT}/{job}/start", token=made["Key"]).status == 200
     assert world.call("DELETE", f"/api/keeper/v1/keys/{made['Id']}").status == 200
     work(world)
-    assert (get(world, job)["State"], count_coins(world, "Bob")) == ("paused", 0)
+    assert (get(world, job)["State"], world.count_coins("Bob")) == ("paused", 0)
 
 
 def test_permission_lost_during_a_batch_stops_the_next_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_job_above_the_size_of_a_rule_waits_for_a_second_person(make_world: Call
     refused(approving.decide(world, approval, by="Shop"), 403, "permission_missing")
     assert approving.decide(world, approval).status == 200
     work(world)
-    assert (get(world, job)["State"], count_coins(world, "Bob")) == ("finished", 5)
+    assert (get(world, job)["State"], world.count_coins("Bob")) == ("finished", 5)
 
 
 def test_rule_for_gifts_holds_the_start_of_a_job(make_world: Callable[..., World]) -> None:
@@ -132,15 +132,14 @@ def test_gifts_beyond_a_rule_are_held_one_by_one_without_approval_of_the_job(mak
     world = approving.make_strict(make_world, approvals="items.give>12")
     job = create(world, "Ann", "Bob", by="Shop")["Id"]  # 10 coins together
     start(world, job, by="Shop")
-    body = {"itemid": COIN.id, "quantity": 5}  # given meanwhile
-    assert world.post("/api/v1/players/Zoe/items/give", body, by="Shop").status == 200
+    world.give("Zoe", 5, by="Shop").accepted()  # meanwhile
     work(world)
     assert list_results(world, job) == [("Ann", "done", None), ("Bob", "held", None)]
     found = get(world, job)
-    assert (found["State"], found["Done"], found["Held"], count_coins(world, "Bob")) == ("finished", 1, 1, 0)
+    assert (found["State"], found["Done"], found["Held"], world.count_coins("Bob")) == ("finished", 1, 1, 0)
     approval = list_targets(world, job)[1]["ApprovalId"]
     assert approving.decide(world, approval).status == 200
-    assert count_coins(world, "Bob") == 5
+    assert world.count_coins("Bob") == 5
     target, found = list_targets(world, job)[1], get(world, job)
     newest = max(each.seq for each in world.ledger() if each.kind == "items_given")
     assert (target["State"], target["Seq"], target["ApprovalId"]) == ("done", newest, approval)
@@ -181,7 +180,7 @@ def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: Calla
     approving.decide(world, act(world, undo, "start", by="Shop").json["ApprovalId"])
     work(world)
     assert list_results(world, undo) == [("Ann", "held", None)]  # it gives coins
-    assert count_coins(world, "Ann") == 1245
+    assert world.count_coins("Ann") == 1245
 
 
 @pytest.mark.both_engines
@@ -198,7 +197,7 @@ def test_two_instances_change_everybody_once(world: World, monkeypatch: pytest.M
     finally:
         other.close()
     assert (get(world, job)["State"], get(world, job)["Done"]) == ("finished", 20)
-    assert [count_coins(world, each) for each in ids] == [5] * 20
+    assert [world.count_coins(each) for each in ids] == [5] * 20
     changes = world.get(f"/api/keeper/v1/changes?request=bulk-{job}&limit=100").json["Changes"]
     assert len(changes) == 20
 
@@ -213,7 +212,7 @@ def test_target_that_another_instance_has_changed_is_left_alone(world: World) ->
     world.run(runner.run_target(found, target))
     with pytest.raises(JobTaken):
         world.run(runner.run_target(found, target))
-    assert (count_coins(world, "Bob"), get(world, job)["Done"]) == (5, 1)
+    assert (world.count_coins("Bob"), get(world, job)["Done"]) == (5, 1)
 
 
 @pytest.mark.both_engines
@@ -238,7 +237,7 @@ def test_lost_connection_repeats_nobody(world: World, monkeypatch: pytest.Monkey
         assert get(world, job)["State"] == "running"
         work(world)
         assert (get(world, job)["State"], get(world, job)["Done"]) == ("finished", 3)
-        assert [count_coins(world, each) for each in ("Bob", "Zoe")] == [5 * number] * 2
+        assert [world.count_coins(each) for each in ("Bob", "Zoe")] == [5 * number] * 2
 
 
 def test_internal_error_pauses_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import bulking
 import factors
 import people
 import staff
-from approving import DECIDER, RULES, count_coins, decide, hold, let_decide, make_strict
+from approving import DECIDER, RULES, decide, hold, let_decide, make_strict
 from credentials import MANAGE_EMAIL, MANAGE_PASSWORD, NEW, PASSWORD, opens, post, redeem
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.access.refusals import InvitationVoid
@@ -61,9 +61,9 @@ def test_maker_of_a_key_cannot_decide_on_its_requests(make_world: Make) -> None:
         assert {each["Name"] for each in shown["KeyMakers"]} == {"Root", "Chief"}
     assert world.get(APPROVALS, by=DECIDER).json["Approvals"][0]["KeyMakers"] == shown["KeyMakers"]
     assert world.call("PUT", f"{api_keys.KEYS}/{made['Id']}", body={"Name": "other"}).status == 200
-    assert count_coins(world) == 0
+    assert world.count_coins() == 0
     assert decide(world, approval).status == 200
-    assert count_coins(world) == 12_000
+    assert world.count_coins() == 12_000
     of_token = hold(world)
     assert world.get(f"{APPROVALS}/{of_token}", by=DECIDER).json["KeyMakers"] == []
     assert decide(world, of_token, "deny", by="Root").status == 200

@@ -8,7 +8,6 @@ import pytest
 
 from gamekeeper.game.audit.retention import DAY_MS, HOUR_MS, PROBATION_MS, RetentionJob
 from gamekeeper.ground import log
-from people import COIN
 from tidying import Clocks
 from world import Answer, World
 
@@ -27,13 +26,7 @@ AGED = {
 
 
 def give(world: World, key: str) -> Answer:
-    body = {"itemid": COIN.id, "quantity": 1}
-    return world.post("/api/v1/players/Bob/items/give", body, by="Shop", headers={"Idempotency-Key": key})
-
-
-def coins(world: World) -> int:
-    slots = world.get("/api/v1/players/Bob/items/inventory", by="Shop").json
-    return sum(slot["Quantity"] for slot in slots if slot["ItemId"] == COIN.id)
+    return world.give("Bob", by="Shop", headers={"Idempotency-Key": key})
 
 
 def counts(world: World) -> dict[str, int]:
@@ -137,6 +130,6 @@ def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make
             wrong.run(retention.tidy())
         assert give(wrong, "k").headers["idempotent-replay"] == "true"
     after = make_world(ledger_days=30)
-    held = coins(after)
+    held = after.count_coins()
     again = give(after, "k")
-    assert (again.raw, again.headers["idempotent-replay"], coins(after)) == (first.raw, "true", held)
+    assert (again.raw, again.headers["idempotent-replay"], after.count_coins()) == (first.raw, "true", held)

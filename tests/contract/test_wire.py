@@ -15,7 +15,6 @@ from hostile import JSON, LIMIT, Hostile, pad_body
 from sockets import Closed, Connection, SocketServer
 
 import long_forms
-import people
 from loops import over
 from sharing import open_fresh
 from world import SENT, Answer, World
@@ -50,11 +49,6 @@ def line(server: SocketServer) -> Generator[Connection]:
 @pytest.fixture
 def look(watched: tuple[SocketServer, World]) -> World:
     return watched[1]
-
-
-def coins(world: World) -> int:
-    items = world.get("/api/v1/players/Bob/items").json["inventory"]
-    return sum(slot["Quantity"] for slot in items if slot["ItemId"] == people.COIN.id)
 
 
 def get(server: SocketServer, line: Connection, path: bytes, **headers: bytes) -> Answer:
@@ -119,12 +113,12 @@ def test_server_closes_the_connection_on_request(server: SocketServer) -> None:
 def test_body_of_64_kib_is_accepted_and_one_byte_more_refused(
     server: SocketServer, line: Connection, look: World, *, chunked: bool
 ) -> None:
-    before = coins(look)
+    before = look.count_coins()
     for size, status in ((LIMIT, 200), (LIMIT + 1, 413)):
         line.send(sockets.request(server, "POST", GIVE_PATH, dict(JSON), pad_body(GIVE, size), chunked=chunked))
         assert line.answer().status == status
         line.close()
-    assert coins(look) == before + 2
+    assert look.count_coins() == before + 2
 
 
 @over("body", [b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffffffffffffff\r\n{}\r\n"])

@@ -12,7 +12,7 @@ import outbox
 import people
 import staff
 from backups import back_up, bring_back, restore
-from bulking import count_coins, list_targets
+from bulking import list_targets
 from findings import errors, unseen
 from gamekeeper.copies import exports
 from gamekeeper.game.access.refusals import InvitationVoid
@@ -47,14 +47,14 @@ def begin(world: World) -> Work:
     running = bulking.create(world, "Ann")["Id"]
     bulking.start(world, running)
     world.keeper.changes.gate.rules = parse_rules(approving.RULES)
-    return Work(running, held, approving.hold(approving.let_decide(world)), count_coins(world, "Ann"))
+    return Work(running, held, approving.hold(approving.let_decide(world)), world.count_coins("Ann"))
 
 
 def require_stopped(world: World, begun: Work) -> None:
     bulking.work(world)
     job = bulking.get(world, begun.running)
     assert (job["State"], (job["Problem"] or "")[: len(PROBLEM)], job["Done"]) == ("paused", PROBLEM, 0)
-    assert count_coins(world, "Ann") == begun.coins
+    assert world.count_coins("Ann") == begun.coins
     assert {each["State"] for each in world.get(approving.ROOT).json["Approvals"]} == {"expired"}
     results = [(each["State"], each["Code"]) for each in list_targets(world, begun.held)]
     assert results == [("refused", "approval_expired")] * 2
@@ -96,7 +96,7 @@ def test_restored_database_starts_no_job_and_has_no_waiting_approval(
     # a person can let the job go on
     bulking.start(copy, begun.running)
     bulking.work(copy)
-    assert (bulking.get(copy, begun.running)["State"], count_coins(copy, "Ann")) == ("finished", begun.coins + 5)
+    assert (bulking.get(copy, begun.running)["State"], copy.count_coins("Ann")) == ("finished", begun.coins + 5)
 
 
 @pytest.mark.both_engines

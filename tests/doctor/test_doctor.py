@@ -104,11 +104,6 @@ def put(world: World, body: dict[str, object]) -> None:
     assert world.call("PUT", f"{LINK}/{BOB.id}", by="Server", body=body).status == 200
 
 
-def give(world: World, name: str, quantity: int) -> None:
-    body = {"itemid": COIN.id, "quantity": quantity, "bankoverflow": True}
-    assert world.post(f"/api/v1/players/{name}/items/give", body).status == 200
-
-
 # --- changes of Gamekeeper itself ------------------------------------------------------------------------------------
 
 
@@ -118,10 +113,9 @@ def test_changes_over_the_api_and_the_link_leave_no_finding(world: World, monkey
     monkeypatch.setattr(limits, "PAGE_ROWS", 2)
     staff.fill_roles(world)
     for name, quantity in (("Ann", 90), ("Bob", 5)):
-        give(world, name, quantity)
+        world.give(name, quantity).accepted()
     for act, item, quantity in (("give", people.POUCH, 2), ("take", COIN, 90), ("take", people.SWORD, 1)):
-        body = {"itemid": item.id, "quantity": quantity}
-        assert world.post(f"/api/v1/players/Ann/items/{act}", body).status == 200
+        world.give("Ann", quantity, item.id, act=act).accepted()
     put(world, {"Items": [{"Slot": 0}, {"Slot": 9, "ItemId": people.ARROW.id, "Quantity": 5}]})
     put(
         world,
@@ -146,13 +140,13 @@ def test_changes_over_the_api_and_the_link_leave_no_finding(world: World, monkey
 
 def test_only_untrimmed_changes_are_compared(world: World) -> None:
     """The doctor compares only untrimmed changes: among trimmed ones, a deleted change may have been newer."""
-    give(world, "Bob", 5)
+    world.give("Bob", 5).accepted()
     put(world, {"Items": [{"Slot": 0}]})
     put(world, {"Exp": 77})
     world.sql("DELETE FROM ledger WHERE kind = 'items_set'")
     world.sql("UPDATE epoch SET trimmed = $1", world.ledger()[-1].seq)
     assert errors(world, "slots") == []
-    give(world, "Bob", 3)
+    world.give("Bob", 3).accepted()
     assert errors(world, "slots") == []
     world.sql("UPDATE slots SET quantity = 4 WHERE player_id = $1", BOB.id)
     assert len(errors(world, "slots")) == 1
@@ -187,7 +181,7 @@ def test_item_moved_between_players_or_into_their_bag_is_found(world: World) -> 
 
 
 def test_missing_or_unreadable_change_is_found(world: World) -> None:
-    give(world, "Bob", 3)
+    world.give("Bob", 3).accepted()
     world.sql("DELETE FROM ledger WHERE seq = $1", world.ledger()[-1].seq)
     assert "(+3)" in errors(world)[0][1]
     if world.keeper.store.engine == "sqlite":

@@ -20,8 +20,7 @@ COIN = people.COIN.id
 
 
 def give(world: World, text: str | None, quantity: int, item: str = COIN, **more: Any) -> Answer:
-    body = {"itemid": item, "quantity": quantity, "bankoverflow": True}
-    return world.post(GIVE, body, token=text, **more)
+    return world.give("Ann", quantity, item, token=text, **more)
 
 
 @pytest.mark.both_engines
@@ -72,17 +71,17 @@ def test_limits_of_a_key_are_per_item_and_day_and_count_only_real_gifts(world: W
     key = {"Idempotency-Key": "order-1"}
     assert give(world, text, 6, headers=key).status == 200
     assert give(world, text, 6, headers=key).headers["idempotent-replay"] == "true"
-    assert world.post(f"{GIVE}?dryRun=true", {"itemid": COIN, "quantity": 4}, token=text).status == 200
+    assert give(world, text, 4, act="give?dryRun=true").status == 200
     over_quota = give(world, text, 5)
     refused(over_quota, 409, "quota_reached")
     assert over_quota.json["EndsAt"].endswith("T00:00:00.000Z")
     assert "retry-after" not in over_quota.headers
-    refused(world.post(f"{GIVE}?dryRun=true", {"itemid": COIN, "quantity": 5}, token=text), 409, "quota_reached")
+    refused(give(world, text, 5, act="give?dryRun=true"), 409, "quota_reached")
     assert give(world, text, 4).status == 200
     assert give(world, text, 1, people.SWORD.id).status == 200
     assert give(world, create(world)["Key"], 100).status == 200
     text = create(world, MostPerDay=10)["Key"]
-    assert world.post("/api/v1/players/Ann/items/take", {"itemid": COIN, "quantity": 20}).status == 200
+    assert world.take("Ann", 20).status == 200
     taken = world.ledger()[-1].seq
     refused(world.post(f"/api/keeper/v1/changes/{taken}/undo", token=text), 409, "quota_reached")
 

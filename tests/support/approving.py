@@ -42,8 +42,3 @@ def decide(
 ) -> Answer:
     headers = {"X-Reason": "checked"} | more.pop("headers", {})
     return world.post(f"{ROOT}/{approval}/{act}{query}", by=by, headers=headers, **more)
-
-
-def count_coins(world: World, player: str = "Bob") -> int:
-    slots = world.get(f"/api/v1/players/{player}/items/inventory").json
-    return sum(each["Quantity"] for each in slots if each.get("ItemId") == COIN.id)

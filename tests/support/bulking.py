@@ -77,8 +77,3 @@ def add_players(world: World, count: int) -> list[str]:
         body = {"Name": f"Extra{number}", "UserId": people.USER_IDS["Bob"]}
         assert world.call("PUT", f"/api/link/v1/players/{each}", body=body).status == 200
     return ids
-
-
-def count_coins(world: World, player: str) -> int:
-    slots = world.get(f"/api/v1/players/{player}/items").json
-    return sum(each["Quantity"] for part in slots.values() for each in part if each["ItemId"] == COIN.id)

@@ -11,8 +11,7 @@ from world import World
 
 
 def give(world: World, name: str, quantity: int, item_id: str = COIN.id, what: str = "give", **more: Any) -> None:
-    body = {"itemid": item_id, "quantity": quantity, "bankoverflow": True}
-    assert world.post(f"/api/v1/players/{name}/items/{what}", body, **{"by": "Shop", **more}).status == 200
+    world.give(name, quantity, item_id, act=what, **{"by": "Shop", **more}).accepted()
 
 
 def give_loaded(world: World) -> None:

@@ -50,8 +50,7 @@ def play(world: World) -> None:
     because = {"X-Reason": "a gift of Tamsyn to Wrenfold"}
     assert world.post("/api/v1/players/Wrenna/name", {"name": "Wrenfold"}, headers=key() | because).status == 200
     assert world.post("/api/v1/players/Wrenfold/level", {"level": 3}, headers=key() | because).status == 200
-    give = {"itemid": SWORD.id, "quantity": 2}
-    assert world.post("/api/v1/players/Tamsyn/items/give", give, by="Shop", headers=key() | because).status == 200
+    world.give("Tamsyn", 2, SWORD.id, by="Shop", headers=key() | because).accepted()
     heartbeat(world)
     join(world, WREN, TAMSYN)
     leave(world, WREN, TAMSYN)

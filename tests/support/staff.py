@@ -52,8 +52,7 @@ def fill_roles(world: World) -> None:
     limits = {"Addresses": ["192.0.2.0/24", "127.0.0.1"], "PerMinute": 5, "Servers": ["realm-1"], "MostPerDay": 9}
     key = {"Name": "shop", "Role": "shop", "Owner": "Root", "ExpiresAt": "2999-01-01T00:00:00Z", **limits}
     text = world.post("/api/keeper/v1/keys", key).json["Key"]
-    gift = {"itemid": people.COIN.id, "quantity": 2}
-    assert world.post("/api/v1/players/Bob/items/give", gift, token=text).status == 200
+    world.give("Bob", 2, token=text).accepted()
     link_identity(world, "Ann", "ann-at-work")
     world.insert("role_quotas", role="helper", item_id=people.COIN.id, most=5)
 

@@ -51,8 +51,7 @@ def conflict(world: World, seq: int, part: str) -> None:
 
 
 def items(world: World, what: str, item: str, quantity: int = 1, name: str = "Ann", **more: Any) -> Answer:
-    body = {"itemid": item, "quantity": quantity, "bankoverflow": True}
-    return world.post(f"/api/v1/players/{name}/items/{what}", body, **more)
+    return world.give(name, quantity, item, act=what, **more)
 
 
 def read_slot(world: World, place: str, slot: int, name: str = "Ann") -> tuple[str, int]:

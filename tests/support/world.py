@@ -162,6 +162,21 @@ class World:
     def post(self, path: str, body: object = None, **more: Any) -> Answer:
         return self.call("POST", path, body=body, **more)
 
+    def give(
+        self, name: str, quantity: int = 1, item_id: str = people.COIN.id, *, act: str = "give", **more: Any
+    ) -> Answer:
+        """Give items to a player, into the bank too, or take them."""
+        body = {"itemid": item_id, "quantity": quantity, "bankoverflow": True}
+        return self.post(f"/api/v1/players/{name}/items/{act}", body, **more)
+
+    def take(self, name: str, quantity: int = 1, item_id: str = people.COIN.id, **more: Any) -> Answer:
+        return self.give(name, quantity, item_id, act="take", **more)
+
+    def count_coins(self, name: str = "Bob") -> int:
+        """Return the number of coins in a player's inventory and bank."""
+        held = self.get(f"/api/v1/players/{name}/items").json
+        return sum(each["Quantity"] for place in held.values() for each in place if each["ItemId"] == people.COIN.id)
+
     def ledger(self) -> list[stored_ledger.LedgerRow]:
         return self.run(stored_ledger.read_after(self.keeper.store, 0, 10_000))
 

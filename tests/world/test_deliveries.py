@@ -62,8 +62,7 @@ def test_late_acknowledgement_is_taken(world: World, kick: int) -> None:
 
 
 def test_trim_keeps_the_newest_change_of_data_before_a_command(world: World, kick: int) -> None:
-    world.post("/api/v1/players/Zoe/items/give", {"itemid": people.COIN.id, "quantity": 1})
-    gift = read_last(world)
+    gift = give(world)
     assert world.post("/api/v1/players/Zoe/admin/kick", {}).status == 200
     world.sql("UPDATE ledger SET at = at - $1", 20 * retention.DAY_MS)
     world.run(trim_older(world.keeper, 10 * retention.DAY_MS))
@@ -117,7 +116,7 @@ def list_states(world: World, seq: int) -> list[tuple[str, str]]:
 
 
 def give(world: World, player: str = "Zoe") -> int:
-    assert world.post(f"/api/v1/players/{player}/items/give", {"itemid": people.COIN.id, "quantity": 1}).status == 200
+    world.give(player).accepted()
     return read_last(world)
 
 

@@ -31,11 +31,6 @@ def now(world: World) -> int:
     return ask(world, "after=now")["Next"]
 
 
-def give(world: World, name: str = "Bob", quantity: int = 1, by: str = "Shop") -> None:
-    body = {"itemid": COIN.id, "quantity": quantity}
-    assert world.post(f"/api/v1/players/{name}/items/give", body, by=by).status == 200
-
-
 async def send_gift(world: World) -> Any:
     body = {"itemid": COIN.id, "quantity": 1}
     return await world.send("POST", "/api/v1/players/Bob/items/give", body=body, by="Shop")
@@ -47,7 +42,7 @@ def kinds(told: Any) -> list[str]:
 
 def test_pages_skip_changes_of_accounts_and_catalogue(world: World) -> None:
     for number in range(6):
-        give(world, "Ann" if number % 2 else "Bob")
+        world.give("Ann" if number % 2 else "Bob", by="Shop").accepted()
         world.post("/api/v1/users/Ann/manage/email/change", {"new": f"ann{number}@example.test"})
     whole = ask(world, "after=0&limit=1000")["Changes"]
     assert kinds({"Changes": whole}) == ["player_created"] * 3 + ["items_given"] * 6
@@ -78,7 +73,7 @@ def test_own_reports_are_excluded_and_a_read_only_token_is_accepted(world: World
     put_player(world, BOB.id, {"Level": 4})
     assert world.call("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 5}, by="Root").status == 200
     # this change is made by the game server's account, but through the API instead of the link
-    give(world, by="Server")
+    world.give("Bob", by="Server").accepted()
     last = world.ledger()[-1].seq
     told = ask(world, f"after={after}")
     assert [(each["Kind"], each["By"]) for each in told["Changes"]] == [
@@ -105,7 +100,7 @@ def test_feed_has_every_player_change_once_with_its_fields(world: World) -> None
     told = ask(world, f"after={after}&own=true")
     assert (told["Changes"], told["Next"]) == ([], after)
     after = now(world)
-    give(world, quantity=5)
+    world.give("Bob", 5, by="Shop").accepted()
     told = ask(world, f"after={after}")
     (change,) = told["Changes"]
     row = world.ledger()[-1]
@@ -156,7 +151,7 @@ def test_wrong_epoch_is_409_and_a_lost_one_503(world: World) -> None:
     world.sql("UPDATE epoch SET id = $1", people.guid(0xE))
     refused(world.get(f"{CHANGES}?epoch={epoch}&after=999999&wait=60"), 409, "epoch_changed", people.guid(0xE))
     # Without the row of table `epoch`, the feed, reports with AppliedSeq and undos are answered with a 503.
-    give(world)
+    world.give("Bob", by="Shop").accepted()
     undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
     world.sql("DELETE FROM epoch")
     for answer in (
@@ -173,9 +168,9 @@ def report(world: World, applied: object, quantity: int = 9, **more: str) -> Any
 
 def test_report_that_missed_changes_is_409_with_them(world: World) -> None:
     applied = now(world)
-    give(world, "Bob", 5)
-    give(world, "Ann", 5)
-    give(world, "Bob", 6)
+    world.give("Bob", 5, by="Shop").accepted()
+    world.give("Ann", 5, by="Shop").accepted()
+    world.give("Bob", 6, by="Shop").accepted()
     with unchanged(world):
         answer = report(world, applied)
         told = [each for each in ask(world, f"after={applied}")["Changes"] if each["PlayerId"] == BOB.id]
@@ -190,7 +185,7 @@ def test_report_that_missed_changes_is_409_with_them(world: World) -> None:
     applied = now(world)
     key: Any = {"headers": {"Idempotency-Key": "loot-1"}}
     first = report(world, applied, 4, **key)
-    give(world)
+    world.give("Bob", by="Shop").accepted()
     again = report(world, applied, 4, **key)
     assert (again.status, again.raw) == (200, first.raw)
     assert again.headers["idempotent-replay"] == "true"
