@@ -128,14 +128,12 @@ def test_no_caller_address_or_unknown_name_is_stored_in_clear(make_world: Callab
 
 @over(
     "address, counted",
-    [
-        ("10.0.0.1", "10.0.0.1"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("::ffff:10.0.0.1", "10.0.0.1"),
-        ("", ""),
-        ("somewhere", "somewhere"),
-    ],
+    ("10.0.0.1", "10.0.0.1"),
+    ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+    ("fe80::1%eth0", "fe80::/64"),
+    ("::ffff:10.0.0.1", "10.0.0.1"),
+    ("", ""),
+    ("somewhere", "somewhere"),
 )
 def test_network_of_an_address(address: str, counted: str) -> None:
     assert guess_limits.find_network(address) == counted

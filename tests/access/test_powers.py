@@ -68,16 +68,14 @@ def test_every_name_of_a_permission_is_accepted(world: World) -> None:
 
 @over(
     "own, theirs, body, fine",
-    [
-        ((), (), {"ban": True}, False),  # the caller lacks the permission that the request grants
-        ((), (), {"ban": False}, True),  # allowed: Ann does not have the permission, so revoking it changes nothing
-        (("mute",), ("editor",), {"editor": False}, False),  # the caller lacks the permission that the request revokes
-        (("mute",), ("kick",), {"mute": True}, False),  # refused: the account has a permission that the caller lacks
-        (("ban",), ("game_link",), {"ban": True}, False),
-        (("ban", "game_link"), ("game_link",), {"game.link": False}, True),
-        # caller and account have the same permissions
-        ((), ("users_query", "users_manage"), {"users.manage": False}, True),
-    ],
+    ((), (), {"ban": True}, False),  # the caller lacks the permission that the request grants
+    ((), (), {"ban": False}, True),  # allowed: Ann does not have the permission, so revoking it changes nothing
+    (("mute",), ("editor",), {"editor": False}, False),  # the caller lacks the permission that the request revokes
+    (("mute",), ("kick",), {"mute": True}, False),  # refused: the account has a permission that the caller lacks
+    (("ban",), ("game_link",), {"ban": True}, False),
+    (("ban", "game_link"), ("game_link",), {"game.link": False}, True),
+    # caller and account have the same permissions
+    ((), ("users_query", "users_manage"), {"users.manage": False}, True),
 )
 def test_caller_grants_and_revokes_only_own_permissions(
     world: World, own: tuple[str, ...], theirs: tuple[str, ...], body: object, *, fine: bool

@@ -128,7 +128,7 @@ def test_shutdown_requeues_hanging_mail(make_world: Make) -> None:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@over("turns", [1, 3, 10, 100])
+@over("turns", 1, 3, 10, 100)
 def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cancel the sender after each number of event loop turns, also just after the server has accepted the mail."""
     monkeypatch.setattr(sending, "SHUTDOWN_SECONDS", 30)

@@ -101,7 +101,7 @@ def test_wrong_smtp_password_is_retried(make_world: Make, capsys: pytest.Capture
 @pytest.mark.long_form
 @over(
     "phase, manner",
-    choose(
+    *choose(
         list(zip(PHASES, itertools.cycle(["cut", "hang", "451 not now", "gibberish"]), strict=False)),
         list(itertools.product(PHASES, ["hang", "cut", "451 not now", "gibberish"])),
     ),
@@ -127,18 +127,16 @@ def test_misbehaving_server_loses_no_mail(make_world: Make, phase: str, manner: 
 
 @over(
     "manners, state",
-    [
-        ({"dot": "250 OK, cut"}, "sent"),  # the SMTP server confirmed the mail before it disconnected
-        ({"QUIT": "hang"}, "sent"),
-        ({"dot": "554 looks like spam"}, "failed"),
-        ({"DATA": "554 no"}, "failed"),
-        ({"RCPT": "550 unknown", "RSET": "hang"}, "failed"),  # the SMTP server rejects the recipient, then hangs
-        ({"RCPT": "550 unknown, cut"}, "failed"),
-        ({"RCPT": "450 4.2.1 try later"}, "queued"),
-        ({"MAIL": "550 you may not send"}, "queued"),  # the SMTP server rejects the sender, not the recipient
-        ({"EHLO": "502 no", "HELO": "250 OK"}, "sent"),  # an old SMTP server without EHLO
-        ({"greeting": "554 go away"}, "queued"),
-    ],
+    ({"dot": "250 OK, cut"}, "sent"),  # the SMTP server confirmed the mail before it disconnected
+    ({"QUIT": "hang"}, "sent"),
+    ({"dot": "554 looks like spam"}, "failed"),
+    ({"DATA": "554 no"}, "failed"),
+    ({"RCPT": "550 unknown", "RSET": "hang"}, "failed"),  # the SMTP server rejects the recipient, then hangs
+    ({"RCPT": "550 unknown, cut"}, "failed"),
+    ({"RCPT": "450 4.2.1 try later"}, "queued"),
+    ({"MAIL": "550 you may not send"}, "queued"),  # the SMTP server rejects the sender, not the recipient
+    ({"EHLO": "502 no", "HELO": "250 OK"}, "sent"),  # an old SMTP server without EHLO
+    ({"greeting": "554 go away"}, "queued"),
 )
 def test_smtp_codes_decide_whether_to_retry(make_world: Make, manners: dict[str, str], state: str) -> None:
     with Rude(manners).running() as rude:
@@ -176,15 +174,13 @@ def server(url: str) -> mails.SmtpServer:
 
 @over(
     "url, expected",
-    [
-        ("smtp://mail.test:2525/", ("mail.test", 2525, None, None, False, None)),
-        ("smtps://mail.test", ("mail.test", 465, None, None, True, None)),
-        # STARTTLS is required, because a password is sent
-        ("smtp://a:b@mail.test", ("mail.test", 25, "a", "b", False, True)),
-        ("smtp://a:b@mail.test?starttls=never", ("mail.test", 25, "a", "b", False, False)),
-        ("smtp://a:b@[::1]:26", ("::1", 26, "a", "b", False, None)),
-        ("smtps://a%40b:c%3Ad%2F@mail.test", ("mail.test", 465, "a@b", "c:d/", True, None)),
-    ],
+    ("smtp://mail.test:2525/", ("mail.test", 2525, None, None, False, None)),
+    ("smtps://mail.test", ("mail.test", 465, None, None, True, None)),
+    # STARTTLS is required, because a password is sent
+    ("smtp://a:b@mail.test", ("mail.test", 25, "a", "b", False, True)),
+    ("smtp://a:b@mail.test?starttls=never", ("mail.test", 25, "a", "b", False, False)),
+    ("smtp://a:b@[::1]:26", ("::1", 26, "a", "b", False, None)),
+    ("smtps://a%40b:c%3Ad%2F@mail.test", ("mail.test", 465, "a@b", "c:d/", True, None)),
 )
 def test_smtp_url_is_parsed(url: str, expected: tuple[object, ...]) -> None:
     found = server(url)
@@ -193,13 +189,11 @@ def test_smtp_url_is_parsed(url: str, expected: tuple[object, ...]) -> None:
 
 @over(
     "url",
-    [
-        "mail.test",
-        f"smtp://user:{SECRET}@",
-        f"smtp://user:{SECRET}@mail.test:99999",
-        f"smtp://user:{SECRET}@mail.test?starttls=maybe",
-        f"smtp://user:{SECRET}@mail.test?ca=/nowhere/ca.pem",
-    ],
+    "mail.test",
+    f"smtp://user:{SECRET}@",
+    f"smtp://user:{SECRET}@mail.test:99999",
+    f"smtp://user:{SECRET}@mail.test?starttls=maybe",
+    f"smtp://user:{SECRET}@mail.test?ca=/nowhere/ca.pem",
 )
 def test_invalid_url_is_reported_without_password(url: str) -> None:
     with pytest.raises(BadSetting, match=r"^GAMEKEEPER_SMTP_URL is '") as caught:

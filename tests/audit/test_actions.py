@@ -31,13 +31,11 @@ def list_differences(world: World, number: int) -> list[Difference]:
 
 @over(
     "path, body",
-    [
-        (GIVE, {"itemid": people.POUCH.id, "quantity": 1}),
-        (TAKE, {"itemid": people.ARROW.id, "quantity": 60}),
-        (f"/api/v1/players/{people.ANN.id}/spells/teach", {"spellid": people.HEAL.id}),
-        (f"/api/v1/players/{people.ANN.id}/variables/{people.KILLS.id}", {"value": 8}),
-        (f"/api/v1/players/{people.BOB.id}/level", {"level": 9}),
-    ],
+    (GIVE, {"itemid": people.POUCH.id, "quantity": 1}),
+    (TAKE, {"itemid": people.ARROW.id, "quantity": 60}),
+    (f"/api/v1/players/{people.ANN.id}/spells/teach", {"spellid": people.HEAL.id}),
+    (f"/api/v1/players/{people.ANN.id}/variables/{people.KILLS.id}", {"value": 8}),
+    (f"/api/v1/players/{people.BOB.id}/level", {"level": 9}),
 )
 def test_confirmed_changes_equal_the_preview(world: World, root: Keeper, path: str, body: dict[str, object]) -> None:
     with unchanged(world):
@@ -75,7 +73,7 @@ def test_repeated_form_takes_effect_once(world: World, root: Keeper) -> None:
     assert "This was done already" in root.page("/console/done/already").text
 
 
-@over("missing", ["key", "seen"])
+@over("missing", "key", "seen")
 def test_confirmation_without_its_preview_is_rejected(world: World, root: Keeper, missing: str) -> None:
     shown, before = root.preview("POST", GIVE, COINS), everything(world)
     answer = root.confirm(shown, "a gift", **{missing: ""})
@@ -100,14 +98,12 @@ def test_forged_confirmation_is_rejected(world: World, root: Keeper) -> None:
 
 @over(
     "failure, status, told",
-    [
-        (CommitUnknown("gone"), 503, "It is not known whether this was done"),
-        (IdempotencyInProgress(), 409, "It is not known whether this was done"),
-        (RuntimeError("oh"), 500, "It is not known whether this was done"),
-        (DatabaseUnavailable("gone"), 503, "The database is not available"),
-    ],
+    (CommitUnknown("gone"), 503, "It is not known whether this was done"),
+    (IdempotencyInProgress(), 409, "It is not known whether this was done"),
+    (RuntimeError("oh"), 500, "It is not known whether this was done"),
+    (DatabaseUnavailable("gone"), 503, "The database is not available"),
 )
-@over("done", ["/console?done=already", ""])
+@over("done", "/console?done=already", "")
 def test_unknown_outcome_can_be_retried_with_the_same_key(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, failure: Exception, status: int, told: str, done: str
 ) -> None:
@@ -125,7 +121,7 @@ def test_unknown_outcome_can_be_retried_with_the_same_key(
     assert len(world.ledger()) == before + 1
 
 
-@over("reason", ["", "   "])
+@over("reason", "", "   ")
 def test_change_without_reason_is_rejected(world: World, root: Keeper, reason: str) -> None:
     shown = root.preview("POST", GIVE, COINS)
     with unchanged(world):

@@ -96,12 +96,10 @@ def test_preview_tries_the_next_players_and_changes_nothing(world: World) -> Non
 
 @over(
     "body, code, field",
-    [
-        ({"Act": "give_item", "Players": ["Ann"], "ItemId": COIN.id}, "bad_field", "Quantity"),
-        (bulking.GIVE | {"Players": ["Ann"], "Days": 3}, "bad_field", "Days"),
-        ({"Act": "ban_player", "Players": ["Ann"], "Days": None}, "bad_field", "Days"),  # not a permanent ban
-        (bulking.GIVE | {"Players": ["Nobody", NOBODY_ID, " "]}, "no_players", "players"),
-    ],
+    ({"Act": "give_item", "Players": ["Ann"], "ItemId": COIN.id}, "bad_field", "Quantity"),
+    (bulking.GIVE | {"Players": ["Ann"], "Days": 3}, "bad_field", "Days"),
+    ({"Act": "ban_player", "Players": ["Ann"], "Days": None}, "bad_field", "Days"),  # not a permanent ban
+    (bulking.GIVE | {"Players": ["Nobody", NOBODY_ID, " "]}, "no_players", "players"),
 )
 def test_wrong_job_is_refused(shared_world: World, body: dict[str, object], code: str, field: str) -> None:
     answer = shared_world.post(ROOT, body)

@@ -46,15 +46,13 @@ def test_list_offers_undo_until_it_is_done(world: World, root: Keeper) -> None:
 
 @over(
     "sought, found",
-    [
-        ("player=ANN", [0, 1, 3]),
-        ("player={ann}&actor=root", [0, 1]),
-        ("item=gold+coin", [0, 3]),
-        ("kind=items_given&item={arrow}&player=bob", [2]),
-        ("reason=SECOND", [1]),
-        ("request={request}", [3]),
-        ("to=2020-01-01T00:00", []),
-    ],
+    ("player=ANN", [0, 1, 3]),
+    ("player={ann}&actor=root", [0, 1]),
+    ("item=gold+coin", [0, 3]),
+    ("kind=items_given&item={arrow}&player=bob", [2]),
+    ("reason=SECOND", [1]),
+    ("request={request}", [3]),
+    ("to=2020-01-01T00:00", []),
 )
 def test_filter_accepts_names_and_ids(world: World, root: Keeper, sought: str, found: list[int]) -> None:
     made = [give(world), give(world, people.ARROW.id, reason="the second")]

@@ -54,7 +54,7 @@ def can_undo(keeper: Keeper, seq: int, by: str = "Root") -> bool:
     return works
 
 
-@over("steps", SUPERSEDED.values())
+@over("steps", *SUPERSEDED.values())
 def test_undo_is_not_offered_after_a_later_change(world: World, root: Keeper, steps: Sequence[Step]) -> None:
     first = run_step(world, steps[0])
     assert can_undo(root, first)

@@ -99,7 +99,7 @@ def test_database_of_another_program_is_refused_and_unchanged(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@over("mode", ["delete", "wal"])
+@over("mode", "delete", "wal")
 def test_file_that_another_program_uses_or_has_left_behind_is_refused(first_command: CommandLine, mode: str) -> None:
     """A file of another program is refused even with the journal that a killed program leaves behind."""
     file = Path(first_command.database.removeprefix("sqlite:///"))

@@ -119,7 +119,7 @@ def assert_forbidden(answer: Answer, code: str) -> None:
     assert "www-authenticate" not in answer.headers
 
 
-@over("example", guarded)
+@over("example", *guarded)
 def test_every_operation_checks_every_kind_of_caller(
     shared_world: World, sent_tokens: Mapping[str, str], example: Example
 ) -> None:
@@ -136,7 +136,7 @@ def test_every_operation_checks_every_kind_of_caller(
     assert state.totals(shared_world)[:-1] == before[:-1]
 
 
-@over("handler", ["players.get_player", "items.give_item", "accounts.list_users", "link.put_player"])
+@over("handler", "players.get_player", "items.give_item", "accounts.list_users", "link.put_player")
 def test_malformed_credentials_are_denied(shared_world: World, sent_tokens: Mapping[str, str], handler: str) -> None:
     before = state.totals(shared_world)
     for case in MALFORMED:
@@ -144,7 +144,7 @@ def test_malformed_credentials_are_denied(shared_world: World, sent_tokens: Mapp
     assert state.totals(shared_world) == before
 
 
-@over("example", guarded)
+@over("example", *guarded)
 def test_caller_without_a_token_learns_nothing_of_existence(
     shared_world: World, sent_tokens: Mapping[str, str], example: Example
 ) -> None:
@@ -153,7 +153,7 @@ def test_caller_without_a_token_learns_nothing_of_existence(
         assert_denied(ask(shared_world, example, case, sent_tokens, unknown), case)
 
 
-@over("example", with_role)
+@over("example", *with_role)
 def test_caller_without_the_permission_learns_nothing_of_existence_or_format(
     shared_world: World, sent_tokens: Mapping[str, str], example: Example
 ) -> None:
@@ -171,14 +171,14 @@ def test_caller_without_the_permission_learns_nothing_of_existence_or_format(
     assert state.totals(shared_world) == before
 
 
-@over("example", unguarded)
+@over("example", *unguarded)
 def test_open_operations_ignore_a_token(shared_world: World, sent_tokens: Mapping[str, str], example: Example) -> None:
     for case in [*REFUSED, *MALFORMED, READ_ONLY, GOOD]:
         answer = ask(shared_world, example, case, sent_tokens)
         assert answer.status == 200, (case.name, answer.raw)
 
 
-@over("path", ["/api/oauth/token/{}", "/api/oauth/tokens/{}", "/api/oauth/token/{}/" + people.NOBODY_ID])
+@over("path", "/api/oauth/token/{}", "/api/oauth/tokens/{}", "/api/oauth/token/{}/" + people.NOBODY_ID)
 def test_tokens_of_other_accounts_need_users_manage(shared_world: World, path: str) -> None:
     before = state.totals(shared_world)
     for who in ("Shop", "Server", "Clerk"):

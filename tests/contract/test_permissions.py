@@ -79,7 +79,7 @@ def callers(shared_world: World) -> Callers:
     return {**tokens, NO_CREDENTIAL: None}
 
 
-@over("example", EXAMPLES)
+@over("example", *EXAMPLES)
 def test_every_operation_answers_every_caller_as_the_table_says(
     shared_world: World, callers: Callers, example: Example
 ) -> None:

@@ -90,7 +90,7 @@ def test_operations_are_the_specs_in_order_and_then_ours() -> None:
     assert successors == {row.number: row.path for row in ROWS if row.deprecated}
 
 
-@over("row", ROWS)
+@over("row", *ROWS)
 def test_body_fields_are_the_specs(row: Row) -> None:
     takes: Any = ROUTES[row.number - 1].body
     assert (takes is not None) == row.request.startswith("body: ")
@@ -106,7 +106,7 @@ def test_record_fields_are_the_specs() -> None:
     assert names(player_shapes.Items) == re.findall(r"`(\w+)` \(array", SPEC.partition("### Items collection")[2])[:2]
 
 
-@over("row", ROWS)
+@over("row", *ROWS)
 def test_answers_have_the_specs_fields(unchanged: World, row: Row) -> None:
     example = good_requests.BY_NUMBER[row.number]
     sent = unchanged.call(example.route.method, good_requests.dry_run_path(example), body=example.body).accepted()

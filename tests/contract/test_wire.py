@@ -109,7 +109,7 @@ def test_server_closes_the_connection_on_request(server: SocketServer) -> None:
         assert b"\r\nconnection: close\r\n" in answer.lower()
 
 
-@over("chunked", [False, True])
+@over("chunked", False, True)
 def test_body_of_64_kib_is_accepted_and_one_byte_more_refused(
     server: SocketServer, line: Connection, look: World, *, chunked: bool
 ) -> None:
@@ -121,7 +121,7 @@ def test_body_of_64_kib_is_accepted_and_one_byte_more_refused(
     assert look.count_coins() == before + 2
 
 
-@over("body", [b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffffffffffffff\r\n{}\r\n"])
+@over("body", b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffffffffffffff\r\n{}\r\n")
 def test_malformed_chunk_has_no_effect_and_no_5xx(
     server: SocketServer, line: Connection, look: World, body: bytes
 ) -> None:
@@ -177,7 +177,7 @@ def send_hidden(server: SocketServer, line: Connection, framing: bytes, *, chunk
     return line.more()
 
 
-@over("framing", [*CHUNKED, *PLAIN])
+@over("framing", *CHUNKED, *PLAIN)
 def test_ambiguous_framing_hides_no_request(
     server: SocketServer, line: Connection, look: World, framing: bytes
 ) -> None:
@@ -188,7 +188,7 @@ def test_ambiguous_framing_hides_no_request(
     line.close()
 
 
-@over("size", ODD_CHUNK_SIZES)
+@over("size", *ODD_CHUNK_SIZES)
 def test_odd_chunk_size_hides_no_request(server: SocketServer, line: Connection, look: World, size: bytes) -> None:
     """However the parser reads an odd chunk size, the bytes inside the body are never run as a request."""
     before = state.fingerprint(look)
@@ -203,7 +203,7 @@ def test_odd_chunk_size_hides_no_request(server: SocketServer, line: Connection,
     line.close()
 
 
-@over("lengths", [(b"2", b"3"), (b"+2",), (b"-1",), (b"0x2",), (b"2, 2",), (b"\xef\xbc\x92",)])
+@over("lengths", (b"2", b"3"), (b"+2",), (b"-1",), (b"0x2",), (b"2, 2",), (b"\xef\xbc\x92",))
 def test_ambiguous_content_length_is_refused(
     server: SocketServer, line: Connection, look: World, lengths: tuple[bytes, ...]
 ) -> None:

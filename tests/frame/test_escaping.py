@@ -53,7 +53,19 @@ class Html:
 
 @over(
     "value",
-    [*HOSTILE, 0, -7, True, None, 1.5, Level.HIGH, Text("<b>"), Markup("<b>"), Html(), b"<b>", ["<b>"], {"<b>": "'"}],
+    *HOSTILE,
+    0,
+    -7,
+    True,
+    None,
+    1.5,
+    Level.HIGH,
+    Text("<b>"),
+    Markup("<b>"),
+    Html(),
+    b"<b>",
+    ["<b>"],
+    {"<b>": "'"},
 )
 def test_output_equals_that_of_jinja(value: object) -> None:
     jinja = Environment(autoescape=True, undefined=StrictUndefined)

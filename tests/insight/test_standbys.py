@@ -35,15 +35,13 @@ def pair() -> Generator[Pair]:
 
 @over(
     "names, count",
-    [
-        (" ", 0),
-        ("*", 1),
-        ("one, two", 1),
-        ('"2 (odd)", two', 1),
-        ("2 (one, two, three)", 2),
-        ("FIRST 3 (*)", 3),
-        ("any 12(one)", 12),
-    ],
+    (" ", 0),
+    ("*", 1),
+    ("one, two", 1),
+    ('"2 (odd)", two', 1),
+    ("2 (one, two, three)", 2),
+    ("FIRST 3 (*)", 3),
+    ("any 12(one)", 12),
 )
 def test_required_standbys_are_read_from_the_parameter(names: str, count: int) -> None:
     assert parse_required_standbys(names) == count

@@ -106,15 +106,13 @@ def test_failed_login_is_erased_with_the_named_account_and_stays_erased(
 
 @over(
     "place, value, expected",
-    [
-        (2, "soon", logs.BAD_TIME),
-        (1, "no guid", logs.BAD_PARTY),
-        (5, str(make_intersect.ZERO), logs.BAD_PARTY),
-        (7, "[5]", logs.BAD_ITEMS),
-        (8, '[{"ItemId":"x","Quantity":1}]', logs.BAD_ITEMS),
-        (8, "[" * 100_000, logs.BAD_ITEMS),
-        (7, f'[{{"ItemId":"{USER}","Quantity":true}}]', logs.BAD_ITEMS),
-    ],
+    (2, "soon", logs.BAD_TIME),
+    (1, "no guid", logs.BAD_PARTY),
+    (5, str(make_intersect.ZERO), logs.BAD_PARTY),
+    (7, "[5]", logs.BAD_ITEMS),
+    (8, '[{"ItemId":"x","Quantity":1}]', logs.BAD_ITEMS),
+    (8, "[" * 100_000, logs.BAD_ITEMS),
+    (7, f'[{{"ItemId":"{USER}","Quantity":true}}]', logs.BAD_ITEMS),
 )
 def test_unusual_trades_are_listed(place: int, value: Any, expected: str) -> None:
     row: list[Any] = [ROW_ID, ROW_ID, "2021-01-01 00:00:00", USER, PLAYER, own("player", 1), None, None, "[]"]

@@ -15,27 +15,25 @@ from world import World
 
 @over(
     "columns, row, expected",
-    [
-        (["Bound", "CanTrade"], [1, 1], {"Bound": False, "CanTrade": True, "CanDrop": True}),
-        (["Bound"], [1], {"Bound": True, "CanDrop": False}),
-        (["Name", "Icon", "Price"], ["x", "y", 5], {"Price": 5}),
-        (["Color", None], ['{"A":255}', None], {"Color": {"A": 255}}),
-        (["Description"], ["[1]"], {"Description": "[1]"}),
-        (
-            ["Price", "CritMultiplier", "TwoHanded", "Spell", "StatsGiven", "Effects", "UsageRequirements", "Folder"],
-            [None] * 8,
-            {"Price": 0, "CritMultiplier": 0.0, "TwoHanded": False, "SpellId": ZERO_GUID, "StatsGiven": [0] * 5}
-            | {"Effects": [], "UsageRequirements": {"Lists": "[]"}, "Folder": None},
-        ),
-        (
-            ["Price", "CritMultiplier", "Spell", "StatsGiven", "Effects", "Color"],
-            ["many", float("inf"), "no guid", '[1,"x"]', "[no JSON", "5"],
-            {"Price": 0, "CritMultiplier": 0.0, "SpellId": ZERO_GUID, "StatsGiven": [1, 0, 0, 0, 0]}
-            | {"Effects": [], "Color": {"A": 255, "R": 255, "G": 255, "B": 255}},
-        ),
-        # columns that the engine does not have
-        (["Mine", "MyList", "My_Id"], [1, "[1]", bytes(16)], {"Mine": 1, "MyList": "[1]"}),
-    ],
+    (["Bound", "CanTrade"], [1, 1], {"Bound": False, "CanTrade": True, "CanDrop": True}),
+    (["Bound"], [1], {"Bound": True, "CanDrop": False}),
+    (["Name", "Icon", "Price"], ["x", "y", 5], {"Price": 5}),
+    (["Color", None], ['{"A":255}', None], {"Color": {"A": 255}}),
+    (["Description"], ["[1]"], {"Description": "[1]"}),
+    (
+        ["Price", "CritMultiplier", "TwoHanded", "Spell", "StatsGiven", "Effects", "UsageRequirements", "Folder"],
+        [None] * 8,
+        {"Price": 0, "CritMultiplier": 0.0, "TwoHanded": False, "SpellId": ZERO_GUID, "StatsGiven": [0] * 5}
+        | {"Effects": [], "UsageRequirements": {"Lists": "[]"}, "Folder": None},
+    ),
+    (
+        ["Price", "CritMultiplier", "Spell", "StatsGiven", "Effects", "Color"],
+        ["many", float("inf"), "no guid", '[1,"x"]', "[no JSON", "5"],
+        {"Price": 0, "CritMultiplier": 0.0, "SpellId": ZERO_GUID, "StatsGiven": [1, 0, 0, 0, 0]}
+        | {"Effects": [], "Color": {"A": 255, "R": 255, "G": 255, "B": 255}},
+    ),
+    # columns that the engine does not have
+    (["Mine", "MyList", "My_Id"], [1, "[1]", bytes(16)], {"Mine": 1, "MyList": "[1]"}),
 )
 def test_fields_of_columns(columns: list[str | None], row: list[Any], expected: Any) -> None:
     found = catalogue.encode_details("items", columns, ("id", *row))

@@ -20,7 +20,7 @@ def read_sides(world: World) -> list[dict[str, Any]]:
     return [json.loads(side or "") for side in (entry.before, entry.after)]
 
 
-@over("place", [P, U])
+@over("place", P, U)
 def test_rename_changes_the_name_of_a_player_or_an_account_only(world: World, place: str) -> None:
     taken = "username_taken" if place == U else "name_taken"
 

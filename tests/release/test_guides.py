@@ -123,7 +123,7 @@ def test_site_builds_without_dead_links(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@over("path", [path for folder in ("", "docs/", "docs/guides/", "examples/") for path in ROOT.glob(f"{folder}*.md")])
+@over("path", *[path for folder in ("", "docs/", "docs/guides/", "examples/") for path in ROOT.glob(f"{folder}*.md")])
 def test_commands_settings_and_operations_of_page_exist(path: Path) -> None:
     known = {f"GAMEKEEPER_{each.name.upper()}" for each in dataclasses.fields(Settings)} | OTHER_VARIABLES
     for sample in read_samples(path):

@@ -39,7 +39,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, str], set[str]]] = {
 }
 
 
-@over("name", CASES)
+@over("name", *CASES)
 def test_answer_has_exactly_these_headers(shared_world: World, name: str) -> None:
     asked, wanted, more = CASES[name]
     answer = shared_world.call(asked.get("method", "GET"), **{key: asked[key] for key in asked if key != "method"})
@@ -71,7 +71,7 @@ def fetch(world: World, path: str, **headers: str) -> Answer:
     return world.get(path, by=None, headers={name.replace("_", "-"): text for name, text in headers.items()})
 
 
-@over("path", PATHS)
+@over("path", *PATHS)
 def test_unchanging_answer_has_a_form_and_an_etag_per_coding(shared_world: World, path: str) -> None:
     plain, packed = fetch(shared_world, path), fetch(shared_world, path, accept_encoding="br, gzip")
     assert (plain.status, packed.status) == (200, 200)
@@ -132,7 +132,7 @@ def test_allowed_origins_get_cors_headers_and_others_none(make_world: Callable[.
         assert (answer.status, of_cors(answer)) == (200, {})
 
 
-@over("value", ["*", "portal.example.com", "https://a.test/", "https://a.test/x", "https://*.a.test"])
+@over("value", "*", "portal.example.com", "https://a.test/", "https://a.test/x", "https://*.a.test")
 def test_malformed_origin_in_the_setting_is_refused(value: str) -> None:
     with pytest.raises(BadSetting, match=r"GAMEKEEPER_CORS_ORIGINS has '.*' in it; each must be a scheme and a host"):
         Cors(settings.load({}, cors_origins=f"https://good.test,{value}"))
