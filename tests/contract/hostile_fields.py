@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bad_values import (
     NEVER_32_BITS,
@@ -22,7 +23,7 @@ from bad_values import (
     wide,
 )
 from good_requests import BY_HANDLER, Example
-from hostile import JSON, SWORD, Hostile
+from hostile import JSON, SWORD, Hostile, variant
 from msgspec import Struct
 
 import people
@@ -126,17 +127,8 @@ PASSWORDS = [
 
 
 def _put(group: str, place: Place, about: str, value: str, **more: object) -> Hostile:
-    route = place.example.route
-    given: dict[str, object] = {"status": (400,), "names": place.name, **more}
-    return Hostile(
-        group,
-        f"{place.handler} {place.name}: {about}",
-        route.method,
-        place.example.path.encode(),
-        body=place.holding(value),
-        headers=JSON,
-        **given,  # pyright: ignore[reportArgumentType] - fields of Hostile, checked by the dataclass
-    )
+    given: dict[str, Any] = {"names": place.name, **more}
+    return variant(group, place.example, f"{place.name}: {about}", body=place.holding(value), headers=JSON, **given)
 
 
 def numbers() -> Iterator[Hostile]:
@@ -162,27 +154,19 @@ def guids() -> Iterator[Hostile]:
     for handler in ("items.give_item", "items.take_item", "spells.teach_spell", "spells.forget_spell"):
         place = next(each for each in GUIDS if each.handler == handler)
         for unknown in (ZERO, people.NOBODY_ID):
-            yield _put("guids", place, unknown, text(unknown), status=(404,), names="id")
+            yield _put("guids", place, unknown, text(unknown), status=404, names="id")
     zero = Place("link.put_player", "UserId")
-    yield _put("guids", zero, "zero", text(ZERO), status=(404,), names="user")
+    yield _put("guids", zero, "zero", text(ZERO), status=404, names="user")
     for handler in ("link.report_joined", "link.report_left"):
-        yield _put("guids", Place(handler, "Players", "[%s]"), "zero", text(ZERO), status=(404,), names="player")
+        yield _put("guids", Place(handler, "Players", "[%s]"), "zero", text(ZERO), status=404, names="player")
 
 
 def texts() -> Iterator[Hostile]:
     for about, value in NEVER_A_NAME.items():
-        reserved = about.startswith("reserved")
-        yield _put(
-            "texts",
-            Place("accounts.register_user", "username"),
-            about,
-            value,
-            names="reserved" if reserved else "username",
-        )
+        names = {"names": "reserved"} if about.startswith("reserved") else {}
+        yield _put("texts", Place("accounts.register_user", "username"), about, value, **names)
         if about not in {"a guid", "null"}:
-            yield _put(
-                "texts", Place("link.put_player", "Name"), about, value, names="reserved" if reserved else "Name"
-            )
+            yield _put("texts", Place("link.put_player", "Name"), about, value, **names)
     for place in EMAILS:
         yield from (_put("texts", place, about, value) for about, value in NEVER_AN_EMAIL.items())
     for name in ("Sprite", "Face"):
@@ -229,9 +213,8 @@ def catalogue() -> Iterator[Hostile]:
     for about, value in NEVER_A_GUID.items():
         yield _catalogue(f"Id: {about}", "spells", f'[{{"Id": {value}, "Name": "x"}}]', "Id")
     for value in ('"Float"', "1", "null"):
-        yield _catalogue(
-            f"Type: {value}", "variables", f'[{{"Id": "{people.KILLS.id}", "Name": "x", "Type": {value}}}]', "Type"
-        )
+        entries = f'[{{"Id": "{people.KILLS.id}", "Name": "x", "Type": {value}}}]'
+        yield _catalogue(f"Type: {value}", "variables", entries, "Type")
     twice = f'{{"Id": "{people.HEAL.id}", "Name": "x"}}'
     for about, kind, body, names in (
         ("not an array", "maps", "{}", "array"),
