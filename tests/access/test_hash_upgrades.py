@@ -13,7 +13,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.store.engine.interface import DatabaseUnavailable
 from gamekeeper.store.engine.statements import Statement
 from proof import refused
-from world import SENT, Answer, World
+from world import SENT, Answer, MakeWorld, World
 
 TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
 WRONG, NEW = hash_for_wire("not it"), hash_for_wire("battery staple")
@@ -88,7 +88,7 @@ def test_first_log_in_replaces_the_imported_hash_by_argon2(world: World, form: s
 
 
 @pytest.mark.both_engines
-def test_parallel_log_ins_on_two_instances_all_succeed(make_world: Callable[..., World]) -> None:
+def test_parallel_log_ins_on_two_instances_all_succeed(make_world: MakeWorld) -> None:
     """Each log-in makes its own hash and only one is stored, but all log-ins succeed."""
     one, other = make_world(), make_world()
     bring_in(one, "Shop")
@@ -192,7 +192,7 @@ def test_job_does_not_overwrite_a_password_changed_meanwhile(world: World, monke
     assert validate(world, "Ann", NEW).status == 200
 
 
-def test_interrupted_job_continues_later(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_job_continues_later(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     world, after_a_restart = make_world(), make_world()
     bring_in(world, *ACCOUNTS)
     real = world.keeper.passwords.wrap_imported
@@ -229,7 +229,7 @@ def test_serving_process_runs_the_job(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_two_instances_can_wrap_at_the_same_time(make_world: Callable[..., World]) -> None:
+def test_two_instances_can_wrap_at_the_same_time(make_world: MakeWorld) -> None:
     one, other = make_world(), make_world()
     bring_in(one, *ACCOUNTS)
     one.at_once(credentials.wrap_all(each.keeper) for each in (one, other))

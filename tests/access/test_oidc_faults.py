@@ -11,8 +11,9 @@ from gamekeeper.http.access.oidc_requests import Busy, Fetcher, Unreachable
 from keepers import read_text
 from listener import CHUNK, Listener
 from loops import over
-from oidc_browser import START, Browser, MakeWorld, read_events, sign_in
+from oidc_browser import START, Browser, read_events, sign_in
 from providers import ScriptedProvider
+from world import MakeWorld
 
 DISCOVERY = "/.well-known/openid-configuration"
 DEEP = b"[" * 100_000

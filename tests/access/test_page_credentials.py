@@ -5,10 +5,10 @@ import pytest
 from gamekeeper.console.pages import PAGES
 from gamekeeper.http.contract.operation import NO_TOKEN
 from gamekeeper.http.routes import ROUTES
-from keepers import ACT, SIGN_IN, SOMEBODY, Keeper, MakeWorld, fill_path, is_sent_to_sign_in, open_session
+from keepers import ACT, SIGN_IN, SOMEBODY, Keeper, fill_path, is_sent_to_sign_in, open_session
 from loops import over
 from markup import Page
-from world import World
+from world import MakeWorld, World
 
 
 @pytest.mark.parametrize("tls", [False, True])

@@ -7,11 +7,11 @@ from expectations import everything
 from explorer import run
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.store.engine.interface import CommitUnknown
-from keepers import Keeper, MakeWorld, fail_writes, open_session, read_text
+from keepers import Keeper, fail_writes, open_session, read_text
 from loops import over
 from markup import Page
 from proof import reset_code
-from world import World
+from world import MakeWorld, World
 
 OWN, SIGN_IN = "/console/me/password", "/console/sign-in"
 NEW = "moss and lanterns"

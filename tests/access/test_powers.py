@@ -1,6 +1,5 @@
 """Permissions and roles over the API: who may grant and revoke them, and the effects."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from gamekeeper.game.core.request import Origin
 from loops import over
 from proof import refused, spelt
 from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
-from world import SENT, Answer, World
+from world import SENT, Answer, MakeWorld, World
 
 NOTHING = dict.fromkeys(("Editor", "Ban", "Kick", "Mute", "Api", "UsersQuery", "UsersManage", "GameLink"), False)
 HELD = ("editor", "ban", "kick", "mute", "users_query", "users_manage", "game_link")
@@ -118,7 +117,7 @@ def test_key_and_undo_follow_the_same_permission_rules(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_of_two_mutual_revocations_one_is_refused(make_world: Callable[..., World]) -> None:
+def test_of_two_mutual_revocations_one_is_refused(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     body, users = {"users.manage": False}, "/api/keeper/v1/users"
     for _ in range(3):

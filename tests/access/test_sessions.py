@@ -9,10 +9,10 @@ import people
 from gamekeeper.game.access import roles
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.ground.instants import HOUR_MS, MINUTE_MS
-from keepers import ACT, SIGN_IN, SIGN_OUT, SOMEBODY, Keeper, MakeWorld, get_callers, is_sent_to_sign_in, open_session
+from keepers import ACT, SIGN_IN, SIGN_OUT, SOMEBODY, Keeper, get_callers, is_sent_to_sign_in, open_session
 from loops import over
 from markup import Page
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 WRONG = "The name or the password is wrong. Type both again."
 UNSENT = "Your session has expired, so your last action was not carried out. Sign in and repeat it."

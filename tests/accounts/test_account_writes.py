@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import pytest
@@ -13,7 +13,7 @@ from gamekeeper.game.access.passwords import hash_for_wire
 from loops import collecting
 from proof import reset_code, rows
 from token_pairs import log_in
-from world import SENT, World
+from world import SENT, MakeWorld, World
 
 USERS, TOKEN, TOKENS = "/api/v1/users", "/api/oauth/token", "/api/oauth/tokens"
 NEW = hash_for_wire("battery staple")
@@ -85,7 +85,7 @@ def require_no_secret(world: World, body: Mapping[str, object]) -> None:
 
 
 @pytest.mark.both_engines
-def test_write_is_tried_applied_once_by_eight_requests_and_recorded(make_world: Callable[..., World]) -> None:
+def test_write_is_tried_applied_once_by_eight_requests_and_recorded(make_world: MakeWorld) -> None:
     worlds = make_world(), make_world()
     with collecting() as case:
         for number, write in enumerate(WRITES):

@@ -1,6 +1,5 @@
 """Duplicate names and addresses that an import leaves: their owners are found by id and can claim them later."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from gamekeeper.game.players.changes import PlayerState as Belongings
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.accounts.users import User
 from proof import refused
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
 FIRST, SECOND = people.guid(0x501), people.guid(0x502)  # ids of the accounts Zed and ZED
@@ -73,7 +72,7 @@ def test_both_accounts_log_in_with_their_old_passwords(clashing: World) -> None:
     assert log_in(clashing, "ZED", old_password("Zed")).json["error"] == "invalid_grant"
 
 
-def test_failed_log_ins_by_id_are_limited(make_world: Callable[..., World]) -> None:
+def test_failed_log_ins_by_id_are_limited(make_world: MakeWorld) -> None:
     """Log-in attempts by id and by name share one limit; unknown ids are answered like unknown names."""
     world = make_world(guesses_per_caller=2)
     shop = people.USER_IDS["Shop"]

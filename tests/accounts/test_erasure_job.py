@@ -7,12 +7,10 @@ import signal
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-import people
 from expectations import refused
 from findings import errors, unseen
 from game_server import LINK, put_player
@@ -24,10 +22,10 @@ from gamekeeper.store.accounts import erasures as stored_erasures
 from gamekeeper.store.engine import sqlite
 from gamekeeper.store.engine.statements import Statements, as_table, list_files
 from keepers import open_session
-from people import COIN
+from people import COIN, USER_IDS
 from person import OSSIFER, QUILLON, TAMSYN, WORDS, WREN, erase, find_words, finish, key, live
 from tidying import trim_older
-from world import SENT, World
+from world import SENT, MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 
@@ -108,7 +106,7 @@ def test_stored_answers_are_refused_before_the_job_has_run(world: World) -> None
         finish(world)
 
 
-def test_two_instances_share_the_job(make_world: Callable[..., World]) -> None:
+def test_two_instances_share_the_job(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     live(one)
     erase(one)
@@ -154,7 +152,7 @@ def test_player_recreated_under_another_account_is_not_erased(world: World) -> N
     erase(world)
     born = {
         "Name": "Phoenix",
-        "UserId": people.USER_IDS["Bob"],
+        "UserId": USER_IDS["Bob"],
         "Items": [{"Slot": 0, "ItemId": COIN.id, "Quantity": 1}],
     }
     assert put_player(world, OSSIFER, born).status == 200

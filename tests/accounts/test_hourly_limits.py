@@ -14,9 +14,9 @@ from gamekeeper.game.core.refusals import TooManyRegistrations
 from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
-from outbox import Make, age, ask, list_mails
+from outbox import age, ask, list_mails
 from proof import refused, rows
-from world import SENT, Answer, World
+from world import SENT, Answer, MakeWorld, World
 
 USERS = "/api/v1/users"
 REGISTER = f"{USERS}/register"
@@ -35,7 +35,7 @@ def require_limit(answer: Answer, code: str, least: int = 3590, most: int = 3600
 
 
 @pytest.fixture
-def three(make_world: Make) -> World:
+def three(make_world: MakeWorld) -> World:
     return make_world(registrations_per_caller=3)
 
 
@@ -82,7 +82,7 @@ def test_refused_dry_and_replayed_registrations_and_the_command_line_are_not_cou
 
 
 @pytest.mark.both_engines
-def test_concurrent_registrations_on_two_instances_keep_the_limit(make_world: Make) -> None:
+def test_concurrent_registrations_on_two_instances_keep_the_limit(make_world: MakeWorld) -> None:
     """Call the rate limit directly: over HTTP the slow password hashes would serialise the registrations."""
     worlds = [make_world(registrations_per_caller=5) for _ in range(2)]
 
@@ -135,7 +135,7 @@ def test_account_gets_three_reset_mails_in_a_sliding_hour(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_concurrent_resets_on_two_instances_keep_the_limit(make_world: Make) -> None:
+def test_concurrent_resets_on_two_instances_keep_the_limit(make_world: MakeWorld) -> None:
     worlds = [make_world(resets_per_caller=8) for _ in range(2)]
     calls = [each.send("GET", f"{USERS}/{name}/password/reset") for name in PEOPLE for each in worlds for _ in range(4)]
     statuses = [answer.status for answer in worlds[0].at_once(calls)]
@@ -146,7 +146,7 @@ def test_concurrent_resets_on_two_instances_keep_the_limit(make_world: Make) -> 
 
 
 @pytest.mark.both_engines
-def test_two_accounts_resetting_each_other_do_not_deadlock(make_world: Make) -> None:
+def test_two_accounts_resetting_each_other_do_not_deadlock(make_world: MakeWorld) -> None:
     """Both reset requests lock both accounts in the same order, so that there is no deadlock."""
     worlds = [make_world(resets_per_account=50) for _ in range(2)]
     calls = [

@@ -11,10 +11,10 @@ from gamekeeper.game.access.refusals import InvitationVoid
 from gamekeeper.game.accounts import accounts, moderation
 from gamekeeper.store.accounts import invitations as rows
 from gamekeeper.store.accounts.users import User
-from outbox import Make, send, sending_to
+from outbox import send, sending_to
 from proof import refused
 from smtp_sink import Sink
-from world import CLI, PUBLIC_URL, SENT, Answer, World
+from world import CLI, PUBLIC_URL, SENT, Answer, MakeWorld, World
 
 PATH = "/api/keeper/v1/invitations"
 NEW = "sunniva@example.test"
@@ -73,7 +73,7 @@ def test_every_link_of_an_invitation_can_be_accepted(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_invitations_are_accepted_once_on_two_instances(make_world: Make) -> None:
+def test_invitations_are_accepted_once_on_two_instances(make_world: MakeWorld) -> None:
     worlds = [make_world() for _ in range(2)]
     assert invite(worlds[0], "shop").status == 200
     secret = lease(worlds[0])
@@ -119,7 +119,7 @@ def test_invitation_goes_with_the_erased_account_of_its_address(world: World) ->
     assert world.get(PATH).json["Invitations"] == []
 
 
-def test_inviter_must_be_able_to_give_the_roles_and_is_warned_without_mail(make_world: Make) -> None:
+def test_inviter_must_be_able_to_give_the_roles_and_is_warned_without_mail(make_world: MakeWorld) -> None:
     refused(invite(make_world(public_url=""), "shop"), 409, "no_public_url")
     world = make_world()
     assert invite(world, "shop").json["Warning"].startswith("Mail is not set up")
@@ -149,7 +149,7 @@ def test_invitation_is_void_when_the_inviter_could_not_give_the_roles_any_more(w
     expect_void(world, secret)
 
 
-def test_mail_has_the_link_and_the_outcome_is_listed(make_world: Make) -> None:
+def test_mail_has_the_link_and_the_outcome_is_listed(make_world: MakeWorld) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         assert invite(world, "shop").json["Warning"] is None

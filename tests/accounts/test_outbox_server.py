@@ -6,11 +6,11 @@ import time
 import httpx
 import pytest
 
-from outbox import FROM, Make, ask, make_due, only, send, sending_to
+from outbox import FROM, ask, make_due, only, send, sending_to
 from remote import wait_until
 from server import Server
 from smtp_sink import HERE, Rude, Sink
-from world import World
+from world import MakeWorld, World
 
 USERS = "/api/v1/users"
 
@@ -25,7 +25,7 @@ def ask_server(server: Server, token: str) -> int:
 
 
 def test_kill_9_between_queueing_and_sending(
-    database: str, make_world: Make, capfd: pytest.CaptureFixture[str]
+    database: str, make_world: MakeWorld, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The SMTP server is down at first and up after the restart: the mail arrives once."""
     sink, world = Sink(), make_world()
@@ -52,7 +52,7 @@ def test_kill_9_between_queueing_and_sending(
 
 @pytest.mark.both_engines
 @pytest.mark.long_only
-def test_kill_9_during_delivery(database: str, make_world: Make) -> None:
+def test_kill_9_during_delivery(database: str, make_world: MakeWorld) -> None:
     world = make_world()
     with Rude({"DATA": "hang"}).running() as rude:
         server = Server(database, smtp_url=f"smtp://{HERE}:{rude.port}", mail_from=FROM)

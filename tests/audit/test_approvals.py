@@ -1,27 +1,25 @@
 """Approval: held changes, their repetition in each state, and decisions by a second person."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import api_keys
-import people
 from approving import DECIDER, GIVE, ROOT, RULES, decide, give, hold, make_strict
 from expectations import everything
 from gamekeeper.game.audit import approvals
 from gamekeeper.ground.settings import BadSetting
 from gamekeeper.store.audit import approvals as approval_rows
-from people import COIN
+from people import COIN, NOBODY_ID, USER_IDS
 from proof import refused
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 KEY = {"Idempotency-Key": "a1"}
 
 
 @pytest.fixture
-def strict(make_world: Callable[..., World]) -> World:
+def strict(make_world: MakeWorld) -> World:
     return make_strict(make_world)
 
 
@@ -43,13 +41,13 @@ def test_gift_is_held_approved_once_and_both_are_named(strict: World) -> None:
     assert strict.count_coins() == 12_000
     rows = strict.ledger()[-2:]
     assert [(row.kind, row.actor_id) for row in rows] == [
-        ("items_given", people.USER_IDS["Shop"]),
-        ("change_approved", people.USER_IDS[DECIDER]),
+        ("items_given", USER_IDS["Shop"]),
+        ("change_approved", USER_IDS[DECIDER]),
     ]
     # the reason of an approver is only in the approval
     assert [row.reason for row in rows] == ["order 7", None]
     assert strict.get(f"{ROOT}/{approval}", by=DECIDER).json["DecisionReason"] == "Ann Smith asked by mail"
-    token = strict.sql("SELECT id FROM tokens WHERE user_id = $1", people.USER_IDS[DECIDER])
+    token = strict.sql("SELECT id FROM tokens WHERE user_id = $1", USER_IDS[DECIDER])
     assert strict.sql("SELECT token_id FROM ledger WHERE kind = 'change_approved'") == token
     events = {each["Kind"]: each["Details"] for each in strict.get("/api/keeper/v1/security").json["Events"]}
     assert events["approval_requested"] == {"ApprovalId": approval, "Rule": "items.give>10000"}
@@ -96,7 +94,7 @@ def test_own_approval_and_those_of_api_keys_are_refused(strict: World) -> None:
     for act in ("approve", "deny"):
         refused(decide(strict, approval, act, by="Root"), 403, "own_approval")
     refused(decide(strict, approval, by="Shop"), 403, "permission_missing")
-    refused(decide(strict, people.NOBODY_ID), 404, "no_such_approval")
+    refused(decide(strict, NOBODY_ID), 404, "no_such_approval")
     for owner in ("Root", DECIDER):  # Root makes both keys, and knows their secrets
         key = api_keys.create(strict, Owner=owner, Permissions=["approvals.decide"])["Key"]
         for act in ("approve", "deny"):
@@ -108,7 +106,7 @@ def test_own_approval_and_those_of_api_keys_are_refused(strict: World) -> None:
 def test_requester_who_lost_access_gets_nothing(strict: World) -> None:
     made = [api_keys.create(strict, Owner=owner, Permissions=["items.give"]) for owner in ("Root", "Shop")]
     moved, revoked = (hold(strict, token=each["Key"]) for each in made)
-    strict.sql("UPDATE api_keys SET user_id = $1 WHERE id = $2", people.USER_IDS[DECIDER], made[0]["Id"])
+    strict.sql("UPDATE api_keys SET user_id = $1 WHERE id = $2", USER_IDS[DECIDER], made[0]["Id"])
     strict.asgi.services.callers.clear_cache()
     refused(decide(strict, moved), 409, "requester_lost_access")
     assert strict.call("DELETE", f"{api_keys.KEYS}/{made[1]['Id']}").status == 200
@@ -117,7 +115,7 @@ def test_requester_who_lost_access_gets_nothing(strict: World) -> None:
     strict.sql("DELETE FROM role_permissions WHERE role = 'api' AND permission = 'items.give'")
     refused(decide(strict, approval), 409, "requester_lost_access")
     refused(decide(strict, approval, query="?dryRun=true"), 409, "requester_lost_access")
-    strict.sql("UPDATE users SET api = {false} WHERE id = $1", people.USER_IDS["Shop"])
+    strict.sql("UPDATE users SET api = {false} WHERE id = $1", USER_IDS["Shop"])
     refused(decide(strict, approval), 409, "requester_lost_access")
     assert strict.count_coins() == 0
 
@@ -150,7 +148,7 @@ def test_erasure_is_held_and_leaves_nothing_of_the_person(strict: World) -> None
 
 
 @pytest.mark.both_engines
-def test_parallel_approvals_carry_out_once(make_world: Callable[..., World]) -> None:
+def test_parallel_approvals_carry_out_once(make_world: MakeWorld) -> None:
     """The state that an invitation starts from stays the same, so only the approval itself can stop a second one."""
     worlds = [make_strict(make_world), make_world(approvals=RULES)]
     invitation = {"email": "new@example.test", "roles": ["moderator"]}
@@ -178,7 +176,7 @@ def test_parallel_approvals_carry_out_once(make_world: Callable[..., World]) -> 
 
 
 @pytest.mark.both_engines
-def test_repetitions_while_it_is_approved_get_the_id_or_the_real_answer(make_world: Callable[..., World]) -> None:
+def test_repetitions_while_it_is_approved_get_the_id_or_the_real_answer(make_world: MakeWorld) -> None:
     first = make_strict(make_world)
     second = make_world(approvals="items.give>10000")
     key = api_keys.create(first, Owner="Shop", Permissions=["items.give"])["Key"]

@@ -2,11 +2,10 @@
 
 import api_keys
 import bulking
-import people
 from gamekeeper.console.frame.differences import TIMES_SIGN
-from keepers import MakeWorld, open_session, open_staff, read_text
-from people import COIN
-from world import World
+from keepers import open_session, open_staff, read_text
+from people import COIN, USER_IDS
+from world import MakeWorld, World
 
 GRANT = "INSERT INTO user_permissions (user_id, permission, given_at) VALUES ($1, 'approvals.decide', 1)"
 GIFT = "POST", "/api/v1/players/Bob/items/give", {"itemid": COIN.id, "quantity": "5"}
@@ -15,7 +14,7 @@ GIFT = "POST", "/api/v1/players/Bob/items/give", {"itemid": COIN.id, "quantity":
 def make_strict(make_world: MakeWorld) -> World:
     """Return a world where gifts are held, and Clerk decides about them."""
     world = make_world(approvals="items.give")
-    world.sql(GRANT, people.USER_IDS["Clerk"])
+    world.sql(GRANT, USER_IDS["Clerk"])
     return world
 
 

@@ -1,13 +1,10 @@
 """Bulk jobs: creation by names or a filter, preview, start, results, pause, cancellation, undo and permissions."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import bulking
 import game_server
-import people
 from bulking import GIVE, ROOT, act, create, get, list_results, list_targets, run, start, work
 from expectations import refused
 from gamekeeper.game.core.writes import ChangeApplier
@@ -18,8 +15,8 @@ from gamekeeper.http.server.admission import Gate
 from gamekeeper.store.audit import bulk_jobs as rows
 from gamekeeper.store.engine.migrate import load_migrations, split_script
 from loops import over
-from people import BOB, COIN, KILLS, NOBODY_ID, SWORD, WARRIOR, ZOE, guid
-from world import World
+from people import ANN, BOB, COIN, KILLS, NOBODY_ID, SWORD, USER_IDS, WARRIOR, ZOE, guid
+from world import MakeWorld, World
 
 
 def test_job_is_previewed_started_and_finished(world: World) -> None:
@@ -62,7 +59,7 @@ def test_each_act_is_carried_out(world: World) -> None:
         ("Zoe", "refused", "already_banned"),  # the same account
         ("Bob", "done", None),
     ]
-    ((reason, ends),) = world.sql("SELECT reason, ends_at FROM bans WHERE user_id = $1", people.USER_IDS["Bob"])
+    ((reason, ends),) = world.sql("SELECT reason, ends_at FROM bans WHERE user_id = $1", USER_IDS["Bob"])
     assert (reason, bool(ends)) == ("prize", True)
     job = run(world, "Bob", Act="mute_player", Days=0)
     assert (job["Done"], job["Days"]) == (1, 0)
@@ -76,7 +73,7 @@ def test_each_act_is_carried_out(world: World) -> None:
 
 def test_job_for_all_who_are_online_has_them_and_the_named_once(world: World) -> None:
     game_server.heartbeat(world)
-    game_server.join(world, people.ANN.id, BOB.id)
+    game_server.join(world, ANN.id, BOB.id)
     job = run(world, "Zoe", "Bob", Online=True)
     assert (job["Done"], job["Repeated"]) == (3, 1)
     assert sorted(list_results(world, job["Id"])) == [(name, "done", None) for name in ("Ann", "Bob", "Zoe")]
@@ -97,9 +94,9 @@ def test_preview_tries_the_next_players_and_changes_nothing(world: World) -> Non
 @over(
     "body, code, field",
     ({"Act": "give_item", "Players": ["Ann"], "ItemId": COIN.id}, "bad_field", "Quantity"),
-    (bulking.GIVE | {"Players": ["Ann"], "Days": 3}, "bad_field", "Days"),
+    (GIVE | {"Players": ["Ann"], "Days": 3}, "bad_field", "Days"),
     ({"Act": "ban_player", "Players": ["Ann"], "Days": None}, "bad_field", "Days"),  # not a permanent ban
-    (bulking.GIVE | {"Players": ["Nobody", NOBODY_ID, " "]}, "no_players", "players"),
+    (GIVE | {"Players": ["Nobody", NOBODY_ID, " "]}, "no_players", "players"),
 )
 def test_wrong_job_is_refused(shared_world: World, body: dict[str, object], code: str, field: str) -> None:
     answer = shared_world.post(ROOT, body)
@@ -111,7 +108,7 @@ def test_wrong_job_is_refused(shared_world: World, body: dict[str, object], code
 def test_ten_thousand_names_fit_into_a_job_and_no_more_than_its_limit(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = [*(people.guid(0x7000 + number) for number in range(9_998)), "Ann", "Bob"]
+    names = [*(guid(0x7000 + number) for number in range(9_998)), "Ann", "Bob"]
     job = create(world, *names)
     assert (job["Players"], job["NotFound"]) == (2, 9_998)
     for limit, after, last, following in ((10_000, 0, 10_000, None), (600, 0, 600, 600)):
@@ -119,7 +116,7 @@ def test_ten_thousand_names_fit_into_a_job_and_no_more_than_its_limit(
         assert [each["Number"] for each in page["Targets"]] == list(range(after + 1, last + 1))
         assert page["Next"] == following
     monkeypatch.setattr("gamekeeper.game.audit.bulk_jobs.MOST_PLAYERS", 2)
-    refused(world.post(ROOT, bulking.GIVE | {"Players": ["Ann", "Bob", "Zoe"]}), 400, "too_many_players")
+    refused(world.post(ROOT, GIVE | {"Players": ["Ann", "Bob", "Zoe"]}), 400, "too_many_players")
 
 
 def test_names_are_looked_up_before_the_transaction(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,19 +140,19 @@ def test_names_are_looked_up_before_the_transaction(world: World, monkeypatch: p
     assert steps == ["find_players_by_name", "wait_for_next"] * 2 + ["apply"]
 
 
-def test_few_jobs_of_an_account_wait_for_their_start(make_world: Callable[..., World]) -> None:
+def test_few_jobs_of_an_account_wait_for_their_start(make_world: MakeWorld) -> None:
     """So creating jobs cannot fill the disk. A cancelled job that was never started keeps no players."""
     world = make_world(bulk_previews=2)
     first = run(world, "Ann")["Id"]
-    kept = world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
+    kept = world.post(ROOT, GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
     other = create(world, "Ann", "Nobody")["Id"]
     for answer in (
-        world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}),
-        world.post(f"{ROOT}?dryRun=true", bulking.GIVE | {"Players": ["Ann"]}),
+        world.post(ROOT, GIVE | {"Players": ["Ann"]}),
+        world.post(f"{ROOT}?dryRun=true", GIVE | {"Players": ["Ann"]}),
         act(world, first, "undo"),
     ):
         refused(answer, 409, "too_many_previewed_jobs")
-    again = world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
+    again = world.post(ROOT, GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
     assert (again.status, again.json) == (200, kept.json)
     assert create(world, "Ann", by="Shop")["State"] == "previewed"  # another account has jobs of its own
     assert act(world, other, "cancel").json["Players"] == 1
@@ -165,9 +162,9 @@ def test_few_jobs_of_an_account_wait_for_their_start(make_world: Callable[..., W
 
 
 @pytest.mark.both_engines
-def test_simultaneous_creations_do_not_pass_the_limit(make_world: Callable[..., World]) -> None:
+def test_simultaneous_creations_do_not_pass_the_limit(make_world: MakeWorld) -> None:
     world = make_world(bulk_previews=2)
-    body = bulking.GIVE | {"Players": ["Ann"]}
+    body = GIVE | {"Players": ["Ann"]}
     answers = world.at_once(world.send("POST", ROOT, body=body) for _ in range(6))
     assert sorted(each.status for each in answers) == [200, 200, 409, 409, 409, 409]
 

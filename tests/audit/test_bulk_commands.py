@@ -1,6 +1,5 @@
 """The command `bulk`."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 import approving
 from bulking import create, get, list_results, start, work
 from command_line import CommandLine
-from world import World
+from world import MakeWorld, World
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def test_job_is_paused_resumed_and_undone(command: CommandLine, world: World) ->
 
 
 def test_rule_for_approvals_counts_on_the_command_line_too(
-    command: CommandLine, make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    command: CommandLine, make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = approving.make_strict(make_world, approvals="bulk.run>1")
     monkeypatch.setenv("GAMEKEEPER_APPROVALS", "bulk.run>1")

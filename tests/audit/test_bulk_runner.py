@@ -1,15 +1,12 @@
 """The runner of bulk jobs: rules of single requests count for each change, and nobody is changed twice."""
 
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 import pytest
 
 import approving
-import bulking
-import people
-from bulking import ROOT, act, add_players, create, get, list_results, list_targets, run, start, work
+from bulking import GIVE, ROOT, act, add_players, create, get, list_results, list_targets, run, start, work
 from gamekeeper.game.audit import retention
 from gamekeeper.game.audit.approvals import parse_rules
 from gamekeeper.game.audit.bulk_jobs import JobTaken
@@ -18,10 +15,10 @@ from gamekeeper.http.audit.bulk_runner import BulkRunner
 from gamekeeper.store.audit import bulk_jobs as rows
 from gamekeeper.store.engine.interface import CommitUnknown, DatabaseUnavailable, Writing
 from gamekeeper.store.engine.statements import Statement
-from people import COIN
+from people import COIN, USER_IDS
 from proof import refused
 from tidying import tidy
-from world import World
+from world import MakeWorld, World
 
 REVOKE = Statement("revoke", {"": "DELETE FROM role_permissions WHERE role = $1 AND permission = $2"})
 LOSSES = (
@@ -39,8 +36,8 @@ def restrict(world: World, most: int) -> None:
     needed = ["players.read", "items.give", "bulk.run", "users.query"]
     body = {"name": "giver", "permissions": needed, "quotas": [{"ItemId": COIN.id, "PerDay": most}]}
     world.post("/api/keeper/v1/roles", body).accepted()
-    world.sql("UPDATE users SET api = $2 WHERE id = $1", people.USER_IDS["Clerk"], False)
-    world.insert("user_roles", user_id=people.USER_IDS["Clerk"], role="giver", given_at=1)
+    world.sql("UPDATE users SET api = $2 WHERE id = $1", USER_IDS["Clerk"], False)
+    world.insert("user_roles", user_id=USER_IDS["Clerk"], role="giver", given_at=1)
     world.asgi.services.callers.clear_cache()
 
 
@@ -61,16 +58,16 @@ def test_job_pauses_when_its_creator_loses_access(world: World) -> None:
     job = create(world, "Ann", "Bob", by="Shop")["Id"]
     for loss, undo in LOSSES:
         start(world, job, by="Shop")
-        world.sql(loss, people.USER_IDS["Shop"], False)
+        world.sql(loss, USER_IDS["Shop"], False)
         work(world)
         found = get(world, job)
         assert (found["State"], found["Done"]) == ("paused", 0), loss
-        world.sql(undo, people.USER_IDS["Shop"], False)
+        world.sql(undo, USER_IDS["Shop"], False)
         world.asgi.services.callers.clear_cache()
     made = world.post(
         "/api/keeper/v1/keys", {"name": "shop", "permissions": ["items.give", "bulk.run", "players.read"]}
     ).json
-    job = world.post(ROOT, bulking.GIVE | {"Players": ["Bob"]}, token=made["Key"]).json["Id"]
+    job = world.post(ROOT, GIVE | {"Players": ["Bob"]}, token=made["Key"]).json["Id"]
     assert world.post(f"{ROOT}/{job}/start", token=made["Key"]).status == 200
     assert world.call("DELETE", f"/api/keeper/v1/keys/{made['Id']}").status == 200
     work(world)
@@ -97,7 +94,7 @@ def test_permission_lost_during_a_batch_stops_the_next_change(world: World, monk
     assert get(world, job)["State"] == "paused"
 
 
-def test_job_above_the_size_of_a_rule_waits_for_a_second_person(make_world: Callable[..., World]) -> None:
+def test_job_above_the_size_of_a_rule_waits_for_a_second_person(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="bulk.run>1")
     small, job = create(world, "Ann", by="Shop")["Id"], create(world, "Ann", "Bob", by="Shop")["Id"]
     assert act(world, small, "start", by="Shop").json["State"] == "running"
@@ -115,7 +112,7 @@ def test_job_above_the_size_of_a_rule_waits_for_a_second_person(make_world: Call
     assert (get(world, job)["State"], world.count_coins("Bob")) == ("finished", 5)
 
 
-def test_rule_for_gifts_holds_the_start_of_a_job(make_world: Callable[..., World]) -> None:
+def test_rule_for_gifts_holds_the_start_of_a_job(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="items.give>12")
     for rule in ("items.give>12", "items.give"):
         world.keeper.changes.gate.rules = parse_rules(rule)
@@ -128,7 +125,7 @@ def test_rule_for_gifts_holds_the_start_of_a_job(make_world: Callable[..., World
         assert [state for _, state, _ in list_results(world, job)] == ["done"] * 3
 
 
-def test_gifts_beyond_a_rule_are_held_one_by_one_without_approval_of_the_job(make_world: Callable[..., World]) -> None:
+def test_gifts_beyond_a_rule_are_held_one_by_one_without_approval_of_the_job(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="items.give>12")
     job = create(world, "Ann", "Bob", by="Shop")["Id"]  # 10 coins together
     start(world, job, by="Shop")
@@ -147,7 +144,7 @@ def test_gifts_beyond_a_rule_are_held_one_by_one_without_approval_of_the_job(mak
     assert act(world, job, "undo", by="Shop").json["Players"] == 2
 
 
-def test_held_change_that_is_not_approved_is_refused(make_world: Callable[..., World]) -> None:
+def test_held_change_that_is_not_approved_is_refused(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="people.erase")
     give: dict[str, Any] = {"Act": "give_item", "ItemId": COIN.id, "Quantity": 5}
     ban: dict[str, Any] = {"Act": "ban_player", "Days": 3}
@@ -171,7 +168,7 @@ def test_held_change_that_is_not_approved_is_refused(make_world: Callable[..., W
         assert (found["Done"], found["Held"], found["Refused"]) == (0, 0, 1)
 
 
-def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: Callable[..., World]) -> None:
+def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="bulk.run>0, items.give")
     job = create(world, "Ann", Act="take_item", ItemId=COIN.id, Quantity=5, by="Shop")["Id"]
     approving.decide(world, act(world, job, "start", by="Shop").json["ApprovalId"])
@@ -297,7 +294,7 @@ def test_old_jobs_are_deleted_unless_they_run(world: World) -> None:
 
 
 def test_previews_are_deleted_after_a_day_unless_an_approval_of_their_start_waits(
-    make_world: Callable[..., World],
+    make_world: MakeWorld,
 ) -> None:
     world = approving.make_strict(make_world, approvals="bulk.run>1")
     held, left, recent = (create(world, "Ann", "Bob")["Id"] for _ in range(3))

@@ -1,13 +1,12 @@
 """The retention job deletes old rows, but none that are still needed."""
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-import people
 from audit_log import last
 from expectations import refused
 from findings import errors
@@ -17,9 +16,9 @@ from gamekeeper.store.audit import history
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.world import feed
-from people import ANN, BOB, COIN
+from people import ANN, ARROW, BOB, COIN, POUCH, USER_IDS
 from tidying import tidy, trim_older
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 
@@ -38,7 +37,7 @@ def trim(world: World, times: int = 1) -> None:
         world.run(trim_older(world.keeper, LONG_AGO - 2 * retention.DAY_MS))
 
 
-def test_old_change_is_deleted_and_totals_still_fit(make_world: Callable[..., World]) -> None:
+def test_old_change_is_deleted_and_totals_still_fit(make_world: MakeWorld) -> None:
     world = make_world(ledger_days=8)
     for _ in range(3):
         assert world.give("Bob", 5, by="Shop").status == 200
@@ -77,7 +76,7 @@ def test_totals_fit_after_random_changes_and_trims(world: World, monkeypatch: py
     for _ in range(12):
         for _ in range(dice.randint(1, 6)):
             what, name = dice.choice(["give", "give", "take"]), dice.choice(["Ann", "Bob"])
-            item = dice.choice([COIN, people.POUCH, people.ARROW])
+            item = dice.choice([COIN, POUCH, ARROW])
             world.give(name, dice.randint(1, 3), item.id, act=what, by="Shop")
         if dice.random() < 0.5:
             age(world)
@@ -119,7 +118,7 @@ def test_own_report_does_not_hide_an_earlier_api_change(world: World) -> None:
     assert (answer.status, answer.code) == (409, "changes_trimmed")
 
 
-def test_concurrent_trims_of_several_instances_are_correct(make_world: Callable[..., World]) -> None:
+def test_concurrent_trims_of_several_instances_are_correct(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     for _ in range(20):
         one.give("Bob", by="Shop")
@@ -161,9 +160,7 @@ def test_record_of_an_erasure_is_kept(world: World) -> None:
     age(world)
     world.give("Bob", 5, by="Shop")
     trim(world, 2)
-    assert world.run(ledger.find_deleted_users(world.keeper.store, [people.USER_IDS["Clerk"]])) == {
-        people.USER_IDS["Clerk"]
-    }
+    assert world.run(ledger.find_deleted_users(world.keeper.store, [USER_IDS["Clerk"]])) == {USER_IDS["Clerk"]}
 
 
 def test_undo_concurrent_with_a_trim_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """A wrong clock deletes nothing: the retention job first watches the database's clock for six hours."""
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import pytest
@@ -9,9 +9,8 @@ import pytest
 from gamekeeper.game.audit.retention import DAY_MS, HOUR_MS, PROBATION_MS, RetentionJob
 from gamekeeper.ground import log
 from tidying import Clocks
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
-Make = Callable[..., World]
 WRONG_DAYS = 40
 MINUTE_MS = HOUR_MS // 60
 OLD_MS = 400 * DAY_MS  # milliseconds: age of rows beyond every retention time
@@ -51,7 +50,7 @@ def age_key(world: World, milliseconds: int) -> None:
 
 
 @contextmanager
-def move_clock(url: str, make_world: Make, days: int) -> Generator[None]:
+def move_clock(url: str, make_world: MakeWorld, days: int) -> Generator[None]:
     """Move the clock of instances opened in this block: the machine's for SQLite, the server's for PostgreSQL."""
     world = make_world()
     if url.startswith("sqlite"):
@@ -70,7 +69,7 @@ def move_clock(url: str, make_world: Make, days: int) -> Generator[None]:
     world.sql(f'ALTER DATABASE "{name}" RESET search_path')
 
 
-def test_every_kind_of_old_row_waits_six_hours(make_world: Make) -> None:
+def test_every_kind_of_old_row_waits_six_hours(make_world: MakeWorld) -> None:
     world, clocks = make_world(ledger_days=30), Clocks()
     retention = clocks.of(world)
     before = make_old_rows(world)
@@ -119,7 +118,7 @@ def test_drifting_clock_is_trusted_up_to_the_slower_one(world: World, drift: int
     assert counts(world)["idempotency_keys"] == 0
 
 
-def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make_world: Make) -> None:
+def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make_world: MakeWorld) -> None:
     """Old idempotency keys still replay after a server has run and written under a wrong clock."""
     first = give(make_world(), "k").accepted()
     with move_clock(database, make_world, WRONG_DAYS):

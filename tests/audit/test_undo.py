@@ -1,6 +1,6 @@
 """Undo of every kind of change: results, permissions, keys and chains of undos."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import pytest
@@ -31,7 +31,7 @@ from undos import (
     state,
     undone,
 )
-from world import World
+from world import MakeWorld, World
 
 
 def test_undo_restores_the_state_and_undo_of_undo_repeats_the_change(world: World) -> None:
@@ -200,7 +200,7 @@ def test_dry_run_changes_nothing_and_repeated_key_undoes_once_also_after_the_cha
 
 
 @pytest.mark.both_engines
-def test_concurrent_undos_apply_once(make_world: Callable[..., World]) -> None:
+def test_concurrent_undos_apply_once(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     for name in ("items_given", "player_deleted", "user_renamed"):
         ACTS[name](one)

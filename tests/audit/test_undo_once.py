@@ -1,7 +1,6 @@
 """A change is never undone twice: not through a chain of undos, and not together with a report of a game server."""
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from gamekeeper.store.audit import history as rows
 from people import ANN, ARROW, BOB, COIN, POUCH, SWORD, USER_IDS, guid
 from tidying import tidy
 from undos import conflict, items, last, number_of, read_slot, row, undone
-from world import World
+from world import MakeWorld, World
 
 BOBS = "/api/v1/players/Bob"
 NOTHING_ON = [-1, -1, -1, -1, -1]
@@ -97,7 +96,7 @@ def test_items_equal_the_sum_of_active_changes(world: World, steps: list[tuple[s
     assert errors(world) == []
 
 
-def test_undo_is_refused_when_the_first_change_is_deleted(make_world: Callable[..., World]) -> None:
+def test_undo_is_refused_when_the_first_change_is_deleted(make_world: MakeWorld) -> None:
     """The deleted changes may include another undo of the first change, so the undo is refused."""
     world = make_world(ledger_days=8)
     items(world, "give", COIN.id, 9, "Bob")

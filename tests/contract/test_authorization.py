@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import good_requests
 import pytest
 import state
 from bad_values import wide
-from good_requests import BY_HANDLER, EXAMPLES, Example
+from good_requests import BY_HANDLER, EXAMPLES, UNKNOWN_KEYS, Example, dry_run_path, path_of
 
 import people
 import staff
@@ -129,7 +128,7 @@ def test_every_operation_checks_every_kind_of_caller(
     if example.route.access is WRITE:
         assert_forbidden(ask(shared_world, example, READ_ONLY, sent_tokens), "read_only_token")
     assert state.totals(shared_world) == before
-    dry_run = good_requests.dry_run_path(example)
+    dry_run = dry_run_path(example)
     for case in [GOOD] if example.route.access is WRITE else [GOOD, READ_ONLY]:
         ask(shared_world, example, case, sent_tokens, dry_run).accepted()
     # without the tries left for reset codes, which dry runs use up too
@@ -148,7 +147,7 @@ def test_malformed_credentials_are_denied(shared_world: World, sent_tokens: Mapp
 def test_caller_without_a_token_learns_nothing_of_existence(
     shared_world: World, sent_tokens: Mapping[str, str], example: Example
 ) -> None:
-    unknown = good_requests.path_of(example.route, good_requests.UNKNOWN_KEYS)
+    unknown = path_of(example.route, UNKNOWN_KEYS)
     for case in (NONE, REVOKED):
         assert_denied(ask(shared_world, example, case, sent_tokens, unknown), case)
 
@@ -162,7 +161,7 @@ def test_caller_without_the_permission_learns_nothing_of_existence_or_format(
         ask(shared_world, example._replace(body=body), IDLE, sent_tokens, path)
         for path, body in (
             (example.path, example.body),
-            (good_requests.path_of(example.route, good_requests.UNKNOWN_KEYS), example.body),
+            (path_of(example.route, UNKNOWN_KEYS), example.body),
             (f"{example.path}?page=x&dryRun=x", "no object"),
         )
     )

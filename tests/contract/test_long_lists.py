@@ -1,16 +1,13 @@
 """Lists without a limit of the API: an answer of more than MOST_AT_ONCE rows goes through the gate, in pieces."""
 
-from collections.abc import Callable
-
 import pytest
 from good_requests import EXAMPLES, furnish
 
 import people
 from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ, is_list
 from gamekeeper.http.server import paging
-from world import World
+from world import MakeWorld, World
 
-MakeWorld = Callable[..., World]
 PLAYER = "/api/v1/players/Ann"
 
 

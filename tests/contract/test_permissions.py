@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-import good_requests
 import pytest
 import state
-from good_requests import EXAMPLES, Example
+from good_requests import EXAMPLES, Example, dry_run_path
 
 import api_keys
 import staff
@@ -47,7 +46,7 @@ def describe(world: World, example: Example, callers: Callers) -> Block:
     """Send the example request of an operation as each caller, writes as dry runs; group the callers by the answer."""
 
     async def send_each() -> list[Answer]:
-        method, path = example.route.method, good_requests.dry_run_path(example)
+        method, path = example.route.method, dry_run_path(example)
         return [await world.send(method, path, by=None, token=token, body=example.body) for token in callers.values()]
 
     found: Block = {}

@@ -1,6 +1,6 @@
 """The doctor finds changes that another program made to the database, and none that Gamekeeper made itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from gamekeeper.doctor.findings import ERROR, NOTE, DoctorFinding
 from gamekeeper.game.core.lookup import ZERO_GUID, make_clashing_fold
 from people import ANN, ANNS_POUCH, BOB, COIN
 from providers import make_settings
-from world import KEY_FILE, World, open_world
+from world import KEY_FILE, MakeWorld, World, open_world
 
 MAIL = "mail"
 LINK = "/api/link/v1/players"
@@ -228,7 +228,7 @@ def test_fix_creates_missing_index_as_in_the_schema(world: World) -> None:
 
 
 @ONLY_SQLITE
-def test_damaged_file_is_found(database: str, make_world: Callable[..., World]) -> None:
+def test_damaged_file_is_found(database: str, make_world: MakeWorld) -> None:
     file = Path(database.removeprefix("sqlite:///"))
     content = bytearray(file.read_bytes())
     content[8192 * 2 : 8192 * 12] = bytes(8192 * 10)
@@ -241,7 +241,7 @@ def test_damaged_file_is_found(database: str, make_world: Callable[..., World]) 
 # --- settings, files and work that waits -----------------------------------------------------------------------------
 
 
-def test_unsafe_or_unfitting_settings_are_found(make_world: Callable[..., World], tmp_path: Path) -> None:
+def test_unsafe_or_unfitting_settings_are_found(make_world: MakeWorld, tmp_path: Path) -> None:
     world = make_world(host="0.0.0.0", inventory_slots=2, bank_slots=1, spell_slots=1)  # noqa: S104 - only looked at
     world.sql("UPDATE known_spells SET slot = 5")
     cure = "Raise it, or have the game move them."
@@ -263,7 +263,7 @@ def test_unsafe_or_unfitting_settings_are_found(make_world: Callable[..., World]
 
 
 @ONLY_SQLITE
-def test_files_readable_by_others_give_a_note(make_world: Callable[..., World], tmp_path: Path) -> None:
+def test_files_readable_by_others_give_a_note(make_world: MakeWorld, tmp_path: Path) -> None:
     key = tmp_path / "secret.key"
     key.write_bytes(Path(KEY_FILE).read_bytes())
     chosen = make_settings("https://id.example", tmp_path)
@@ -277,7 +277,7 @@ def test_files_readable_by_others_give_a_note(make_world: Callable[..., World], 
             ), file
 
 
-def test_secret_that_the_key_file_cannot_decrypt_is_found(make_world: Callable[..., World], tmp_path: Path) -> None:
+def test_secret_that_the_key_file_cannot_decrypt_is_found(make_world: MakeWorld, tmp_path: Path) -> None:
     world = make_world()
     factors.add_totp(world, ANNS_ACCOUNT)
     assert errors(world) == []

@@ -13,11 +13,10 @@ import people
 from gamekeeper.store.engine.interface import CommitUnknown, DatabaseUnavailable, DiskFull, Reading, Writing
 from gamekeeper.store.engine.statements import Statement
 from gamekeeper.store.players import items
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 
-Make = Callable[..., World]
 COUNT = Statement("count", {"": "SELECT COUNT(*) FROM maps"})
 INSERT = Statement("insert", {"": "INSERT INTO maps (id, name) VALUES ($1, $2)"})
 FAIL = Statement("fail", {"": "INSERT INTO maps (id, name) VALUES ($1, NULL)"})
@@ -99,7 +98,7 @@ def test_read_inside_write_sees_deferred_statements(world: World) -> None:
     assert world.run(world.keeper.store.write(work)) == (1, 2)
 
 
-def test_writes_with_the_same_claim_never_overlap(make_world: Make) -> None:
+def test_writes_with_the_same_claim_never_overlap(make_world: MakeWorld) -> None:
     """Two instances add one to a number: without the claim (an advisory lock), updates would be lost."""
     one, two = make_world(), make_world()
     read = Statement("read", {"": "SELECT name FROM maps WHERE id = $1"})
@@ -158,7 +157,7 @@ def test_interrupted_commit_is_reported_as_unknown(world: World) -> None:
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_isolation_level_is_explicit_and_not_inherited(make_world: Make) -> None:
+def test_isolation_level_is_explicit_and_not_inherited(make_world: MakeWorld) -> None:
     """In repeatable read, a write that waited for a lock would check rows as they were before it got the lock."""
     first = make_world()
     name = first.sql("SELECT CAST(current_database() AS text)")[0][0]
@@ -167,7 +166,7 @@ def test_isolation_level_is_explicit_and_not_inherited(make_world: Make) -> None
     assert world.sql("SHOW transaction_isolation") == [("read committed",)]
 
 
-def test_write_is_retried_when_its_player_was_deleted_meanwhile(make_world: Make) -> None:
+def test_write_is_retried_when_its_player_was_deleted_meanwhile(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     one.call("PUT", "/api/link/v1/servers/realm", body={"Lease": 60})
 
@@ -179,7 +178,7 @@ def test_write_is_retried_when_its_player_was_deleted_meanwhile(make_world: Make
         assert {answer.status for answer in one.at_once(calls)} <= {200, 404, 409}
 
 
-def test_new_bag_reported_for_two_players_belongs_to_one(make_world: Make) -> None:
+def test_new_bag_reported_for_two_players_belongs_to_one(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
 
     def race(number: int) -> list[int]:

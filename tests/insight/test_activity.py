@@ -1,6 +1,5 @@
 """Activity over time: play sessions, series of numbers, and retention."""
 
-from collections.abc import Callable
 from typing import Any
 
 from expectations import refused
@@ -11,7 +10,7 @@ from gamekeeper.ground.instants import DAY_MS, HOUR_MS, MINUTE_MS, format_instan
 from people import ANN, BOB, ZOE, guid
 from playing import find_midnight, invent_sessions, play, play_rows, read_sessions, roll_up
 from tidying import tidy
-from world import World
+from world import MakeWorld, World
 
 ACTIVITY = "/api/keeper/v1/activity"
 ONE_HOUR, HALF_HOUR = HOUR_MS, HOUR_MS // 2
@@ -141,7 +140,7 @@ def test_old_sessions_are_deleted_after_they_were_counted_and_numbers_stay(world
     assert findings(world, "activity") == []
 
 
-def test_doctor_accepts_sessions_that_were_deleted_before_their_minutes(make_world: Callable[..., World]) -> None:
+def test_doctor_accepts_sessions_that_were_deleted_before_their_minutes(make_world: MakeWorld) -> None:
     world = make_world(session_days=1)
     now = world.now()
     hours = [(ANN.id, 100, 30), (BOB.id, 30, 29), (ZOE.id, 30, 2)]  # start and end, in hours before now

@@ -12,11 +12,11 @@ from game_server import heartbeat, join
 from gamekeeper.console.frame import sessions
 from gamekeeper.console.frame.differences import TIMES_SIGN
 from gamekeeper.console.insight import home, monitor
-from keepers import Keeper, MakeWorld, get_callers, open_session
+from keepers import Keeper, get_callers, open_session
 from people import ANN, BOB
 from server import Server
 from watching import EVENTS, Watch
-from world import SENT, World
+from world import SENT, MakeWorld, World
 
 
 @pytest.fixture

@@ -12,10 +12,9 @@ from gamekeeper.game.insight.signals import Evidence, EvidenceChange, Finding, r
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.insight import signals as rows
 from gamekeeper.store.insight.signals import BEYOND, SUPPLY
-from listings import MakeWorld
 from people import ARROW, BOB, COIN, ZOE
 from signalling import TABLES, report
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 

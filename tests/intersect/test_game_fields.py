@@ -10,16 +10,15 @@ from typing import Any
 import apsw
 import pytest
 
-import game_columns
 import make_intersect
 from command_line import CommandLine
-from game_columns import Column
+from game_columns import Column, read_schema
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.intersect.catalogue import EQUIPMENT
 from intersect_files import IntersectFiles, by_day, find_unaccounted, run
 from make_intersect import Era, compact
-from world import World
+from world import OpenWorld, World
 
 TYPES = {
     "Animations": "animation",
@@ -152,9 +151,9 @@ def engine() -> str:
 
 @pytest.mark.parametrize("era_name", by_day("0.8", make_intersect.ERAS))
 def test_answers_have_each_column_with_the_engines_name_type_and_value(
-    era_name: str, tmp_path: Path, command: CommandLine, opened: Callable[[str], World]
+    era_name: str, tmp_path: Path, command: CommandLine, opened: OpenWorld
 ) -> None:
-    era, schema = make_intersect.BY_NAME[era_name], game_columns.read_schema(era_name)
+    era, schema = make_intersect.BY_NAME[era_name], read_schema(era_name)
     players, game = make_intersect.make(tmp_path, era_name, 1)
     expected: dict[str, dict[str, str]] = {kind: {} for kind in TYPES.values()}
     with closing(apsw.Connection(str(game))) as db, db:

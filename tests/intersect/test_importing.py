@@ -33,11 +33,11 @@ from intersect_files import (
     run,
     spoil,
 )
-from world import World
+from world import OpenWorld
 
 
 @pytest.mark.parametrize("era", by_day("0.6", make_intersect.ERAS))
-def test_import_of_each_version(era: str, files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+def test_import_of_each_version(era: str, files: Make, command: CommandLine, opened: OpenWorld) -> None:
     made = files(era)
     before = made.players.read_bytes(), made.game.read_bytes()
     told = run(command, made)
@@ -67,7 +67,7 @@ def test_import_of_each_version(era: str, files: Make, command: CommandLine, ope
     assert values == [("Boolean", 1), ("Integer", 6)]
 
 
-def test_imported_login_bans_and_permissions(imported: Callable[..., Imported], opened: Callable[[str], World]) -> None:
+def test_imported_login_bans_and_permissions(imported: Callable[..., Imported], opened: OpenWorld) -> None:
     world = opened(imported("0.8", PLAYERS).database)
 
     def log_in(name: str, number: int) -> Any:
@@ -88,7 +88,7 @@ def test_imported_login_bans_and_permissions(imported: Callable[..., Imported], 
 
 
 def test_dry_run_reports_the_same_and_writes_nothing(
-    files: Make, unmigrated: CommandLine, opened: Callable[[str], World], engine: str
+    files: Make, unmigrated: CommandLine, opened: OpenWorld, engine: str
 ) -> None:
     made, command = files(), unmigrated
     tried = run(command, made, "--dry-run")
@@ -104,7 +104,7 @@ def test_dry_run_reports_the_same_and_writes_nothing(
 
 
 def test_deleted_players_and_erased_accounts_are_not_imported_again(
-    imported: Callable[..., Imported], opened: Callable[[str], World]
+    imported: Callable[..., Imported], opened: OpenWorld
 ) -> None:
     """Neither from the same source nor from a newer copy of it."""
     made, _, database = imported("0.8", PLAYERS)
@@ -127,7 +127,7 @@ def test_deleted_players_and_erased_accounts_are_not_imported_again(
 
 
 @pytest.mark.both_engines
-def test_clashing_names_and_invalid_emails(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+def test_clashing_names_and_invalid_emails(files: Make, command: CommandLine, opened: OpenWorld) -> None:
     made = files("0.8", 6)
     change(
         made.players,
@@ -169,7 +169,7 @@ def test_clashing_names_and_invalid_emails(files: Make, command: CommandLine, op
 
 
 @pytest.mark.both_engines
-def test_skipped_rows_are_listed(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+def test_skipped_rows_are_listed(files: Make, command: CommandLine, opened: OpenWorld) -> None:
     made = files("0.8", 5)
     spoil(made)
     told = run(command, made)

@@ -11,7 +11,7 @@ import intersect_extras
 import make_intersect
 from command_line import CommandLine
 from intersect_files import Imported, OpenImport, by_day, find_unaccounted, own, run
-from world import World
+from world import OpenWorld, World
 
 
 def read_leftovers(world: World, owner: str = "player") -> dict[tuple[str, str], Any]:
@@ -50,7 +50,7 @@ def test_variables_of_accounts_are_kept(era: str, whole_import: Callable[[str], 
 
 
 def test_leftovers_are_exported_and_erased_with_a_person(
-    imported: Callable[..., Imported], opened: Callable[[str], World], tmp_path: Path
+    imported: Callable[..., Imported], opened: OpenWorld, tmp_path: Path
 ) -> None:
     made, _, database = imported("0.8")
     command = CommandLine(database)

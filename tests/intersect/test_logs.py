@@ -12,7 +12,7 @@ from command_line import CommandLine
 from gamekeeper.intersect import import_run, logs
 from intersect_files import Make, OpenImport, by_day, change, find_unaccounted, own, read_report, run
 from loops import over
-from world import World
+from world import OpenWorld
 
 WITH_LOGS = [each for each in make_intersect.ERAS if make_intersect.BY_NAME[each].guilds]
 OLD = ["Login", "SelectPlayer", "FailedLogin", "CreatePlayer", "DisconnectKick", "NameChange", "DisconnectBan", "Login"]
@@ -58,7 +58,7 @@ def test_trades_of_each_version(era: str, whole_import: Callable[[str], OpenImpo
 
 
 def test_no_trade_is_lost_between_batches(
-    whole_files: Make, command: CommandLine, opened: Callable[[str], World], monkeypatch: pytest.MonkeyPatch
+    whole_files: Make, command: CommandLine, opened: OpenWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(import_run, "BATCH_SIZE", 4)
     made = whole_files("0.8")
@@ -71,9 +71,7 @@ def test_no_trade_is_lost_between_batches(
     assert ids == {own("trade row", number) for number in range(18)}
 
 
-def test_entries_of_erased_accounts_are_skipped(
-    whole_files: Make, command: CommandLine, opened: Callable[[str], World]
-) -> None:
+def test_entries_of_erased_accounts_are_skipped(whole_files: Make, command: CommandLine, opened: OpenWorld) -> None:
     """The account is erased between the import of the players and that of the logs."""
     made = whole_files("0.8")
     run(command, made._replace(logs=None, report=made.report.with_name("first.jsonl")))
@@ -88,7 +86,7 @@ def test_entries_of_erased_accounts_are_skipped(
 
 
 def test_failed_login_is_erased_with_the_named_account_and_stays_erased(
-    whole_files: Make, command: CommandLine, opened: Callable[[str], World]
+    whole_files: Make, command: CommandLine, opened: OpenWorld
 ) -> None:
     made = whole_files("0.8")
     assert made.logs

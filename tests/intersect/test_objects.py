@@ -1,7 +1,6 @@
 """Fields of the game's data, and objects that no rule depends on: they are given back as the engine sends them."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from command_line import CommandLine
@@ -10,7 +9,7 @@ from gamekeeper.intersect import catalogue
 from gamekeeper.intersect import world as intersect_world
 from intersect_files import Make, change, find_unaccounted, own, read_report, run
 from loops import over
-from world import World
+from world import OpenWorld
 
 
 @over(
@@ -41,9 +40,7 @@ def test_fields_of_columns(columns: list[str | None], row: list[Any], expected: 
     assert json.loads(found) == expected
 
 
-def test_large_fields_are_left_out_and_listed(
-    whole_files: Make, command: CommandLine, opened: Callable[[str], World]
-) -> None:
+def test_large_fields_are_left_out_and_listed(whole_files: Make, command: CommandLine, opened: OpenWorld) -> None:
     made = whole_files()
     large = "x" * catalogue.MAX_BYTES
     change(made.game, f"UPDATE Npcs SET Drops = '[\"{large}\"]'", f"UPDATE Items SET Description = '{large}'")  # noqa: S608 - from here

@@ -28,7 +28,7 @@ from intersect_files import (
     read_report,
     run,
 )
-from world import World
+from world import OpenWorld
 
 KILLED = """
 from gamekeeper.intersect import import_run
@@ -77,7 +77,7 @@ def test_requests_are_never_imported(era: str, whole_import: Callable[[str], Ope
 @pytest.mark.parametrize(("era", "point", "stage"), KILLS)
 def test_killed_import_is_resumed(
     era: str, point: str, stage: str, whole_files: Make, command: CommandLine, databases: Any,
-    opened: Callable[[str], World], monkeypatch: pytest.MonkeyPatch,
+    opened: OpenWorld, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """The import is killed before or after a commit; the next run gives the same result as an undisturbed one.
 
@@ -116,7 +116,7 @@ def test_killed_import_is_resumed(
 
 @pytest.mark.long_only
 def test_import_stopped_after_each_commit_reports_the_same(
-    whole_files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World],
+    whole_files: Make, command: CommandLine, databases: Any, opened: OpenWorld,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Each run of the command stops after its first commit, until the import is complete."""

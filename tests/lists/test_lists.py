@@ -17,7 +17,6 @@ from gamekeeper.store.players import players
 from listings import (
     CHECKPOINT,
     IN_ORDER,
-    MakeWorld,
     add,
     agrees,
     columns,
@@ -36,7 +35,7 @@ from listings import (
     view,
 )
 from people import ANN, BOB, ZOE, guid
-from world import SENT, World
+from world import SENT, MakeWorld, World
 
 pytestmark = pytest.mark.usefixtures("small")
 

@@ -1,6 +1,5 @@
 """Limits of gifts: items, quantities and days of API keys, and quotas of roles."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from gamekeeper.game.audit import retention
 from gamekeeper.game.core.request import EVERY_OTHER_ITEM
 from proof import refused
 from undos import undone
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 GIVE = "/api/v1/players/Ann/items/give"
 COIN = people.COIN.id
@@ -116,7 +115,7 @@ def test_caller_with_a_quota_gets_no_giving_key_of_another_account(world: World)
     assert world.call("PUT", path, body={"Suspended": True}, token=gus).status == 200
 
 
-def test_caller_with_a_quota_lets_nobody_give_items(make_world: Callable[..., World]) -> None:
+def test_caller_with_a_quota_lets_nobody_give_items(make_world: MakeWorld) -> None:
     world = make_world(public_url="https://keeper.example")
     gus = staff.add_account(world, "Gus", staff.save_role(world, "lead", permissions.ALL))
     staff.save_role(world, "reader", ["players.read"])

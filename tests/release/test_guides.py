@@ -20,12 +20,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-import sample_code
 from gamekeeper.ground.settings import Settings
 from gamekeeper.http.routes import ROUTES
 from loops import over
 from remote import wait_until
-from sample_code import Sample, Workplace
+from sample_code import Sample, Workplace, check_command, parse_samples, split_commands
 from server import Server
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +67,7 @@ def workplace(tmp_path: Path) -> Generator[Workplace]:
 
 
 def read_samples(path: Path) -> list[Sample]:
-    return sample_code.parse_samples(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))
+    return parse_samples(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))
 
 
 def find_missing_tool(sample: Sample) -> str:
@@ -129,8 +128,8 @@ def test_commands_settings_and_operations_of_page_exist(path: Path) -> None:
     for sample in read_samples(path):
         if sample.language in ("sh", "") and sample.page != "ARCHITECTURE.md":
             assert set(re.findall(r"\bGAMEKEEPER_[A-Z_]+", sample.code)) <= known
-            for command in sample_code.split_commands(sample.code) if sample.language else ():
-                sample_code.check_command(command)
+            for command in split_commands(sample.code) if sample.language else ():
+                check_command(command)
         if sample.language == "sh" and "curl " in sample.code:
             for called in re.findall(r"(?<=\w)(/api/(?:v1|keeper|link|public)/[^\s?'\"]+)", sample.code):
                 assert OPERATIONS.fullmatch(called), called

@@ -1,7 +1,6 @@
 """Headers of answers: the complete set of each kind, codings with their ETags, and CORS."""
 
 import gzip
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from gamekeeper.http import openapi
 from gamekeeper.http.server import static_files
 from gamekeeper.http.server.response_headers import Cors
 from loops import over
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 API = {**SAFE, "content-security-policy": "default-src 'none'; frame-ancestors 'none'"}
@@ -54,7 +53,7 @@ def test_not_modified_answer_has_exactly_these_headers(shared_world: World) -> N
     assert answer.headers == API | KEPT | {"etag": tag, "x-request-id": answer.headers["x-request-id"]}
 
 
-def test_hsts_header_is_sent_over_tls_only(make_world: Callable[..., World]) -> None:
+def test_hsts_header_is_sent_over_tls_only(make_world: MakeWorld) -> None:
     world = make_world(tls_cert="cert.pem", tls_key="key.pem")
     assert world.get("/health/live").headers["strict-transport-security"] == "max-age=31536000"
 
@@ -105,7 +104,7 @@ def of_cors(answer: Answer) -> dict[str, str]:
     return {name: value for name, value in answer.headers.items() if name.startswith("access-control-")}
 
 
-def test_allowed_origins_get_cors_headers_and_others_none(make_world: Callable[..., World]) -> None:
+def test_allowed_origins_get_cors_headers_and_others_none(make_world: MakeWorld) -> None:
     world = make_world(cors_origins=f"https://other.example.com, {PORTAL}")
     answer = preflight(world, PORTAL)
     assert (answer.status, answer.raw) == (204, b"")

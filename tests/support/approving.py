@@ -1,12 +1,10 @@
 """Worlds with rules for approval, held gifts and decisions on them, for tests."""
 
-from collections.abc import Callable
 from typing import Any
 
-import people
-from people import COIN
+from people import COIN, USER_IDS
 from proof import refused
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 ROOT = "/api/keeper/v1/approvals"
 GIVE = "/api/v1/players/Bob/items/give"
@@ -14,13 +12,13 @@ RULES = "items.give>10000, people.erase, spells.write, staff.manage"
 DECIDER = "Clerk"
 
 
-def make_strict(make_world: Callable[..., World], **settings: Any) -> World:
+def make_strict(make_world: MakeWorld, **settings: Any) -> World:
     """Return a world with rules, in which Clerk decides on approvals."""
     return let_decide(make_world(**{"approvals": RULES} | settings))
 
 
 def let_decide(world: World, name: str = DECIDER) -> World:
-    world.insert("user_permissions", user_id=people.USER_IDS[name], permission="approvals.decide", given_at=1)
+    world.insert("user_permissions", user_id=USER_IDS[name], permission="approvals.decide", given_at=1)
     return world
 
 

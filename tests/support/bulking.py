@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import people
 from gamekeeper.http.audit.bulk_runner import BulkRunner
-from people import COIN
+from people import BOB, COIN, USER_IDS, ZOE, guid
 from world import Answer, World
 
 ROOT = "/api/keeper/v1/bulk"
@@ -56,7 +55,7 @@ def insert(world: World) -> None:
     """Insert a paused job of Root's with a known id: one change was made (Zoe was created), and Bob waits."""
     world.sql("DELETE FROM bulk_targets")
     world.sql("DELETE FROM bulk_jobs")
-    insert_job(world, people.USER_IDS["Root"], COIN.id, (people.ZOE.id, 16), people.BOB.id)
+    insert_job(world, USER_IDS["Root"], COIN.id, (ZOE.id, 16), BOB.id)
 
 
 def insert_job(world: World, creator: str, item: str, done: tuple[str, int], waiting: str, job: str = JOB_ID) -> None:
@@ -72,8 +71,8 @@ def insert_job(world: World, creator: str, item: str, done: tuple[str, int], wai
 
 def add_players(world: World, count: int) -> list[str]:
     """Insert players of Bob's account by the link; return their ids."""
-    ids = [people.guid(0x5000 + number) for number in range(count)]
+    ids = [guid(0x5000 + number) for number in range(count)]
     for number, each in enumerate(ids):
-        body = {"Name": f"Extra{number}", "UserId": people.USER_IDS["Bob"]}
+        body = {"Name": f"Extra{number}", "UserId": USER_IDS["Bob"]}
         assert world.call("PUT", f"/api/link/v1/players/{each}", body=body).status == 200
     return ids

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import people
 from gamekeeper.game.core.player import INVENTORY, Player, Stack
 from gamekeeper.game.players.changes import PlayersLoaded, PlayerState
 from gamekeeper.game.world.loads import PAUSE_LISTS, RESUME_LISTS
-from people import COIN, KILLS
+from people import COIN, KILLS, USER_IDS, guid
 from world import World
 
 
@@ -41,7 +40,7 @@ def load_players(world: World, count: int, first: int = 0x5000) -> None:
     """Load players in bulk, each with some coins."""
     made = [
         (
-            Player(people.guid(first + n), people.USER_IDS["Bob"], f"Loaded{first + n}", level=1, exp=0),
+            Player(guid(first + n), USER_IDS["Bob"], f"Loaded{first + n}", level=1, exp=0),
             PlayerState(slots={(INVENTORY, 0): Stack(COIN.id, n + 1)}, variables={KILLS.id: n % 7}),
         )
         for n in range(count)

@@ -1,6 +1,5 @@
 """Sign-ins with OpenID Connect in a browser session without a browser, and what they leave behind."""
 
-from collections.abc import Callable
 from typing import Any
 
 from keepers import Keeper, open_session
@@ -14,7 +13,6 @@ START, SIGN_IN, SECOND, HOME = (
     "/console/me/sign-ins",
 )
 ROLES = "ops=admin,support=moderator"
-MakeWorld = Callable[..., World]
 
 
 class Browser(Keeper):

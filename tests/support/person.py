@@ -2,16 +2,15 @@
 
 from typing import Any
 
-import people
 from expectations import everything
 from game_server import LINK, heartbeat, join, leave, stack
 from gamekeeper.game.accounts import erasures
-from people import COIN, POUCH, SWORD
+from people import COIN, POUCH, SWORD, guid
 from world import SENT, World
 
 QUILLON, EMAIL = "/api/v1/users/Quillon", "quillon.tresk@example.test"
 WORDS = ("quillon", "quillix", "tresk", "wrenfold", "wrenna", "tamsyn", "ossifer", "scurrilous")
-WREN, TAMSYN, OSSIFER = people.guid(0x701), people.guid(0x702), people.guid(0x703)
+WREN, TAMSYN, OSSIFER = guid(0x701), guid(0x702), guid(0x703)
 KEYS = iter(range(1_000_000))
 
 

@@ -286,6 +286,10 @@ class World:
         return Answer(start["status"], found, b"".join(each["body"] for each in pieces))
 
 
+MakeWorld = Callable[..., World]  # of the fixture `make_world`
+OpenWorld = Callable[[str], World]  # of the fixture `opened`
+
+
 def _insert_into(table: str, columns: Iterable[str]) -> str:
     names = list(columns)
     values = ", ".join(f"${number}" for number, _ in enumerate(names, 1))

@@ -6,21 +6,19 @@ from dataclasses import dataclass, field
 
 import pytest
 
-import guild_rows
-import people
 from game_server import LINK, heartbeat, join
 from gamekeeper.game.access import tokens
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.http.contract import samples
 from gamekeeper.store.accounts import users
 from gamekeeper.store.world.catalogue import NamedEntry
-from guild_rows import GUILD_ID
-from people import ANN, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, ZOE
+from guild_rows import GUILD_ID, insert
+from people import ANN, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, WARRIOR, ZOE, guid
 from world import Answer, World
 
 PLAYERS = "/api/v1/players"
-NEW = people.guid(0x900)
-OTHER_ID = people.guid(0x901)
+NEW = guid(0x900)
+OTHER_ID = guid(0x901)
 OTHERS = {"Ann": "Zoe", "Bob": "Zoe", "one": "three", "two": "three", "spells": "maps"}
 KEY = re.compile(r"(?<=/players/)[A-Z]\w+|(?<=/servers/)\w+|(?<=/catalogue/)\w+|[0-9a-f-]{36}")
 
@@ -217,9 +215,9 @@ CASES = (
     of_ann("level", {"level": 13}, {"level": 101}, player_changed=({"Level": 12, "Exp": 345}, {"Level": 13, "Exp": 0})),
     Case(
         f"POST {PLAYERS}/[lookupKey]/class",
-        Call(f"{PLAYERS}/Bob/class", {"classid": people.WARRIOR.id}),
+        Call(f"{PLAYERS}/Bob/class", {"classid": WARRIOR.id}),
         Call(f"{PLAYERS}/Bob/class", {"classid": NEW}),
-        {"player_changed": ({"ClassId": BOB.class_id}, {"ClassId": people.WARRIOR.id})},
+        {"player_changed": ({"ClassId": BOB.class_id}, {"ClassId": WARRIOR.id})},
         BOB.id,
     ),
     Case(
@@ -285,8 +283,8 @@ def prepare(world: World) -> None:
     world.insert("deliveries", seq=4711, server="one", state="waiting", queued_at=0)
     heartbeat(world)
     join(world, ZOE.id)
-    for guild_id in (GUILD_ID, people.guid(72)):
-        guild_rows.insert(world, {}, guild_id)
+    for guild_id in (GUILD_ID, guid(72)):
+        insert(world, {}, guild_id)
     world.insert("item_pictures", item_id=SWORD.id, hash="00ff", content="")
 
 

@@ -3,12 +3,11 @@
 import time
 from typing import Any
 
-import people
 from expectations import refused, unchanged
 from game_server import LINK, heartbeat, newcomer, put_catalogue, put_player, stack, until_they_wait
 from gamekeeper.game.access import tokens
 from gamekeeper.store.accounts import users
-from people import BOB, COIN, KILLS
+from people import BOB, COIN, KILLS, NOBODY_ID, guid
 from world import SENT, World
 
 CHANGES = f"{LINK}/changes"
@@ -59,7 +58,7 @@ def test_pages_skip_changes_of_accounts_and_catalogue(world: World) -> None:
     world.get("/api/v1/users/Ann/password/reset").accepted()
     code = world.get("/api/v1/users/Ann").json["PasswordResetCode"]
     assert world.post("/api/v1/users/Bob/manage/password/change", {"new": "ab" * 32}).status == 200
-    assert put_catalogue(world, "maps", [{"Id": people.guid(0x77), "Name": "Cave"}]).status == 200
+    assert put_catalogue(world, "maps", [{"Id": guid(0x77), "Name": "Cave"}]).status == 200
     told = ask(world, f"after={before}&own=true")
     assert told["Changes"] == []
     assert told["Next"] == world.ledger()[-1].seq > before  # the feed's cursor moved past the skipped changes
@@ -147,9 +146,9 @@ def test_long_poll_ends_with_a_change_or_a_revoked_token(world: World) -> None:
 def test_wrong_epoch_is_409_and_a_lost_one_503(world: World) -> None:
     epoch = ask(world)["Epoch"]
     assert ask(world, f"epoch={epoch.upper().replace('-', '')}")["Epoch"] == epoch
-    refused(world.get(f"{CHANGES}?epoch={people.NOBODY_ID}"), 409, "epoch_changed", epoch)
-    world.sql("UPDATE epoch SET id = $1", people.guid(0xE))
-    refused(world.get(f"{CHANGES}?epoch={epoch}&after=999999&wait=60"), 409, "epoch_changed", people.guid(0xE))
+    refused(world.get(f"{CHANGES}?epoch={NOBODY_ID}"), 409, "epoch_changed", epoch)
+    world.sql("UPDATE epoch SET id = $1", guid(0xE))
+    refused(world.get(f"{CHANGES}?epoch={epoch}&after=999999&wait=60"), 409, "epoch_changed", guid(0xE))
     # Without the row of table `epoch`, the feed, reports with AppliedSeq and undos are answered with a 503.
     world.give("Bob", by="Shop").accepted()
     undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import game_server
 from commanding import read_feed, read_last
 from expectations import refused, unchanged
-from game_server import put_catalogue
+from game_server import heartbeat, put_catalogue
 from loops import over
 from people import DOUBLE_XP, HARBOUR, MOTD, SERVER_VARIABLES, TAX, guid
 from undos import conflict, last, row, undone
@@ -93,7 +92,7 @@ def test_value_of_another_type_is_refused(shared_world: World, variable_id: str,
 
 def test_change_is_told_to_all_game_servers_and_has_delivery_states(world: World) -> None:
     for server in ("one", "two"):
-        game_server.heartbeat(world, server)
+        heartbeat(world, server)
     began = read_last(world)
     assert assign(world, DOUBLE_XP.id, 20, headers={"x-reason": "weekend"}).status == 200
     for server in ("one", "two"):
