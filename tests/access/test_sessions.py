@@ -161,17 +161,12 @@ def test_session_expires_after_its_maximum_age(world: World, root: Keeper) -> No
         assert is_sent_to_sign_in(root.get(SOMEBODY)) == ended
 
 
-def expire_sessions(world: World) -> None:
-    """Let all console sessions expire by the idle timeout."""
-    world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 61 * MINUTE_MS)
-    drop_cached_tokens(world)
-
-
 @pytest.mark.parametrize("headers", [{}, {"x-fragment": "yes", "x-place": f"{BOB}?before=9"}])
 def test_form_after_the_session_ended_is_reported_as_lost(world: World, root: Keeper, headers: dict[str, str]) -> None:
     """A form sent after the session ended, with or without a script: the sign-in leads back to the form's page."""
     csrf, seen = root.csrf, len(world.ledger())
-    expire_sessions(world)
+    world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 61 * MINUTE_MS)
+    drop_cached_tokens(world)
     gift = {"method": "POST", "path": "/api/v1/players/Bob/items/give", "body.itemid": people.COIN.id}
     late = root.post(ACT, {**gift, "back": f"{BOB}?before=9"}, headers, csrf=csrf)
     assert is_sent_to_sign_in(late)

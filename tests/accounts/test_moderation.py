@@ -40,12 +40,7 @@ def empower(world: World, name: str, *powers: str) -> None:
         for each in ("editor", "mute", "kick", "ban", "users_query", "users_manage", "game_link")
     )
     world.sql(f"UPDATE users SET {held} WHERE name = $1", name)  # noqa: S608 - ours
-    forget(world)
-
-
-def forget(world: World) -> None:
-    """Clear the cache of callers instead of waiting until it expires."""
-    world.call("DELETE", "/api/oauth/token/Ann")
+    world.call("DELETE", "/api/oauth/token/Ann")  # clears the cache of callers
 
 
 def join(world: World, *ids: str) -> None:

@@ -10,18 +10,9 @@ from outbox import FROM, ask, make_due, only, send, sending_to
 from remote import wait_until
 from server import Server
 from smtp_sink import HERE, Rude, Sink
-from world import MakeWorld, World
+from world import MakeWorld
 
 USERS = "/api/v1/users"
-
-
-def until_sent(world: World) -> None:
-    wait_until(lambda: only(world).state == "sent")
-
-
-def ask_server(server: Server, token: str) -> int:
-    headers = {"Authorization": f"Bearer {token}"}
-    return httpx.get(f"{server.url}{USERS}/Ann/password/reset", headers=headers).status_code
 
 
 def test_kill_9_between_queueing_and_sending(
@@ -32,13 +23,14 @@ def test_kill_9_between_queueing_and_sending(
     server = Server(database, smtp_url=f"smtp://{HERE}:{sink.port}", mail_from=FROM, smtp_timeout=30)
     server.start()
     try:
-        assert ask_server(server, world.tokens["Root"]) == 200
+        headers = {"Authorization": f"Bearer {world.tokens['Root']}"}
+        assert httpx.get(f"{server.url}{USERS}/Ann/password/reset", headers=headers).status_code == 200
         server.kill()
         assert only(world).state in {"queued", "sending"}
         make_due(world)
         with sink.running():
             server.start()
-            until_sent(world)
+            wait_until(lambda: only(world).state == "sent")
             time.sleep(1.5)
             assert server.stop() == 0
             assert len(sink.received) == 1

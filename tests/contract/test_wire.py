@@ -17,7 +17,7 @@ from sockets import Closed, Connection, SocketServer
 import long_forms
 from loops import over
 from sharing import open_fresh
-from world import SENT, Answer, World
+from world import SENT, World
 
 GIVE = json.dumps(good_requests.GIVE).encode()
 GIVE_PATH = b"/api/v1/players/Bob/items/give"
@@ -49,11 +49,6 @@ def line(server: SocketServer) -> Generator[Connection]:
 @pytest.fixture
 def look(watched: tuple[SocketServer, World]) -> World:
     return watched[1]
-
-
-def get(server: SocketServer, line: Connection, path: bytes, **headers: bytes) -> Answer:
-    line.send(sockets.request(server, "GET", path, {name.encode(): value for name, value in headers.items()}))
-    return line.answer()
 
 
 def faults(server: SocketServer, line: Connection, case: Hostile) -> list[str]:
@@ -136,7 +131,8 @@ def test_truncated_body_over_a_socket_changes_nothing(server: SocketServer, line
     before = state.totals(look)
     line.send(sockets.request(server, "POST", GIVE_PATH, {**JSON, b"content-length": b"500"}, GIVE))
     line.close()
-    assert get(server, line, b"/health/ready").status == 200
+    line.send(sockets.request(server, "GET", b"/health/ready", {}))
+    assert line.answer().status == 200
     assert state.totals(look) == before
 
 

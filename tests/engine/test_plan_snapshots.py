@@ -91,11 +91,6 @@ def read(file: Path) -> Plans:
     return {lines[0]: lines[1:] for lines in (part.rstrip("\n").split("\n") for part in parts)}
 
 
-def write(file: Path, plans: Plans) -> None:
-    parts = ("\n".join([f"{HEADING}{name}", *lines]) for name, lines in plans.items())
-    file.write_text("\n".join(parts) + "\n", encoding="utf-8")
-
-
 def describe(name: str, before: Plans, now: Plans) -> str:
     """Say which plan a statement had, and which one it has."""
     sides = ("\n".join(f"    {line}" for line in plans.get(name, ["(no plan)"])) for plans in (before, now))
@@ -113,7 +108,8 @@ def test_each_statement_has_the_plan_of_the_snapshot(engine: str, planned: str) 
     plans = explain_on_sqlite(planned) if engine == "sqlite" else asyncio.run(explain_on_postgres(planned))
     file = FILES / f"{engine}.txt"
     if os.environ.get(UPDATE):
-        write(file, plans)
+        parts = ("\n".join([f"{HEADING}{name}", *lines]) for name, lines in plans.items())
+        file.write_text("\n".join(parts) + "\n", encoding="utf-8")
     before = read(file)
     changed = [describe(each, before, plans) for each in (before | plans) if before.get(each) != plans.get(each)]
     assert not changed, f"{len(changed)} plans changed; see this file's docstring\n" + "\n".join(changed)

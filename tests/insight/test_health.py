@@ -140,11 +140,6 @@ def status(port: int, path: str) -> int:
     return httpx.get(f"http://127.0.0.1:{port}{path}", timeout=30).status_code
 
 
-def hold(port: int, lines: ExitStack) -> None:
-    for _ in range(3 * CONNECTIONS):
-        lines.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
-
-
 @ON_SQLITE
 @LONG_ONLY
 def test_health_port_answers_while_all_connections_are_held(database: str) -> None:
@@ -152,7 +147,8 @@ def test_health_port_answers_while_all_connections_are_held(database: str) -> No
     server = Server(database, health_port=health, open_connections=CONNECTIONS, head_seconds=60)
     with server, ExitStack() as lines:
         assert status(health, "/health/ready") == 200
-        hold(server.port, lines)
+        for _ in range(3 * CONNECTIONS):
+            lines.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=30))
         with pytest.raises(httpx.TransportError):
             httpx.get(f"{server.url}/health/live", timeout=PATIENCE_SECONDS)
         assert [status(health, path) for path in ("/health/live", "/health/ready", "/metrics")] == [200, 200, 404]

@@ -18,7 +18,7 @@ from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.intersect.catalogue import EQUIPMENT
 from intersect_files import IntersectFiles, by_day, find_unaccounted, run
 from make_intersect import Era, compact
-from world import OpenWorld, World
+from world import OpenWorld
 
 TYPES = {
     "Animations": "animation",
@@ -169,7 +169,8 @@ def test_answers_have_each_column_with_the_engines_name_type_and_value(
     made = IntersectFiles(players, game, tmp_path / "report.jsonl")
     assert find_unaccounted(run(command, made)) == []
     world = opened(command.database)
-    token = _log_in(world)
+    form = {"grant_type": "password", "username": "Hero0", "password": hash_for_wire(make_intersect.password(0))}
+    token = world.call("POST", "/api/oauth/token", by=None, form=form).json["access_token"]
     for kind, answers in expected.items():
         path = f"/api/v1/gameobjects/{kind}"
         if kind == "time":
@@ -185,8 +186,3 @@ def test_answers_have_each_column_with_the_engines_name_type_and_value(
 def _write(answer: Any) -> str:
     """Write an answer so that values of different types differ, such as 1, 1.0 and true."""
     return json.dumps(answer, sort_keys=True, indent=1)
-
-
-def _log_in(world: World) -> str:
-    form = {"grant_type": "password", "username": "Hero0", "password": hash_for_wire(make_intersect.password(0))}
-    return world.call("POST", "/api/oauth/token", by=None, form=form).json["access_token"]
