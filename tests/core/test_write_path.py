@@ -61,13 +61,6 @@ def test_answer_without_caller_or_key_or_of_dry_run_is_not_stored(world: World, 
     assert rows(world, "idempotency_keys") == kept
 
 
-def test_intent_has_defaults_for_everything_but_the_request() -> None:
-    plain = Intent(
-        "r", None, None, over_link=False, reason=None, key=None, fingerprint="", dry_run=False, expected=None
-    )
-    assert Intent("r") == plain
-
-
 def test_stored_result_replaces_an_answer_that_must_not_be_stored(world: World) -> None:
     async def decide(_: Locking) -> Decision[bytes]:
         return Decision([], b'"secret"', stored_result=b'"it was told"')
