@@ -19,6 +19,7 @@ from bad_values import (
     PASSWORDS_THAT_ARE_NO_TEXT,
     SECRET,
     ZERO,
+    plain,
     text,
     wide,
 )
@@ -62,29 +63,25 @@ def _but_null(values: Mapping[str, str]) -> Mapping[str, str]:
 
 # --- fields, with the invalid values for each ----------------------------------------------------------------------
 
+# each with an operation and its field, and with the text around the value
+LEGACY_LISTS = (
+    "players.list_online_players",
+    "players.list_players",
+    "accounts.list_users",
+    "catalogue.list_game_objects",
+)
+POSITIVE = ("items.give_item quantity", "items.take_item quantity", "link.put_player Level")
+NATURAL = (*(f"{each}_legacy page" for each in LEGACY_LISTS), "moderation.ban duration", "moderation.mute duration")
+OF_32_BITS = (*(f"{each}_legacy count" for each in LEGACY_LISTS), "link.put_player StatPoints")
 INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
-    (Place("items.give_item", "quantity"), NEVER_POSITIVE),
-    (Place("items.take_item", "quantity"), NEVER_POSITIVE),
-    (Place("players.list_online_players_legacy", "page"), NEVER_NATURAL),
-    (Place("players.list_online_players_legacy", "count"), NEVER_32_BITS),
-    (Place("players.list_players_legacy", "page"), NEVER_NATURAL),
-    (Place("players.list_players_legacy", "count"), NEVER_32_BITS),
-    (Place("accounts.list_users_legacy", "page"), NEVER_NATURAL),
-    (Place("accounts.list_users_legacy", "count"), NEVER_32_BITS),
-    (Place("catalogue.list_game_objects_legacy", "page"), NEVER_NATURAL),
-    (Place("catalogue.list_game_objects_legacy", "count"), NEVER_32_BITS),
-    (Place("moderation.ban", "duration"), NEVER_NATURAL),
-    (Place("moderation.mute", "duration"), NEVER_NATURAL),
-    (
-        Place("variables.set_variable", "value"),
-        {k: v for k, v in NEVER_AN_INTEGER.items() if k != "true"},
-    ),
-    (Place("link.send_heartbeat", "Lease"), {**NEVER_POSITIVE, "3601": "3601"}),
-    (Place("link.put_player", "Level"), NEVER_POSITIVE),
-    (Place("link.put_player", "Exp"), {**NEVER_AN_INTEGER, "-1": "-1"}),
-    (Place("link.put_player", "Gender"), {**NEVER_NATURAL, "2": "2"}),
-    (Place("link.put_player", "StatPoints"), NEVER_32_BITS),
-    (Place("link.put_player", "PlayTimeSeconds"), {**NEVER_AN_INTEGER, "-1": "-1"}),
+    *((Place(*each.split()), NEVER_POSITIVE) for each in POSITIVE),
+    *((Place(*each.split()), NEVER_NATURAL) for each in NATURAL),
+    *((Place(*each.split()), NEVER_32_BITS) for each in OF_32_BITS),
+    (Place("variables.set_variable", "value"), {k: v for k, v in NEVER_AN_INTEGER.items() if k != "true"}),
+    (Place("link.send_heartbeat", "Lease"), NEVER_POSITIVE | plain("3601")),
+    (Place("link.put_player", "Exp"), NEVER_AN_INTEGER | plain("-1")),
+    (Place("link.put_player", "Gender"), NEVER_NATURAL | plain("2")),
+    (Place("link.put_player", "PlayTimeSeconds"), NEVER_AN_INTEGER | plain("-1")),
     (Place("link.put_player", "MaxVitals", "[1, %s]"), NEVER_32_BITS),
     (Place("link.put_player", "BaseStats", "[1, 2, 3, 4, %s]"), NEVER_32_BITS),
     (Place("link.put_player", "Items", '[{"Slot": %s}]'), NEVER_NATURAL),
@@ -95,31 +92,22 @@ BOOLEANS = [
     *(Place("roles.change_powers", name) for name in ("ban", "usersquery", "gamelink")),
 ]
 GUIDS = [
-    Place("items.give_item", "itemid"),
-    Place("items.take_item", "itemid"),
-    Place("spells.teach_spell", "spellid"),
-    Place("spells.forget_spell", "spellid"),
-    Place("link.report_joined", "Players", "[%s]"),
-    Place("link.report_left", "Players", "[%s]"),
-    Place("link.put_player", "UserId"),
-    Place("link.put_player", "ClassId"),
+    *(Place(f"items.{act}_item", "itemid") for act in ("give", "take")),
+    *(Place(f"spells.{act}_spell", "spellid") for act in ("teach", "forget")),
+    *(Place(f"link.report_{what}", "Players", "[%s]") for what in ("joined", "left")),
+    *(Place("link.put_player", name) for name in ("UserId", "ClassId")),
     Place("link.put_player", "Items", '[{"Slot": 1, "ItemId": %s, "Quantity": 1}]'),
     Place("link.put_player", "Spells", '[{"Slot": 1, "SpellId": %s}]'),
     Place("link.put_player", "Variables", '[{"VariableId": %s, "Value": 1}]'),
 ]
 EMAILS = [
     Place("accounts.register_user", "email"),
-    Place("credentials.change_email", "new"),
-    Place("credentials.manage_email", "new"),
+    *(Place(f"credentials.{act}_email", "new") for act in ("change", "manage")),
 ]
 PASSWORDS = [
-    Place("accounts.register_user", "password"),
-    Place("credentials.validate_password", "password"),
-    Place("credentials.change_email", "authorization"),
-    Place("credentials.change_password", "new"),
-    Place("credentials.change_password", "authorization"),
-    Place("credentials.manage_password", "new"),
-    Place("credentials.redeem_reset_code", "new"),
+    *(Place("accounts.register_user", "password"), Place("credentials.validate_password", "password")),
+    *(Place(f"credentials.{act}", "new") for act in ("change_password", "manage_password", "redeem_reset_code")),
+    *(Place(f"credentials.change_{what}", "authorization") for what in ("email", "password")),
 ]
 
 
