@@ -76,11 +76,6 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
-def log_in(world: World, user: str, password: str) -> int:
-    body = {"grant_type": "password", "username": user, "password": password}
-    return world.post(TOKEN, body, by=None).status
-
-
 # --- stored password hashes ---------------------------------------------------------------------------------------
 
 

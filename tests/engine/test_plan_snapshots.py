@@ -24,7 +24,6 @@ from gamekeeper.store.engine.statements import FOLDER, Statements, count_paramet
 from postgres_sessions import connected
 
 Plans = dict[str, list[str]]  # the lines of the plan of each statement
-Explain = Callable[[str], "list[str]"]
 PLANNED = re.compile(r"(--[^\n]*\n|\s)*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")  # not PRAGMA, CREATE and the like
 HEADING = "## "
 FILES = Path(__file__).parent / "plans"

@@ -14,7 +14,6 @@ from proof import refused
 from undos import undone
 from world import Answer, MakeWorld, World
 
-GIVE = "/api/v1/players/Ann/items/give"
 COIN = people.COIN.id
 
 
