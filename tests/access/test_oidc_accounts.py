@@ -17,17 +17,7 @@ from gamekeeper.game.core.writes import Intent
 from gamekeeper.store.engine import clock
 from keepers import Keeper, open_session, read_text
 from markup import Page
-from oidc_browser import (
-    HOME,
-    SECOND,
-    Browser,
-    find_link,
-    find_user,
-    link,
-    list_roles,
-    read_events,
-    sign_in,
-)
+from oidc_browser import HOME, SECOND, Browser, find_link, find_user, link, list_roles, read_events, sign_in
 from people import COIN, NOBODY_ID, USER_IDS
 from providers import ScriptedProvider
 from world import MakeWorld

@@ -187,10 +187,7 @@ def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:
     assert world.get("/api/v1/players").status == 200
 
 
-@pytest.mark.parametrize(
-    ("ends", "programs"),
-    [("sessions", 200), ("all", 401)],
-)
+@pytest.mark.parametrize(("ends", "programs"), [("sessions", 200), ("all", 401)])
 def test_sign_out_everywhere_ends_the_chosen_tokens(world: World, root: Keeper, ends: str, programs: int) -> None:
     """Signing out everywhere ends by default only the account's sessions. Tokens of other accounts stay."""
     other, clerk = open_session(world, "Root"), open_session(world, "Clerk")

@@ -18,18 +18,7 @@ from gamekeeper.store.access import tokens as stored
 from gamekeeper.store.engine.interface import Store
 from keepers import get_callers
 from proof import refused
-from token_pairs import (
-    BY_PASSWORD,
-    DAY,
-    FIELDS,
-    MINUTE,
-    PLAYERS,
-    TOKEN,
-    exchange,
-    log_in,
-    require_oauth_error,
-    works,
-)
+from token_pairs import BY_PASSWORD, DAY, FIELDS, MINUTE, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
 from world import SENT, MakeWorld, World
 
 HOUR = 60 * MINUTE

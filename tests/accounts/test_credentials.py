@@ -1,19 +1,7 @@
 """Operations 23 to 26, 29 and 30 and redeeming a reset code: check, change and reset passwords and emails."""
 
 import people
-from credentials import (
-    BODIES,
-    EMAIL,
-    MANAGE_EMAIL,
-    MANAGE_PASSWORD,
-    NEW,
-    PASSWORD,
-    RESET,
-    USERS,
-    VALIDATE,
-    opens,
-    post,
-)
+from credentials import BODIES, EMAIL, MANAGE_EMAIL, MANAGE_PASSWORD, NEW, PASSWORD, RESET, USERS, VALIDATE, opens, post
 from expectations import everything, unchanged
 from gamekeeper.game.access.passwords import hash_for_wire
 from loops import over

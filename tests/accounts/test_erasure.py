@@ -156,8 +156,7 @@ def test_nothing_names_an_erased_moderator_or_a_chat_target(world: World) -> Non
         send("chat", Message="hello", Target=target)
     send("players/Tamsyn/name", name="Wrenna")
     job = world.post(
-        "/api/keeper/v1/bulk",
-        {"Act": "mute_player", "Days": 1, "Players": ["Ann", "Quillix", "tamsyn", "Nobody"]},
+        "/api/keeper/v1/bulk", {"Act": "mute_player", "Days": 1, "Players": ["Ann", "Quillix", "tamsyn", "Nobody"]}
     )
     assert job.status == 200
     assert world.call("DELETE", "/api/v1/users/Quillix").status == 200
@@ -309,9 +308,7 @@ def test_stored_answers_about_others_that_name_an_erased_account_are_erased(make
 
 
 @pytest.mark.both_engines
-def test_former_names_are_removed_from_bans_and_from_the_reasons_of_the_erasure(
-    make_world: MakeWorld,
-) -> None:
+def test_former_names_are_removed_from_bans_and_from_the_reasons_of_the_erasure(make_world: MakeWorld) -> None:
     """Also a name in another case with letters that SQLite's lower() does not know."""
     world = let_decide(make_world(approvals="people.erase", name_pattern=r"\w{2,20}"))
     live(world)

@@ -150,11 +150,7 @@ def test_player_recreated_under_another_account_is_not_erased(world: World) -> N
     """The erasure job changes only the player's changes from before the erasure."""
     live(world)
     erase(world)
-    born = {
-        "Name": "Phoenix",
-        "UserId": USER_IDS["Bob"],
-        "Items": [{"Slot": 0, "ItemId": COIN.id, "Quantity": 1}],
-    }
+    born = {"Name": "Phoenix", "UserId": USER_IDS["Bob"], "Items": [{"Slot": 0, "ItemId": COIN.id, "Quantity": 1}]}
     assert put_player(world, OSSIFER, born).status == 200
     told = world.get(f"{CHANGES}?player={OSSIFER}").raw
     assert b"Phoenix" in told

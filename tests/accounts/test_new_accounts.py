@@ -24,9 +24,7 @@ def test_register_has_the_exact_body_and_is_recorded(world: World) -> None:
     assert world.post(REGISTER, newcomer(username="Zoe", email="zoe@new.test")).status == 200
 
 
-def test_wide_name_pattern_still_refuses_confusing_names(
-    make_world: MakeWorld,
-) -> None:
+def test_wide_name_pattern_still_refuses_confusing_names(make_world: MakeWorld) -> None:
     world = make_world(name_pattern=".{2,64}")
     guid = people.NOBODY_ID
     for name in (guid, guid.upper(), guid.replace("-", ""), f"{{{guid}}}", "a\x85b", "a\ufffdb", "Rank"):

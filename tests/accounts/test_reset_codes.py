@@ -5,18 +5,7 @@ import base64
 import pytest
 
 import people
-from credentials import (
-    EMAIL,
-    MANAGE_EMAIL,
-    MANAGE_PASSWORD,
-    NEW,
-    PASSWORD,
-    RESET,
-    USERS,
-    opens,
-    post,
-    redeem,
-)
+from credentials import EMAIL, MANAGE_EMAIL, MANAGE_PASSWORD, NEW, PASSWORD, RESET, USERS, opens, post, redeem
 from expectations import unchanged
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.ground import log

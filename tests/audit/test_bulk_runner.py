@@ -293,9 +293,7 @@ def test_old_jobs_are_deleted_unless_they_run(world: World) -> None:
     assert world.sql("SELECT COUNT(*) FROM bulk_targets") == [(4,)]
 
 
-def test_previews_are_deleted_after_a_day_unless_an_approval_of_their_start_waits(
-    make_world: MakeWorld,
-) -> None:
+def test_previews_are_deleted_after_a_day_unless_an_approval_of_their_start_waits(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="bulk.run>1")
     held, left, recent = (create(world, "Ann", "Bob")["Id"] for _ in range(3))
     paused = create(world, "Ann")["Id"]

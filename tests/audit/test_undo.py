@@ -16,21 +16,7 @@ from gamekeeper.game.core.undo import RULES
 from gamekeeper.game.players.inventory import read_capacity
 from gamekeeper.store.access.roles import Powers
 from people import ANN, COIN, SWORD, USER_IDS
-from undos import (
-    ACTS,
-    CHANGES,
-    EARLIER,
-    conflict,
-    grant,
-    items,
-    last,
-    moderate,
-    number_of,
-    read_slot,
-    row,
-    state,
-    undone,
-)
+from undos import ACTS, EARLIER, conflict, grant, items, last, moderate, number_of, read_slot, row, state, undone
 from world import MakeWorld, World
 
 
@@ -205,7 +191,7 @@ def test_concurrent_undos_apply_once(make_world: MakeWorld) -> None:
     for name in ("items_given", "player_deleted", "user_renamed"):
         ACTS[name](one)
         seq = last(one)
-        answers = one.at_once(each.send("POST", f"{CHANGES}/{seq}/undo") for each in [one, two] * 2)
+        answers = one.at_once(each.send("POST", f"/api/keeper/v1/changes/{seq}/undo") for each in [one, two] * 2)
         assert sorted(each.status for each in answers) == [200, 409, 409, 409]
         assert {each.code for each in answers if each.status == 409} == {"already_undone"}
         assert len([each for each in one.ledger() if each.seq > seq]) == 1

@@ -142,12 +142,7 @@ ODD_KEYS = {
     "delete": b"a\x7f",
     "not ASCII": "ключ".encode(),
 }
-ODD_REASONS = {
-    "NUL": b"a\x00b",
-    "delete": b"a\x7fb",
-    "C1 control": "\x9b31m".encode(),
-    "501 characters": b"x" * 501,
-}
+ODD_REASONS = {"NUL": b"a\x00b", "delete": b"a\x7fb", "C1 control": "\x9b31m".encode(), "501 characters": b"x" * 501}
 
 # --- invalid values as a whole body --------------------------------------------------------------------------------
 

@@ -154,11 +154,7 @@ def test_restore_sets_all_players_offline_and_ends_their_play_sessions(
 
 
 def test_restore_migrates_an_older_schema(
-    databases: Any,
-    empty_database: str,
-    file: Path,
-    loop: asyncio.AbstractEventLoop,
-    monkeypatch: pytest.MonkeyPatch,
+    databases: Any, empty_database: str, file: Path, loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def old(url: str) -> BackupManifest:
         store = app.open_store(settings.load({}, database=url))

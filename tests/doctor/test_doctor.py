@@ -54,18 +54,10 @@ DAMAGES = [
     ("UPDATE users SET email_fold = 'x@y.test' WHERE name = 'Ann'", "names", "the folded email differs"),
     ("UPDATE users SET ban = NOT ban, kick = NOT kick WHERE name = 'Ann'", "powers", "ban, kick differ from the audit"),
     ("UPDATE users SET api = NOT api WHERE name = 'Bob'", "powers", "api differ from the audit log"),
-    (
-        "UPDATE slots SET buffs = '[1,' WHERE slot = 2",
-        "values",
-        "table slots have a value in buffs that is not JSON",
-    ),
+    ("UPDATE slots SET buffs = '[1,' WHERE slot = 2", "values", "table slots have a value in buffs that is not JSON"),
     ("UPDATE ledger SET at = 253402300799999 WHERE seq = 1", "values", "1 rows of the table ledger have a value in at"),
     ("UPDATE ledger SET seq = 9007199254740993 WHERE seq = 1", "values", "not from 1 to 9007199254740992"),
-    (
-        "UPDATE users SET created_at = -9223372036854775808",
-        "values",
-        "created_at that is not a time from the year 1",
-    ),
+    ("UPDATE users SET created_at = -9223372036854775808", "values", "created_at that is not a time from the year 1"),
     ("DELETE FROM user_roles WHERE role = 'helper'", "powers", "roles differ from the audit log"),
     *(
         (f"UPDATE players SET {column} = {value} WHERE id = '{{ANN}}'", "documents", f" {column}")  # noqa: S608 - ours

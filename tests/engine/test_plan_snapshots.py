@@ -171,11 +171,7 @@ SCANNING = {
         "users.lows_by_email",
         "users.lows_by_name",
     },
-    "a restored copy of a database is prepared": {
-        "copies.revoke_tokens",
-        "logs.count_all",
-        "presence.drop_everybody",
-    },
+    "a restored copy of a database is prepared": {"copies.revoke_tokens", "logs.count_all", "presence.drop_everybody"},
     "the scan ends at its LIMIT": {
         "activity.oldest_event",
         "guilds.by_founding",

@@ -94,9 +94,7 @@ def test_search_finds_emails_catalogue_entries_and_accents(world: World) -> None
         assert [name for _, name, _ in find(world, text)] == ["\u00c9toile 100%_!"]
     names = [*(f"A zed {number}" for number in range(2 * search.MAX_PER_MATCH)), "Zed stone"]
     put_catalogue(
-        world,
-        "items",
-        [{"Id": guid(0x900 + at), "Name": name, "Stackable": True} for at, name in enumerate(names)],
+        world, "items", [{"Id": guid(0x900 + at), "Name": name, "Stackable": True} for at, name in enumerate(names)]
     )
     wanted = [("Zed stone", "prefix"), *[("A zed", "part")] * search.MAX_PER_MATCH]
     assert [(name.rstrip(" 0123456789"), match) for _, name, match in find(world, "zed")] == wanted

@@ -168,10 +168,7 @@ CASES = (
         "items/give",
         items(ARROW.id, 45),
         items(SWORD.id, 100),
-        items_given=(
-            in_slots(slot(1, ARROW.id, 60), slot(4)),
-            in_slots(slot(1, ARROW.id, 100), slot(4, ARROW.id, 5)),
-        ),
+        items_given=(in_slots(slot(1, ARROW.id, 60), slot(4)), in_slots(slot(1, ARROW.id, 100), slot(4, ARROW.id, 5))),
     ),
     of_ann(
         "items/take",
@@ -191,9 +188,7 @@ CASES = (
         items_given=(in_slots(slot(1, ARROW.id, 60)), in_slots(slot(1, ARROW.id, 90))),
     ),
     of_ann(
-        "items/slots/equip",
-        *(equipping(1), equipping(9), KEEPER_PLAYERS),
-        player_changed=(wielding(2), wielding(1)),
+        "items/slots/equip", *(equipping(1), equipping(9), KEEPER_PLAYERS), player_changed=(wielding(2), wielding(1))
     ),
     of_ann(
         "items/slots/unequip",
@@ -203,10 +198,7 @@ CASES = (
     of_ann(
         "items/slots/move",
         *(swords_way(0), swords_way(35), KEEPER_PLAYERS),
-        items_set=(
-            in_slots(slot(0, COIN.id, 250), anns_sword(2)),
-            in_slots(anns_sword(0), slot(2, COIN.id, 250)),
-        ),
+        items_set=(in_slots(slot(0, COIN.id, 250), anns_sword(2)), in_slots(anns_sword(0), slot(2, COIN.id, 250))),
         player_changed=(wielding(2), wielding(0)),
     ),
     of_ann("spells/teach", learn(HEAL), learn(FIREBALL), spell_taught=(spell(1, ZERO_GUID), spell(1, HEAL.id))),

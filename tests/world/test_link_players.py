@@ -176,10 +176,7 @@ def test_explicitly_empty_slot_is_emptied_and_unequipped(world: World) -> None:
 
 
 IN_ITSELF = bag(ANNS_POUCH, stack(0, POUCH.id, BagId=ANNS_POUCH))
-IN_EACH_OTHER = [
-    bag(ANNS_POUCH, stack(0, POUCH.id, BagId=STRANGE)),
-    bag(STRANGE, stack(0, POUCH.id, BagId=ANNS_POUCH)),
-]
+IN_EACH_OTHER = [bag(ANNS_POUCH, stack(0, POUCH.id, BagId=STRANGE)), bag(STRANGE, stack(0, POUCH.id, BagId=ANNS_POUCH))]
 # Rules that tests/contract does not break: reports against them, and how they are refused
 RULES: Sequence[tuple[dict[str, object], int, str]] = (
     ({"Bags": [bag(ANNS_POUCH, stack(8, COIN.id))]}, 409, "slot_out_of_range"),

@@ -144,7 +144,7 @@ def test_trades_have_the_exact_body_and_are_listed_once_without_a_filter(world: 
         "TargetId": BOB.id,
         "Items": [given | {"ItemName": ARROW.name}],
         "TargetItems": [
-            {"BagId": None, "ItemId": guid(0xBAD), "Quantity": 1, "StatBuffs": [0] * 5, "ItemName": "ERR_DELETED"},
+            {"BagId": None, "ItemId": guid(0xBAD), "Quantity": 1, "StatBuffs": [0] * 5, "ItemName": "ERR_DELETED"}
         ],
         "Username": "Ann",
         "PlayerName": "Ann",
