@@ -12,12 +12,8 @@ PAGE = "/console/accounts"
 ANN, ROOT = people.USER_IDS["Ann"], people.USER_IDS["Root"]
 HOME = f"{PAGE}/{ANN}"
 MANAGING = {
-    "Rename the account",
-    "Change the email",
-    "Set a new password",
-    "Send a reset mail",
-    "Erase the account",
-    "Change permissions",
+    *("Rename the account", "Change the email", "Set a new password", "Send a reset mail"),
+    *("Erase the account", "Change permissions"),
 }
 
 

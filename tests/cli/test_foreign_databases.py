@@ -19,15 +19,8 @@ from postgres_sessions import connected
 from server import free_port
 
 READING = [
-    ("doctor",),
-    ("users", "list"),
-    ("users", "show", "Ann"),
-    ("tokens", "list"),
-    ("mail", "list"),
-    ("export", "folder"),
-    ("backup", "file"),
-    ("move", "--to", "sqlite:///other.db"),
-    ("move", "--reopen"),
+    *(("doctor",), ("users", "list"), ("users", "show", "Ann"), ("tokens", "list"), ("mail", "list")),
+    *(("export", "folder"), ("backup", "file"), ("move", "--to", "sqlite:///other.db"), ("move", "--reopen")),
 ]
 WRITING = [("migrate",), ("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin")]
 TABLES = "SELECT CAST(relname AS text) FROM pg_class WHERE relnamespace = CAST(current_schema() AS regnamespace)"

@@ -166,10 +166,6 @@ BROKEN = {
     **{f"no object: {about}": value.encode() for about, value in NOT_AN_OBJECT.items()},
 }
 FOREIGN = [
-    b"text/plain",
-    b"application/jsonp",
-    b"application/json-patch+json",
-    b"multipart/form-data; boundary=x",
-    b"*/*",
-    b"\xff\xfe",
+    *(b"text/plain", b"application/jsonp", b"application/json-patch+json", b"multipart/form-data; boundary=x"),
+    *(b"*/*", b"\xff\xfe"),
 ]

@@ -19,14 +19,7 @@ pytestmark = pytest.mark.both_engines
 
 ANN_COINS = 1250
 TABLES = (
-    "economy",
-    "item_totals",
-    "item_flows",
-    "item_gifts",
-    "item_days",
-    "holdings",
-    "ranked_lists",
-    "ranked_buckets",
+    *("economy", "item_totals", "item_flows", "item_gifts", "item_days", "holdings", "ranked_lists", "ranked_buckets"),
 )
 
 

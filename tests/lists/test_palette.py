@@ -73,13 +73,7 @@ def test_weekday_is_the_next_one_and_its_first_moment() -> None:
         assert typed is not None, said
         assert typed == {"until": f"2026-11-{day}T00:00:00.000Z"}, said
     for said in (
-        "until 2026-11-18",
-        "until 2026-13-01",
-        "until 11/12/2026",
-        "until noon",
-        "friday",
-        "0 days",
-        "-1 day",
+        *("until 2026-11-18", "until 2026-13-01", "until 11/12/2026", "until noon", "friday", "0 days", "-1 day"),
     ):
         assert moderation.parse_time(said, wednesday) is None, said
 
