@@ -33,14 +33,8 @@ def empower(world: World, name: str, *powers: str) -> None:
 def test_answer_has_the_exact_body_and_other_permissions_keep_tokens(world: World) -> None:
     pair = log_in(world, "Clerk")
     answer = change(world, "ann", {"ban": True, "Mute": "true"})
-    told: dict[str, object] = {
-        "Id": people.USER_IDS["Ann"],
-        "Name": "Ann",
-        **NOTHING,
-        "Ban": True,
-        "Mute": True,
-        "WeakenedKeys": [],
-    }
+    flags = NOTHING | {"Ban": True, "Mute": True}
+    told: dict[str, object] = {"Id": people.USER_IDS["Ann"], "Name": "Ann", **flags, "WeakenedKeys": []}
     assert (answer.status, answer.raw) == (200, spelt(told))
     assert world.ledger()[-1].kind == "powers_changed"
     assert change(world, people.USER_IDS["Ann"], {"ban": False}).json == told | {"Ban": False}

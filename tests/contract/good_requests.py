@@ -76,13 +76,8 @@ OTHER_KEYS = {
 }
 # Accounts by operation, where Ann does not fit: Bob is banned and muted, and Mona has an online player.
 OTHERS = {
-    "unban": "Bob",
-    "unmute": "Bob",
-    "kick": "Mona",
-    "kill": "Mona",
-    "warpto": "Mona",
-    "warptoloc": "Mona",
-    "direct/[lookupKey]": "Mona",
+    **dict.fromkeys(("unban", "unmute"), "Bob"),
+    **dict.fromkeys(("kick", "kill", "warpto", "warptoloc", "direct/[lookupKey]"), "Mona"),
 }
 MONAS_ID = people.guid(64)
 IDS = (

@@ -65,10 +65,8 @@ def _but_null(values: Mapping[str, str]) -> Mapping[str, str]:
 
 # each with an operation and its field, and with the text around the value
 LEGACY_LISTS = (
-    "players.list_online_players",
-    "players.list_players",
-    "accounts.list_users",
-    "catalogue.list_game_objects",
+    *("players.list_online_players", "players.list_players"),
+    *("accounts.list_users", "catalogue.list_game_objects"),
 )
 POSITIVE = ("items.give_item quantity", "items.take_item quantity", "link.put_player Level")
 NATURAL = (*(f"{each}_legacy page" for each in LEGACY_LISTS), "moderation.ban duration", "moderation.mute duration")

@@ -75,11 +75,8 @@ def _guid_segments(example: Example, name: str) -> Iterator[Hostile]:
 # --- invalid queries, headers, methods and paths -------------------------------------------------------------------
 
 LISTS = [
-    "players.list_players",
-    "players.list_ranking",
-    "players.list_online_players",
-    "accounts.list_users",
-    "catalogue.list_game_objects",
+    *("players.list_players", "players.list_ranking", "players.list_online_players"),
+    *("accounts.list_users", "catalogue.list_game_objects"),
 ]
 LIST_PATHS = [BY_HANDLER[handler].path for handler in LISTS] + ["/api/link/v1/catalogue/items"]
 

@@ -69,12 +69,8 @@ OBJECTS = {
     "the player variable": fields_of("Player variable"),
 }
 # ItemName is not in the spec, and comes after the spec's fields
-ARRAYS = {
-    6: fields_of("Player variable"),
-    11: [*SLOT, "ItemName"],
-    12: [*SLOT, "ItemName"],
-    16: fields_of("Known spell"),
-}
+NAMED_SLOT = [*SLOT, "ItemName"]
+ARRAYS = {6: fields_of("Player variable"), 11: NAMED_SLOT, 12: NAMED_SLOT, 16: fields_of("Known spell")}
 POWER_SETS = {24: 24, 29: 24, 20: 21, 21: 21, 31: 21}  # number of an operation → that of the row with its power flags
 
 

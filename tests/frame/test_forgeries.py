@@ -16,12 +16,8 @@ from world import Answer, World
 EVENTS = "/console/events"
 # forms before a session exists; their origin is checked
 SIGN_INS = {SIGN_IN, "/console/sign-in/second", "/console/invitation"}
-GIFT = {
-    "method": "POST",
-    "path": f"/api/v1/players/{people.ANN.id}/items/give",
-    "body.itemid": people.COIN.id,
-    "body.quantity": "5",
-}
+PATH = f"/api/v1/players/{people.ANN.id}/items/give"
+GIFT = {"method": "POST", "path": PATH, "body.itemid": people.COIN.id, "body.quantity": "5"}
 CONFIRMED = {**GIFT, "confirmed": "yes", "reason": "x"}
 
 

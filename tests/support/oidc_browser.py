@@ -6,12 +6,8 @@ from keepers import Keeper, open_session
 from providers import ScriptedProvider
 from world import Answer, World
 
-START, SIGN_IN, SECOND, HOME = (
-    "/console/sign-in/oidc",
-    "/console/sign-in",
-    "/console/sign-in/second",
-    "/console/me/sign-ins",
-)
+SIGN_IN, HOME = "/console/sign-in", "/console/me/sign-ins"
+START, SECOND = f"{SIGN_IN}/oidc", f"{SIGN_IN}/second"
 ROLES = "ops=admin,support=moderator"
 
 
