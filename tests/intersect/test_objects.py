@@ -7,7 +7,7 @@ from command_line import CommandLine
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.intersect import catalogue
 from gamekeeper.intersect import world as intersect_world
-from intersect_files import Make, change, find_unaccounted, own, read_report, run
+from intersect_files import Make, change, own, read_report, run
 from loops import over
 from world import OpenWorld
 
@@ -44,8 +44,7 @@ def test_large_fields_are_left_out_and_listed(whole_files: Make, command: Comman
     made = whole_files()
     large = "x" * catalogue.MAX_BYTES
     change(made.game, f"UPDATE Npcs SET Drops = '[\"{large}\"]'", f"UPDATE Items SET Description = '{large}'")  # noqa: S608 - from here
-    told = run(command, made)
-    assert find_unaccounted(told) == []
+    run(command, made)
     listed = [line["table"] for line in read_report(made) if line["reason"] == catalogue.TOO_LARGE]
     assert (listed.count("Npcs"), listed.count("Items")) == (3, 5)
     world = opened(command.database)
