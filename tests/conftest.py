@@ -7,7 +7,7 @@ import os
 import ssl
 import tempfile
 import warnings
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -171,7 +171,7 @@ def demo_database(databases: Any) -> Generator[str]:
 
 
 @pytest.fixture
-def opened(known_tokens: Mapping[str, str]) -> Generator[Callable[[str], worlds.World]]:
+def opened(known_tokens: Mapping[str, str]) -> Generator[worlds.OpenWorld]:
     """Return a function that opens worlds on other databases, each on its own event loop."""
     with ExitStack() as stack:
         yield lambda url: stack.enter_context(worlds.open_world(url, known_tokens))
@@ -213,7 +213,7 @@ def make_world(
     known_tokens: Mapping[str, str],
     loop: asyncio.AbstractEventLoop,
     request: pytest.FixtureRequest,
-) -> Generator[Callable[..., worlds.World]]:
+) -> Generator[worlds.MakeWorld]:
     """Return a function that makes worlds on one database with given settings; two worlds act as two instances."""
     made: list[worlds.World] = []
     kept = databases.kept if isinstance(databases, Postgres) and _keeps_connections(request) else None
@@ -231,7 +231,7 @@ def make_world(
 
 
 @pytest.fixture
-def world(make_world: Callable[..., worlds.World]) -> worlds.World:
+def world(make_world: worlds.MakeWorld) -> worlds.World:
     return make_world()
 
 

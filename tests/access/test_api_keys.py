@@ -221,13 +221,11 @@ def test_caller_creates_only_keys_with_permissions_it_has(world: World) -> None:
 
 @over(
     "fields, code, named",
-    [
-        ({"Role": "shop", "Addresses": ["192.0.2.0/33"]}, "bad_address_range", "192.0.2.0/33"),
-        ({"Role": "shop", "Permissions": ["items.give"]}, "bad_field", "Permissions"),
-        ({}, "bad_field", "Permissions"),
-        ({"Role": "shop", "ExpiresAt": "2020-01-01T00:00:00Z"}, "bad_field", "ExpiresAt"),
-        ({"Role": "shop", "Replaces": "nobody"}, "bad_field", "Replaces"),
-    ],
+    ({"Role": "shop", "Addresses": ["192.0.2.0/33"]}, "bad_address_range", "192.0.2.0/33"),
+    ({"Role": "shop", "Permissions": ["items.give"]}, "bad_field", "Permissions"),
+    ({}, "bad_field", "Permissions"),
+    ({"Role": "shop", "ExpiresAt": "2020-01-01T00:00:00Z"}, "bad_field", "ExpiresAt"),
+    ({"Role": "shop", "Replaces": "nobody"}, "bad_field", "Replaces"),
 )
 def test_malformed_key_is_refused_by_name(shared_world: World, fields: dict[str, Any], code: str, named: str) -> None:
     answer = shared_world.post(KEYS, {"Name": "k"} | fields)

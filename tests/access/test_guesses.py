@@ -1,6 +1,6 @@
 """Limits on password guesses: counted before the check, over all instances, also for unknown names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -8,16 +8,11 @@ import people
 from gamekeeper.game.access import guess_limits
 from guessing import PROVING, TOKEN, USERS, WRONG, earlier, guess, limited, shut, validate
 from loops import over
-from proof import at_once, refused, rows
+from proof import refused, rows
 from tidying import tidy
-from world import SENT, World
+from world import SENT, MakeWorld, World
 
 WINDOW = 5 * 60_000
-
-
-def caller_of(name: str, address: str = "127.0.0.1") -> str:
-    """Return how the database stores a caller with a token."""
-    return guess_limits.make_caller_guess("", people.USER_IDS[name], address).caller
 
 
 def age(world: World, milliseconds: int) -> None:
@@ -54,9 +49,7 @@ def test_account_limit_is_fifty_guesses_over_all_callers(world: World) -> None:
 # --- guesses from one address at many accounts --------------------------------------------------------------------
 
 
-def test_guesses_at_many_accounts_from_one_address_are_limited(
-    make_world: Callable[..., World], hashed: list[str]
-) -> None:
+def test_guesses_at_many_accounts_from_one_address_are_limited(make_world: MakeWorld, hashed: list[str]) -> None:
     world = make_world(guesses_per_address=4)
     for name in ("Root", "Nobody", "Clerk", "Neverwas"):
         refused(guess(world, name), 400, "invalid_grant")
@@ -68,7 +61,7 @@ def test_guesses_at_many_accounts_from_one_address_are_limited(
     assert guess(world, "Shop", SENT).status == 200
 
 
-def test_website_is_not_limited_by_guesses_of_its_players(make_world: Callable[..., World]) -> None:
+def test_website_is_not_limited_by_guesses_of_its_players(make_world: MakeWorld) -> None:
     """Guesses with a token are counted by caller and account: all players of a site share its address."""
     world = make_world(guesses_per_address=2)
     for user in people.USER_IDS:
@@ -84,7 +77,7 @@ SITE = "127.0.0.1"  # IP address of the website
 OWNER, ATTACKER = "198.51.100.7", "203.0.113.9"
 
 
-def test_guesses_through_a_site_do_not_lock_the_owner_out(make_world: Callable[..., World]) -> None:
+def test_guesses_through_a_site_do_not_lock_the_owner_out(make_world: MakeWorld) -> None:
     world = make_world(trusted_proxies=SITE)
     assert validate(world, SENT, by="Clerk", visitor=OWNER).status == 200
     for _ in range(10):
@@ -98,9 +91,7 @@ def test_guesses_through_a_site_do_not_lock_the_owner_out(make_world: Callable[.
 
 
 @pytest.mark.parametrize("operation", PROVING)
-def test_every_operation_counts_guesses_per_account_and_caller(
-    make_world: Callable[..., World], operation: str
-) -> None:
+def test_every_operation_counts_guesses_per_account_and_caller(make_world: MakeWorld, operation: str) -> None:
     world, path = make_world(trusted_proxies=SITE, guesses_per_caller=1), f"{USERS}/Ann/{operation}"
     for by, visitor in (("Clerk", ATTACKER), ("Clerk", OWNER), ("Root", OWNER)):
         headers = {"X-Forwarded-For": visitor}
@@ -109,7 +100,7 @@ def test_every_operation_counts_guesses_per_account_and_caller(
     refused(world.post(path.replace("Ann", "Bob"), PROVING[operation], by="Clerk"), 400, "wrong_password")
 
 
-def test_addresses_forwarded_by_an_untrusted_site_are_ignored(make_world: Callable[..., World]) -> None:
+def test_addresses_forwarded_by_an_untrusted_site_are_ignored(make_world: MakeWorld) -> None:
     """Otherwise a caller with a token could guess without limit by claiming another visitor's address each time."""
     world = make_world(guesses_per_caller=2)
     for number in range(2):
@@ -117,7 +108,7 @@ def test_addresses_forwarded_by_an_untrusted_site_are_ignored(make_world: Callab
     limited(validate(world, by="Clerk", visitor="203.0.113.3"))
 
 
-def test_no_caller_address_or_unknown_name_is_stored_in_clear(make_world: Callable[..., World]) -> None:
+def test_no_caller_address_or_unknown_name_is_stored_in_clear(make_world: MakeWorld) -> None:
     world = make_world(trusted_proxies=SITE)
     validate(world, by="Clerk", visitor=ATTACKER)
     validate(world, SENT, by="Clerk", visitor=OWNER)
@@ -128,14 +119,12 @@ def test_no_caller_address_or_unknown_name_is_stored_in_clear(make_world: Callab
 
 @over(
     "address, counted",
-    [
-        ("10.0.0.1", "10.0.0.1"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("::ffff:10.0.0.1", "10.0.0.1"),
-        ("", ""),
-        ("somewhere", "somewhere"),
-    ],
+    ("10.0.0.1", "10.0.0.1"),
+    ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+    ("fe80::1%eth0", "fe80::/64"),
+    ("::ffff:10.0.0.1", "10.0.0.1"),
+    ("", ""),
+    ("somewhere", "somewhere"),
 )
 def test_network_of_an_address(address: str, counted: str) -> None:
     assert guess_limits.find_network(address) == counted
@@ -152,7 +141,8 @@ def test_addresses_of_one_network_are_counted_together(world: World) -> None:
 
 
 def test_right_password_releases_the_guess(world: World) -> None:
-    earlier(world, people.USER_IDS["Ann"], caller_of("Root"), 9)
+    caller = guess_limits.make_caller_guess("", people.USER_IDS["Root"], "127.0.0.1").caller  # as it is stored
+    earlier(world, people.USER_IDS["Ann"], caller, 9)
     for _ in range(5):
         assert validate(world, SENT).status == 200
     refused(validate(world), 400, "wrong_password")
@@ -203,7 +193,7 @@ def test_known_caller_has_ten_guesses(world: World) -> None:
     limited(guess(world, password=SENT))
 
 
-def test_known_caller_is_not_limited_by_guesses_from_its_address(make_world: Callable[..., World]) -> None:
+def test_known_caller_is_not_limited_by_guesses_from_its_address(make_world: MakeWorld) -> None:
     world = make_world(guesses_per_address=3)
     assert guess(world, password=SENT).status == 200
     for name in ("Nobody", "Clerk", "Shop"):
@@ -257,7 +247,7 @@ LOG_IN: Mapping[str, object] = {"grant_type": "password", "password": WRONG}
 @pytest.mark.both_engines
 @pytest.mark.parametrize("at", ["one account", "many names", "an operation"])
 def test_thirty_parallel_guesses_over_two_instances_check_ten(
-    make_world: Callable[..., World], hashed: list[str], at: str
+    make_world: MakeWorld, hashed: list[str], at: str
 ) -> None:
     first, second = (make_world(guesses_per_address=10) for _ in range(2))
     calls = [
@@ -267,6 +257,6 @@ def test_thirty_parallel_guesses_over_two_instances_check_ten(
         for number, world in enumerate((first, second) * 15)
         for name in [f"Name{number}"]
     ]
-    answers = at_once(first, calls)
+    answers = first.at_once(calls)
     assert sorted(answer.status for answer in answers) == [400] * 10 + [429] * 20
     assert len(hashed) == 10

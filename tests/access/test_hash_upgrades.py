@@ -1,6 +1,5 @@
 """Imported passwords: valid at once, and converted to argon2id by log-ins and a background job."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,8 +12,8 @@ from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.core import lookup
 from gamekeeper.store.engine.interface import DatabaseUnavailable
 from gamekeeper.store.engine.statements import Statement
-from proof import at_once, refused
-from world import SENT, Answer, World
+from proof import refused
+from world import SENT, Answer, MakeWorld, World
 
 TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
 WRONG, NEW = hash_for_wire("not it"), hash_for_wire("battery staple")
@@ -89,12 +88,12 @@ def test_first_log_in_replaces_the_imported_hash_by_argon2(world: World, form: s
 
 
 @pytest.mark.both_engines
-def test_parallel_log_ins_on_two_instances_all_succeed(make_world: Callable[..., World]) -> None:
+def test_parallel_log_ins_on_two_instances_all_succeed(make_world: MakeWorld) -> None:
     """Each log-in makes its own hash and only one is stored, but all log-ins succeed."""
     one, other = make_world(), make_world()
     bring_in(one, "Shop")
     body = {"grant_type": "password", "username": "Shop", "password": SENT}
-    answers = at_once(one, [each.send("POST", TOKEN, body=body, by=None) for each in (one, other, one, other)])
+    answers = one.at_once([each.send("POST", TOKEN, body=body, by=None) for each in (one, other, one, other)])
     assert [answer.status for answer in answers] == [200] * 4
     for answer in answers:
         assert other.get(PLAYERS, token=answer.json["access_token"]).status == 200
@@ -193,7 +192,7 @@ def test_job_does_not_overwrite_a_password_changed_meanwhile(world: World, monke
     assert validate(world, "Ann", NEW).status == 200
 
 
-def test_interrupted_job_continues_later(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_job_continues_later(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     world, after_a_restart = make_world(), make_world()
     bring_in(world, *ACCOUNTS)
     real = world.keeper.passwords.wrap_imported
@@ -230,13 +229,9 @@ def test_serving_process_runs_the_job(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_two_instances_can_wrap_at_the_same_time(make_world: Callable[..., World]) -> None:
+def test_two_instances_can_wrap_at_the_same_time(make_world: MakeWorld) -> None:
     one, other = make_world(), make_world()
     bring_in(one, *ACCOUNTS)
-
-    async def both() -> None:
-        await asyncio.gather(credentials.wrap_all(one.keeper), credentials.wrap_all(other.keeper))
-
-    one.run(both())
+    one.at_once(credentials.wrap_all(each.keeper) for each in (one, other))
     assert all(stored.startswith(passwords.WRAPPED) for stored in kept(one).values())
     assert log_in(other).status == 200

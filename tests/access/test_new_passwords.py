@@ -24,12 +24,12 @@ GOOD = (
 )
 
 
-@over("password", COMMON.split())
+@over("password", *COMMON.split())
 def test_common_password_is_refused(password: str) -> None:
     assert "easy to guess" in find_problem(password, Settings(), NAMES)
 
 
-@over("password", GOOD)
+@over("password", *GOOD)
 def test_uncommon_password_is_accepted(password: str) -> None:
     assert find_problem(password, Settings(), NAMES) == ""
 

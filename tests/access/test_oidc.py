@@ -10,8 +10,9 @@ from gamekeeper.http.access import oidc_requests
 from keepers import Keeper, read_text
 from loops import over
 from markup import Page
-from oidc_browser import SIGN_IN, START, Browser, MakeWorld, find_user, read_events, sign_in
+from oidc_browser import SIGN_IN, START, Browser, find_user, read_events, sign_in
 from providers import CALLBACK, ScriptedProvider, make_key
+from world import MakeWorld
 
 
 def test_sign_in_is_recorded_and_prompts_again(open_to: MakeWorld, provider: ScriptedProvider) -> None:
@@ -88,7 +89,7 @@ def test_id_token_with_a_wrong_claim_is_refused(open_to: MakeWorld, provider: Sc
     assert world.sql("SELECT COUNT(*) FROM identities") == [(0,)]
 
 
-@over("algorithm", ["none", "HS256"])
+@over("algorithm", "none", "HS256")
 def test_id_token_without_an_asymmetric_signature_is_refused(
     open_to: MakeWorld, provider: ScriptedProvider, algorithm: str
 ) -> None:

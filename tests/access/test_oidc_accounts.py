@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-import people
 import staff
 from approving import GIVE
 from factors import add_totp, make_code
@@ -18,22 +17,12 @@ from gamekeeper.game.core.writes import Intent
 from gamekeeper.store.engine import clock
 from keepers import Keeper, open_session, read_text
 from markup import Page
-from oidc_browser import (
-    HOME,
-    SECOND,
-    Browser,
-    MakeWorld,
-    find_link,
-    find_user,
-    link,
-    list_roles,
-    read_events,
-    sign_in,
-)
-from people import COIN
+from oidc_browser import HOME, SECOND, Browser, find_link, find_user, link, list_roles, read_events, sign_in
+from people import COIN, NOBODY_ID, USER_IDS
 from providers import ScriptedProvider
+from world import MakeWorld
 
-ROOT, SHOP = people.USER_IDS["Root"], people.USER_IDS["Shop"]
+ROOT, SHOP = USER_IDS["Root"], USER_IDS["Shop"]
 
 
 def test_unknown_identity_without_a_mapped_role_is_refused(open_to: MakeWorld, provider: ScriptedProvider) -> None:
@@ -195,7 +184,7 @@ def test_sign_in_is_linked_used_and_removed(open_to: MakeWorld, provider: Script
     assert "linked to another account" in read_text(taken)
     page = browser.page(HOME)
     (form,) = [each for each in page.forms if each.action.endswith("/remove")]
-    assert browser.post(f"{HOME}/{people.NOBODY_ID}/remove").status == 404
+    assert browser.post(f"{HOME}/{NOBODY_ID}/remove").status == 404
     assert open_session(world, "Root").post(form.action).status == 404  # that of another account
     assert browser.post(form.action).status == 303
     assert sign_in(world, provider, "shop")[1].status == 403

@@ -11,8 +11,9 @@ from gamekeeper.http.access.oidc_requests import Busy, Fetcher, Unreachable
 from keepers import read_text
 from listener import CHUNK, Listener
 from loops import over
-from oidc_browser import START, Browser, MakeWorld, read_events, sign_in
+from oidc_browser import START, Browser, read_events, sign_in
 from providers import ScriptedProvider
+from world import MakeWorld
 
 DISCOVERY = "/.well-known/openid-configuration"
 DEEP = b"[" * 100_000
@@ -60,7 +61,7 @@ class Dripper(Listener):
 DRIPPING = [("http", b""), ("http", OK + b"X-A: "), ("http", OK + b"transfer-encoding: chunked\r\n\r\n1;")]
 
 
-@over("scheme, start", [*DRIPPING, ("http", OK + b"\r\n"), ("https", b"\x16\x03\x03\x40\x00")])
+@over("scheme, start", *DRIPPING, ("http", OK + b"\r\n"), ("https", b"\x16\x03\x03\x40\x00"))
 def test_timeout_and_shutdown_end_dripping_answers(monkeypatch: pytest.MonkeyPatch, scheme: str, start: bytes) -> None:
     async def fetch_slowly(dripper: Dripper) -> None:
         fetcher, dripper.start = Fetcher(), start
@@ -95,17 +96,15 @@ def test_odd_key_and_outage_do_not_stop_sign_ins(open_to: MakeWorld, provider: S
 
 @over(
     "path, answer, status, problem",
-    [
-        (DISCOVERY, (200, b'{"issuer": "\xff"}'), 503, "cannot be read"),
-        (DISCOVERY, (200, b'{"more": ' + DEEP), 503, "cannot be read"),
-        ("/token", (200, b'{"id_token": "\xff"}'), 503, "cannot be read"),
-        ("/token", (400, b'{"error": "\xff"}'), 400, "400"),
-        ("/token", (400, b'{"more": ' + DEEP), 400, "400"),
-        ("/token", (302, b""), 503, "it answered 302 to the request for the ID token"),
-        ("/token", (502, b'{"error": "invalid_grant"}'), 503, "it answered 502 to the request for the ID token"),
-        ("/jwks", (200, b'{"keys": [{"more": ' + DEEP), 503, "cannot be read"),
-        ("/jwks", (500, b'{"keys": []}'), 503, "it answered 500 to the request for its keys"),
-    ],
+    (DISCOVERY, (200, b'{"issuer": "\xff"}'), 503, "cannot be read"),
+    (DISCOVERY, (200, b'{"more": ' + DEEP), 503, "cannot be read"),
+    ("/token", (200, b'{"id_token": "\xff"}'), 503, "cannot be read"),
+    ("/token", (400, b'{"error": "\xff"}'), 400, "400"),
+    ("/token", (400, b'{"more": ' + DEEP), 400, "400"),
+    ("/token", (302, b""), 503, "it answered 302 to the request for the ID token"),
+    ("/token", (502, b'{"error": "invalid_grant"}'), 503, "it answered 502 to the request for the ID token"),
+    ("/jwks", (200, b'{"keys": [{"more": ' + DEEP), 503, "cannot be read"),
+    ("/jwks", (500, b'{"keys": []}'), 503, "it answered 500 to the request for its keys"),
 )
 def test_unreadable_answer_is_refused(
     open_to: MakeWorld, provider: ScriptedProvider, path: str, answer: tuple[int, bytes], status: int, problem: str

@@ -5,10 +5,10 @@ import pytest
 from gamekeeper.console.pages import PAGES
 from gamekeeper.http.contract.operation import NO_TOKEN
 from gamekeeper.http.routes import ROUTES
-from keepers import ACT, SIGN_IN, SOMEBODY, Keeper, MakeWorld, fill_path, is_sent_to_sign_in, open_session
+from keepers import ACT, SIGN_IN, SOMEBODY, Keeper, fill_path, is_sent_to_sign_in, open_session
 from loops import over
 from markup import Page
-from world import World
+from world import MakeWorld, World
 
 
 @pytest.mark.parametrize("tls", [False, True])
@@ -44,7 +44,7 @@ def test_program_credentials_open_no_page(world: World) -> None:
     assert is_sent_to_sign_in(Keeper(world, world.tokens["Root"]).get(SOMEBODY))
 
 
-@over("two", ["{}; gamekeeper=other", "gamekeeper=other; {}", "{0}; {0}", "{}; gamekeeper="])
+@over("two", "{}; gamekeeper=other", "gamekeeper=other; {}", "{0}; {0}", "{}; gamekeeper=")
 def test_two_session_cookies_are_rejected(root: Keeper, two: str) -> None:
     """Another program on this host may have set one of two session cookies, and must not choose the account."""
     headers = {"cookie": two.format(f"gamekeeper={root.cookie}")}
@@ -54,6 +54,6 @@ def test_two_session_cookies_are_rejected(root: Keeper, two: str) -> None:
     assert "more than one cookie" not in root.page(SIGN_IN).text
 
 
-@over("cookie", ["", "gka_wrong", "gka_ü", '"', "a=b; gamekeeper=gka_x", "\x7f", "x" * 9000])
+@over("cookie", "", "gka_wrong", "gka_ü", '"', "a=b; gamekeeper=gka_x", "\x7f", "x" * 9000)
 def test_invalid_cookie_is_rejected(world: World, cookie: str) -> None:
     assert is_sent_to_sign_in(Keeper(world, cookie).get(SOMEBODY))

@@ -7,11 +7,11 @@ from expectations import everything
 from explorer import run
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.store.engine.interface import CommitUnknown
-from keepers import Keeper, MakeWorld, fail_writes, open_session, read_text
+from keepers import Keeper, fail_writes, open_session, read_text
 from loops import over
 from markup import Page
 from proof import reset_code
-from world import World
+from world import MakeWorld, World
 
 OWN, SIGN_IN = "/console/me/password", "/console/sign-in"
 NEW = "moss and lanterns"
@@ -82,7 +82,7 @@ def test_account_changes_its_own_password_which_ends_its_sessions(world: World) 
     assert (world.ledger()[-1].kind, world.ledger()[-1].user_id) == ("password_changed", people.USER_IDS[name])
 
 
-@over("current", ["", "not it"])
+@over("current", "", "not it")
 def test_own_change_needs_the_current_password(world: World, current: str) -> None:
     shop = open_session(world, "Shop")
     with world.nothing_recorded():
@@ -99,7 +99,7 @@ def test_guesses_at_the_current_password_are_limited(make_world: MakeWorld) -> N
     assert statuses == [400, 400, 429]
 
 
-@over("key", ["Root", "root", people.USER_IDS["Root"]])
+@over("key", "Root", "root", people.USER_IDS["Root"])
 def test_console_never_sets_own_password_without_the_current_one(world: World, root: Keeper, key: str) -> None:
     """In the console, users.manage lets an account set the passwords of others without the current one, not its own."""
     with world.nothing_recorded():

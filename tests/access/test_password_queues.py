@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import pytest
@@ -12,8 +12,8 @@ import people
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.core.refusals import TooManyGuesses
 from guessing import TOKEN, earlier
-from proof import at_once, rows
-from world import SENT, Answer, World
+from proof import rows
+from world import SENT, Answer, MakeWorld, World
 
 WRONG = [hash_for_wire(f"not it {number}") for number in range(5)]
 
@@ -76,7 +76,7 @@ def statuses(answers: Sequence[Answer]) -> list[int]:
 @pytest.mark.parametrize("wrong_before", [0, 9])
 def test_fifty_parallel_log_ins_need_one_check(world: World, hashed: Checks, wrong_before: int) -> None:
     earlier(world, people.USER_IDS["Shop"], "127.0.0.1", wrong_before)
-    answers = at_once(world, [log_in(world) for _ in range(50)])
+    answers = world.at_once([log_in(world) for _ in range(50)])
     assert statuses(answers) == [200] * 50
     assert len({answer.json["access_token"] for answer in answers}) == 50
     assert len(hashed) == 1
@@ -84,9 +84,9 @@ def test_fifty_parallel_log_ins_need_one_check(world: World, hashed: Checks, wro
 
 
 @pytest.mark.both_engines
-def test_fifty_parallel_log_ins_over_two_instances_succeed(make_world: Callable[..., World], hashed: Checks) -> None:
+def test_fifty_parallel_log_ins_over_two_instances_succeed(make_world: MakeWorld, hashed: Checks) -> None:
     first, second = make_world(), make_world()
-    assert statuses(at_once(first, [log_in(world) for world in (first, second) * 25])) == [200] * 50
+    assert statuses(first.at_once([log_in(world) for world in (first, second) * 25])) == [200] * 50
     assert len(hashed) == 2
 
 
@@ -102,7 +102,7 @@ def test_request_behind_another_password_uses_its_own_guess(world: World, hashed
 
 def test_same_wrong_password_counts_each_time(world: World, hashed: Checks) -> None:
     earlier(world, people.USER_IDS["Shop"], "127.0.0.1", 7)
-    answers = at_once(world, [log_in(world, WRONG[0]) for _ in range(8)])
+    answers = world.at_once([log_in(world, WRONG[0]) for _ in range(8)])
     assert sorted(statuses(answers)) == [400] * 3 + [429] * 5
     assert len(hashed) == 3
 
@@ -133,7 +133,7 @@ def test_result_is_reused_only_by_requests_that_were_already_waiting(world: Worl
     assert world.run(crowd()) == [False, True, True, False]
 
 
-def test_one_queue_takes_at_most_half_of_the_places(make_world: Callable[..., World], hashed: Checks) -> None:
+def test_one_queue_takes_at_most_half_of_the_places(make_world: MakeWorld, hashed: Checks) -> None:
     world = make_world(requests_in_flight=8)
     meanwhile = [log_in(world), world.send("GET", "/api/v1/players/Ann")]
     *served, turned_away, read = one_behind_the_other(world, hashed, [log_in(world) for _ in range(5)], meanwhile)

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from gamekeeper.game.access import passwords
 from gamekeeper.game.access.passwords import Passwords, hash_for_wire, require_wire_hash
 from gamekeeper.game.core.refusals import BadPassword, Overloaded
 from proof import refused, rows
-from world import SENT, Answer, World
+from world import SENT, Answer, MakeWorld, World
 
 T = TypeVar("T")
 TOKEN = "/api/oauth/token"
@@ -36,7 +36,7 @@ class Checks:
 
 
 @pytest.fixture
-def make_world(make_world: Callable[..., World], argon2_at_full_cost: str) -> Callable[..., World]:
+def make_world(make_world: MakeWorld, argon2_at_full_cost: str) -> MakeWorld:
     def make(**changed: object) -> World:
         world = make_world(**changed)
         world.sql("UPDATE users SET password = $1", argon2_at_full_cost)
@@ -74,11 +74,6 @@ def go_on(checks: Checks, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
-
-
-def log_in(world: World, user: str, password: str) -> int:
-    body = {"grant_type": "password", "username": user, "password": password}
-    return world.post(TOKEN, body, by=None).status
 
 
 # --- stored password hashes ---------------------------------------------------------------------------------------
@@ -261,7 +256,7 @@ def test_hashing_threads_have_low_priority(checking: Passwords, checks: Checks) 
     assert niceness == [10]
 
 
-def test_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World], go_on: threading.Event) -> None:
+def test_overload_is_a_503_and_costs_no_guess(make_world: MakeWorld, go_on: threading.Event) -> None:
     world = make_world(hash_queue=1)
     body = {"grant_type": "password", "username": "Root", "password": WRONG}
     # different client addresses, because log-ins from one address would queue up

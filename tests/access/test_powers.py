@@ -1,6 +1,5 @@
 """Permissions and roles over the API: who may grant and revoke them, and the effects."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,9 +11,9 @@ from gamekeeper.game.access import tokens
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.request import Origin
 from loops import over
-from proof import at_once, refused, spelt
+from proof import refused, spelt
 from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
-from world import SENT, Answer, World
+from world import SENT, Answer, MakeWorld, World
 
 NOTHING = dict.fromkeys(("Editor", "Ban", "Kick", "Mute", "Api", "UsersQuery", "UsersManage", "GameLink"), False)
 HELD = ("editor", "ban", "kick", "mute", "users_query", "users_manage", "game_link")
@@ -34,14 +33,8 @@ def empower(world: World, name: str, *powers: str) -> None:
 def test_answer_has_the_exact_body_and_other_permissions_keep_tokens(world: World) -> None:
     pair = log_in(world, "Clerk")
     answer = change(world, "ann", {"ban": True, "Mute": "true"})
-    told: dict[str, object] = {
-        "Id": people.USER_IDS["Ann"],
-        "Name": "Ann",
-        **NOTHING,
-        "Ban": True,
-        "Mute": True,
-        "WeakenedKeys": [],
-    }
+    flags = NOTHING | {"Ban": True, "Mute": True}
+    told: dict[str, object] = {"Id": people.USER_IDS["Ann"], "Name": "Ann", **flags, "WeakenedKeys": []}
     assert (answer.status, answer.raw) == (200, spelt(told))
     assert world.ledger()[-1].kind == "powers_changed"
     assert change(world, people.USER_IDS["Ann"], {"ban": False}).json == told | {"Ban": False}
@@ -68,16 +61,14 @@ def test_every_name_of_a_permission_is_accepted(world: World) -> None:
 
 @over(
     "own, theirs, body, fine",
-    [
-        ((), (), {"ban": True}, False),  # the caller lacks the permission that the request grants
-        ((), (), {"ban": False}, True),  # allowed: Ann does not have the permission, so revoking it changes nothing
-        (("mute",), ("editor",), {"editor": False}, False),  # the caller lacks the permission that the request revokes
-        (("mute",), ("kick",), {"mute": True}, False),  # refused: the account has a permission that the caller lacks
-        (("ban",), ("game_link",), {"ban": True}, False),
-        (("ban", "game_link"), ("game_link",), {"game.link": False}, True),
-        # caller and account have the same permissions
-        ((), ("users_query", "users_manage"), {"users.manage": False}, True),
-    ],
+    ((), (), {"ban": True}, False),  # the caller lacks the permission that the request grants
+    ((), (), {"ban": False}, True),  # allowed: Ann does not have the permission, so revoking it changes nothing
+    (("mute",), ("editor",), {"editor": False}, False),  # the caller lacks the permission that the request revokes
+    (("mute",), ("kick",), {"mute": True}, False),  # refused: the account has a permission that the caller lacks
+    (("ban",), ("game_link",), {"ban": True}, False),
+    (("ban", "game_link"), ("game_link",), {"game.link": False}, True),
+    # caller and account have the same permissions
+    ((), ("users_query", "users_manage"), {"users.manage": False}, True),
 )
 def test_caller_grants_and_revokes_only_own_permissions(
     world: World, own: tuple[str, ...], theirs: tuple[str, ...], body: object, *, fine: bool
@@ -120,7 +111,7 @@ def test_key_and_undo_follow_the_same_permission_rules(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_of_two_mutual_revocations_one_is_refused(make_world: Callable[..., World]) -> None:
+def test_of_two_mutual_revocations_one_is_refused(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     body, users = {"users.manage": False}, "/api/keeper/v1/users"
     for _ in range(3):
@@ -129,7 +120,7 @@ def test_of_two_mutual_revocations_one_is_refused(make_world: Callable[..., Worl
                 empower(each, name, "users_query", "users_manage")
         shops = one.send("POST", f"{users}/Shop/powers", body=body, by="Clerk")
         clerks = two.send("POST", f"{users}/Clerk/powers", body=body, by="Shop")
-        assert sorted(each.status for each in at_once(one, [shops, clerks])) == [200, 403]
+        assert sorted(each.status for each in one.at_once([shops, clerks])) == [200, 403]
 
 
 def takes_by_api(world: World) -> None:

@@ -1,6 +1,5 @@
 """Token revocation: one token or all, own or another account's, at once here and within seconds elsewhere."""
 
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +14,7 @@ from gamekeeper.store.access import tokens as stored
 from gamekeeper.store.engine.interface import Reading
 from proof import refused
 from token_pairs import DENIED, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 MISSING = "This needs the permission users.manage. Ask an administrator for a role that has it."
 GIVE = {"itemid": people.COIN.id, "quantity": 1}
@@ -82,7 +81,7 @@ def test_name_that_looks_like_an_id_does_not_count_as_own(world: World) -> None:
 
 @pytest.mark.both_engines
 def test_revoked_token_and_lost_permission_end_at_once_here_and_within_five_seconds_elsewhere(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = SimpleNamespace(monotonic=lambda: 1000.0)
     monkeypatch.setattr(caller, "time", clock)
@@ -166,7 +165,7 @@ def test_permission_removed_while_a_large_body_waits_for_its_turn_is_missing(
 
 
 def test_token_revoked_elsewhere_while_a_slow_body_arrives_writes_nothing(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = SimpleNamespace(monotonic=lambda: 1000.0)
     monkeypatch.setattr(caller, "time", clock)

@@ -1,6 +1,5 @@
 """Roles and staff: who has which role, who may change or suspend whom, and what roles allow."""
 
-import asyncio
 from functools import partial
 from typing import Any
 
@@ -153,17 +152,17 @@ def test_credential_gives_no_more_than_its_own_permissions(world: World) -> None
 
     def give(role: str, actor: Actor) -> None:
         wanted = RoleRequest(give=[role])
-        apply(world, partial(roles.change_account, key="Clerk", wanted=wanted, actor=actor))
+        world.apply(partial(roles.change_account, key="Clerk", wanted=wanted, actor=actor))
 
     with pytest.raises(RoleOutOfReach):
         give("chief", limited)
     with pytest.raises(RoleOutOfReach):
-        apply(world, partial(roles.delete, name="chief", actor=limited))
+        world.apply(partial(roles.delete, name="chief", actor=limited))
     with pytest.raises(Outranked):
-        apply(world, partial(roles.change_powers, key="Clerk", given={"users.manage": True}, actor=limited))
+        world.apply(partial(roles.change_powers, key="Clerk", given={"users.manage": True}, actor=limited))
     give("chief", whole)
     with pytest.raises(Outranked):
-        apply(world, partial(moderation.ban, order=ModerationRequest("Clerk", actor=limited)))
+        world.apply(partial(moderation.ban, order=ModerationRequest("Clerk", actor=limited)))
 
 
 def test_last_manager_keeps_the_permission(world: World) -> None:
@@ -177,7 +176,7 @@ def test_last_manager_keeps_the_permission(world: World) -> None:
         partial(erasures.erase, key="Boss", codec=world.keeper.changes.codec, actor=None),
     ):
         with pytest.raises(LastManager):
-            apply(world, decide)
+            world.apply(decide)
     assert world.get(ROLES, token=token).status == 200
 
 
@@ -186,13 +185,13 @@ def test_role_of_the_last_manager_keeps_the_permission(world: World) -> None:
     staff.add_account(world, "Chief", "chief")
     for permissions in (["users.query"], ["users.query", "staff.manage"]):
         assert world.call("PUT", f"{ROLES}/chief", body={"permissions": permissions}).status == 200
-    apply(world, partial(roles.change_account, key="Root", wanted=RoleRequest(revoke=["users.manage"]), actor=None))
+    world.apply(partial(roles.change_account, key="Root", wanted=RoleRequest(revoke=["users.manage"]), actor=None))
     with pytest.raises(LastManager):
         staff.save_role(world, "chief", ["users.query"])
     world.sql("UPDATE users SET users_manage = (1 = 0)")  # a database without a manager works
     world.sql("DELETE FROM user_roles")
-    apply(world, partial(roles.change_account, key="Clerk", wanted=RoleRequest(take=["api"]), actor=None))
-    apply(world, partial(moderation.ban, order=ModerationRequest("Root")))
+    world.apply(partial(roles.change_account, key="Clerk", wanted=RoleRequest(take=["api"]), actor=None))
+    world.apply(partial(moderation.ban, order=ModerationRequest("Root")))
 
 
 @pytest.mark.both_engines
@@ -214,18 +213,10 @@ def test_parallel_changes_leave_one_manager(world: World, engine: str, monkeypat
         take("Fourth", RoleRequest(take=["admin"])),
         partial(moderation.suspend, key="Fifth", actor=None),
     ]
-
-    async def run() -> list[Any]:
-        applied = (world.keeper.changes.apply(CLI, each, lambda _: b"null") for each in changes)
-        return await asyncio.gather(*applied, return_exceptions=True)
-
-    failed = [each for each in world.run(run()) if isinstance(each, BaseException)]
+    done = world.try_at_once(world.keeper.changes.apply(CLI, each, lambda _: b"null") for each in changes)
+    failed = [each for each in done if isinstance(each, BaseException)]
     assert [type(each) for each in failed] == [LastManager]
     assert world.run(role_rows.has_another_manager(world.keeper.store, None))
-
-
-def apply(world: World, decide: Decide[Any]) -> None:
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b"null"))
 
 
 # --- staff: suspended accounts, sessions, the list ------------------------------------------------------------------

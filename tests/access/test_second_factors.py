@@ -1,7 +1,5 @@
 """Second factors at the token endpoint and over the API: codes, recovery codes, requirements and resets."""
 
-import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ from gamekeeper.ground import settings
 from gamekeeper.store.access.roles import Powers
 from proof import refused
 from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 SHOP = people.USER_IDS["Shop"]
 ROLES = "/api/keeper/v1/roles"
@@ -67,22 +65,18 @@ def test_recovery_code_works_once(world: World) -> None:
 def test_code_sent_to_two_instances_at_once_works_once(world: World) -> None:
     secret, codes = add_totp(world, SHOP)
     other = World(world.url, world.tokens, world.loop)
-
-    async def send_all(otp: str) -> list[Answer]:
-        body = BY_PASSWORD | {"otp": otp}
-        sent = [each.send("POST", TOKEN, by=None, body=body) for each in (world, other) * 3]
-        return list(await asyncio.gather(*sent))
-
     try:
         for otp in (make_code(secret), codes[0]):
-            assert sorted(each.status for each in world.run(send_all(otp))) == [200, *[400] * 5]
+            body = BY_PASSWORD | {"otp": otp}
+            answers = world.at_once(each.send("POST", TOKEN, by=None, body=body) for each in (world, other) * 3)
+            assert sorted(each.status for each in answers) == [200, *[400] * 5]
             world.sql("DELETE FROM guesses")  # else the limit of guesses refuses some of the next round
     finally:
         other.close()
 
 
 @pytest.mark.both_engines
-def test_wrong_codes_are_limited_like_wrong_passwords_also_in_parallel(make_world: Callable[..., World]) -> None:
+def test_wrong_codes_are_limited_like_wrong_passwords_also_in_parallel(make_world: MakeWorld) -> None:
     world = make_world(guesses_per_caller=3)
     secret, codes = add_totp(world, SHOP)
     known = "SELECT COUNT(*) FROM known_callers WHERE user_id = $1"
@@ -95,12 +89,8 @@ def test_wrong_codes_are_limited_like_wrong_passwords_also_in_parallel(make_worl
     assert world.sql(known, SHOP) == [(1,)]
     world.sql("DELETE FROM guesses")
     world.sql("DELETE FROM known_callers")
-
-    async def send_all() -> list[int]:
-        sent = [world.send("POST", TOKEN, by=None, body=BY_PASSWORD | {"otp": f"{number:06}"}) for number in range(12)]
-        return sorted(each.status for each in await asyncio.gather(*sent))
-
-    statuses = world.run(send_all())
+    bodies = [BY_PASSWORD | {"otp": f"{number:06}"} for number in range(12)]
+    statuses = [each.status for each in world.at_once(world.send("POST", TOKEN, by=None, body=each) for each in bodies)]
     assert statuses.count(400) <= 3
     assert {*statuses} == {400, 429}
 
@@ -126,14 +116,14 @@ def test_tokens_from_before_the_factor_lose_the_guarded_permissions(
     assert save("louder", exchange(world, pair.json["refresh_token"])).status == 200
 
 
-def test_setting_forbids_managing_staff_without_a_factor(make_world: Callable[..., World]) -> None:
+def test_setting_forbids_managing_staff_without_a_factor(make_world: MakeWorld) -> None:
     world = make_world(staff_without_second_factor=False)
     holder = staff.add_account(world, "Holder", staff.save_role(world, "stewards", ["staff.manage", "users.query"]))
     for token in (world.tokens["Root"], holder):  # also with a role that has the permission itself
         refused(world.get(factors_path("Shop"), token=token), 403, "permission_missing")
 
 
-def test_role_can_require_a_factor(make_world: Callable[..., World]) -> None:
+def test_role_can_require_a_factor(make_world: MakeWorld) -> None:
     world = make_world(second_factor_roles="shop, Moderator")
     staff.add_account(world, "Mia", "moderator")
     require_oauth_error(try_code(world, user="Mia"), "mfa_required")

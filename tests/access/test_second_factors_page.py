@@ -8,10 +8,10 @@ import pyotp
 import people
 from factors import add_totp, make_code
 from gamekeeper.store.access import second_factors as rows
-from keepers import Keeper, MakeWorld, open_session
+from keepers import Keeper, open_session
 from markup import Form, Page
 from passkey import Passkey
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 HOME, TOTP = "/console/me/second-factor", "/console/me/second-factor/totp"
 SIGN_IN, SECOND = "/console/sign-in", "/console/sign-in/second"

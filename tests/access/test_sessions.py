@@ -8,12 +8,11 @@ import pytest
 import people
 from gamekeeper.game.access import roles
 from gamekeeper.game.access.passwords import hash_for_wire
-from gamekeeper.game.core.writes import Intent
 from gamekeeper.ground.instants import HOUR_MS, MINUTE_MS
-from keepers import ACT, SIGN_IN, SIGN_OUT, SOMEBODY, Keeper, MakeWorld, get_callers, is_sent_to_sign_in, open_session
+from keepers import ACT, SIGN_IN, SIGN_OUT, SOMEBODY, Keeper, get_callers, is_sent_to_sign_in, open_session
 from loops import over
 from markup import Page
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 WRONG = "The name or the password is wrong. Type both again."
 UNSENT = "Your session has expired, so your last action was not carried out. Sign in and repeat it."
@@ -96,20 +95,18 @@ def test_failed_sign_ins_and_token_requests_share_one_limit(make_world: MakeWorl
 
 @over(
     "wanted",
-    [
-        "//evil.example",
-        "/\\evil.example",
-        "https:evil.example",
-        "javascript:alert(1)",
-        "/consoles",
-        "/console\r\nset-cookie: a=b",
-        "/console/\\..\\..//evil.example",
-        " //evil.example",
-        "/api/docs",
-        "/console/é",
-        "/console/\u2028//evil.example",
-        "",
-    ],
+    "//evil.example",
+    "/\\evil.example",
+    "https:evil.example",
+    "javascript:alert(1)",
+    "/consoles",
+    "/console\r\nset-cookie: a=b",
+    "/console/\\..\\..//evil.example",
+    " //evil.example",
+    "/api/docs",
+    "/console/é",
+    "/console/\u2028//evil.example",
+    "",
 )
 def test_sign_in_never_redirects_to_another_site(world: World, wanted: str) -> None:
     late = Keeper(world).post(ACT, {"back": wanted}, csrf="")  # a form that is sent without a session
@@ -164,17 +161,12 @@ def test_session_expires_after_its_maximum_age(world: World, root: Keeper) -> No
         assert is_sent_to_sign_in(root.get(SOMEBODY)) == ended
 
 
-def expire_sessions(world: World) -> None:
-    """Let all console sessions expire by the idle timeout."""
-    world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 61 * MINUTE_MS)
-    drop_cached_tokens(world)
-
-
 @pytest.mark.parametrize("headers", [{}, {"x-fragment": "yes", "x-place": f"{BOB}?before=9"}])
 def test_form_after_the_session_ended_is_reported_as_lost(world: World, root: Keeper, headers: dict[str, str]) -> None:
     """A form sent after the session ended, with or without a script: the sign-in leads back to the form's page."""
     csrf, seen = root.csrf, len(world.ledger())
-    expire_sessions(world)
+    world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 61 * MINUTE_MS)
+    drop_cached_tokens(world)
     gift = {"method": "POST", "path": "/api/v1/players/Bob/items/give", "body.itemid": people.COIN.id}
     late = root.post(ACT, {**gift, "back": f"{BOB}?before=9"}, headers, csrf=csrf)
     assert is_sent_to_sign_in(late)
@@ -195,10 +187,7 @@ def test_sign_out_ends_the_session(world: World, root: Keeper) -> None:
     assert world.get("/api/v1/players").status == 200
 
 
-@pytest.mark.parametrize(
-    ("ends", "programs"),
-    [("sessions", 200), ("all", 401)],
-)
+@pytest.mark.parametrize(("ends", "programs"), [("sessions", 200), ("all", 401)])
 def test_sign_out_everywhere_ends_the_chosen_tokens(world: World, root: Keeper, ends: str, programs: int) -> None:
     """Signing out everywhere ends by default only the account's sessions. Tokens of other accounts stay."""
     other, clerk = open_session(world, "Root"), open_session(world, "Clerk")
@@ -217,8 +206,7 @@ def test_sign_out_everywhere_ends_the_chosen_tokens(world: World, root: Keeper, 
 def test_revoked_role_takes_effect_at_once(world: World, root: Keeper) -> None:
     shop = open_session(world, "Shop")
     assert "Accounts" not in list_titles(shop)
-    granting = partial(roles.set_powers, key="Shop", powers=people.ACCOUNTS["Clerk"])
-    world.run(world.keeper.changes.apply(Intent(request_id="test"), granting, lambda _: b""))
+    world.apply(partial(roles.set_powers, key="Shop", powers=people.ACCOUNTS["Clerk"]))
     drop_cached_tokens(world)
     assert "Accounts" in list_titles(shop)
     number = world.ledger()[-1].seq

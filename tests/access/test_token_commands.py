@@ -19,8 +19,7 @@ def test_issue_read_only_for_some_hours(command: CommandLine, world: World) -> N
     assert (issued["user"], issued["read_only"]) == ("Root", True)
     listed = next(each for each in command.json("tokens", "list", "root") if each["id"] == issued["id"])
     assert (listed["access_expires"], listed["read_only"], listed["live"]) == (issued["expires_at"], True, True)
-    give = {"itemid": people.COIN.id, "quantity": 1}
-    assert world.post("/api/v1/players/Bob/items/give", give, token=issued["token"]).status == 403
+    assert world.give("Bob", token=issued["token"]).status == 403
 
 
 def test_list(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """Token pairs without the HTTP layer: their form, their lifetime, and what the database stores."""
 
 import hashlib
-from collections.abc import Callable
 
 import pytest
 
@@ -12,7 +11,7 @@ from gamekeeper.game.core.request import Origin
 from gamekeeper.ground.instants import DAY_MS, HOUR_MS
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
-from world import SENT, World
+from world import SENT, MakeWorld, World
 
 STORED = "id, family_id, user_id, access_hash, refresh_hash, read_only, issued_at, access_expires, refresh_expires"
 
@@ -37,7 +36,7 @@ def sha(text: str | None) -> str | None:
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_lifetime_of_a_pair_comes_from_the_settings(make_world: Callable[..., World], read_only: bool) -> None:  # noqa: FBT001 - a case
+def test_lifetime_of_a_pair_comes_from_the_settings(make_world: MakeWorld, read_only: bool) -> None:  # noqa: FBT001 - a case
     world = make_world(access_minutes=7, refresh_days=3)
     pair = log_in(world, read_only=read_only)
     row = stored(world, pair)

@@ -1,7 +1,7 @@
 """Tokens: read-only ones, refresh, expiry, sessions of the console, the record of their use, and what is stored."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -17,20 +17,9 @@ from gamekeeper.http.server import caller
 from gamekeeper.store.access import tokens as stored
 from gamekeeper.store.engine.interface import Store
 from keepers import get_callers
-from proof import at_once, refused
-from token_pairs import (
-    BY_PASSWORD,
-    DAY,
-    FIELDS,
-    MINUTE,
-    PLAYERS,
-    TOKEN,
-    exchange,
-    log_in,
-    require_oauth_error,
-    works,
-)
-from world import SENT, World
+from proof import refused
+from token_pairs import BY_PASSWORD, DAY, FIELDS, MINUTE, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
+from world import SENT, MakeWorld, World
 
 HOUR = 60 * MINUTE
 
@@ -111,7 +100,7 @@ def test_refresh_issues_a_new_pair_and_expires(world: World) -> None:
 @pytest.mark.both_engines
 @pytest.mark.parametrize(("setting", "seconds"), [({}, 20), ({"refresh_grace_seconds": 9}, 6)])
 def test_exchanged_refresh_token_works_in_the_grace_period_and_not_longer_by_reuse(
-    make_world: Callable[..., World], setting: dict[str, int], seconds: int
+    make_world: MakeWorld, setting: dict[str, int], seconds: int
 ) -> None:
     world = make_world(**setting)
     token = log_in(world).json["refresh_token"]
@@ -135,16 +124,16 @@ def test_reuse_after_the_grace_period_revokes_the_family(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_concurrent_refreshes_with_one_token_both_get_a_pair(make_world: Callable[..., World]) -> None:
+def test_concurrent_refreshes_with_one_token_both_get_a_pair(make_world: MakeWorld) -> None:
     first, second = make_world(), make_world()
     body = {"grant_type": "refresh_token", "refresh_token": log_in(first).json["refresh_token"]}
-    answers = at_once(first, [world.send("POST", TOKEN, body=body, by=None) for world in (first, second) * 2])
+    answers = first.at_once([world.send("POST", TOKEN, body=body, by=None) for world in (first, second) * 2])
     assert [answer.status for answer in answers] == [200] * 4
     assert len({answer.json["access_token"] for answer in answers}) == 4
 
 
 @pytest.mark.both_engines
-def test_refresh_concurrent_with_a_revocation_leaves_no_active_token(make_world: Callable[..., World]) -> None:
+def test_refresh_concurrent_with_a_revocation_leaves_no_active_token(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
 
     async def race() -> None:
@@ -181,7 +170,7 @@ def works_later(world: World, session: TokenPair, milliseconds: int) -> bool:
     return answer.status == 200
 
 
-def test_session_expires_after_inactivity_or_its_maximum_lifetime(make_world: Callable[..., World]) -> None:
+def test_session_expires_after_inactivity_or_its_maximum_lifetime(make_world: MakeWorld) -> None:
     for idle_minutes, hours, waits in ((10, 12, (9, 9, 10)), (60, 2, (59, 59, 2))):
         world = make_world(console_idle_minutes=idle_minutes, console_hours=hours)
         session = sign_in(world)
@@ -231,7 +220,7 @@ def test_token_use_is_stored_later_also_of_a_refused_request(world: World, monke
 
 
 @pytest.mark.both_engines
-def test_two_instances_store_uses_concurrently(make_world: Callable[..., World]) -> None:
+def test_two_instances_store_uses_concurrently(make_world: MakeWorld) -> None:
     worlds = [make_world() for _ in range(2)]
     for name in ("Root", "Shop", "Clerk"):
         for world in worlds:

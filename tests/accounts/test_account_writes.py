@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import pytest
@@ -11,9 +11,9 @@ import people
 from expectations import everything
 from gamekeeper.game.access.passwords import hash_for_wire
 from loops import collecting
-from proof import at_once, reset_code, rows
+from proof import reset_code, rows
 from token_pairs import log_in
-from world import SENT, World
+from world import SENT, MakeWorld, World
 
 USERS, TOKEN, TOKENS = "/api/v1/users", "/api/oauth/token", "/api/oauth/tokens"
 NEW = hash_for_wire("battery staple")
@@ -85,7 +85,7 @@ def require_no_secret(world: World, body: Mapping[str, object]) -> None:
 
 
 @pytest.mark.both_engines
-def test_write_is_tried_applied_once_by_eight_requests_and_recorded(make_world: Callable[..., World]) -> None:
+def test_write_is_tried_applied_once_by_eight_requests_and_recorded(make_world: MakeWorld) -> None:
     worlds = make_world(), make_world()
     with collecting() as case:
         for number, write in enumerate(WRITES):
@@ -106,7 +106,7 @@ def try_apply_and_repeat(worlds: tuple[World, World], write: Write, key: str) ->
     assert everything(world, without="known_callers") == before
 
     calls = [each.send(write.method, f"{path}?dryRun=false", body=body, headers=headers) for each in worlds * 4]
-    answers = at_once(world, calls)
+    answers = world.at_once(calls)
     assert {(answer.status, answer.raw) for answer in (*answers, *tried)} == {(200, answers[0].raw)}
     assert sum("idempotent-replay" in answer.headers for answer in answers) == 7
     assert len(rows(world, "mails")) == len(mails) + (write.kind == "reset_requested")

@@ -1,6 +1,5 @@
 """Duplicate names and addresses that an import leaves: their owners are found by id and can claim them later."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,16 +8,13 @@ import people
 from gamekeeper.game.access import passwords
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.accounts.changes import UsersLoaded
-from gamekeeper.game.core.change import Change
 from gamekeeper.game.core.player import Player
-from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.players.changes import PlayersLoaded
 from gamekeeper.game.players.changes import PlayerState as Belongings
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.accounts.users import User
-from gamekeeper.store.engine.interface import Reading
 from proof import refused
-from world import CLI, Answer, World
+from world import Answer, MakeWorld, World
 
 TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
 FIRST, SECOND = people.guid(0x501), people.guid(0x502)  # ids of the accounts Zed and ZED
@@ -35,20 +31,12 @@ def make_user(user_id: str, name: str, email: str = ADDRESS) -> User:
     return User(user_id, name, email, stored, Powers(api=True), 1_700_000_000_000, None, None)
 
 
-def load(world: World, *changes: Change) -> None:
-    async def decide(_: Reading) -> Decision[None]:
-        return Decision(list(changes), None)
-
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b"null"))
-
-
 @pytest.fixture
 def clashing(world: World) -> World:
     """Import Zed and then ZED, who gets neither the name nor the address; likewise players Knight and KNIGHT."""
     knights = [Player(KNIGHT, FIRST, "Knight"), Player(OTHER, SECOND, "KNIGHT")]
     accounts = [make_user(FIRST, "Zed"), make_user(SECOND, "ZED")]
-    load(
-        world,
+    world.make(
         UsersLoaded(accounts, taken_name_ids={SECOND}, bad_email_ids={SECOND}),
         PlayersLoaded([(each, Belongings()) for each in knights], taken_name_ids={OTHER}),
     )
@@ -84,7 +72,7 @@ def test_both_accounts_log_in_with_their_old_passwords(clashing: World) -> None:
     assert log_in(clashing, "ZED", old_password("Zed")).json["error"] == "invalid_grant"
 
 
-def test_failed_log_ins_by_id_are_limited(make_world: Callable[..., World]) -> None:
+def test_failed_log_ins_by_id_are_limited(make_world: MakeWorld) -> None:
     """Log-in attempts by id and by name share one limit; unknown ids are answered like unknown names."""
     world = make_world(guesses_per_caller=2)
     shop = people.USER_IDS["Shop"]

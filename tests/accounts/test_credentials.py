@@ -1,19 +1,7 @@
 """Operations 23 to 26, 29 and 30 and redeeming a reset code: check, change and reset passwords and emails."""
 
 import people
-from credentials import (
-    BODIES,
-    EMAIL,
-    MANAGE_EMAIL,
-    MANAGE_PASSWORD,
-    NEW,
-    PASSWORD,
-    RESET,
-    USERS,
-    VALIDATE,
-    opens,
-    post,
-)
+from credentials import BODIES, EMAIL, MANAGE_EMAIL, MANAGE_PASSWORD, NEW, PASSWORD, RESET, USERS, VALIDATE, opens, post
 from expectations import everything, unchanged
 from gamekeeper.game.access.passwords import hash_for_wire
 from loops import over
@@ -64,7 +52,7 @@ def test_email_change_answers_the_changed_account(world: World) -> None:
 # --- operations 25, 26 and 30: change the password -------------------------------------------------------------------
 
 
-@over("operation, user, message", [(PASSWORD, "Ann", "Password Updated"), (MANAGE_PASSWORD, "Bob", "Password Correct")])
+@over("operation, user, message", (PASSWORD, "Ann", "Password Updated"), (MANAGE_PASSWORD, "Bob", "Password Correct"))
 def test_password_change_has_the_exact_body(world: World, operation: str, user: str, message: str) -> None:
     spelling = {name: str(value).upper() for name, value in BODIES[operation].items()}  # the same password
     answer = post(world, operation, spelling, user=user)

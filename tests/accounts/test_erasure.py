@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import people
 import staff
 from approving import DECIDER, let_decide
 from approving import ROOT as APPROVALS
@@ -20,9 +18,9 @@ from gamekeeper.game.world.link import PlayerReport
 from gamekeeper.game.world.link import put_player as put_character
 from gamekeeper.store.engine.interface import Locking
 from gamekeeper.store.engine.statements import Statement
-from people import ANN, COIN
+from people import ANN, COIN, USER_IDS, ZOE, guid
 from person import EMAIL, QUILLON, TAMSYN, WORDS, WREN, erase, find_words, finish, key, live
-from world import World
+from world import MakeWorld, World
 
 WAITS = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
@@ -69,10 +67,9 @@ def test_erasure_leaves_other_accounts_unchanged(world: World) -> None:
     world.sql("UPDATE mutes SET reason = '-'")
     assert world.post(f"{QUILLON}/admin/unmute", {}, headers=key()).status == 200
     kept = key()
-    give = {"itemid": COIN.id, "quantity": 1}
     answer = world.post("/api/v1/players/Ann/name", {"name": "Anne"}, headers=kept)
-    assert world.post("/api/v1/players/Anne/items/give", give, headers={"X-Reason": "Anne asked"}).status == 200
-    rows = {row.seq: row for row in world.ledger() if row.player_id == ANN.id or row.user_id == people.USER_IDS["Ann"]}
+    world.give("Anne", headers={"X-Reason": "Anne asked"}).accepted()
+    rows = {row.seq: row for row in world.ledger() if row.player_id == ANN.id or row.user_id == USER_IDS["Ann"]}
     erase(world)
     assert {row.seq: row for row in world.ledger() if row.seq in rows} == rows
     again = world.post("/api/v1/players/Ann/name", {"name": "Anne"}, headers=kept)
@@ -101,14 +98,14 @@ def test_stored_answers_without_a_change_are_erased(world: World) -> None:
     assert len(world.sql("SELECT key FROM idempotency_keys")) == len(said_before)
 
 
-def test_cached_token_of_an_erased_account_cannot_repeat_a_change(make_world: Callable[..., World]) -> None:
+def test_cached_token_of_an_erased_account_cannot_repeat_a_change(make_world: MakeWorld) -> None:
     one, other = make_world(), make_world()
-    kept, give = key(), {"itemid": COIN.id, "quantity": 5}
-    other.post("/api/v1/players/Ann/items/give", give, by="Shop", headers=kept).accepted()
+    kept = key()
+    other.give("Ann", 5, by="Shop", headers=kept).accepted()
     before = other.get("/api/v1/players/Ann/items").json
     assert one.get("/api/v1/players", by="Shop").status == 200
     assert one.call("DELETE", "/api/v1/users/Shop").status == 200
-    refused(other.post("/api/v1/players/Ann/items/give", give, by="Shop", headers=kept), 409, "answer_erased")
+    refused(other.give("Ann", 5, by="Shop", headers=kept), 409, "answer_erased")
     assert other.get("/api/v1/players/Ann/items").json == before
     refused(one.get("/api/v1/players", by="Shop"), 401, "denied")
 
@@ -130,15 +127,13 @@ def test_feed_continues_after_an_erasure(world: World) -> None:
 
 
 def test_changes_by_an_erased_account_to_others_stay(world: World) -> None:
-    give = {"itemid": COIN.id, "quantity": 1}
-    because = {"X-Reason": "sold", **key()}
-    assert world.post("/api/v1/players/Ann/items/give", give, by="Shop", headers=because).status == 200
+    world.give("Ann", by="Shop", headers={"X-Reason": "sold", **key()}).accepted()
     gave = world.ledger()[-1]
     assert world.call("DELETE", "/api/v1/users/Shop").status == 200
     assert gave in world.ledger()
-    assert gave.actor_id == people.USER_IDS["Shop"]
+    assert gave.actor_id == USER_IDS["Shop"]
     finish(world)
-    kept = world.sql("SELECT answer FROM idempotency_keys WHERE account_id = $1", people.USER_IDS["Shop"])
+    kept = world.sql("SELECT answer FROM idempotency_keys WHERE account_id = $1", USER_IDS["Shop"])
     assert [bytes(answer) for (answer,) in kept] == [b"{}"]
     fed = world.get(f"{LINK}/changes?after={gave.seq - 1}", by="Server").json["Changes"]
     assert [each["By"] for each in fed] == [None]
@@ -161,18 +156,17 @@ def test_nothing_names_an_erased_moderator_or_a_chat_target(world: World) -> Non
         send("chat", Message="hello", Target=target)
     send("players/Tamsyn/name", name="Wrenna")
     job = world.post(
-        "/api/keeper/v1/bulk",
-        {"Act": "mute_player", "Days": 1, "Players": ["Ann", "Quillix", "tamsyn", "Nobody"]},
+        "/api/keeper/v1/bulk", {"Act": "mute_player", "Days": 1, "Players": ["Ann", "Quillix", "tamsyn", "Nobody"]}
     )
     assert job.status == 200
     assert world.call("DELETE", "/api/v1/users/Quillix").status == 200
     world.run(world.keeper.lists.maintain())
     finish(world)
     assert find_words(world) == []
-    banned = world.sql("SELECT moderator, moderator_id FROM bans WHERE user_id = $1", people.USER_IDS["Bob"])
+    banned = world.sql("SELECT moderator, moderator_id FROM bans WHERE user_id = $1", USER_IDS["Bob"])
     assert banned == [("", None)]
     mutes = dict(world.sql("SELECT user_id, moderator FROM mutes"))
-    assert [str(mutes[people.USER_IDS[each]]) for each in ("Ann", "Clerk")] == ["", "Monas"]
+    assert [str(mutes[USER_IDS[each]]) for each in ("Ann", "Clerk")] == ["", "Monas"]
     sides = [(row.kind, json.loads(row.before or "{}"), json.loads(row.after or "{}")) for row in world.ledger()]
     assert [after.get("Target") for kind, _, after in sides if kind == "chat_sent"] == [None, None, None, "Ann"]
     lifted = [(before.get("Moderator"), after["Moderator"]) for kind, before, after in sides if kind == "user_unmuted"]
@@ -183,16 +177,16 @@ def test_nothing_names_an_erased_moderator_or_a_chat_target(world: World) -> Non
 
 def test_erasure_is_refused_while_a_player_is_online(world: World) -> None:
     heartbeat(world)
-    join(world, people.ZOE.id)
+    join(world, ZOE.id)
     with unchanged(world):
         refused(world.call("DELETE", "/api/v1/users/Ann"), 409, "player_online")
-    leave(world, people.ZOE.id)
+    leave(world, ZOE.id)
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
 
 
 def test_account_cannot_erase_itself(world: World) -> None:
     with unchanged(world):
-        for own in ("root", people.USER_IDS["Root"]):
+        for own in ("root", USER_IDS["Root"]):
             refused(world.call("DELETE", f"/api/v1/users/{own}"), 409, "own_account", "gamekeeper users delete")
 
 
@@ -210,7 +204,7 @@ def test_account_that_outranks_the_caller_is_not_erased(world: World) -> None:
 def test_player_deleted_by_a_later_owner_is_not_erased(world: World) -> None:
     live(world)
     kept = key()
-    assert put_player(world, TAMSYN, {"UserId": people.USER_IDS["Bob"]}).status == 200
+    assert put_player(world, TAMSYN, {"UserId": USER_IDS["Bob"]}).status == 200
     renamed = world.post("/api/v1/players/Tamsyn/name", {"name": "Bobbin"}, headers=kept | {"X-Reason": "Bob asked"})
     assert world.call("DELETE", "/api/v1/players/Bobbin").status == 200
     rows = [row for row in world.ledger() if row.player_id == TAMSYN]
@@ -221,32 +215,27 @@ def test_player_deleted_by_a_later_owner_is_not_erased(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_concurrent_erasures_erase_once(make_world: Callable[..., World]) -> None:
+def test_concurrent_erasures_erase_once(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     live(one)
 
-    async def together() -> list[Any]:
-        return await asyncio.gather(*(each.send("DELETE", QUILLON) for each in (one, two, one)))
-
-    assert sorted(answer.status for answer in one.run(together())) == [200, 404, 404]
+    answers = one.at_once(each.send("DELETE", QUILLON) for each in (one, two, one))
+    assert sorted(answer.status for answer in answers) == [200, 404, 404]
     assert [row.kind for row in one.ledger()].count("user_deleted") == 1
     assert errors(one) == []
 
 
 @pytest.mark.both_engines
 @pytest.mark.parametrize("written", ["give", "born"])
-def test_write_during_an_erasure_comes_first_or_is_404(make_world: Callable[..., World], written: str) -> None:
+def test_write_during_an_erasure_comes_first_or_is_404(make_world: MakeWorld, written: str) -> None:
     one, two = make_world(), make_world()
     user_id = live(one)
-    give = two.send("POST", f"/api/v1/players/{WREN}/items/give", body={"itemid": COIN.id, "quantity": 1})
-    born = two.send("PUT", f"{LINK}/players/{people.guid(0x710)}", body={"Name": "Late", "UserId": user_id})
-
-    async def together() -> tuple[Any, Any]:
-        writing = give if written == "give" else born
-        (born if written == "give" else give).close()
-        return await asyncio.gather(one.send("DELETE", QUILLON), writing)
-
-    erased, other = one.run(together())
+    if written == "give":
+        writing = two.send("POST", f"/api/v1/players/{WREN}/items/give", body={"itemid": COIN.id, "quantity": 1})
+    else:
+        late = {"Name": "Late", "UserId": user_id}
+        writing = two.send("PUT", f"{LINK}/players/{guid(0x710)}", body=late)
+    erased, other = one.at_once([one.send("DELETE", QUILLON), writing])
     assert erased.status == 200
     assert other.status in {200, 404}
     assert one.sql("SELECT id FROM players WHERE user_id = $1", user_id) == []
@@ -257,8 +246,8 @@ def test_write_during_an_erasure_comes_first_or_is_404(make_world: Callable[...,
 
 
 @pytest.mark.parametrize("engine", ["postgres"])  # PostgreSQL only: SQLite has one writer, so this race cannot happen
-@pytest.mark.parametrize("owner", [people.USER_IDS["Bob"], None])
-def test_player_that_changes_owner_meanwhile_is_not_erased(make_world: Callable[..., World], owner: str | None) -> None:
+@pytest.mark.parametrize("owner", [USER_IDS["Bob"], None])
+def test_player_that_changes_owner_meanwhile_is_not_erased(make_world: MakeWorld, owner: str | None) -> None:
     """A player that gets a new owner or is deleted while the erasure waits for its lock is not erased."""
     one, two = make_world(), make_world()
     live(one)
@@ -270,7 +259,7 @@ def test_player_that_changes_owner_meanwhile_is_not_erased(make_world: Callable[
             decision = await player_edits.delete(tx, TAMSYN, spelling)
         else:
             report = PlayerReport({"user_id": owner})
-            decision = await put_character(tx, TAMSYN, report, settings, spelling, people.USER_IDS["Server"])
+            decision = await put_character(tx, TAMSYN, report, settings, spelling, USER_IDS["Server"])
         locked.set()
         waits = Statement("waits", {"": WAITS})
         async with asyncio.timeout(60):
@@ -291,7 +280,7 @@ def test_player_that_changes_owner_meanwhile_is_not_erased(make_world: Callable[
 
 
 @pytest.mark.both_engines
-def test_stored_answers_about_others_that_name_an_erased_account_are_erased(make_world: Callable[..., World]) -> None:
+def test_stored_answers_about_others_that_name_an_erased_account_are_erased(make_world: MakeWorld) -> None:
     """A note that it wrote, a bulk job that it created, and a denied change that is about it."""
     world = let_decide(make_world(approvals="moderation.ban"))
     live(world)
@@ -319,9 +308,7 @@ def test_stored_answers_about_others_that_name_an_erased_account_are_erased(make
 
 
 @pytest.mark.both_engines
-def test_former_names_are_removed_from_bans_and_from_the_reasons_of_the_erasure(
-    make_world: Callable[..., World],
-) -> None:
+def test_former_names_are_removed_from_bans_and_from_the_reasons_of_the_erasure(make_world: MakeWorld) -> None:
     """Also a name in another case with letters that SQLite's lower() does not know."""
     world = let_decide(make_world(approvals="people.erase", name_pattern=r"\w{2,20}"))
     live(world)

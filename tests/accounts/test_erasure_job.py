@@ -1,6 +1,5 @@
 """The background job of an erasure: reads mask data that it has not erased yet, and it survives a kill."""
 
-import asyncio
 import json
 import os
 import re
@@ -8,12 +7,10 @@ import signal
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-import people
 from expectations import refused
 from findings import errors, unseen
 from game_server import LINK, put_player
@@ -25,10 +22,10 @@ from gamekeeper.store.accounts import erasures as stored_erasures
 from gamekeeper.store.engine import sqlite
 from gamekeeper.store.engine.statements import Statements, as_table, list_files
 from keepers import open_session
-from people import COIN
+from people import COIN, USER_IDS
 from person import OSSIFER, QUILLON, TAMSYN, WORDS, WREN, erase, find_words, finish, key, live
 from tidying import trim_older
-from world import SENT, World
+from world import SENT, MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 
@@ -109,19 +106,15 @@ def test_stored_answers_are_refused_before_the_job_has_run(world: World) -> None
         finish(world)
 
 
-def test_two_instances_share_the_job(make_world: Callable[..., World]) -> None:
+def test_two_instances_share_the_job(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     live(one)
     erase(one)
-
-    async def together() -> int:
-        batches = 0
-        while await stored_erasures.has_jobs(one.keeper.store):
-            done = await asyncio.gather(*(erasures.blank_batch(each.keeper.store, 2) for each in (one, two, one)))
-            batches += sum(1 for rows in done if rows)
-        return batches
-
-    assert one.run(together()) > 5
+    batches = 0
+    while one.run(stored_erasures.has_jobs(one.keeper.store)):
+        done = one.at_once(erasures.blank_batch(each.keeper.store, 2) for each in (one, two, one))
+        batches += sum(1 for rows in done if rows)
+    assert batches > 5
     one.run(one.keeper.lists.maintain())
     assert find_words(one) == []
     assert errors(one) == []
@@ -157,11 +150,7 @@ def test_player_recreated_under_another_account_is_not_erased(world: World) -> N
     """The erasure job changes only the player's changes from before the erasure."""
     live(world)
     erase(world)
-    born = {
-        "Name": "Phoenix",
-        "UserId": people.USER_IDS["Bob"],
-        "Items": [{"Slot": 0, "ItemId": COIN.id, "Quantity": 1}],
-    }
+    born = {"Name": "Phoenix", "UserId": USER_IDS["Bob"], "Items": [{"Slot": 0, "ItemId": COIN.id, "Quantity": 1}]}
     assert put_player(world, OSSIFER, born).status == 200
     told = world.get(f"{CHANGES}?player={OSSIFER}").raw
     assert b"Phoenix" in told

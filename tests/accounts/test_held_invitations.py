@@ -1,13 +1,11 @@
 """An invitation that waits for approval: who decides sees where its mail would go."""
 
-import approving
-import people
 import staff
-from approving import ROOT, decide
+from approving import ROOT, decide, make_strict
 from command_line import CommandLine
 from credentials import MANAGE_EMAIL, post
-from keepers import MakeWorld, open_session, open_staff
-from world import PUBLIC_URL, World
+from keepers import open_session, open_staff
+from world import PUBLIC_URL, MakeWorld, World
 
 INVITATIONS = "/api/keeper/v1/invitations"
 NEW, MASKED = "sunniva@example.test", "s…@example.test"
@@ -18,11 +16,11 @@ def list_emails(world: World, **more: str) -> list[str | None]:
 
 
 def test_approval_of_an_invitation_shows_its_address(make_world: MakeWorld, database: str) -> None:
-    world = approving.make_strict(make_world, public_url=PUBLIC_URL)
+    world = make_strict(make_world, public_url=PUBLIC_URL)
     judge = staff.add_account(world, "Judge", staff.save_role(world, "judge", ["approvals.decide"]))
     held = world.post(INVITATIONS, {"EMail": NEW, "roles": ["moderator"]}).json["ApprovalId"]
     world.wait_for_next_millisecond()
-    world.post("/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 12_000}, by="Shop")
+    world.give("Bob", 12_000, by="Shop")
     assert list_emails(world) == [None, NEW]
     assert list_emails(world, token=judge) == [None, MASKED]
     assert world.get(f"{ROOT}/{held}").json["Email"] == NEW
@@ -34,14 +32,14 @@ def test_approval_of_an_invitation_shows_its_address(make_world: MakeWorld, data
 
 
 def test_other_spellings_of_the_path_do_not_hide_the_address(make_world: MakeWorld) -> None:
-    world = approving.make_strict(make_world, public_url=PUBLIC_URL)
+    world = make_strict(make_world, public_url=PUBLIC_URL)
     for path in ("/api/Keeper/v1/INVITATIONS", f"{INVITATIONS}/", "/api/keeper/v1/%69nvitations"):
         held = world.post(path, {"email": NEW, "roles": ["moderator"]}).json["ApprovalId"]
         assert world.get(f"{ROOT}/{held}").json["Email"] == NEW, path
 
 
 def test_address_is_masked_without_the_permission_to_see_accounts(make_world: MakeWorld) -> None:
-    world = approving.make_strict(make_world, public_url=PUBLIC_URL)
+    world = make_strict(make_world, public_url=PUBLIC_URL)
     world.sql("UPDATE users SET users_query = FALSE WHERE name = 'Clerk'")
     world.post(INVITATIONS, {"email": NEW, "roles": ["moderator"]})
     page = open_session(world, "Clerk").page("/console/approvals")
@@ -50,7 +48,7 @@ def test_address_is_masked_without_the_permission_to_see_accounts(make_world: Ma
 
 
 def test_addresses_of_a_held_change_and_its_answer_are_masked(make_world: MakeWorld) -> None:
-    world = approving.make_strict(make_world)
+    world = make_strict(make_world)
     role = staff.save_role(world, "judge", ["approvals.decide", "players.read"])
     judge, second = staff.add_account(world, "Judge", role), open_staff(world, role, "Second")
     held = post(world, MANAGE_EMAIL, {"new": NEW}, user="Clerk").json["ApprovalId"]

@@ -1,6 +1,5 @@
 """The hourly limits on registrations and reset mails, counted in the database for all instances."""
 
-import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
@@ -15,9 +14,9 @@ from gamekeeper.game.core.refusals import TooManyRegistrations
 from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
-from outbox import Make, age, ask, list_mails
-from proof import at_once, refused, rows
-from world import SENT, Answer, World
+from outbox import age, ask, list_mails
+from proof import refused, rows
+from world import SENT, Answer, MakeWorld, World
 
 USERS = "/api/v1/users"
 REGISTER = f"{USERS}/register"
@@ -36,7 +35,7 @@ def require_limit(answer: Answer, code: str, least: int = 3590, most: int = 3600
 
 
 @pytest.fixture
-def three(make_world: Make) -> World:
+def three(make_world: MakeWorld) -> World:
     return make_world(registrations_per_caller=3)
 
 
@@ -83,7 +82,7 @@ def test_refused_dry_and_replayed_registrations_and_the_command_line_are_not_cou
 
 
 @pytest.mark.both_engines
-def test_concurrent_registrations_on_two_instances_keep_the_limit(make_world: Make) -> None:
+def test_concurrent_registrations_on_two_instances_keep_the_limit(make_world: MakeWorld) -> None:
     """Call the rate limit directly: over HTTP the slow password hashes would serialise the registrations."""
     worlds = [make_world(registrations_per_caller=5) for _ in range(2)]
 
@@ -100,10 +99,7 @@ def test_concurrent_registrations_on_two_instances_keep_the_limit(make_world: Ma
             return False
         return True
 
-    async def all_of_them() -> list[bool]:
-        return await asyncio.gather(*[one(each, number) for number, each in enumerate(worlds * 8)])
-
-    done = worlds[0].run(all_of_them())
+    done = worlds[0].at_once(one(each, number) for number, each in enumerate(worlds * 8))
     assert (done.count(True), done.count(False)) == (5, 11)
     assert len(rows(worlds[0], "registrations")) == 5
     assert worlds[0].sql("SELECT COUNT(*) FROM users WHERE name LIKE 'New%'") == [(5,)]
@@ -139,10 +135,10 @@ def test_account_gets_three_reset_mails_in_a_sliding_hour(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_concurrent_resets_on_two_instances_keep_the_limit(make_world: Make) -> None:
+def test_concurrent_resets_on_two_instances_keep_the_limit(make_world: MakeWorld) -> None:
     worlds = [make_world(resets_per_caller=8) for _ in range(2)]
     calls = [each.send("GET", f"{USERS}/{name}/password/reset") for name in PEOPLE for each in worlds for _ in range(4)]
-    statuses = [answer.status for answer in at_once(worlds[0], calls)]
+    statuses = [answer.status for answer in worlds[0].at_once(calls)]
     assert (statuses.count(200), statuses.count(429)) == (8, 24)
     assert len(list_mails(worlds[0])) == 8
     counts = worlds[0].sql("SELECT COUNT(*) FROM mails GROUP BY user_id")
@@ -150,7 +146,7 @@ def test_concurrent_resets_on_two_instances_keep_the_limit(make_world: Make) -> 
 
 
 @pytest.mark.both_engines
-def test_two_accounts_resetting_each_other_do_not_deadlock(make_world: Make) -> None:
+def test_two_accounts_resetting_each_other_do_not_deadlock(make_world: MakeWorld) -> None:
     """Both reset requests lock both accounts in the same order, so that there is no deadlock."""
     worlds = [make_world(resets_per_account=50) for _ in range(2)]
     calls = [
@@ -159,4 +155,4 @@ def test_two_accounts_resetting_each_other_do_not_deadlock(make_world: Make) -> 
         for name, by in (("Root", "Clerk"), ("Clerk", "Root"))
         for _ in range(5)
     ]
-    assert {answer.status for answer in at_once(worlds[0], calls)} == {200}
+    assert {answer.status for answer in worlds[0].at_once(calls)} == {200}

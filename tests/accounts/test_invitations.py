@@ -1,6 +1,5 @@
 """Invitations: who may invite, the mail, and what accepting gives, once."""
 
-import asyncio
 import re
 from functools import partial
 
@@ -12,10 +11,10 @@ from gamekeeper.game.access.refusals import InvitationVoid
 from gamekeeper.game.accounts import accounts, moderation
 from gamekeeper.store.accounts import invitations as rows
 from gamekeeper.store.accounts.users import User
-from outbox import Make, send, sending_to
+from outbox import send, sending_to
 from proof import refused
 from smtp_sink import Sink
-from world import CLI, PUBLIC_URL, SENT, Answer, World
+from world import CLI, PUBLIC_URL, SENT, Answer, MakeWorld, World
 
 PATH = "/api/keeper/v1/invitations"
 NEW = "sunniva@example.test"
@@ -74,7 +73,7 @@ def test_every_link_of_an_invitation_can_be_accepted(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_invitations_are_accepted_once_on_two_instances(make_world: Make) -> None:
+def test_invitations_are_accepted_once_on_two_instances(make_world: MakeWorld) -> None:
     worlds = [make_world() for _ in range(2)]
     assert invite(worlds[0], "shop").status == 200
     secret = lease(worlds[0])
@@ -86,10 +85,8 @@ def test_invitations_are_accepted_once_on_two_instances(make_world: Make) -> Non
             return False
         return True
 
-    async def attempt_all() -> list[bool]:
-        return await asyncio.gather(*(attempt(worlds[each % 2], f"Name{each}") for each in range(6)))
-
-    assert sorted(worlds[0].run(attempt_all())) == [False] * 5 + [True]
+    done = worlds[0].at_once(attempt(worlds[each % 2], f"Name{each}") for each in range(6))
+    assert sorted(done) == [False] * 5 + [True]
 
 
 def expect_void(world: World, secret: str) -> None:
@@ -122,7 +119,7 @@ def test_invitation_goes_with_the_erased_account_of_its_address(world: World) ->
     assert world.get(PATH).json["Invitations"] == []
 
 
-def test_inviter_must_be_able_to_give_the_roles_and_is_warned_without_mail(make_world: Make) -> None:
+def test_inviter_must_be_able_to_give_the_roles_and_is_warned_without_mail(make_world: MakeWorld) -> None:
     refused(invite(make_world(public_url=""), "shop"), 409, "no_public_url")
     world = make_world()
     assert invite(world, "shop").json["Warning"].startswith("Mail is not set up")
@@ -144,16 +141,15 @@ def test_invitation_is_void_when_the_inviter_could_not_give_the_roles_any_more(w
     if lost == "permission":
         staff.save_role(world, "chief", ["users.query", "staff.manage"])
     elif lost == "quota":
-        world.sql("INSERT INTO role_quotas (role, item_id, most) VALUES ('chief', $1, 5)", people.COIN.id)
+        world.insert("role_quotas", role="chief", item_id=people.COIN.id, most=5)
     elif lost == "log-in":
-        decide = partial(moderation.suspend, key="Chief", actor=None)
-        world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
+        world.apply(partial(moderation.suspend, key="Chief", actor=None))
     else:
         assert world.call("DELETE", "/api/v1/users/Chief").status == 200
     expect_void(world, secret)
 
 
-def test_mail_has_the_link_and_the_outcome_is_listed(make_world: Make) -> None:
+def test_mail_has_the_link_and_the_outcome_is_listed(make_world: MakeWorld) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         assert invite(world, "shop").json["Warning"] is None

@@ -1,8 +1,8 @@
 import people
 from command_line import CommandLine
-from outbox import Make, ask, list_mails, only, send, sending_to
+from outbox import ask, list_mails, only, send, sending_to
 from smtp_sink import Sink
-from world import World
+from world import MakeWorld, World
 
 
 def test_show(command: CommandLine, world: World) -> None:
@@ -15,7 +15,7 @@ def test_show(command: CommandLine, world: World) -> None:
     assert "(the code expired, was used or was replaced)" in command.says("mail", "show", only(world).id)
 
 
-def test_retry(command: CommandLine, make_world: Make) -> None:
+def test_retry(command: CommandLine, make_world: MakeWorld) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         for name, refusal in (("Bob", "550 never"), ("Mona", None)):

@@ -1,7 +1,6 @@
 """The outbox over the API: the state of mails, and retrying one of them with the right permission."""
 
 import json
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,8 +13,8 @@ from gamekeeper.ground.instants import format_instant
 from gamekeeper.store.accounts import mails
 from gamekeeper.store.engine.interface import Writing
 from outbox import ask, list_mails, only
-from proof import at_once, refused, spelt
-from world import Answer, World
+from proof import refused, spelt
+from world import Answer, MakeWorld, World
 
 MAILS = "/api/keeper/v1/mails"
 ANN = people.USER_IDS["Ann"]
@@ -107,11 +106,11 @@ def test_retry_is_recorded_and_refused_for_an_unknown_mail(world: World) -> None
 
 
 @pytest.mark.both_engines
-def test_concurrent_retries_with_one_key_retry_once(make_world: Callable[..., World]) -> None:
+def test_concurrent_retries_with_one_key_retry_once(make_world: MakeWorld) -> None:
     first, second = make_world(), make_world()
     mail_id, key = store_failed_mail(first), {"Idempotency-Key": "k1"}
     calls = [world.send("POST", f"{MAILS}/{mail_id}/retry", headers=key) for world in (first, second) * 4]
-    answers = at_once(first, calls)
+    answers = first.at_once(calls)
     assert {(answer.status, answer.raw) for answer in answers} == {(200, answers[0].raw)}
     assert sum("idempotent-replay" in answer.headers for answer in answers) == 7
     assert [row.kind for row in first.ledger()].count("mail_retried") == 1
@@ -140,7 +139,7 @@ def test_mail_that_cannot_be_retried_is_409(world: World) -> None:
 
 # PostgreSQL only: SQLite has one writer, so this race cannot happen
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_sender_does_not_take_a_mail_during_its_retry(make_world: Callable[..., World]) -> None:
+def test_sender_does_not_take_a_mail_during_its_retry(make_world: MakeWorld) -> None:
     """A mail that one sender holds must not become due for another sender, or it would arrive twice."""
     world, other = make_world(), make_world()
     ask(world)

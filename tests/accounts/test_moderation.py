@@ -10,7 +10,7 @@ from audit_log import last
 from expectations import unchanged
 from game_server import LINK, newcomer, put_player
 from gamekeeper.ground.instants import DAY_MS, parse_instant
-from proof import at_once, refused, spelt
+from proof import refused, spelt
 from world import SENT, Answer, World
 
 USERS, PLAYERS = "/api/v1/users", "/api/v1/players"
@@ -40,12 +40,7 @@ def empower(world: World, name: str, *powers: str) -> None:
         for each in ("editor", "mute", "kick", "ban", "users_query", "users_manage", "game_link")
     )
     world.sql(f"UPDATE users SET {held} WHERE name = $1", name)  # noqa: S608 - ours
-    forget(world)
-
-
-def forget(world: World) -> None:
-    """Clear the cache of callers instead of waiting until it expires."""
-    world.call("DELETE", "/api/oauth/token/Ann")
+    world.call("DELETE", "/api/oauth/token/Ann")  # clears the cache of callers
 
 
 def join(world: World, *ids: str) -> None:
@@ -149,7 +144,7 @@ def test_ban_revokes_tokens_and_prevents_log_in(world: World) -> None:
 @pytest.mark.both_engines
 def test_ban_beside_log_ins_leaves_no_token(world: World) -> None:
     calls = [world.send("POST", "/api/oauth/token", by=None, body=LOG_IN) for _ in range(4)]
-    answers = at_once(world, [*calls, world.send("POST", f"{USERS}/Shop/admin/ban")])
+    answers = world.at_once([*calls, world.send("POST", f"{USERS}/Shop/admin/ban")])
     assert answers[-1].status == 200
     for answer in answers[:-1]:
         if answer.status == 200:

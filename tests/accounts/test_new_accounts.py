@@ -1,14 +1,12 @@
 """Operation 22: register an account."""
 
-from collections.abc import Callable
-
 import pytest
 
 import people
 from account_records import REGISTER, USERS
 from expectations import unchanged
-from proof import at_once, refused, rows, spelt
-from world import SENT, World
+from proof import refused, rows, spelt
+from world import SENT, MakeWorld, World
 
 
 def newcomer(**differing: object) -> dict[str, object]:
@@ -26,9 +24,7 @@ def test_register_has_the_exact_body_and_is_recorded(world: World) -> None:
     assert world.post(REGISTER, newcomer(username="Zoe", email="zoe@new.test")).status == 200
 
 
-def test_wide_name_pattern_still_refuses_confusing_names(
-    make_world: Callable[..., World],
-) -> None:
+def test_wide_name_pattern_still_refuses_confusing_names(make_world: MakeWorld) -> None:
     world = make_world(name_pattern=".{2,64}")
     guid = people.NOBODY_ID
     for name in (guid, guid.upper(), guid.replace("-", ""), f"{{{guid}}}", "a\x85b", "a\ufffdb", "Rank"):
@@ -49,11 +45,11 @@ def test_register_refuses_taken_names_and_emails(shared_world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_concurrent_registrations_create_one_account(make_world: Callable[..., World]) -> None:
+def test_concurrent_registrations_create_one_account(make_world: MakeWorld) -> None:
     first, second = make_world(), make_world()
     users = len(rows(first, "users"))
     calls = [world.send("POST", REGISTER, body=newcomer()) for world in (first, second) * 3]
-    answers = at_once(first, calls)
+    answers = first.at_once(calls)
     assert sorted(answer.status for answer in answers) == [200, 409, 409, 409, 409, 409]
     assert {answer.code for answer in answers if answer.status == 409} == {"username_taken"}
     assert len(rows(first, "users")) == users + 1

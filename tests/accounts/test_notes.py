@@ -4,14 +4,13 @@ from typing import Any
 
 import pytest
 
-import people
 import staff
 from expectations import refused
 from findings import findings
 from gamekeeper.game.accounts import notes
 from gamekeeper.http.server.admission import Gate
 from keepers import open_session
-from people import ANN, USER_IDS
+from people import ANN, BOB, NOBODY_ID, USER_IDS, ZOE
 from world import Answer, World
 
 NOTES, TAGS = "/api/keeper/v1/notes", "/api/keeper/v1/tags"
@@ -84,7 +83,7 @@ def test_tags_are_short_words_that_find_players(world: World) -> None:
 
 def test_notes_go_with_an_erased_account_and_outlive_a_deleted_player(world: World) -> None:
     add(world, "secret words", Player="Zoe")
-    world.sql("UPDATE players SET user_id = $1 WHERE id = $2 RETURNING id", USER_IDS["Bob"], people.ZOE.id)
+    world.sql("UPDATE players SET user_id = $1 WHERE id = $2 RETURNING id", USER_IDS["Bob"], ZOE.id)
     assert world.call("DELETE", "/api/v1/users/Bob").status == 200
     assert list_texts(world) == []
     token = staff.add_account(world, "Guard", "moderator")
@@ -133,14 +132,14 @@ def test_doctor_finds_tags_that_differ_from_the_audit_log(world: World) -> None:
     set_tags(Player="Zoe")
     # an erased player with another owner takes its tags along, although the audit log entries are of the first one
     set_tags("moved", Player="Bob")
-    world.sql("UPDATE players SET user_id = $1 WHERE id = $2", USER_IDS["Clerk"], people.BOB.id)
+    world.sql("UPDATE players SET user_id = $1 WHERE id = $2", USER_IDS["Clerk"], BOB.id)
     assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
     assert find_wrong() == []
     world.sql("DELETE FROM tags WHERE tag = 'two words'")
-    world.sql("INSERT INTO tags VALUES ($1, $2, 'extra')", USER_IDS["Bob"], people.NOBODY_ID)
+    world.sql("INSERT INTO tags VALUES ($1, $2, 'extra')", USER_IDS["Bob"], NOBODY_ID)
     assert find_wrong() == [
         f"The tags of player {ANN.id} of account {USER_IDS['Ann']} differ from the audit log",
-        f"The tags of player {people.NOBODY_ID} of account {USER_IDS['Bob']} differ from the audit log",
+        f"The tags of player {NOBODY_ID} of account {USER_IDS['Bob']} differ from the audit log",
     ]
 
 

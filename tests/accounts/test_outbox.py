@@ -17,10 +17,10 @@ from gamekeeper.http.accounts.mails import Sender
 from gamekeeper.store.accounts import mails
 from gamekeeper.store.engine.interface import DatabaseUnavailable
 from loops import over
-from outbox import Make, age, ask, list_mails, make_due, only, send, sending_to
+from outbox import age, ask, list_mails, make_due, only, send, sending_to
 from smtp_sink import Rude, Sink
 from tidying import tidy
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 
@@ -52,18 +52,13 @@ def test_mail_of_dead_sender_is_sent_after_lease(world: World) -> None:
     assert (only(world).state, only(world).last_error) == ("sending", None)
 
 
-def test_instances_send_each_mail_once(make_world: Make) -> None:
+def test_instances_send_each_mail_once(make_world: MakeWorld) -> None:
     with Sink().running() as sink:
         each = [sending_to(make_world, sink.port) for _ in range(2)]
         names = [name for name in people.ACCOUNTS if name != "Root"]
         for name in names:
             ask(each[0], name)
-        senders = [(Sender(world.keeper.settings), world.keeper.store) for world in each for _ in range(4)]
-
-        async def all_at_once() -> None:
-            await asyncio.gather(*(sender.send_due(store) for sender, store in senders))
-
-        each[0].run(all_at_once())
+        each[0].at_once(Sender(world.keeper.settings).send_due(world.keeper.store) for world in each * 4)
         assert Counter(mail.recipients[0] for mail in sink.received) == Counter(
             f"{name.lower()}@example.test" for name in names
         )
@@ -73,7 +68,7 @@ def test_instances_send_each_mail_once(make_world: Make) -> None:
 # --- retrying a mail -----------------------------------------------------------------------------------------------
 
 
-def test_failed_mail_is_retried_with_backoff_as_the_same_message(make_world: Make) -> None:
+def test_failed_mail_is_retried_with_backoff_as_the_same_message(make_world: MakeWorld) -> None:
     with Rude({"dot": "cut"}).running() as rude:
         world = sending_to(make_world, rude.port)
         ask(world)
@@ -93,7 +88,7 @@ def test_failed_mail_is_retried_with_backoff_as_the_same_message(make_world: Mak
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_hanging_delivery_does_not_block_others(make_world: Make) -> None:
+def test_hanging_delivery_does_not_block_others(make_world: MakeWorld) -> None:
     """Requests are answered and other mails are sent while one delivery hangs."""
     with Rude({"RCPT": "hang"}).running() as rude:
         world = sending_to(make_world, rude.port, smtp_timeout=120)
@@ -115,7 +110,7 @@ def test_hanging_delivery_does_not_block_others(make_world: Make) -> None:
     assert sorted(mail.state for mail in list_mails(world)) == ["queued", "sent"]
 
 
-def test_shutdown_requeues_hanging_mail(make_world: Make) -> None:
+def test_shutdown_requeues_hanging_mail(make_world: MakeWorld) -> None:
     with Rude({"EHLO": "hang"}).running() as rude:
         world = sending_to(make_world, rude.port, smtp_timeout=60)
         ask(world)
@@ -133,8 +128,8 @@ def test_shutdown_requeues_hanging_mail(make_world: Make) -> None:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@over("turns", [1, 3, 10, 100])
-def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@over("turns", 1, 3, 10, 100)
+def test_shutdown_lets_delivery_finish(make_world: MakeWorld, turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cancel the sender after each number of event loop turns, also just after the server has accepted the mail."""
     monkeypatch.setattr(sending, "SHUTDOWN_SECONDS", 30)
     with Sink().running() as sink:
@@ -154,7 +149,7 @@ def test_shutdown_lets_delivery_finish(make_world: Make, turns: int, monkeypatch
         world.sql("DELETE FROM mails")
 
 
-def test_outcome_is_recorded_after_database_returns(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outcome_is_recorded_after_database_returns(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """The SMTP server accepted the mail: only the recorded outcome prevents a second delivery."""
     monkeypatch.setattr(sending, "POLL_SECONDS", 0.01)
     with Sink().running() as sink:
@@ -187,7 +182,7 @@ def run_out(world: World, _: str) -> None:
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the statement is the same for all
 @pytest.mark.parametrize("end", [redeem, run_out])
-def test_mail_with_invalid_code_is_not_sent(make_world: Make, end: Callable[[World, str], None]) -> None:
+def test_mail_with_invalid_code_is_not_sent(make_world: MakeWorld, end: Callable[[World, str], None]) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         end(world, ask(world))
@@ -199,7 +194,7 @@ def test_mail_with_invalid_code_is_not_sent(make_world: Make, end: Callable[[Wor
         assert world.sql("SELECT next_try_at FROM mails") == [(None,)]
 
 
-def test_code_that_is_used_or_expires_during_delivery_is_not_sent(make_world: Make) -> None:
+def test_code_that_is_used_or_expires_during_delivery_is_not_sent(make_world: MakeWorld) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         code = ask(world)
@@ -220,7 +215,7 @@ def test_code_that_is_used_or_expires_during_delivery_is_not_sent(make_world: Ma
     assert only(world).state == "expired"
 
 
-def test_sent_mails_are_deleted_after_a_week(make_world: Make) -> None:
+def test_sent_mails_are_deleted_after_a_week(make_world: MakeWorld) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         ask(world)

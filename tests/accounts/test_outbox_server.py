@@ -6,39 +6,31 @@ import time
 import httpx
 import pytest
 
-from outbox import FROM, Make, ask, make_due, only, send, sending_to
+from outbox import FROM, ask, make_due, only, send, sending_to
 from remote import wait_until
 from server import Server
 from smtp_sink import HERE, Rude, Sink
-from world import World
+from world import MakeWorld
 
 USERS = "/api/v1/users"
 
 
-def until_sent(world: World) -> None:
-    wait_until(lambda: only(world).state == "sent")
-
-
-def ask_server(server: Server, token: str) -> int:
-    headers = {"Authorization": f"Bearer {token}"}
-    return httpx.get(f"{server.url}{USERS}/Ann/password/reset", headers=headers).status_code
-
-
 def test_kill_9_between_queueing_and_sending(
-    database: str, make_world: Make, capfd: pytest.CaptureFixture[str]
+    database: str, make_world: MakeWorld, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The SMTP server is down at first and up after the restart: the mail arrives once."""
     sink, world = Sink(), make_world()
     server = Server(database, smtp_url=f"smtp://{HERE}:{sink.port}", mail_from=FROM, smtp_timeout=30)
     server.start()
     try:
-        assert ask_server(server, world.tokens["Root"]) == 200
+        headers = {"Authorization": f"Bearer {world.tokens['Root']}"}
+        assert httpx.get(f"{server.url}{USERS}/Ann/password/reset", headers=headers).status_code == 200
         server.kill()
         assert only(world).state in {"queued", "sending"}
         make_due(world)
         with sink.running():
             server.start()
-            until_sent(world)
+            wait_until(lambda: only(world).state == "sent")
             time.sleep(1.5)
             assert server.stop() == 0
             assert len(sink.received) == 1
@@ -52,7 +44,7 @@ def test_kill_9_between_queueing_and_sending(
 
 @pytest.mark.both_engines
 @pytest.mark.long_only
-def test_kill_9_during_delivery(database: str, make_world: Make) -> None:
+def test_kill_9_during_delivery(database: str, make_world: MakeWorld) -> None:
     world = make_world()
     with Rude({"DATA": "hang"}).running() as rude:
         server = Server(database, smtp_url=f"smtp://{HERE}:{rude.port}", mail_from=FROM)

@@ -12,7 +12,7 @@ BOB = people.USER_IDS["Bob"]
 TOMORROW = datetime.now(UTC).date() + timedelta(days=1)
 
 
-@over("act, done", [("ban", "Banned"), ("mute", "Muted")])
+@over("act, done", ("ban", "Banned"), ("mute", "Muted"))
 def test_ban_and_mute_last_as_long_as_was_typed(command: CommandLine, world: World, act: str, done: str) -> None:
     for typed, length, words in (
         ("3h", 3 * HOUR_MS, "for 3 hours"),

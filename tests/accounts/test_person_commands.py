@@ -3,11 +3,10 @@ from pathlib import Path
 from typing import Any
 
 import factors
-import people
 import staff
 from command_line import CommandLine
 from game_server import heartbeat, join, put_player
-from people import ANN, ANNS_POUCH, COIN, ZOE
+from people import ANN, ANNS_POUCH, COIN, USER_IDS, ZOE, guid
 from world import SENT, World
 
 DELETE = ("users", "delete", "Ann")
@@ -22,7 +21,7 @@ def names(command: CommandLine) -> list[str]:
 
 def test_delete(command: CommandLine, world: World) -> None:
     result = command.run(*DELETE, "--yes")
-    said = f"Ann ({people.USER_IDS['Ann']}), 2 players (Ann, Zoe) and the names in 3 changes of the audit log"
+    said = f"Ann ({USER_IDS['Ann']}), 2 players (Ann, Zoe) and the names in 3 changes of the audit log"
     assert result.stdout == f"Erased {said}.\n"
     assert f"Will be erased: {said}." in result.stderr
     assert "Older backups" in result.stderr
@@ -58,8 +57,7 @@ def export(command: CommandLine, path: Path, name: str = "ann", *more: str) -> A
 def test_export(command: CommandLine, world: World, tmp_path: Path) -> None:
     world.get("/api/v1/users/Ann/password/reset")
     world.post("/api/v1/users/Ann/password/validate", {"password": SENT})
-    muted = "INSERT INTO mutes (user_id, reason, moderator, started_at) VALUES ($1, 'shouting', 'Root', 0)"
-    world.sql(muted, people.USER_IDS["Ann"])
+    world.insert("mutes", user_id=USER_IDS["Ann"], reason="shouting", moderator="Root", started_at=0)
     world.call("DELETE", "/api/v1/players/Zoe", headers={"X-Reason": "asked for"})
     path = tmp_path / "ann.json"
     said = command.says("users", "export", "ann", str(path))
@@ -84,13 +82,13 @@ def test_export(command: CommandLine, world: World, tmp_path: Path) -> None:
 def test_export_has_texts_roles_links_and_factors_but_no_secrets(
     command: CommandLine, world: World, tmp_path: Path
 ) -> None:
-    variable_id = people.guid(0xD00)
-    world.sql("INSERT INTO player_texts VALUES ($1, $2, 'Number', '2.5')", people.ZOE.id, variable_id)
+    variable_id = guid(0xD00)
+    world.sql("INSERT INTO player_texts VALUES ($1, $2, 'Number', '2.5')", ZOE.id, variable_id)
     staff.fill_roles(world)
     staff.link_identity(world, "Ann", "ann-at-work")
-    secret, codes = factors.add_totp(world, people.USER_IDS["Ann"])
+    secret, codes = factors.add_totp(world, USER_IDS["Ann"])
     found = export(command, tmp_path / "ann.json")
-    assert found["texts"] == [{"player_id": people.ZOE.id, "variable_id": variable_id, "type": "Number", "value": 2.5}]
+    assert found["texts"] == [{"player_id": ZOE.id, "variable_id": variable_id, "type": "Number", "value": 2.5}]
     roles = [("permission", "audit.read"), ("role", "helper"), ("role", "shop")]
     assert [(each["kind"], each["name"]) for each in found["roles"]] == roles
     (linked,) = found["identities"]
@@ -107,7 +105,7 @@ def test_export_has_texts_roles_links_and_factors_but_no_secrets(
 
 
 def test_export_omits_player_that_moved_to_another_account(command: CommandLine, world: World, tmp_path: Path) -> None:
-    assert put_player(world, ZOE.id, {"UserId": people.USER_IDS["Bob"]}).status == 200
+    assert put_player(world, ZOE.id, {"UserId": USER_IDS["Bob"]}).status == 200
     assert world.post("/api/v1/players/Zoe/name", {"name": "Bobbin"}, headers={"X-Reason": "Bob asked"}).status == 200
     assert world.call("DELETE", "/api/v1/players/Bobbin").status == 200
     found = export(command, tmp_path / "ann.json")

@@ -1,36 +1,22 @@
 """Reset codes: request and redeem them."""
 
 import base64
-from collections.abc import Callable
 
 import pytest
 
 import people
-from credentials import (
-    EMAIL,
-    MANAGE_EMAIL,
-    MANAGE_PASSWORD,
-    NEW,
-    PASSWORD,
-    RESET,
-    USERS,
-    opens,
-    post,
-    redeem,
-)
+from credentials import EMAIL, MANAGE_EMAIL, MANAGE_PASSWORD, NEW, PASSWORD, RESET, USERS, opens, post, redeem
 from expectations import unchanged
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.ground import log
 from proof import refused, reset_code, rows, spelt
-from world import SENT, World
+from world import SENT, MakeWorld, World
 
 SENT_MESSAGE = "Password reset email sent."
 WARNING = "Mail is not set up on this server; the message waits in the outbox."
 
 
-def test_reset_request_warns_without_smtp_only(
-    make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_reset_request_warns_without_smtp_only(make_world: MakeWorld, capsys: pytest.CaptureFixture[str]) -> None:
     answer = make_world().get(f"{USERS}/Ann/{RESET}", by="Clerk")
     assert (answer.status, answer.raw) == (200, spelt({"Message": SENT_MESSAGE, "Warning": WARNING}))
     log.flush()

@@ -14,9 +14,10 @@ from gamekeeper.ground.settings import BadSetting
 from gamekeeper.http.accounts import mails
 from long_forms import choose
 from loops import over
-from outbox import FROM, Make, ask, make_due, only, send, sending_to
+from outbox import FROM, ask, make_due, only, send, sending_to
 from server import free_port
 from smtp_sink import PASSWORD, PHASES, USER, Certificate, Rude, Sink, make_certificate
+from world import MakeWorld
 
 SECRET = "hunter2"
 LOG_IN = f"smtp://{quote(USER, safe='')}:{quote(PASSWORD, safe='')}@127.0.0.1"
@@ -29,7 +30,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
-def test_delivery_without_tls(make_world: Make) -> None:
+def test_delivery_without_tls(make_world: MakeWorld) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         code = ask(world)
@@ -42,7 +43,7 @@ def test_delivery_without_tls(make_world: Make) -> None:
     assert len(sink.received) == 1
 
 
-def test_delivery_with_tls(make_world: Make, certificate: Certificate) -> None:
+def test_delivery_with_tls(make_world: MakeWorld, certificate: Certificate) -> None:
     trusted = f"?ca={certificate.file}"
     for query in ("", "&starttls=offered", "&starttls=required", "smtps"):
         smtps = query == "smtps"
@@ -56,7 +57,7 @@ def test_delivery_with_tls(make_world: Make, certificate: Certificate) -> None:
 
 
 def test_delivery_without_agreed_tls_or_without_connection_is_retried(
-    make_world: Make, certificate: Certificate
+    make_world: MakeWorld, certificate: Certificate
 ) -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=1) as deaf:
         for sink, scheme, query, error in (
@@ -83,7 +84,7 @@ def test_delivery_without_agreed_tls_or_without_connection_is_retried(
             world.sql("DELETE FROM mails")
 
 
-def test_wrong_smtp_password_is_retried(make_world: Make, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_smtp_password_is_retried(make_world: MakeWorld, capsys: pytest.CaptureFixture[str]) -> None:
     with Sink(auth=True).running() as sink:
         world = make_world(smtp_url=f"smtp://somebody:{SECRET}@127.0.0.1:{sink.port}", mail_from=FROM, smtp_timeout=30)
         ask(world)
@@ -101,12 +102,12 @@ def test_wrong_smtp_password_is_retried(make_world: Make, capsys: pytest.Capture
 @pytest.mark.long_form
 @over(
     "phase, manner",
-    choose(
+    *choose(
         list(zip(PHASES, itertools.cycle(["cut", "hang", "451 not now", "gibberish"]), strict=False)),
         list(itertools.product(PHASES, ["hang", "cut", "451 not now", "gibberish"])),
     ),
 )
-def test_misbehaving_server_loses_no_mail(make_world: Make, phase: str, manner: str) -> None:
+def test_misbehaving_server_loses_no_mail(make_world: MakeWorld, phase: str, manner: str) -> None:
     with Rude({phase: manner, "HELO": manner} if phase == "EHLO" else {phase: manner}).running() as rude:
         world = sending_to(make_world, rude.port, smtp_timeout=1)
         code = ask(world)
@@ -127,20 +128,18 @@ def test_misbehaving_server_loses_no_mail(make_world: Make, phase: str, manner: 
 
 @over(
     "manners, state",
-    [
-        ({"dot": "250 OK, cut"}, "sent"),  # the SMTP server confirmed the mail before it disconnected
-        ({"QUIT": "hang"}, "sent"),
-        ({"dot": "554 looks like spam"}, "failed"),
-        ({"DATA": "554 no"}, "failed"),
-        ({"RCPT": "550 unknown", "RSET": "hang"}, "failed"),  # the SMTP server rejects the recipient, then hangs
-        ({"RCPT": "550 unknown, cut"}, "failed"),
-        ({"RCPT": "450 4.2.1 try later"}, "queued"),
-        ({"MAIL": "550 you may not send"}, "queued"),  # the SMTP server rejects the sender, not the recipient
-        ({"EHLO": "502 no", "HELO": "250 OK"}, "sent"),  # an old SMTP server without EHLO
-        ({"greeting": "554 go away"}, "queued"),
-    ],
+    ({"dot": "250 OK, cut"}, "sent"),  # the SMTP server confirmed the mail before it disconnected
+    ({"QUIT": "hang"}, "sent"),
+    ({"dot": "554 looks like spam"}, "failed"),
+    ({"DATA": "554 no"}, "failed"),
+    ({"RCPT": "550 unknown", "RSET": "hang"}, "failed"),  # the SMTP server rejects the recipient, then hangs
+    ({"RCPT": "550 unknown, cut"}, "failed"),
+    ({"RCPT": "450 4.2.1 try later"}, "queued"),
+    ({"MAIL": "550 you may not send"}, "queued"),  # the SMTP server rejects the sender, not the recipient
+    ({"EHLO": "502 no", "HELO": "250 OK"}, "sent"),  # an old SMTP server without EHLO
+    ({"greeting": "554 go away"}, "queued"),
 )
-def test_smtp_codes_decide_whether_to_retry(make_world: Make, manners: dict[str, str], state: str) -> None:
+def test_smtp_codes_decide_whether_to_retry(make_world: MakeWorld, manners: dict[str, str], state: str) -> None:
     with Rude(manners).running() as rude:
         # RSET hangs: not long, but long enough for a busy machine to answer what comes before
         world = sending_to(make_world, rude.port, smtp_timeout=5 if "RSET" in manners else 30)
@@ -151,7 +150,7 @@ def test_smtp_codes_decide_whether_to_retry(make_world: Make, manners: dict[str,
     world.sql("DELETE FROM mails")
 
 
-def test_quoted_code_and_address_are_masked(make_world: Make, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quoted_code_and_address_are_masked(make_world: MakeWorld, capsys: pytest.CaptureFixture[str]) -> None:
     with Rude({}).running() as rude:
         world = sending_to(make_world, rude.port)
         code = ask(world)
@@ -176,15 +175,13 @@ def server(url: str) -> mails.SmtpServer:
 
 @over(
     "url, expected",
-    [
-        ("smtp://mail.test:2525/", ("mail.test", 2525, None, None, False, None)),
-        ("smtps://mail.test", ("mail.test", 465, None, None, True, None)),
-        # STARTTLS is required, because a password is sent
-        ("smtp://a:b@mail.test", ("mail.test", 25, "a", "b", False, True)),
-        ("smtp://a:b@mail.test?starttls=never", ("mail.test", 25, "a", "b", False, False)),
-        ("smtp://a:b@[::1]:26", ("::1", 26, "a", "b", False, None)),
-        ("smtps://a%40b:c%3Ad%2F@mail.test", ("mail.test", 465, "a@b", "c:d/", True, None)),
-    ],
+    ("smtp://mail.test:2525/", ("mail.test", 2525, None, None, False, None)),
+    ("smtps://mail.test", ("mail.test", 465, None, None, True, None)),
+    # STARTTLS is required, because a password is sent
+    ("smtp://a:b@mail.test", ("mail.test", 25, "a", "b", False, True)),
+    ("smtp://a:b@mail.test?starttls=never", ("mail.test", 25, "a", "b", False, False)),
+    ("smtp://a:b@[::1]:26", ("::1", 26, "a", "b", False, None)),
+    ("smtps://a%40b:c%3Ad%2F@mail.test", ("mail.test", 465, "a@b", "c:d/", True, None)),
 )
 def test_smtp_url_is_parsed(url: str, expected: tuple[object, ...]) -> None:
     found = server(url)
@@ -193,13 +190,11 @@ def test_smtp_url_is_parsed(url: str, expected: tuple[object, ...]) -> None:
 
 @over(
     "url",
-    [
-        "mail.test",
-        f"smtp://user:{SECRET}@",
-        f"smtp://user:{SECRET}@mail.test:99999",
-        f"smtp://user:{SECRET}@mail.test?starttls=maybe",
-        f"smtp://user:{SECRET}@mail.test?ca=/nowhere/ca.pem",
-    ],
+    "mail.test",
+    f"smtp://user:{SECRET}@",
+    f"smtp://user:{SECRET}@mail.test:99999",
+    f"smtp://user:{SECRET}@mail.test?starttls=maybe",
+    f"smtp://user:{SECRET}@mail.test?ca=/nowhere/ca.pem",
 )
 def test_invalid_url_is_reported_without_password(url: str) -> None:
     with pytest.raises(BadSetting, match=r"^GAMEKEEPER_SMTP_URL is '") as caught:

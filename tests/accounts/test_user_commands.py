@@ -43,12 +43,10 @@ def test_add_migrates_an_empty_database(first_command: CommandLine) -> None:
 
 @over(
     "changed, typed, problem",
-    [
-        ({"Nina": "ann"}, "", "Account already exists with username 'ann'. Choose another name"),
-        ({"nina@example.test": "nobody"}, "", "'--email' is not an email address"),
-        ({"Nina": "a/b"}, "", "letters from A to Z and digits are allowed. Choose another name, or set"),
-        ({}, "tippitop9", "The password has 9 characters; it needs at least 10. Use several words"),
-    ],
+    ({"Nina": "ann"}, "", "Account already exists with username 'ann'. Choose another name"),
+    ({"nina@example.test": "nobody"}, "", "'--email' is not an email address"),
+    ({"Nina": "a/b"}, "", "letters from A to Z and digits are allowed. Choose another name, or set"),
+    ({}, "tippitop9", "The password has 9 characters; it needs at least 10. Use several words"),
 )
 def test_add_is_refused(command: CommandLine, changed: dict[str, str], typed: str, problem: str) -> None:
     arguments = [changed.get(each, each) for each in NEW]

@@ -26,7 +26,9 @@ def test_lists_have_the_exact_body_and_the_legacy_one_is_deprecated(shared_world
 
 @over(
     "name, differing",
-    [("Ann", {}), ("Mona", {"IsMuted": True, "MuteReason": "spamming"}), ("Root", {"Power": ROOTS_POWER})],
+    ("Ann", {}),
+    ("Mona", {"IsMuted": True, "MuteReason": "spamming"}),
+    ("Root", {"Power": ROOTS_POWER}),
 )
 def test_record_has_the_exact_body(shared_world: World, name: str, differing: dict[str, object]) -> None:
     assert shared_world.get(f"{USERS}/{name}").raw == spelt(record(shared_world, name, **differing))

@@ -1,15 +1,13 @@
 """The command `approvals`."""
 
-from collections.abc import Callable
-
-from approving import DECIDER, GIVE, ROOT, count_coins, decide, give, hold, make_strict
+from approving import DECIDER, GIVE, ROOT, decide, give, hold, make_strict
 from command_line import CommandLine
 from proof import refused
-from world import World
+from world import MakeWorld
 
 
 def test_waiting_requests_are_listed_with_their_requester_and_reason(
-    command: CommandLine, make_world: Callable[..., World]
+    command: CommandLine, make_world: MakeWorld
 ) -> None:
     strict = make_strict(make_world)
     done, waiting = hold(strict), hold(strict)
@@ -24,7 +22,7 @@ def test_waiting_requests_are_listed_with_their_requester_and_reason(
     assert command.json("approvals", "list", "--state", "waiting") == []
 
 
-def test_denied_request_stays_denied_and_has_the_reason(command: CommandLine, make_world: Callable[..., World]) -> None:
+def test_denied_request_stays_denied_and_has_the_reason(command: CommandLine, make_world: MakeWorld) -> None:
     strict = make_strict(make_world)
     approval = hold(strict, "k")
     said = command.says("approvals", "deny", approval, "--reason", "too much")
@@ -33,10 +31,10 @@ def test_denied_request_stays_denied_and_has_the_reason(command: CommandLine, ma
     assert (shown["State"], shown["DeciderId"], shown["DecisionReason"]) == ("denied", None, "too much")
     refused(give(strict, key="k"), 409, "approval_denied")
     assert "was decided already: denied" in command.refuses("approvals", "deny", approval)
-    assert count_coins(strict) == 0
+    assert strict.count_coins() == 0
 
 
-def test_unknown_or_expired_request_is_refused(command: CommandLine, make_world: Callable[..., World]) -> None:
+def test_unknown_or_expired_request_is_refused(command: CommandLine, make_world: MakeWorld) -> None:
     strict = make_strict(make_world)
     assert "There is no approval with the id 'nothing'." in command.refuses("approvals", "deny", "nothing")
     approval = hold(strict)

@@ -1,19 +1,18 @@
 """Rules for approval: which changes each of them holds, and limits that hold besides."""
 
-from collections.abc import Callable
 from typing import Any
 
 import api_keys
 import described
 import factors
 import people
-from approving import count_coins, decide, give, hold, make_strict
+from approving import decide, give, hold, make_strict
 from gamekeeper.demo.world import make_numbered_id
 from gamekeeper.game.audit import approvals
 from gamekeeper.http.contract import operation_refusals
 from gamekeeper.store.engine.statements import as_table
 from proof import refused
-from world import Answer, World
+from world import Answer, MakeWorld
 
 USERS = "/api/keeper/v1/users"
 STAFF_CHANGES: list[tuple[str, str, Any]] = [
@@ -31,7 +30,7 @@ def is_called(operation: described.Operation, method: str, path: str) -> bool:
     return (operation.route.method, pattern) == (method, path)
 
 
-def test_staff_rule_holds_every_change_of_staff(make_world: Callable[..., World]) -> None:
+def test_staff_rule_holds_every_change_of_staff(make_world: MakeWorld) -> None:
     strict = make_strict(make_world)
     factors.add_totp(strict, people.USER_IDS["Mona"])
     for method, path, body in STAFF_CHANGES:
@@ -43,7 +42,7 @@ def test_staff_rule_holds_every_change_of_staff(make_world: Callable[..., World]
     assert strict.sql("SELECT COUNT(*) FROM second_factors") == [(0,)]
 
 
-def test_gift_beyond_a_limit_of_its_key_is_refused_and_not_held(make_world: Callable[..., World]) -> None:
+def test_gift_beyond_a_limit_of_its_key_is_refused_and_not_held(make_world: MakeWorld) -> None:
     strict = make_strict(make_world)
     key = api_keys.create(strict, Permissions=["items.give"], MostPerDay=15_000)["Key"]
     refused(give(strict, 20_000, token=key), 409, "quota_reached")
@@ -55,10 +54,10 @@ def test_gift_beyond_a_limit_of_its_key_is_refused_and_not_held(make_world: Call
     refused(give(strict, 12_000, token=key), 409, "quota_reached")
     decide(strict, second.json["ApprovalId"])  # renews the preview
     refused(decide(strict, second.json["ApprovalId"]), 409, "quota_reached")
-    assert count_coins(strict) == 12_000
+    assert strict.count_coins() == 12_000
 
 
-def test_rules_of_players_and_of_the_world_hold_their_changes_only(make_world: Callable[..., World]) -> None:
+def test_rules_of_players_and_of_the_world_hold_their_changes_only(make_world: MakeWorld) -> None:
     name, level = ("/api/v1/players/Bob/name", {"name": "Robert"}), ("/api/v1/players/Bob/level", {"level": 9})
     variables = [(f"/api/v1/variables/{each}{people.TAX.id}", {"value": 7}) for each in ("global/", "")]
     strict = make_strict(make_world, approvals="players.rename,world.write")
@@ -78,7 +77,7 @@ def test_rules_of_players_and_of_the_world_hold_their_changes_only(make_world: C
     assert other.post(*name).status == 200
 
 
-def test_rule_for_deleted_players_holds_the_erasure_of_their_account(make_world: Callable[..., World]) -> None:
+def test_rule_for_deleted_players_holds_the_erasure_of_their_account(make_world: MakeWorld) -> None:
     strict = make_strict(make_world, approvals="players.delete")
     held = strict.call("DELETE", "/api/v1/users/Bob")
     refused(held, 409, "approval_required")
@@ -88,7 +87,7 @@ def test_rule_for_deleted_players_holds_the_erasure_of_their_account(make_world:
     assert strict.call("DELETE", "/api/v1/users/Mona").status == 200  # has no players
 
 
-def test_few_changes_of_an_account_wait(make_world: Callable[..., World]) -> None:
+def test_few_changes_of_an_account_wait(make_world: MakeWorld) -> None:
     strict = make_strict(make_world)
     first = hold(strict, "w0")
     columns = "state, rule, requested_at, expires_at, actor_id, scope_id, method, path, query, content_type, body"

@@ -1,56 +1,53 @@
 """Approval: held changes, their repetition in each state, and decisions by a second person."""
 
-import asyncio
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import api_keys
-import people
-from approving import DECIDER, GIVE, ROOT, RULES, count_coins, decide, give, hold, make_strict
+from approving import DECIDER, GIVE, ROOT, RULES, decide, give, hold, make_strict
 from expectations import everything
 from gamekeeper.game.audit import approvals
 from gamekeeper.ground.settings import BadSetting
 from gamekeeper.store.audit import approvals as approval_rows
-from people import COIN
+from people import COIN, NOBODY_ID, USER_IDS
 from proof import refused
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 KEY = {"Idempotency-Key": "a1"}
 
 
 @pytest.fixture
-def strict(make_world: Callable[..., World]) -> World:
+def strict(make_world: MakeWorld) -> World:
     return make_strict(make_world)
 
 
 def test_gift_is_held_approved_once_and_both_are_named(strict: World) -> None:
     approval = hold(strict, "k1")
-    assert count_coins(strict) == 0
+    assert strict.count_coins() == 0
     assert give(strict, key="k1").json["ApprovalId"] == approval  # a repetition gets the same id
     shown = strict.get(f"{ROOT}/{approval}", by=DECIDER).json
     assert (shown["State"], shown["Requester"], shown["Rule"]) == ("waiting", "Shop", "items.give>10000")
     assert shown["Preview"][0]["Kind"] == "items_given"
     tried = decide(strict, approval, query="?dryRun=true")
-    assert (tried.status, tried.json["State"], count_coins(strict)) == (200, "waiting", 0)
+    assert (tried.status, tried.json["State"], strict.count_coins()) == (200, "waiting", 0)
     done = decide(strict, approval, headers={"X-Reason": "Ann Smith asked by mail"})
     assert (done.status, done.json["State"]) == (200, "done"), done.raw
-    assert count_coins(strict) == 12_000
+    assert strict.count_coins() == 12_000
     refused(decide(strict, approval), 409, "approval_decided")
     again = give(strict, key="k1")
     assert (again.status, again.raw.decode()) == (200, done.json["Answer"])
-    assert count_coins(strict) == 12_000
+    assert strict.count_coins() == 12_000
     rows = strict.ledger()[-2:]
     assert [(row.kind, row.actor_id) for row in rows] == [
-        ("items_given", people.USER_IDS["Shop"]),
-        ("change_approved", people.USER_IDS[DECIDER]),
+        ("items_given", USER_IDS["Shop"]),
+        ("change_approved", USER_IDS[DECIDER]),
     ]
     # the reason of an approver is only in the approval
     assert [row.reason for row in rows] == ["order 7", None]
     assert strict.get(f"{ROOT}/{approval}", by=DECIDER).json["DecisionReason"] == "Ann Smith asked by mail"
-    token = strict.sql("SELECT id FROM tokens WHERE user_id = $1", people.USER_IDS[DECIDER])
+    token = strict.sql("SELECT id FROM tokens WHERE user_id = $1", USER_IDS[DECIDER])
     assert strict.sql("SELECT token_id FROM ledger WHERE kind = 'change_approved'") == token
     events = {each["Kind"]: each["Details"] for each in strict.get("/api/keeper/v1/security").json["Events"]}
     assert events["approval_requested"] == {"ApprovalId": approval, "Rule": "items.give>10000"}
@@ -66,10 +63,10 @@ def test_gifts_of_a_day_count_together_and_dry_runs_say_so(strict: World) -> Non
     refused(held, 409, "approval_required")
     assert give(strict, 4_000).status == 200
     assert give(strict, 6_000, by="Root").status == 200  # another account
-    assert count_coins(strict) == 16_000
+    assert strict.count_coins() == 16_000
     refused(decide(strict, held.json["ApprovalId"]), 409, "changed_meanwhile")
     assert decide(strict, held.json["ApprovalId"]).status == 200  # the preview was renewed; the gift counts for its day
-    assert count_coins(strict) == 22_000
+    assert strict.count_coins() == 22_000
     refused(give(strict, 1), 409, "approval_required")
 
 
@@ -89,7 +86,7 @@ def test_denied_and_expired_requests_are_not_carried_out(strict: World) -> None:
     assert strict.get(f"{ROOT}/{approval}", by=DECIDER).json["State"] == "expired"
     assert strict.get(f"{ROOT}?state=waiting", by=DECIDER).json["Approvals"] == []
     assert strict.get(ROOT, by=DECIDER).json["Approvals"][0]["Id"] == approval
-    assert count_coins(strict) == 0
+    assert strict.count_coins() == 0
 
 
 def test_own_approval_and_those_of_api_keys_are_refused(strict: World) -> None:
@@ -97,19 +94,19 @@ def test_own_approval_and_those_of_api_keys_are_refused(strict: World) -> None:
     for act in ("approve", "deny"):
         refused(decide(strict, approval, act, by="Root"), 403, "own_approval")
     refused(decide(strict, approval, by="Shop"), 403, "permission_missing")
-    refused(decide(strict, people.NOBODY_ID), 404, "no_such_approval")
+    refused(decide(strict, NOBODY_ID), 404, "no_such_approval")
     for owner in ("Root", DECIDER):  # Root makes both keys, and knows their secrets
         key = api_keys.create(strict, Owner=owner, Permissions=["approvals.decide"])["Key"]
         for act in ("approve", "deny"):
             refused(decide(strict, approval, act, token=key), 403, "key_cannot_decide")
         assert len(strict.get(f"{ROOT}?state=waiting", token=key).json["Approvals"]) == 1
-    assert count_coins(strict) == 0
+    assert strict.count_coins() == 0
 
 
 def test_requester_who_lost_access_gets_nothing(strict: World) -> None:
     made = [api_keys.create(strict, Owner=owner, Permissions=["items.give"]) for owner in ("Root", "Shop")]
     moved, revoked = (hold(strict, token=each["Key"]) for each in made)
-    strict.sql("UPDATE api_keys SET user_id = $1 WHERE id = $2", people.USER_IDS[DECIDER], made[0]["Id"])
+    strict.sql("UPDATE api_keys SET user_id = $1 WHERE id = $2", USER_IDS[DECIDER], made[0]["Id"])
     strict.asgi.services.callers.clear_cache()
     refused(decide(strict, moved), 409, "requester_lost_access")
     assert strict.call("DELETE", f"{api_keys.KEYS}/{made[1]['Id']}").status == 200
@@ -118,9 +115,9 @@ def test_requester_who_lost_access_gets_nothing(strict: World) -> None:
     strict.sql("DELETE FROM role_permissions WHERE role = 'api' AND permission = 'items.give'")
     refused(decide(strict, approval), 409, "requester_lost_access")
     refused(decide(strict, approval, query="?dryRun=true"), 409, "requester_lost_access")
-    strict.sql("UPDATE users SET api = {false} WHERE id = $1", people.USER_IDS["Shop"])
+    strict.sql("UPDATE users SET api = {false} WHERE id = $1", USER_IDS["Shop"])
     refused(decide(strict, approval), 409, "requester_lost_access")
-    assert count_coins(strict) == 0
+    assert strict.count_coins() == 0
 
 
 def test_keeper_operation_is_accepted_and_undo_counts_like_its_change(strict: World) -> None:
@@ -151,53 +148,47 @@ def test_erasure_is_held_and_leaves_nothing_of_the_person(strict: World) -> None
 
 
 @pytest.mark.both_engines
-def test_parallel_approvals_carry_out_once(make_world: Callable[..., World]) -> None:
+def test_parallel_approvals_carry_out_once(make_world: MakeWorld) -> None:
     """The state that an invitation starts from stays the same, so only the approval itself can stop a second one."""
     worlds = [make_strict(make_world), make_world(approvals=RULES)]
     invitation = {"email": "new@example.test", "roles": ["moderator"]}
     invited = worlds[0].post("/api/keeper/v1/invitations", invitation).json["ApprovalId"]
     gift, repeated = hold(worlds[0], "k4"), hold(worlds[0])
 
-    async def approve_all(approval: str, headers: dict[str, str]) -> list[Answer]:
+    def approve_all(approval: str, headers: dict[str, str]) -> list[Answer]:
         path = f"{ROOT}/{approval}/approve"
-        sends = (worlds[number % 2].send("POST", path, by=DECIDER, headers=headers) for number in range(20))
-        return await asyncio.gather(*sends)
+        return worlds[0].at_once(each.send("POST", path, by=DECIDER, headers=headers) for each in worlds * 10)
 
     for approval in (invited, gift):
-        answers = worlds[0].run(approve_all(approval, {}))
+        answers = approve_all(approval, {})
         assert sorted(each.status for each in answers) == [200, *[409] * 19]
-    assert count_coins(worlds[0]) == 12_000
+    assert worlds[0].count_coins() == 12_000
     kinds = [row.kind for row in worlds[0].ledger()]
     assert (kinds.count("invitation_sent"), kinds.count("change_approved")) == (1, 2)
     decide(worlds[0], repeated)  # renews the preview
-    answers = worlds[0].run(approve_all(repeated, KEY))
+    answers = approve_all(repeated, KEY)
     assert {(each.status, each.code if each.status == 409 else "") for each in answers} <= {
         (200, ""),
         (409, "idempotency_in_progress"),
     }
     assert len({each.raw for each in answers if each.status == 200}) == 1
-    assert count_coins(worlds[0]) == 24_000
+    assert worlds[0].count_coins() == 24_000
 
 
 @pytest.mark.both_engines
-def test_repetitions_while_it_is_approved_get_the_id_or_the_real_answer(make_world: Callable[..., World]) -> None:
+def test_repetitions_while_it_is_approved_get_the_id_or_the_real_answer(make_world: MakeWorld) -> None:
     first = make_strict(make_world)
     second = make_world(approvals="items.give>10000")
     key = api_keys.create(first, Owner="Shop", Permissions=["items.give"])["Key"]
     approval = hold(first, "k", token=key)
     body, headers = {"itemid": COIN.id, "quantity": 12_000}, {"Idempotency-Key": "k"}
-
-    async def race() -> list[Answer]:
-        path = "/api/v1/players/Bob/items/give"
-        asked = [second.send("POST", path, body=body, token=key, headers=headers) for _ in range(10)]
-        return await asyncio.gather(first.send("POST", f"{ROOT}/{approval}/approve", by=DECIDER), *asked)
-
-    approved, *repeated = first.run(race())
+    asked = [second.send("POST", GIVE, body=body, token=key, headers=headers) for _ in range(10)]
+    approved, *repeated = first.at_once([first.send("POST", f"{ROOT}/{approval}/approve", by=DECIDER), *asked])
     assert approved.status == 200, approved.raw
     assert {each.status for each in repeated} <= {200, 409}
     assert {each.json["ApprovalId"] for each in repeated if each.status == 409} <= {approval}
     assert give(first, key="k", token=key).raw.decode() == approved.json["Answer"]
-    assert count_coins(first) == 12_000
+    assert first.count_coins() == 12_000
 
 
 def test_answer_of_an_old_request_is_stored_from_its_approval_on(strict: World) -> None:
@@ -209,7 +200,7 @@ def test_answer_of_an_old_request_is_stored_from_its_approval_on(strict: World) 
     strict.sql("DELETE FROM idempotency_keys WHERE key = 'gone'")
     done = decide(strict, other)
     assert give(strict, key="gone").raw.decode() == done.json["Answer"]
-    assert count_coins(strict) == 24_000
+    assert strict.count_coins() == 24_000
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -243,4 +234,4 @@ def test_list_reads_no_previews_and_stored_bodies_have_no_spaces(
     assert [each["Id"] for each in strict.get(ROOT, by=DECIDER).json["Approvals"]] == [approval]
     assert [(each.body, json.loads(each.preview)) for each in pages] == [("", [])]
     assert decide(strict, approval).status == 200
-    assert count_coins(strict) == 12_000
+    assert strict.count_coins() == 12_000

@@ -2,11 +2,10 @@
 
 import api_keys
 import bulking
-import people
 from gamekeeper.console.frame.differences import TIMES_SIGN
-from keepers import MakeWorld, open_session, open_staff, read_text
-from people import COIN
-from world import World
+from keepers import open_session, open_staff, read_text
+from people import COIN, USER_IDS
+from world import MakeWorld, World
 
 GRANT = "INSERT INTO user_permissions (user_id, permission, given_at) VALUES ($1, 'approvals.decide', 1)"
 GIFT = "POST", "/api/v1/players/Bob/items/give", {"itemid": COIN.id, "quantity": "5"}
@@ -15,7 +14,7 @@ GIFT = "POST", "/api/v1/players/Bob/items/give", {"itemid": COIN.id, "quantity":
 def make_strict(make_world: MakeWorld) -> World:
     """Return a world where gifts are held, and Clerk decides about them."""
     world = make_world(approvals="items.give")
-    world.sql(GRANT, people.USER_IDS["Clerk"])
+    world.sql(GRANT, USER_IDS["Clerk"])
     return world
 
 
@@ -34,7 +33,7 @@ def test_second_person_sees_the_preview_and_approves(make_world: MakeWorld) -> N
     assert f"Waiting: Give 5 {TIMES_SIGN} Gold Coin to Bob" in clerk.page("/console/approvals").text
     done = clerk.act("POST", f"/api/keeper/v1/approvals/{approval}/approve", reason="checked")
     assert done.status == 303, done.raw
-    assert bulking.count_coins(world, "Bob") == 5
+    assert world.count_coins("Bob") == 5
     clerk.page("/console/approvals").assert_shown("Approved: Items given", "Decided by")
 
 
@@ -46,7 +45,7 @@ def test_held_change_is_explained_in_the_console(make_world: MakeWorld) -> None:
     assert (held.status, b"<h1>Waiting for approval</h1>" in held.raw) == (409, True)
     denied = clerk.act("POST", f"/api/keeper/v1/approvals/{approval}/deny", reason="too much")
     assert denied.status == 303, denied.raw
-    assert bulking.count_coins(world, "Bob") == 0
+    assert world.count_coins("Bob") == 0
 
 
 def test_approver_without_bulk_run_sees_what_a_held_job_does(make_world: MakeWorld) -> None:

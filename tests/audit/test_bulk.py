@@ -1,15 +1,11 @@
 """Bulk jobs: creation by names or a filter, preview, start, results, pause, cancellation, undo and permissions."""
 
-import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import bulking
 import game_server
-import people
-from bulking import GIVE, ROOT, act, count_coins, create, get, list_results, list_targets, run, start, work
+from bulking import GIVE, ROOT, act, create, get, list_results, list_targets, run, start, work
 from expectations import refused
 from gamekeeper.game.core.writes import ChangeApplier
 from gamekeeper.game.lists import player_filters
@@ -19,8 +15,8 @@ from gamekeeper.http.server.admission import Gate
 from gamekeeper.store.audit import bulk_jobs as rows
 from gamekeeper.store.engine.migrate import load_migrations, split_script
 from loops import over
-from people import BOB, COIN, KILLS, NOBODY_ID, SWORD, WARRIOR, ZOE, guid
-from world import World
+from people import ANN, BOB, COIN, KILLS, NOBODY_ID, SWORD, USER_IDS, WARRIOR, ZOE, guid
+from world import MakeWorld, World
 
 
 def test_job_is_previewed_started_and_finished(world: World) -> None:
@@ -28,7 +24,7 @@ def test_job_is_previewed_started_and_finished(world: World) -> None:
     counts = ("State", "Players", "Done", "Remaining", "NotFound", "Repeated", "Reason", "Creator", "StartedAt")
     assert [job[each] for each in counts] == ["previewed", 2, 0, 2, 1, 3, "prize", "Root", None]
     assert job == get(world, job["Id"])
-    assert count_coins(world, "Bob") == 0
+    assert world.count_coins("Bob") == 0
     work(world)  # a job that was not started is left alone
     assert [state for _, state, _ in list_results(world, job["Id"])] == ["waiting", "waiting", "not_found"]
     start(world, job["Id"])
@@ -41,7 +37,7 @@ def test_job_is_previewed_started_and_finished(world: World) -> None:
         ("Bob", "done", None),
         ("Nobody", "not_found", None),
     ]
-    assert (count_coins(world, "Ann"), count_coins(world, "Bob")) == (1255, 5)
+    assert (world.count_coins("Ann"), world.count_coins("Bob")) == (1255, 5)
     # all changes share the request id and the reason
     changes = world.get(f"/api/keeper/v1/changes?request={job['RequestId']}").json["Changes"]
     assert [(each["Player"], each["Kind"], each["Reason"], each["By"]) for each in changes] == [
@@ -52,7 +48,7 @@ def test_job_is_previewed_started_and_finished(world: World) -> None:
 
 def test_each_act_is_carried_out(world: World) -> None:
     job = run(world, "Ann", Act="take_item", ItemId=COIN.id, Quantity=250)
-    assert (job["State"], job["Done"], count_coins(world, "Ann")) == ("finished", 1, 1000)
+    assert (job["State"], job["Done"], world.count_coins("Ann")) == ("finished", 1, 1000)
     for value in (99, 2**40):
         job = run(world, "Ann", Act="set_variable", VariableId=KILLS.id, Value=value)
         assert (job["State"], job["Done"], job["Value"]) == ("finished", 1, value)
@@ -63,7 +59,7 @@ def test_each_act_is_carried_out(world: World) -> None:
         ("Zoe", "refused", "already_banned"),  # the same account
         ("Bob", "done", None),
     ]
-    ((reason, ends),) = world.sql("SELECT reason, ends_at FROM bans WHERE user_id = $1", people.USER_IDS["Bob"])
+    ((reason, ends),) = world.sql("SELECT reason, ends_at FROM bans WHERE user_id = $1", USER_IDS["Bob"])
     assert (reason, bool(ends)) == ("prize", True)
     job = run(world, "Bob", Act="mute_player", Days=0)
     assert (job["Done"], job["Days"]) == (1, 0)
@@ -77,7 +73,7 @@ def test_each_act_is_carried_out(world: World) -> None:
 
 def test_job_for_all_who_are_online_has_them_and_the_named_once(world: World) -> None:
     game_server.heartbeat(world)
-    game_server.join(world, people.ANN.id, BOB.id)
+    game_server.join(world, ANN.id, BOB.id)
     job = run(world, "Zoe", "Bob", Online=True)
     assert (job["Done"], job["Repeated"]) == (3, 1)
     assert sorted(list_results(world, job["Id"])) == [(name, "done", None) for name in ("Ann", "Bob", "Zoe")]
@@ -97,12 +93,10 @@ def test_preview_tries_the_next_players_and_changes_nothing(world: World) -> Non
 
 @over(
     "body, code, field",
-    [
-        ({"Act": "give_item", "Players": ["Ann"], "ItemId": COIN.id}, "bad_field", "Quantity"),
-        (bulking.GIVE | {"Players": ["Ann"], "Days": 3}, "bad_field", "Days"),
-        ({"Act": "ban_player", "Players": ["Ann"], "Days": None}, "bad_field", "Days"),  # not a permanent ban
-        (bulking.GIVE | {"Players": ["Nobody", NOBODY_ID, " "]}, "no_players", "players"),
-    ],
+    ({"Act": "give_item", "Players": ["Ann"], "ItemId": COIN.id}, "bad_field", "Quantity"),
+    (GIVE | {"Players": ["Ann"], "Days": 3}, "bad_field", "Days"),
+    ({"Act": "ban_player", "Players": ["Ann"], "Days": None}, "bad_field", "Days"),  # not a permanent ban
+    (GIVE | {"Players": ["Nobody", NOBODY_ID, " "]}, "no_players", "players"),
 )
 def test_wrong_job_is_refused(shared_world: World, body: dict[str, object], code: str, field: str) -> None:
     answer = shared_world.post(ROOT, body)
@@ -114,7 +108,7 @@ def test_wrong_job_is_refused(shared_world: World, body: dict[str, object], code
 def test_ten_thousand_names_fit_into_a_job_and_no_more_than_its_limit(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = [*(people.guid(0x7000 + number) for number in range(9_998)), "Ann", "Bob"]
+    names = [*(guid(0x7000 + number) for number in range(9_998)), "Ann", "Bob"]
     job = create(world, *names)
     assert (job["Players"], job["NotFound"]) == (2, 9_998)
     for limit, after, last, following in ((10_000, 0, 10_000, None), (600, 0, 600, 600)):
@@ -122,7 +116,7 @@ def test_ten_thousand_names_fit_into_a_job_and_no_more_than_its_limit(
         assert [each["Number"] for each in page["Targets"]] == list(range(after + 1, last + 1))
         assert page["Next"] == following
     monkeypatch.setattr("gamekeeper.game.audit.bulk_jobs.MOST_PLAYERS", 2)
-    refused(world.post(ROOT, bulking.GIVE | {"Players": ["Ann", "Bob", "Zoe"]}), 400, "too_many_players")
+    refused(world.post(ROOT, GIVE | {"Players": ["Ann", "Bob", "Zoe"]}), 400, "too_many_players")
 
 
 def test_names_are_looked_up_before_the_transaction(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,19 +140,19 @@ def test_names_are_looked_up_before_the_transaction(world: World, monkeypatch: p
     assert steps == ["find_players_by_name", "wait_for_next"] * 2 + ["apply"]
 
 
-def test_few_jobs_of_an_account_wait_for_their_start(make_world: Callable[..., World]) -> None:
+def test_few_jobs_of_an_account_wait_for_their_start(make_world: MakeWorld) -> None:
     """So creating jobs cannot fill the disk. A cancelled job that was never started keeps no players."""
     world = make_world(bulk_previews=2)
     first = run(world, "Ann")["Id"]
-    kept = world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
+    kept = world.post(ROOT, GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
     other = create(world, "Ann", "Nobody")["Id"]
     for answer in (
-        world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}),
-        world.post(f"{ROOT}?dryRun=true", bulking.GIVE | {"Players": ["Ann"]}),
+        world.post(ROOT, GIVE | {"Players": ["Ann"]}),
+        world.post(f"{ROOT}?dryRun=true", GIVE | {"Players": ["Ann"]}),
         act(world, first, "undo"),
     ):
         refused(answer, 409, "too_many_previewed_jobs")
-    again = world.post(ROOT, bulking.GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
+    again = world.post(ROOT, GIVE | {"Players": ["Ann"]}, headers={"Idempotency-Key": "job-1"})
     assert (again.status, again.json) == (200, kept.json)
     assert create(world, "Ann", by="Shop")["State"] == "previewed"  # another account has jobs of its own
     assert act(world, other, "cancel").json["Players"] == 1
@@ -168,14 +162,11 @@ def test_few_jobs_of_an_account_wait_for_their_start(make_world: Callable[..., W
 
 
 @pytest.mark.both_engines
-def test_simultaneous_creations_do_not_pass_the_limit(make_world: Callable[..., World]) -> None:
+def test_simultaneous_creations_do_not_pass_the_limit(make_world: MakeWorld) -> None:
     world = make_world(bulk_previews=2)
-
-    async def create_at_once() -> list[int]:
-        body = bulking.GIVE | {"Players": ["Ann"]}
-        return [each.status for each in await asyncio.gather(*(world.send("POST", ROOT, body=body) for _ in range(6)))]
-
-    assert sorted(world.run(create_at_once())) == [200, 200, 409, 409, 409, 409]
+    body = GIVE | {"Players": ["Ann"]}
+    answers = world.at_once(world.send("POST", ROOT, body=body) for _ in range(6))
+    assert sorted(each.status for each in answers) == [200, 200, 409, 409, 409, 409]
 
 
 def test_results_are_paged_filtered_and_exported(world: World) -> None:
@@ -211,14 +202,14 @@ def test_cancelled_job_changes_nobody_else(world: World) -> None:
     answer = act(world, job, "cancel")
     assert act(world, job, "cancel").json == answer.json == get(world, job)
     work(world)
-    assert count_coins(world, "Bob") == 0
+    assert world.count_coins("Bob") == 0
     refused(act(world, job, "start"), 409, "job_ended")
     refused(act(world, job, "undo"), 409, "nothing_to_undo")
 
 
 def test_undo_of_a_job_undoes_each_change_and_lists_refusals(world: World) -> None:
     job = run(world, "Ann", "Bob", "Zoe")["Id"]
-    world.post(f"/api/v1/players/{BOB.id}/items/take", {"itemid": COIN.id, "quantity": 5})
+    world.take("Bob", 5)
     undo = act(world, job, "undo", headers={"X-Reason": "wrong item"}).json
     assert (undo["Act"], undo["State"], undo["UndoOf"], undo["Players"]) == ("undo_change", "previewed", job, 3)
     assert undo == get(world, undo["Id"])
@@ -230,7 +221,7 @@ def test_undo_of_a_job_undoes_each_change_and_lists_refusals(world: World) -> No
         ("Bob", "refused", "undo_conflict"),
         ("Zoe", "done", None),
     ]
-    assert (count_coins(world, "Ann"), count_coins(world, "Zoe")) == (1250, 0)
+    assert (world.count_coins("Ann"), world.count_coins("Zoe")) == (1250, 0)
     made = {each["Player"]: each["Seq"] for each in list_targets(world, undo["Id"])}
     assert [each["UndoneBy"] for each in list_targets(world, job)] == [made["Ann"], None, made["Zoe"]]
     rest = act(world, job, "undo").json  # only of Bob's change, which is not undone
@@ -239,7 +230,7 @@ def test_undo_of_a_job_undoes_each_change_and_lists_refusals(world: World) -> No
     again = act(world, undo["Id"], "undo").json["Id"]  # an undo can be undone, as ever
     start(world, again)
     work(world)
-    assert (count_coins(world, "Ann"), count_coins(world, "Zoe")) == (1255, 5)
+    assert (world.count_coins("Ann"), world.count_coins("Zoe")) == (1255, 5)
     assert act(world, job, "undo").json["Players"] == 3  # an undo that was undone does not count
 
 
@@ -334,7 +325,7 @@ def test_job_is_for_those_who_match_when_it_is_created(crowd: World, monkeypatch
     work(crowd)
     assert get(crowd, job["Id"])["Done"] == 5
     assert list_names(crowd, job) == names
-    assert [bulking.count_coins(crowd, name) for name in ("New2", "New3", "New4")] == [5, 0, 5]
+    assert [crowd.count_coins(name) for name in ("New2", "New3", "New4")] == [5, 0, 5]
 
 
 def test_wide_filters_are_refused(crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:

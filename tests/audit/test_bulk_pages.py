@@ -1,6 +1,5 @@
 """The console's pages of bulk jobs: form, preview, progress, results, and buttons."""
 
-import bulking
 from bulking import work
 from gamekeeper.console.frame.differences import TIMES_SIGN
 from keepers import Keeper
@@ -29,18 +28,18 @@ def test_job_of_pasted_names_is_previewed_started_and_undone(world: World, root:
     page = root.page(job)
     page.assert_shown("2 players: 0 done, 0 refused, 2 left. 1 line is not a player. 1 player was named twice")
     page.assert_shown("Not a player: Nobody", f"Give 5 {TIMES_SIGN} Gold Coin: 2 players")
-    assert bulking.count_coins(world, "Bob") == 0
+    assert world.count_coins("Bob") == 0
     assert press(root, job, "start") == job
     root.page(job).assert_shown("Running", "Pause the job")
     work(world)
     root.page(job).assert_shown("2 players: 2 done, 0 refused, 0 left.", "Nobody Not found")
-    assert bulking.count_coins(world, "Bob") == 5
+    assert world.count_coins("Bob") == 5
     assert root.post(f"{job}/undo", {"reason": " "}).status == 400
     undo = press(root, job, "undo", reason="wrong item")
     root.page(undo).assert_shown("Reason wrong item", f"Undo of: Give 5 {TIMES_SIGN} Gold Coin Not started")
     press(root, undo, "start")
     work(world)
-    assert bulking.count_coins(world, "Bob") == 0
+    assert world.count_coins("Bob") == 0
     assert "All changes of this job are undone." in root.page(job).text
     answer = root.post(f"{job}/undo", {"reason": "again"})
     assert (answer.status, b"All changes of this job are undone already." in answer.raw) == (409, True)

@@ -1,16 +1,12 @@
 """The runner of bulk jobs: rules of single requests count for each change, and nobody is changed twice."""
 
-import asyncio
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 import pytest
 
 import approving
-import bulking
-import people
-from bulking import ROOT, act, add_players, count_coins, create, get, list_results, list_targets, run, start, work
+from bulking import GIVE, ROOT, act, add_players, create, get, list_results, list_targets, run, start, work
 from gamekeeper.game.audit import retention
 from gamekeeper.game.audit.approvals import parse_rules
 from gamekeeper.game.audit.bulk_jobs import JobTaken
@@ -19,10 +15,10 @@ from gamekeeper.http.audit.bulk_runner import BulkRunner
 from gamekeeper.store.audit import bulk_jobs as rows
 from gamekeeper.store.engine.interface import CommitUnknown, DatabaseUnavailable, Writing
 from gamekeeper.store.engine.statements import Statement
-from people import COIN
+from people import COIN, USER_IDS
 from proof import refused
 from tidying import tidy
-from world import World
+from world import MakeWorld, World
 
 REVOKE = Statement("revoke", {"": "DELETE FROM role_permissions WHERE role = $1 AND permission = $2"})
 LOSSES = (
@@ -40,8 +36,8 @@ def restrict(world: World, most: int) -> None:
     needed = ["players.read", "items.give", "bulk.run", "users.query"]
     body = {"name": "giver", "permissions": needed, "quotas": [{"ItemId": COIN.id, "PerDay": most}]}
     world.post("/api/keeper/v1/roles", body).accepted()
-    world.sql("UPDATE users SET api = $2 WHERE id = $1", people.USER_IDS["Clerk"], False)
-    world.sql("INSERT INTO user_roles (user_id, role, given_at) VALUES ($1, 'giver', 1)", people.USER_IDS["Clerk"])
+    world.sql("UPDATE users SET api = $2 WHERE id = $1", USER_IDS["Clerk"], False)
+    world.insert("user_roles", user_id=USER_IDS["Clerk"], role="giver", given_at=1)
     world.asgi.services.callers.clear_cache()
 
 
@@ -50,32 +46,32 @@ def test_quota_pauses_the_job_in_the_middle(world: World) -> None:
     job = run(world, "Ann", "Bob", "Zoe", by="Clerk")
     assert (job["State"], job["Done"], job["Remaining"]) == ("paused", 2, 1)
     assert [state for _, state, _ in list_results(world, job["Id"])] == ["done", "done", "waiting"]
-    assert count_coins(world, "Zoe") == 0
+    assert world.count_coins("Zoe") == 0
     world.sql("UPDATE gift_totals SET day = day - 1")  # the next day
     start(world, job["Id"], by="Clerk")
     work(world)
     job = get(world, job["Id"])
-    assert (job["State"], job["Done"], job["Problem"], count_coins(world, "Zoe")) == ("finished", 3, None, 5)
+    assert (job["State"], job["Done"], job["Problem"], world.count_coins("Zoe")) == ("finished", 3, None, 5)
 
 
 def test_job_pauses_when_its_creator_loses_access(world: World) -> None:
     job = create(world, "Ann", "Bob", by="Shop")["Id"]
     for loss, undo in LOSSES:
         start(world, job, by="Shop")
-        world.sql(loss, people.USER_IDS["Shop"], False)
+        world.sql(loss, USER_IDS["Shop"], False)
         work(world)
         found = get(world, job)
         assert (found["State"], found["Done"]) == ("paused", 0), loss
-        world.sql(undo, people.USER_IDS["Shop"], False)
+        world.sql(undo, USER_IDS["Shop"], False)
         world.asgi.services.callers.clear_cache()
     made = world.post(
         "/api/keeper/v1/keys", {"name": "shop", "permissions": ["items.give", "bulk.run", "players.read"]}
     ).json
-    job = world.post(ROOT, bulking.GIVE | {"Players": ["Bob"]}, token=made["Key"]).json["Id"]
+    job = world.post(ROOT, GIVE | {"Players": ["Bob"]}, token=made["Key"]).json["Id"]
     assert world.post(f"{ROOT}/{job}/start", token=made["Key"]).status == 200
     assert world.call("DELETE", f"/api/keeper/v1/keys/{made['Id']}").status == 200
     work(world)
-    assert (get(world, job)["State"], count_coins(world, "Bob")) == ("paused", 0)
+    assert (get(world, job)["State"], world.count_coins("Bob")) == ("paused", 0)
 
 
 def test_permission_lost_during_a_batch_stops_the_next_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +94,7 @@ def test_permission_lost_during_a_batch_stops_the_next_change(world: World, monk
     assert get(world, job)["State"] == "paused"
 
 
-def test_job_above_the_size_of_a_rule_waits_for_a_second_person(make_world: Callable[..., World]) -> None:
+def test_job_above_the_size_of_a_rule_waits_for_a_second_person(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="bulk.run>1")
     small, job = create(world, "Ann", by="Shop")["Id"], create(world, "Ann", "Bob", by="Shop")["Id"]
     assert act(world, small, "start", by="Shop").json["State"] == "running"
@@ -113,10 +109,10 @@ def test_job_above_the_size_of_a_rule_waits_for_a_second_person(make_world: Call
     refused(approving.decide(world, approval, by="Shop"), 403, "permission_missing")
     assert approving.decide(world, approval).status == 200
     work(world)
-    assert (get(world, job)["State"], count_coins(world, "Bob")) == ("finished", 5)
+    assert (get(world, job)["State"], world.count_coins("Bob")) == ("finished", 5)
 
 
-def test_rule_for_gifts_holds_the_start_of_a_job(make_world: Callable[..., World]) -> None:
+def test_rule_for_gifts_holds_the_start_of_a_job(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="items.give>12")
     for rule in ("items.give>12", "items.give"):
         world.keeper.changes.gate.rules = parse_rules(rule)
@@ -129,19 +125,18 @@ def test_rule_for_gifts_holds_the_start_of_a_job(make_world: Callable[..., World
         assert [state for _, state, _ in list_results(world, job)] == ["done"] * 3
 
 
-def test_gifts_beyond_a_rule_are_held_one_by_one_without_approval_of_the_job(make_world: Callable[..., World]) -> None:
+def test_gifts_beyond_a_rule_are_held_one_by_one_without_approval_of_the_job(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="items.give>12")
     job = create(world, "Ann", "Bob", by="Shop")["Id"]  # 10 coins together
     start(world, job, by="Shop")
-    body = {"itemid": COIN.id, "quantity": 5}  # given meanwhile
-    assert world.post("/api/v1/players/Zoe/items/give", body, by="Shop").status == 200
+    world.give("Zoe", 5, by="Shop").accepted()  # meanwhile
     work(world)
     assert list_results(world, job) == [("Ann", "done", None), ("Bob", "held", None)]
     found = get(world, job)
-    assert (found["State"], found["Done"], found["Held"], count_coins(world, "Bob")) == ("finished", 1, 1, 0)
+    assert (found["State"], found["Done"], found["Held"], world.count_coins("Bob")) == ("finished", 1, 1, 0)
     approval = list_targets(world, job)[1]["ApprovalId"]
     assert approving.decide(world, approval).status == 200
-    assert count_coins(world, "Bob") == 5
+    assert world.count_coins("Bob") == 5
     target, found = list_targets(world, job)[1], get(world, job)
     newest = max(each.seq for each in world.ledger() if each.kind == "items_given")
     assert (target["State"], target["Seq"], target["ApprovalId"]) == ("done", newest, approval)
@@ -149,7 +144,7 @@ def test_gifts_beyond_a_rule_are_held_one_by_one_without_approval_of_the_job(mak
     assert act(world, job, "undo", by="Shop").json["Players"] == 2
 
 
-def test_held_change_that_is_not_approved_is_refused(make_world: Callable[..., World]) -> None:
+def test_held_change_that_is_not_approved_is_refused(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="people.erase")
     give: dict[str, Any] = {"Act": "give_item", "ItemId": COIN.id, "Quantity": 5}
     ban: dict[str, Any] = {"Act": "ban_player", "Days": 3}
@@ -173,7 +168,7 @@ def test_held_change_that_is_not_approved_is_refused(make_world: Callable[..., W
         assert (found["Done"], found["Held"], found["Refused"]) == (0, 0, 1)
 
 
-def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: Callable[..., World]) -> None:
+def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="bulk.run>0, items.give")
     job = create(world, "Ann", Act="take_item", ItemId=COIN.id, Quantity=5, by="Shop")["Id"]
     approving.decide(world, act(world, job, "start", by="Shop").json["ApprovalId"])
@@ -182,7 +177,7 @@ def test_undo_of_an_approved_size_is_still_held_by_other_rules(make_world: Calla
     approving.decide(world, act(world, undo, "start", by="Shop").json["ApprovalId"])
     work(world)
     assert list_results(world, undo) == [("Ann", "held", None)]  # it gives coins
-    assert count_coins(world, "Ann") == 1245
+    assert world.count_coins("Ann") == 1245
 
 
 @pytest.mark.both_engines
@@ -193,17 +188,13 @@ def test_two_instances_change_everybody_once(world: World, monkeypatch: pytest.M
     start(world, job)
     other = World(world.url, {}, world.loop)
     runners = [BulkRunner(each.asgi.services) for each in (world, other)]
-
-    async def work_in_both() -> None:
-        while await rows.read_running(world.keeper.store, 1):
-            await asyncio.gather(*(each.run() for each in runners))
-
     try:
-        world.run(work_in_both())
+        while world.run(rows.read_running(world.keeper.store, 1)):
+            world.at_once(each.run() for each in runners)
     finally:
         other.close()
     assert (get(world, job)["State"], get(world, job)["Done"]) == ("finished", 20)
-    assert [count_coins(world, each) for each in ids] == [5] * 20
+    assert [world.count_coins(each) for each in ids] == [5] * 20
     changes = world.get(f"/api/keeper/v1/changes?request=bulk-{job}&limit=100").json["Changes"]
     assert len(changes) == 20
 
@@ -218,7 +209,7 @@ def test_target_that_another_instance_has_changed_is_left_alone(world: World) ->
     world.run(runner.run_target(found, target))
     with pytest.raises(JobTaken):
         world.run(runner.run_target(found, target))
-    assert (count_coins(world, "Bob"), get(world, job)["Done"]) == (5, 1)
+    assert (world.count_coins("Bob"), get(world, job)["Done"]) == (5, 1)
 
 
 @pytest.mark.both_engines
@@ -243,7 +234,7 @@ def test_lost_connection_repeats_nobody(world: World, monkeypatch: pytest.Monkey
         assert get(world, job)["State"] == "running"
         work(world)
         assert (get(world, job)["State"], get(world, job)["Done"]) == ("finished", 3)
-        assert [count_coins(world, each) for each in ("Bob", "Zoe")] == [5 * number] * 2
+        assert [world.count_coins(each) for each in ("Bob", "Zoe")] == [5 * number] * 2
 
 
 def test_internal_error_pauses_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,9 +293,7 @@ def test_old_jobs_are_deleted_unless_they_run(world: World) -> None:
     assert world.sql("SELECT COUNT(*) FROM bulk_targets") == [(4,)]
 
 
-def test_previews_are_deleted_after_a_day_unless_an_approval_of_their_start_waits(
-    make_world: Callable[..., World],
-) -> None:
+def test_previews_are_deleted_after_a_day_unless_an_approval_of_their_start_waits(make_world: MakeWorld) -> None:
     world = approving.make_strict(make_world, approvals="bulk.run>1")
     held, left, recent = (create(world, "Ann", "Bob")["Id"] for _ in range(3))
     paused = create(world, "Ann")["Id"]

@@ -17,14 +17,11 @@ from markup import Page
 from world import World
 
 CHANGES = "/console/changes"
-GIVE = f"/api/v1/players/{people.ANN.id}/items/give"
-GIVE_BOB = f"/api/v1/players/{people.BOB.id}/items/give"
 
 
-def give(world: World, item: str = people.COIN.id, path: str = GIVE, reason: str = "a gift", by: str = "Root") -> int:
+def give(world: World, item: str = people.COIN.id, name: str = "Ann", reason: str = "a gift", by: str = "Root") -> int:
     """Give coins to a player; return the number of the change."""
-    sent = {"itemid": item, "quantity": 5}
-    assert world.post(path, sent, by=by, headers={"X-Reason": reason}).status == 200
+    world.give(name, 5, item, by=by, headers={"X-Reason": reason}).accepted()
     return world.ledger()[-1].seq
 
 
@@ -49,19 +46,17 @@ def test_list_offers_undo_until_it_is_done(world: World, root: Keeper) -> None:
 
 @over(
     "sought, found",
-    [
-        ("player=ANN", [0, 1, 3]),
-        ("player={ann}&actor=root", [0, 1]),
-        ("item=gold+coin", [0, 3]),
-        ("kind=items_given&item={arrow}&player=bob", [2]),
-        ("reason=SECOND", [1]),
-        ("request={request}", [3]),
-        ("to=2020-01-01T00:00", []),
-    ],
+    ("player=ANN", [0, 1, 3]),
+    ("player={ann}&actor=root", [0, 1]),
+    ("item=gold+coin", [0, 3]),
+    ("kind=items_given&item={arrow}&player=bob", [2]),
+    ("reason=SECOND", [1]),
+    ("request={request}", [3]),
+    ("to=2020-01-01T00:00", []),
 )
 def test_filter_accepts_names_and_ids(world: World, root: Keeper, sought: str, found: list[int]) -> None:
     made = [give(world), give(world, people.ARROW.id, reason="the second")]
-    made += [give(world, people.ARROW.id, GIVE_BOB), give(world, by="Shop")]
+    made += [give(world, people.ARROW.id, "Bob"), give(world, by="Shop")]
     filled = sought.format(ann=people.ANN.id, arrow=people.ARROW.id, request=world.ledger()[-1].request_id)
     page = root.page(f"{CHANGES}?{filled}&from=2020-01-01T00:00")
     assert [each for each in list_numbers(page) if each in made] == [made[place] for place in reversed(found)]

@@ -1,7 +1,6 @@
 """Approvals are decided by other people: makers of API keys, new deciders, and log-ins of deciders."""
 
 import base64
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,7 +11,7 @@ import bulking
 import factors
 import people
 import staff
-from approving import DECIDER, RULES, count_coins, decide, hold, let_decide, make_strict
+from approving import DECIDER, RULES, decide, hold, let_decide, make_strict
 from credentials import MANAGE_EMAIL, MANAGE_PASSWORD, NEW, PASSWORD, opens, post, redeem
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.access.refusals import InvitationVoid
@@ -21,17 +20,16 @@ from gamekeeper.game.accounts import accounts
 from gamekeeper.game.audit.approvals import parse_rules
 from gamekeeper.store.accounts import invitations as invitation_rows
 from proof import refused
-from world import CLI, PUBLIC_URL, Answer, World
+from world import PUBLIC_URL, Answer, MakeWorld, World
 
 pytestmark = pytest.mark.both_engines  # approvals are decided under locks
 
-Make = Callable[..., World]
 USERS, ROLES, APPROVALS = "/api/keeper/v1/users", "/api/keeper/v1/roles", "/api/keeper/v1/approvals"
 GRANT = {"grant": ["approvals.decide"]}
 COMMAND = "On the server: gamekeeper "
 
 
-def make_guarded(make_world: Make, **settings: Any) -> tuple[World, str]:
+def make_guarded(make_world: MakeWorld, **settings: Any) -> tuple[World, str]:
     """Return a world in which Root, Clerk and Chief decide, and Chief's token."""
     world = make_strict(make_world, **{"approvals": "people.erase", "public_url": PUBLIC_URL} | settings)
     return world, staff.add_account(world, "Chief", "admin")
@@ -42,12 +40,7 @@ def find_held(answer: Answer) -> str:
     return answer.json["ApprovalId"]
 
 
-def run(world: World, decide: Any) -> None:
-    """Make a change as the command line does."""
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
-
-
-def test_maker_of_a_key_cannot_decide_on_its_requests(make_world: Make) -> None:
+def test_maker_of_a_key_cannot_decide_on_its_requests(make_world: MakeWorld) -> None:
     world = make_strict(make_world)
     chief = staff.add_account(world, "Chief", "admin")
     made = api_keys.create(world, Owner="Shop", Permissions=["items.give"])
@@ -66,15 +59,15 @@ def test_maker_of_a_key_cannot_decide_on_its_requests(make_world: Make) -> None:
         assert {each["Name"] for each in shown["KeyMakers"]} == {"Root", "Chief"}
     assert world.get(APPROVALS, by=DECIDER).json["Approvals"][0]["KeyMakers"] == shown["KeyMakers"]
     assert world.call("PUT", f"{api_keys.KEYS}/{made['Id']}", body={"Name": "other"}).status == 200
-    assert count_coins(world) == 0
+    assert world.count_coins() == 0
     assert decide(world, approval).status == 200
-    assert count_coins(world) == 12_000
+    assert world.count_coins() == 12_000
     of_token = hold(world)
     assert world.get(f"{APPROVALS}/{of_token}", by=DECIDER).json["KeyMakers"] == []
     assert decide(world, of_token, "deny", by="Root").status == 200
 
 
-def test_maker_of_a_key_cannot_decide_on_a_job_in_which_the_key_has_a_part(make_world: Make) -> None:
+def test_maker_of_a_key_cannot_decide_on_a_job_in_which_the_key_has_a_part(make_world: MakeWorld) -> None:
     """A held start names the key that starts the job, a held change the one that created it: they must be one."""
     world = make_strict(make_world, approvals="people.erase")
     needed = ["items.give", "items.take", "bulk.run", "players.read", "audit.undo"]
@@ -101,7 +94,7 @@ def test_maker_of_a_key_cannot_decide_on_a_job_in_which_the_key_has_a_part(make_
         assert change  # of the undo: Root has made the key that asked for it
 
 
-def test_whatever_makes_somebody_decide_is_held_without_a_rule(make_world: Make) -> None:
+def test_whatever_makes_somebody_decide_is_held_without_a_rule(make_world: MakeWorld) -> None:
     world, _ = make_guarded(make_world)
     staff.save_role(world, "judge", ["approvals.decide"])
     staff.save_role(world, "helper", ["players.read"])
@@ -110,7 +103,7 @@ def test_whatever_makes_somebody_decide_is_held_without_a_rule(make_world: Make)
     assert world.post(f"{USERS}/Ida/roles", {"take": ["judge"]}).status == 200
     taken = world.ledger()[-1].seq
     staff.add_account(world, "Ivo", "judge")
-    run(world, partial(change_account, key="Mona", wanted=RoleRequest(give=["judge"]), actor=None))
+    world.apply(partial(change_account, key="Mona", wanted=RoleRequest(give=["judge"]), actor=None))
     ban = {"reason": "x", "duration": 1, "moderator": "Root", "ip": False}
     assert world.post("/api/v1/users/Mona/admin/ban", ban).status == 200
     attempts: list[tuple[str, str, Any]] = [
@@ -142,7 +135,7 @@ def test_whatever_makes_somebody_decide_is_held_without_a_rule(make_world: Make)
     assert world.call("PUT", f"{ROLES}/judge", body={"permissions": ["players.read"]}).status == 200
 
 
-def test_log_in_of_a_decider_is_changed_by_others_with_an_approval_only(make_world: Make) -> None:
+def test_log_in_of_a_decider_is_changed_by_others_with_an_approval_only(make_world: MakeWorld) -> None:
     world, chief = make_guarded(make_world)
     factors.add_totp(world, people.USER_IDS[DECIDER])
     password = find_held(post(world, MANAGE_PASSWORD, user=DECIDER))
@@ -171,7 +164,7 @@ def test_log_in_of_a_decider_is_changed_by_others_with_an_approval_only(make_wor
     assert post(world, MANAGE_PASSWORD, user="Chief", token=chief).status == 200  # their own account
 
 
-def test_own_change_with_password_or_mailed_code_is_never_held(make_world: Make) -> None:
+def test_own_change_with_password_or_mailed_code_is_never_held(make_world: MakeWorld) -> None:
     world, chief = make_guarded(make_world)
     assert post(world, PASSWORD, user=DECIDER).status == 200
     assert world.get(f"/api/v1/users/{DECIDER}/password/reset", token=chief).status == 200
@@ -181,7 +174,7 @@ def test_own_change_with_password_or_mailed_code_is_never_held(make_world: Make)
     assert opens(world, again, DECIDER)
 
 
-def test_reset_code_of_a_decider_is_hidden_from_others(make_world: Make) -> None:
+def test_reset_code_of_a_decider_is_hidden_from_others(make_world: MakeWorld) -> None:
     world, chief = make_guarded(make_world)
     for name in (DECIDER, "Ann", "Root"):
         assert world.get(f"/api/v1/users/{name}/password/reset").status == 200
@@ -205,7 +198,7 @@ def test_reset_code_of_a_decider_is_hidden_from_others(make_world: Make) -> None
     assert list_codes() == {DECIDER: True, "Ann": True, "Root": True}
 
 
-def test_without_another_decider_the_act_is_refused_with_its_command(make_world: Make) -> None:
+def test_without_another_decider_the_act_is_refused_with_its_command(make_world: MakeWorld) -> None:
     world = make_world(approvals=RULES, public_url=PUBLIC_URL)  # Root alone decides
     asked = "Another account with approvals.decide must approve this change, and there is none. "
     answer = world.post(f"{USERS}/Bob/roles", GRANT)
@@ -223,7 +216,7 @@ def test_without_another_decider_the_act_is_refused_with_its_command(make_world:
 
 
 @pytest.mark.parametrize("rules", ["people.erase", ""])
-def test_invitation_gives_no_decision_that_nobody_approved(make_world: Make, rules: str) -> None:
+def test_invitation_gives_no_decision_that_nobody_approved(make_world: MakeWorld, rules: str) -> None:
     world, _ = make_guarded(make_world, approvals=rules)
     staff.save_role(world, "helper", ["players.read"])
     secrets = dict[str, str]()
@@ -238,7 +231,7 @@ def test_invitation_gives_no_decision_that_nobody_approved(make_world: Make, rul
 
     def accept(role: str) -> None:
         accepted = partial(accounts.accept_invitation, secret=secrets[role], name=f"New{role}", password=staff.STORED)
-        run(world, partial(accepted, settings=world.keeper.settings))
+        world.apply(partial(accepted, settings=world.keeper.settings))
 
     accept("admin")
     if rules:

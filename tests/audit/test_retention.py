@@ -1,14 +1,12 @@
 """The retention job deletes old rows, but none that are still needed."""
 
-import asyncio
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-import people
 from audit_log import last
 from expectations import refused
 from findings import errors
@@ -18,19 +16,14 @@ from gamekeeper.store.audit import history
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.world import feed
-from people import ANN, BOB, COIN
+from people import ANN, ARROW, BOB, COIN, POUCH, USER_IDS
 from tidying import tidy, trim_older
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 
 CHANGES = f"{LINK}/changes"
 LONG_AGO = 10 * retention.DAY_MS
-
-
-def items(world: World, what: str, name: str, quantity: int, item_id: str = COIN.id) -> Any:
-    body = {"itemid": item_id, "quantity": quantity, "bankoverflow": True}
-    return world.post(f"/api/v1/players/{name}/items/{what}", body, by="Shop")
 
 
 def age(world: World) -> None:
@@ -44,12 +37,12 @@ def trim(world: World, times: int = 1) -> None:
         world.run(trim_older(world.keeper, LONG_AGO - 2 * retention.DAY_MS))
 
 
-def test_old_change_is_deleted_and_totals_still_fit(make_world: Callable[..., World]) -> None:
+def test_old_change_is_deleted_and_totals_still_fit(make_world: MakeWorld) -> None:
     world = make_world(ledger_days=8)
     for _ in range(3):
-        assert items(world, "give", "Bob", 5).status == 200
+        assert world.give("Bob", 5, by="Shop").status == 200
     age(world)
-    assert items(world, "give", "Ann", 2).status == 200
+    assert world.give("Ann", 2, by="Shop").status == 200
     recent = world.ledger()[-1]
     tidy(world)
     rows = world.ledger()
@@ -63,7 +56,7 @@ def test_old_change_is_deleted_and_totals_still_fit(make_world: Callable[..., Wo
 def test_trim_step_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "BATCH_CHANGES", 4)
     for _ in range(9):
-        items(world, "give", "Bob", 1)
+        world.give("Bob", 1, by="Shop")
     age(world)
     old = {row.seq for row in world.ledger()}
     seen: list[int] = []
@@ -83,8 +76,8 @@ def test_totals_fit_after_random_changes_and_trims(world: World, monkeypatch: py
     for _ in range(12):
         for _ in range(dice.randint(1, 6)):
             what, name = dice.choice(["give", "give", "take"]), dice.choice(["Ann", "Bob"])
-            item = dice.choice([COIN, people.POUCH, people.ARROW])
-            items(world, what, name, dice.randint(1, 3), item.id)
+            item = dice.choice([COIN, POUCH, ARROW])
+            world.give(name, dice.randint(1, 3), item.id, act=what, by="Shop")
         if dice.random() < 0.5:
             age(world)
         trim(world, dice.randint(1, 3))
@@ -95,9 +88,9 @@ def test_totals_fit_after_random_changes_and_trims(world: World, monkeypatch: py
 def test_reader_that_missed_trimmed_changes_is_refused_and_one_that_did_not_goes_on(world: World) -> None:
     put = f"{LINK}/players/{BOB.id}"
     cursor = world.get(f"{CHANGES}?after=now", by="Server").json["Next"]
-    items(world, "give", "Bob", 1)
+    world.give("Bob", 1, by="Shop")
     bobs = last(world)
-    items(world, "give", "Ann", 1)
+    world.give("Ann", 1, by="Shop")
     upto = last(world)
     age(world)
     trim(world)
@@ -116,7 +109,7 @@ def test_reader_that_missed_trimmed_changes_is_refused_and_one_that_did_not_goes
 def test_own_report_does_not_hide_an_earlier_api_change(world: World) -> None:
     """The newest change of a player is its game server's report; the API's change before it is kept too."""
     applied = last(world)
-    items(world, "give", "Bob", 1)
+    world.give("Bob", 1, by="Shop")
     put = f"{LINK}/players/{BOB.id}"
     assert world.call("PUT", put, by="Server", body={"Exp": 5}).status == 200
     age(world)
@@ -125,19 +118,15 @@ def test_own_report_does_not_hide_an_earlier_api_change(world: World) -> None:
     assert (answer.status, answer.code) == (409, "changes_trimmed")
 
 
-def test_concurrent_trims_of_several_instances_are_correct(make_world: Callable[..., World]) -> None:
+def test_concurrent_trims_of_several_instances_are_correct(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     for _ in range(20):
-        items(one, "give", "Bob", 1)
+        one.give("Bob", by="Shop")
     age(one)
     # the economy counts each day in a transaction of its own: all changes are of one day, even around midnight
     one.sql("UPDATE ledger SET at = (SELECT MIN(at) FROM ledger)")
     older = LONG_AGO - 2 * retention.DAY_MS
-
-    async def together() -> None:
-        await asyncio.gather(*(trim_older(each.keeper, older) for each in (one, two, one, two)))
-
-    one.run(together())
+    one.at_once(trim_older(each.keeper, older) for each in (one, two, one, two))
     assert [row.player_id for row in one.ledger()].count(BOB.id) == 1
     assert sum(row.kind == "ledger_trimmed" for row in one.ledger()) == 1
     assert errors(one) == []
@@ -146,12 +135,12 @@ def test_concurrent_trims_of_several_instances_are_correct(make_world: Callable[
 def test_changes_with_wrong_times_are_neither_lost_nor_in_the_way(world: World) -> None:
     """One change is too old because of a wrong clock, and one of the past is in the future; the last ones are, too."""
     for _ in range(3):
-        items(world, "give", "Bob", 5)
+        world.give("Bob", 5, by="Shop")
     old = [each.seq for each in world.ledger()[-3:]]
     age(world)
     world.sql("UPDATE ledger SET at = at + $1 WHERE seq = $2", 3 * LONG_AGO, old[0])
     for _ in range(3):
-        items(world, "give", "Bob", 5)
+        world.give("Bob", 5, by="Shop")
     young = [each.seq for each in world.ledger()[-3:]]
     world.sql("UPDATE ledger SET at = at - $1 WHERE seq = $2", LONG_AGO, young[1])
     trim(world, 2)
@@ -169,21 +158,19 @@ def test_record_of_an_erasure_is_kept(world: World) -> None:
     """The record of an erasure is kept: without it an import could recreate the erased account."""
     assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
     age(world)
-    items(world, "give", "Bob", 5)
+    world.give("Bob", 5, by="Shop")
     trim(world, 2)
-    assert world.run(ledger.find_deleted_users(world.keeper.store, [people.USER_IDS["Clerk"]])) == {
-        people.USER_IDS["Clerk"]
-    }
+    assert world.run(ledger.find_deleted_users(world.keeper.store, [USER_IDS["Clerk"]])) == {USER_IDS["Clerk"]}
 
 
 def test_undo_concurrent_with_a_trim_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The change to undo is deleted by a trim between two reads of the undo."""
-    items(world, "give", "Bob", 5)
+    world.give("Bob", 5, by="Shop")
     world.post(f"/api/keeper/v1/changes/{last(world)}/undo")
     undo = last(world)
-    items(world, "give", "Bob", 5)
+    world.give("Bob", 5, by="Shop")
     age(world)
-    items(world, "give", "Ann", 5)
+    world.give("Ann", 5, by="Shop")
     origins = history.find_origins
 
     async def late(tx: Reading, numbers: Iterable[int]) -> dict[int, history.UndoOrigin]:
@@ -198,7 +185,7 @@ def test_undo_concurrent_with_a_trim_is_refused(world: World, monkeypatch: pytes
 def test_read_concurrent_with_a_trim_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     cursor = last(world)
     for _ in range(4):
-        items(world, "give", "Bob", 1)
+        world.give("Bob", 1, by="Shop")
     upto = last(world)
     age(world)
     between = feed.read_between

@@ -1,18 +1,16 @@
 """A wrong clock deletes nothing: the retention job first watches the database's clock for six hours."""
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import pytest
 
 from gamekeeper.game.audit.retention import DAY_MS, HOUR_MS, PROBATION_MS, RetentionJob
 from gamekeeper.ground import log
-from people import COIN
 from tidying import Clocks
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
-Make = Callable[..., World]
 WRONG_DAYS = 40
 MINUTE_MS = HOUR_MS // 60
 OLD_MS = 400 * DAY_MS  # milliseconds: age of rows beyond every retention time
@@ -27,13 +25,7 @@ AGED = {
 
 
 def give(world: World, key: str) -> Answer:
-    body = {"itemid": COIN.id, "quantity": 1}
-    return world.post("/api/v1/players/Bob/items/give", body, by="Shop", headers={"Idempotency-Key": key})
-
-
-def coins(world: World) -> int:
-    slots = world.get("/api/v1/players/Bob/items/inventory", by="Shop").json
-    return sum(slot["Quantity"] for slot in slots if slot["ItemId"] == COIN.id)
+    return world.give("Bob", by="Shop", headers={"Idempotency-Key": key})
 
 
 def counts(world: World) -> dict[str, int]:
@@ -58,7 +50,7 @@ def age_key(world: World, milliseconds: int) -> None:
 
 
 @contextmanager
-def move_clock(url: str, make_world: Make, days: int) -> Generator[None]:
+def move_clock(url: str, make_world: MakeWorld, days: int) -> Generator[None]:
     """Move the clock of instances opened in this block: the machine's for SQLite, the server's for PostgreSQL."""
     world = make_world()
     if url.startswith("sqlite"):
@@ -77,7 +69,7 @@ def move_clock(url: str, make_world: Make, days: int) -> Generator[None]:
     world.sql(f'ALTER DATABASE "{name}" RESET search_path')
 
 
-def test_every_kind_of_old_row_waits_six_hours(make_world: Make) -> None:
+def test_every_kind_of_old_row_waits_six_hours(make_world: MakeWorld) -> None:
     world, clocks = make_world(ledger_days=30), Clocks()
     retention = clocks.of(world)
     before = make_old_rows(world)
@@ -126,7 +118,7 @@ def test_drifting_clock_is_trusted_up_to_the_slower_one(world: World, drift: int
     assert counts(world)["idempotency_keys"] == 0
 
 
-def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make_world: Make) -> None:
+def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make_world: MakeWorld) -> None:
     """Old idempotency keys still replay after a server has run and written under a wrong clock."""
     first = give(make_world(), "k").accepted()
     with move_clock(database, make_world, WRONG_DAYS):
@@ -137,6 +129,6 @@ def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make
             wrong.run(retention.tidy())
         assert give(wrong, "k").headers["idempotent-replay"] == "true"
     after = make_world(ledger_days=30)
-    held = coins(after)
+    held = after.count_coins()
     again = give(after, "k")
-    assert (again.raw, again.headers["idempotent-replay"], coins(after)) == (first.raw, "true", held)
+    assert (again.raw, again.headers["idempotent-replay"], after.count_coins()) == (first.raw, "true", held)

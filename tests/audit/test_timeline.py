@@ -36,11 +36,8 @@ def fill(world: World) -> None:
 def add_event(world: World, kind: str, number: int, at: int | None = None) -> None:
     ident = f"00000000-0000-4000-8000-{number:012d}"
     when = at if at is not None else max(row[0] for row in world.sql("SELECT MAX(at) FROM ledger")) + number
-    world.sql(
-        "INSERT INTO security_events (id, at, kind, user_id, address, browser, details) "
-        """VALUES (CAST($1 AS {guid}), $2, $3, CAST($4 AS {guid}), '192.0.2.7', 'Firefox', '{"Session":true}')""",
-        *(ident, when, kind, USER),
-    )
+    origin = {"address": "192.0.2.7", "browser": "Firefox", "details": '{"Session":true}'}
+    world.insert("security_events", id=ident, at=when, kind=kind, user_id=USER, **origin)
 
 
 def list_entries(page: Page) -> list[str]:

@@ -1,6 +1,5 @@
 """Undo of an item that a game server took: refused if another player gained it at about that time, unless forced."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from gamekeeper.game.players import undo_items
 from gamekeeper.ground.instants import MINUTE_MS
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, SWORD
 from undos import CHANGES, EMPTY, items, last, number_of, read_slot, row, undone
-from world import World
+from world import MakeWorld, World
 
 BUFFS = [1, 2, 0, 0, 0]
 
@@ -95,7 +94,7 @@ def test_only_gains_of_the_item_over_the_link_count(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_only_gains_within_ten_minutes_or_the_set_time_count(make_world: Callable[..., World]) -> None:
+def test_only_gains_within_ten_minutes_or_the_set_time_count(make_world: MakeWorld) -> None:
     world = make_world()
     took = take_swords(world)
     got, at = get_sword(world), world.ledger()[-1].at

@@ -1,7 +1,6 @@
 """Undo of every kind of change: results, permissions, keys and chains of undos."""
 
-import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import pytest
@@ -17,22 +16,8 @@ from gamekeeper.game.core.undo import RULES
 from gamekeeper.game.players.inventory import read_capacity
 from gamekeeper.store.access.roles import Powers
 from people import ANN, COIN, SWORD, USER_IDS
-from undos import (
-    ACTS,
-    CHANGES,
-    EARLIER,
-    conflict,
-    grant,
-    items,
-    last,
-    moderate,
-    number_of,
-    read_slot,
-    row,
-    state,
-    undone,
-)
-from world import Answer, World
+from undos import ACTS, EARLIER, conflict, grant, items, last, moderate, number_of, read_slot, row, state, undone
+from world import MakeWorld, World
 
 
 def test_undo_restores_the_state_and_undo_of_undo_repeats_the_change(world: World) -> None:
@@ -201,16 +186,12 @@ def test_dry_run_changes_nothing_and_repeated_key_undoes_once_also_after_the_cha
 
 
 @pytest.mark.both_engines
-def test_concurrent_undos_apply_once(make_world: Callable[..., World]) -> None:
+def test_concurrent_undos_apply_once(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
-
-    async def together(seq: int) -> list[Answer]:
-        return await asyncio.gather(*[each.send("POST", f"{CHANGES}/{seq}/undo") for each in [one, two] * 2])
-
     for name in ("items_given", "player_deleted", "user_renamed"):
         ACTS[name](one)
         seq = last(one)
-        answers = one.run(together(seq))
+        answers = one.at_once(each.send("POST", f"/api/keeper/v1/changes/{seq}/undo") for each in [one, two] * 2)
         assert sorted(each.status for each in answers) == [200, 409, 409, 409]
         assert {each.code for each in answers if each.status == 409} == {"already_undone"}
         assert len([each for each in one.ledger() if each.seq > seq]) == 1

@@ -1,7 +1,5 @@
 """Undo after later changes: it never creates items and is never applied in part."""
 
-from collections.abc import Callable
-
 import pytest
 
 import people
@@ -15,7 +13,7 @@ from gamekeeper.store.access.roles import Powers
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS, ZOE
 from tidying import tidy
 from undos import ACTS, BAG, EMPTY, conflict, grant, items, last, moderate, number_of, read_slot, row, undone
-from world import World
+from world import MakeWorld, World
 
 
 def test_undo_changes_a_stack_by_the_difference_within_its_limits(world: World) -> None:
@@ -224,7 +222,7 @@ def test_undo_does_not_give_an_item_missing_from_the_catalogue(world: World) -> 
     assert undone(world, given_, "?dryRun=true").status == 200
 
 
-def test_undo_is_refused_when_the_slot_no_longer_exists(make_world: Callable[..., World]) -> None:
+def test_undo_is_refused_when_the_slot_no_longer_exists(make_world: MakeWorld) -> None:
     world = make_world()
     put_player(world, BOB.id, {"Items": [stack(30, COIN.id, 5), stack(31, COIN.id, 5)]})
     seq = number_of(world, items(world, "take", COIN.id, 8, "Bob"))
@@ -266,7 +264,7 @@ def test_undo_does_not_restore_an_erased_moderator_or_invalid_email(world: World
     conflict(world, last(world), "not a valid address")
 
 
-def test_change_older_than_the_retention_cannot_be_undone(make_world: Callable[..., World]) -> None:
+def test_change_older_than_the_retention_cannot_be_undone(make_world: MakeWorld) -> None:
     """Retention may have deleted the change's earlier undo, and a second undo would create items."""
     world = make_world(ledger_days=8)
     dropped = number_of(world, put_player(world, ANN.id, {"Items": [{"Slot": 0}]}))

@@ -1,7 +1,6 @@
 """A change is never undone twice: not through a chain of undos, and not together with a report of a game server."""
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from gamekeeper.store.audit import history as rows
 from people import ANN, ARROW, BOB, COIN, POUCH, SWORD, USER_IDS, guid
 from tidying import tidy
 from undos import conflict, items, last, number_of, read_slot, row, undone
-from world import World
+from world import MakeWorld, World
 
 BOBS = "/api/v1/players/Bob"
 NOTHING_ON = [-1, -1, -1, -1, -1]
@@ -97,7 +96,7 @@ def test_items_equal_the_sum_of_active_changes(world: World, steps: list[tuple[s
     assert errors(world) == []
 
 
-def test_undo_is_refused_when_the_first_change_is_deleted(make_world: Callable[..., World]) -> None:
+def test_undo_is_refused_when_the_first_change_is_deleted(make_world: MakeWorld) -> None:
     """The deleted changes may include another undo of the first change, so the undo is refused."""
     world = make_world(ledger_days=8)
     items(world, "give", COIN.id, 9, "Bob")
@@ -155,15 +154,10 @@ ATTACHED = ("player_texts", "guild_members", "player_leftovers")
 def attach(world: World) -> list[list[tuple[object, ...]]]:
     """Give Bob a text, a guild and leftovers of an import; return these rows."""
     guild, text = guid(0x7001), guid(0x7002)
-    world.sql("INSERT INTO guilds (id, name, fold, founded_at) VALUES ($1, 'Red Hand', 'red hand', 5)", guild)
-    world.sql(
-        "INSERT INTO player_texts (player_id, variable_id, type, value) VALUES ($1, $2, 'String', $3)",
-        BOB.id,
-        text,
-        '"Bob the Bold"',
-    )
-    world.sql("INSERT INTO guild_members (player_id, guild_id, rank, joined_at) VALUES ($1, $2, 0, 7)", BOB.id, guild)
-    world.sql("INSERT INTO player_leftovers (player_id, kind, data) VALUES ($1, 'friends', $2)", BOB.id, '[{"Id":1}]')
+    world.insert("guilds", id=guild, name="Red Hand", fold="red hand", founded_at=5)
+    world.insert("player_texts", player_id=BOB.id, variable_id=text, type="String", value='"Bob the Bold"')
+    world.insert("guild_members", player_id=BOB.id, guild_id=guild, rank=0, joined_at=7)
+    world.insert("player_leftovers", player_id=BOB.id, kind="friends", data='[{"Id":1}]')
     return read_attached(world)
 
 

@@ -50,7 +50,7 @@ STILL = (
 
 @pytest.mark.smoke
 @pytest.mark.long_form
-@over("path", PAGES)
+@over("path", *PAGES)
 def test_every_page_is_accessible(window: Visitor, path: str) -> None:
     assert window.go(path).status == 200
     assert window.page.locator("h1").count() == 1

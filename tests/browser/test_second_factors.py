@@ -28,10 +28,6 @@ def sign_in(me: Visitor, name: str, to: str = "/console") -> None:
     me.page.get_by_role("button", name="Sign in").click()
 
 
-def read_codes(me: Visitor) -> list[str]:
-    return me.page.locator(".recovery code").all_inner_texts()
-
-
 def test_passkey_signs_in_and_is_removed(visit: Visit, demo: DemoServer) -> None:
     register(demo, "Petra")
     me = visit(demo, "", host="localhost")
@@ -40,7 +36,7 @@ def test_passkey_signs_in_and_is_removed(visit: Visit, demo: DemoServer) -> None
     me.page.get_by_label("Name of the passkey").fill("Laptop")
     me.page.get_by_role("button", name="Add a passkey").click()
     expect(me.page.get_by_role("heading", name="Recovery codes")).to_be_visible()
-    assert len(read_codes(me)) == 10
+    assert len(me.page.locator(".recovery code").all_inner_texts()) == 10
     check_page(me)
 
     me.forget_cookies()

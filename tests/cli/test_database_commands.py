@@ -17,7 +17,7 @@ def test_migrate(first_command: CommandLine) -> None:
     assert Path(first_command.database.removeprefix("sqlite:///")).stat().st_mode & 0o077 == 0
 
 
-@over("arguments", [*AFTER_MIGRATE, ("migrate",)])
+@over("arguments", *AFTER_MIGRATE, ("migrate",))
 def test_a_newer_schema_is_refused(command: CommandLine, world: World, arguments: tuple[str, ...]) -> None:
     world.sql(f"{NEWER} ON CONFLICT DO NOTHING")
     with world.nothing_recorded():
@@ -25,7 +25,7 @@ def test_a_newer_schema_is_refused(command: CommandLine, world: World, arguments
         assert "it was written by a newer Gamekeeper. Run that version, or a newer one." in problem
 
 
-@over("arguments", AFTER_MIGRATE)
+@over("arguments", *AFTER_MIGRATE)
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_mistyped_file_is_not_created(first_command: CommandLine, arguments: tuple[str, ...]) -> None:
     problem = first_command.refuses(*arguments, typed="moss and lanterns")

@@ -19,15 +19,8 @@ from postgres_sessions import connected
 from server import free_port
 
 READING = [
-    ("doctor",),
-    ("users", "list"),
-    ("users", "show", "Ann"),
-    ("tokens", "list"),
-    ("mail", "list"),
-    ("export", "folder"),
-    ("backup", "file"),
-    ("move", "--to", "sqlite:///other.db"),
-    ("move", "--reopen"),
+    *(("doctor",), ("users", "list"), ("users", "show", "Ann"), ("tokens", "list"), ("mail", "list")),
+    *(("export", "folder"), ("backup", "file"), ("move", "--to", "sqlite:///other.db"), ("move", "--reopen")),
 ]
 WRITING = [("migrate",), ("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin")]
 TABLES = "SELECT CAST(relname AS text) FROM pg_class WHERE relnamespace = CAST(current_schema() AS regnamespace)"
@@ -99,7 +92,7 @@ def test_database_of_another_program_is_refused_and_unchanged(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-@over("mode", ["delete", "wal"])
+@over("mode", "delete", "wal")
 def test_file_that_another_program_uses_or_has_left_behind_is_refused(first_command: CommandLine, mode: str) -> None:
     """A file of another program is refused even with the journal that a killed program leaves behind."""
     file = Path(first_command.database.removeprefix("sqlite:///"))

@@ -72,16 +72,12 @@ def serves(tmp_path: Path) -> Generator[SERVES]:
         each.close()
 
 
-def find_key_file(database: str) -> Path:
-    return Path(database.removeprefix("sqlite:///") + ".key")
-
-
 def test_serve_starts_answers_and_shuts_down(
     serves: SERVES, engine: str, database: str, known_tokens: Mapping[str, str]
 ) -> None:
     """A server without anything to warn of, on PostgreSQL with two workers."""
     if engine == "sqlite":
-        find_key_file(database).touch(0o600)
+        Path(database.removeprefix("sqlite:///") + ".key").touch(0o600)
     requests = {"sqlite": 1, "postgres": 10}[engine]
     server = serves(database, *([] if engine == "sqlite" else ["--workers", "2"]))
     assert server.first_line == f"Gamekeeper is ready: {server.url} (stop with Ctrl-C)"

@@ -23,7 +23,7 @@ def make(kind: type[errors.GamekeeperError]) -> errors.GamekeeperError:
     return errors.Unreachable("No answer.", permanent=True) if kind is errors.Unreachable else kind("What happened.")
 
 
-@over("kind", list(find_classes()))
+@over("kind", *list(find_classes()))
 def test_copied_error_keeps_all_attributes(kind: type[errors.GamekeeperError]) -> None:
     error = make(kind)
     error.idempotency_key = "order-4711"

@@ -177,7 +177,11 @@ def test_too_long_retry_after_ends_retries_unless_endless(connect: Connect, scri
 
 @over(
     "asked, attempt, least, most",
-    [(None, 0, 0.05, 0.1), ("0", 5, 1.6, 3.2), ("1", 0, 1, 1), ("1", 5, 1.6, 3.2), ("30", 0, 30, 30)],
+    (None, 0, 0.05, 0.1),
+    ("0", 5, 1.6, 3.2),
+    ("1", 0, 1, 1),
+    ("1", 5, 1.6, 3.2),
+    ("30", 0, 30, 30),
 )
 def test_pause_is_at_least_retry_after(asked: str | None, attempt: int, least: float, most: float) -> None:
     for endless in (True, False):

@@ -10,21 +10,8 @@ from hostile_heads import addresses, headers, keys, methods, queries
 from hostile_rules import log_ins, rules
 
 TABLES = (
-    numbers,
-    booleans,
-    guids,
-    texts,
-    passwords,
-    catalogue,
-    keys,
-    bodies,
-    sizes,
-    queries,
-    headers,
-    methods,
-    addresses,
-    log_ins,
-    rules,
+    *(numbers, booleans, guids, texts, passwords, catalogue, keys, bodies, sizes, queries, headers, methods, addresses),
+    *(log_ins, rules),
 )
 CORPUS: list[Hostile] = [case for table in TABLES for case in table()]
 GROUPS = sorted({case.group for case in CORPUS})

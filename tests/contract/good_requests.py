@@ -26,6 +26,7 @@ from world import SENT, World
 
 SERVER = "realm1"
 CODE = "a-code-that-was-mailed"
+FAR = 4_000_000_000_000  # a time in the year 2096, in milliseconds since 1970
 # operations whose answers have a new id or the present time, also in a dry run
 NEW_EACH_TIME = frozenset(
     {
@@ -75,13 +76,8 @@ OTHER_KEYS = {
 }
 # Accounts by operation, where Ann does not fit: Bob is banned and muted, and Mona has an online player.
 OTHERS = {
-    "unban": "Bob",
-    "unmute": "Bob",
-    "kick": "Mona",
-    "kill": "Mona",
-    "warpto": "Mona",
-    "warptoloc": "Mona",
-    "direct/[lookupKey]": "Mona",
+    **dict.fromkeys(("unban", "unmute"), "Bob"),
+    **dict.fromkeys(("kick", "kill", "warpto", "warptoloc", "direct/[lookupKey]"), "Mona"),
 }
 MONAS_ID = people.guid(64)
 IDS = (
@@ -182,20 +178,38 @@ def dry_run_path(example: Example) -> str:
 
 def insert_note(world: World) -> None:
     """Insert a note about Ann with a known id, unless it is there."""
-    values = f"'{NOTE_ID}', '{people.USER_IDS['Ann']}', 0, 'Polite.', read_only FROM tokens WHERE true LIMIT 1"
-    world.sql(f"INSERT INTO notes (id, user_id, at, text, warning) SELECT {values} ON CONFLICT DO NOTHING")
+    world.ensure("notes", id=NOTE_ID, user_id=people.USER_IDS["Ann"], at=0, text="Polite.", warning=False)
 
 
 def insert_board(world: World) -> None:
     """Insert a board of coins with a final season, in which nobody is, in place of all other boards."""
     for table in ("hidden_accounts", "seasons", "boards"):
         world.sql(f"DELETE FROM {table}")  # noqa: S608 - ours
-    names = "id, name, title, ranks, thing_id, gain, hide_staff, public, created_at, deleted"
-    values = f"'{BOARD_ID}', '{samples.BOARD}', 'Most silver', 'item', '{people.COIN.id}', false, true, true, 0, false"
-    world.sql(f"INSERT INTO boards ({names}) VALUES ({values})")  # noqa: S608 - ours
-    names = "id, board_id, number, title, starts_at, ends_at, seq, final"
-    values = f"'{BOARD_ID}', '{BOARD_ID}', 1, 'Spring', 1000, 2000, 0, true"
-    world.sql(f"INSERT INTO seasons ({names}) VALUES ({values})")  # noqa: S608 - ours
+    ranks: dict[str, Any] = {"ranks": "item", "thing_id": people.COIN.id, "gain": False, "created_at": 0}
+    flags = {"hide_staff": True, "public": True, "deleted": False}
+    world.insert("boards", id=BOARD_ID, name=samples.BOARD, title="Most silver", **ranks, **flags)
+    lasts = {"starts_at": 1000, "ends_at": 2000, "seq": 0, "final": True}
+    world.insert("seasons", id=BOARD_ID, board_id=BOARD_ID, number=1, title="Spring", **lasts)
+
+
+def insert_reset(world: World, user_id: str, mail_id: str, code: str, address: str) -> None:
+    """Insert a reset code of an account, and its mail, which failed."""
+    world.insert("resets", user_id=user_id, code=code, tries_left=1_000_000, expires_at=FAR, mail_id=mail_id)
+    failed = {"queued_at": 0, "expires_at": FAR, "tries": 1, "failed_at": 1, "last_error": "refused"}
+    world.insert("mails", id=mail_id, user_id=user_id, kind="password_reset", address=address, **failed)
+
+
+def insert_token(world: World, token_id: str, user_id: str) -> None:
+    """Insert a token that nobody can use, with a known id."""
+    times = {"issued_at": 0, "access_expires": FAR, "refresh_expires": 0}
+    world.insert(
+        "tokens", id=token_id, family_id=token_id, user_id=user_id, access_hash="none", read_only=False, **times
+    )
+
+
+def insert_delivery(world: World, server: str) -> None:
+    """Insert a command for a game server, with the number of the documented examples."""
+    world.insert("deliveries", seq=4711, server=server, state="waiting", queued_at=0)
 
 
 def furnish(world: World) -> None:
@@ -213,21 +227,13 @@ def furnish(world: World) -> None:
         world.post(f"/api/v1/users/Bob/admin/{act}", {})
     ann, clerk = people.USER_IDS["Ann"], people.USER_IDS["Clerk"]
     api_keys.insert(world, KEY_ID, clerk)
-    far = 4_000_000_000_000
-    reset = f"'{ann}', '{CODE}', 1000000, {far}, '{MAIL_ID}'"
-    world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at, mail_id) VALUES ({reset})")  # noqa: S608 - the values are ours
-    mail = f"'{MAIL_ID}', '{ann}', 'password_reset', 'ann@example.test', {far}, {far}, 1, 1, 'refused'"
-    named = "id, user_id, kind, address, queued_at, expires_at, tries, failed_at, last_error"
-    world.sql(f"INSERT INTO mails ({named}) VALUES ({mail})")  # noqa: S608 - the values are ours
+    insert_reset(world, ann, MAIL_ID, CODE, "ann@example.test")
     invitations.insert(world, clerk)
     insert_note(world)
     insert_board(world)
     insert_signal(world)
-    token = f"'{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0"
-    names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
-    world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - the values are ours
-    command = f"4711, '{SERVER}', 'waiting', 0"  # the number is that of the example
-    world.sql(f"INSERT INTO deliveries (seq, server, state, queued_at) VALUES ({command})")  # noqa: S608 - the values are ours
+    insert_token(world, TOKEN_ID, clerk)
+    insert_delivery(world, SERVER)
     held_gifts.hold(world, APPROVAL_ID, people.USER_IDS["Shop"], "Bob", people.ARROW.id)
     guild_rows.insert(world, {people.ANN.id: 0, people.ZOE.id: 2})
     guild_values.insert(world)

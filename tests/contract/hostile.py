@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from good_requests import Example
 
@@ -32,11 +33,12 @@ class Hostile:
         return self.method, self.path, self.body, tuple(sorted(self.headers.items())), self.chunked
 
 
-def variant(example: Example, path: str, **more: object) -> Hostile:
-    """Return the example's valid request with another path and other given parts."""
+def variant(group: str, example: Example, about: str, path: str = "", status: int = 400, **more: Any) -> Hostile:
+    """Return the example's valid request with another path or other given parts."""
     body = b"" if example.body is None else json.dumps(example.body).encode()
-    given: dict[str, object] = {"status": (404,), "body": body, "headers": JSON if body else {}, **more}
-    return Hostile(method=example.route.method, path=path.encode(), **given)  # pyright: ignore[reportArgumentType] - fields of Hostile, checked by the dataclass
+    given: dict[str, Any] = {"body": body, "headers": JSON if body else {}, **more}
+    about, path = f"{example.name}: {about}", path or example.path
+    return Hostile(group, about, example.route.method, path.encode(), (status,), **given)
 
 
 def pad_body(body: bytes, size: int) -> bytes:

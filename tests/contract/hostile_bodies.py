@@ -22,14 +22,11 @@ def _encode(example: Example) -> dict[str, bytes]:
 def bodies() -> Iterator[Hostile]:
     for example in shaped:
         for about, body in (BROKEN | _encode(example)).items():
-            yield variant(
-                example, example.path, group="bodies", about=f"{example.name}: {about}", status=(400,), body=body
-            )
+            yield variant("bodies", example, about, body=body)
+        body = json.dumps(example.body or {"page": 0}).encode()
         for kind in FOREIGN:
-            about = f"{example.name}: {kind[:40]!r}"
-            body = json.dumps(example.body or {"page": 0}).encode()
             headers = {b"content-type": kind}
-            yield variant(example, example.path, group="bodies", about=about, status=(415,), body=body, headers=headers)
+            yield variant("bodies", example, f"{kind[:40]!r}", status=415, body=body, headers=headers)
         if example.body:
             yield from _incomplete(example)
 
@@ -47,23 +44,11 @@ def _incomplete(example: Example) -> Iterator[Hostile]:
     needed = [name for name in whole if name not in OPTIONAL]
     for name in needed:
         rest = json.dumps({each: value for each, value in whole.items() if each != name}).encode()
-        yield variant(
-            example,
-            example.path,
-            group="bodies",
-            about=f"{example.name}: no {name}",
-            status=(400,),
-            body=rest,
-            names=name,
-        )
-        again = {**whole, name.swapcase(): whole[name]}
-        twice = json.dumps(again).encode()
-        about = f"{example.name}: {name} in two cases"
-        yield variant(
-            example, example.path, group="bodies", about=about, status=(400,), body=twice, names=name.swapcase()
-        )
+        yield variant("bodies", example, f"no {name}", body=rest, names=name)
+        twice = json.dumps({**whole, name.swapcase(): whole[name]}).encode()
+        yield variant("bodies", example, f"{name} in two cases", body=twice, names=name.swapcase())
     if needed:
-        yield variant(example, example.path, group="bodies", about=f"{example.name}: no body", status=(400,), body=b"")
+        yield variant("bodies", example, "no body", body=b"")
 
 
 def sizes() -> Iterator[Hostile]:
@@ -73,9 +58,8 @@ def sizes() -> Iterator[Hostile]:
             continue  # the body of 8 MiB is sent to one operation only, to save time
         limit = LINK_LIMIT if over_link else max(LIMIT, example.route.body_limit)
         body = pad_body(json.dumps(example.body).encode(), limit + 1)
-        about = f"{example.name}: {limit + 1} bytes"
-        large = variant(example, example.path, group="sizes", about=about, status=(413,), body=body, names=str(limit))
+        large = variant("sizes", example, f"{limit + 1} bytes", status=413, body=body, names=str(limit))
         yield large
-        yield replace(large, about=f"{about}, chunked", chunked=True)
+        yield replace(large, about=f"{large.about}, chunked", chunked=True)
         announced = {b"content-type": b"application/json", b"content-length": b"9" * 30}
         yield replace(large, about=f"{example.name}: announced 30 digits", body=b"{}", headers=announced)

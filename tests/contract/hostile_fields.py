@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bad_values import (
     NEVER_32_BITS,
@@ -18,11 +19,12 @@ from bad_values import (
     PASSWORDS_THAT_ARE_NO_TEXT,
     SECRET,
     ZERO,
+    plain,
     text,
     wide,
 )
 from good_requests import BY_HANDLER, Example
-from hostile import JSON, SWORD, Hostile
+from hostile import JSON, SWORD, Hostile, variant
 from msgspec import Struct
 
 import people
@@ -61,29 +63,23 @@ def _but_null(values: Mapping[str, str]) -> Mapping[str, str]:
 
 # --- fields, with the invalid values for each ----------------------------------------------------------------------
 
+# each with an operation and its field, and with the text around the value
+LEGACY_LISTS = (
+    *("players.list_online_players", "players.list_players"),
+    *("accounts.list_users", "catalogue.list_game_objects"),
+)
+POSITIVE = ("items.give_item quantity", "items.take_item quantity", "link.put_player Level")
+NATURAL = (*(f"{each}_legacy page" for each in LEGACY_LISTS), "moderation.ban duration", "moderation.mute duration")
+OF_32_BITS = (*(f"{each}_legacy count" for each in LEGACY_LISTS), "link.put_player StatPoints")
 INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
-    (Place("items.give_item", "quantity"), NEVER_POSITIVE),
-    (Place("items.take_item", "quantity"), NEVER_POSITIVE),
-    (Place("players.list_online_players_legacy", "page"), NEVER_NATURAL),
-    (Place("players.list_online_players_legacy", "count"), NEVER_32_BITS),
-    (Place("players.list_players_legacy", "page"), NEVER_NATURAL),
-    (Place("players.list_players_legacy", "count"), NEVER_32_BITS),
-    (Place("accounts.list_users_legacy", "page"), NEVER_NATURAL),
-    (Place("accounts.list_users_legacy", "count"), NEVER_32_BITS),
-    (Place("catalogue.list_game_objects_legacy", "page"), NEVER_NATURAL),
-    (Place("catalogue.list_game_objects_legacy", "count"), NEVER_32_BITS),
-    (Place("moderation.ban", "duration"), NEVER_NATURAL),
-    (Place("moderation.mute", "duration"), NEVER_NATURAL),
-    (
-        Place("variables.set_variable", "value"),
-        {k: v for k, v in NEVER_AN_INTEGER.items() if k != "true"},
-    ),
-    (Place("link.send_heartbeat", "Lease"), {**NEVER_POSITIVE, "3601": "3601"}),
-    (Place("link.put_player", "Level"), NEVER_POSITIVE),
-    (Place("link.put_player", "Exp"), {**NEVER_AN_INTEGER, "-1": "-1"}),
-    (Place("link.put_player", "Gender"), {**NEVER_NATURAL, "2": "2"}),
-    (Place("link.put_player", "StatPoints"), NEVER_32_BITS),
-    (Place("link.put_player", "PlayTimeSeconds"), {**NEVER_AN_INTEGER, "-1": "-1"}),
+    *((Place(*each.split()), NEVER_POSITIVE) for each in POSITIVE),
+    *((Place(*each.split()), NEVER_NATURAL) for each in NATURAL),
+    *((Place(*each.split()), NEVER_32_BITS) for each in OF_32_BITS),
+    (Place("variables.set_variable", "value"), {k: v for k, v in NEVER_AN_INTEGER.items() if k != "true"}),
+    (Place("link.send_heartbeat", "Lease"), NEVER_POSITIVE | plain("3601")),
+    (Place("link.put_player", "Exp"), NEVER_AN_INTEGER | plain("-1")),
+    (Place("link.put_player", "Gender"), NEVER_NATURAL | plain("2")),
+    (Place("link.put_player", "PlayTimeSeconds"), NEVER_AN_INTEGER | plain("-1")),
     (Place("link.put_player", "MaxVitals", "[1, %s]"), NEVER_32_BITS),
     (Place("link.put_player", "BaseStats", "[1, 2, 3, 4, %s]"), NEVER_32_BITS),
     (Place("link.put_player", "Items", '[{"Slot": %s}]'), NEVER_NATURAL),
@@ -94,31 +90,22 @@ BOOLEANS = [
     *(Place("roles.change_powers", name) for name in ("ban", "usersquery", "gamelink")),
 ]
 GUIDS = [
-    Place("items.give_item", "itemid"),
-    Place("items.take_item", "itemid"),
-    Place("spells.teach_spell", "spellid"),
-    Place("spells.forget_spell", "spellid"),
-    Place("link.report_joined", "Players", "[%s]"),
-    Place("link.report_left", "Players", "[%s]"),
-    Place("link.put_player", "UserId"),
-    Place("link.put_player", "ClassId"),
+    *(Place(f"items.{act}_item", "itemid") for act in ("give", "take")),
+    *(Place(f"spells.{act}_spell", "spellid") for act in ("teach", "forget")),
+    *(Place(f"link.report_{what}", "Players", "[%s]") for what in ("joined", "left")),
+    *(Place("link.put_player", name) for name in ("UserId", "ClassId")),
     Place("link.put_player", "Items", '[{"Slot": 1, "ItemId": %s, "Quantity": 1}]'),
     Place("link.put_player", "Spells", '[{"Slot": 1, "SpellId": %s}]'),
     Place("link.put_player", "Variables", '[{"VariableId": %s, "Value": 1}]'),
 ]
 EMAILS = [
     Place("accounts.register_user", "email"),
-    Place("credentials.change_email", "new"),
-    Place("credentials.manage_email", "new"),
+    *(Place(f"credentials.{act}_email", "new") for act in ("change", "manage")),
 ]
 PASSWORDS = [
-    Place("accounts.register_user", "password"),
-    Place("credentials.validate_password", "password"),
-    Place("credentials.change_email", "authorization"),
-    Place("credentials.change_password", "new"),
-    Place("credentials.change_password", "authorization"),
-    Place("credentials.manage_password", "new"),
-    Place("credentials.redeem_reset_code", "new"),
+    *(Place("accounts.register_user", "password"), Place("credentials.validate_password", "password")),
+    *(Place(f"credentials.{act}", "new") for act in ("change_password", "manage_password", "redeem_reset_code")),
+    *(Place(f"credentials.change_{what}", "authorization") for what in ("email", "password")),
 ]
 
 
@@ -126,17 +113,8 @@ PASSWORDS = [
 
 
 def _put(group: str, place: Place, about: str, value: str, **more: object) -> Hostile:
-    route = place.example.route
-    given: dict[str, object] = {"status": (400,), "names": place.name, **more}
-    return Hostile(
-        group,
-        f"{place.handler} {place.name}: {about}",
-        route.method,
-        place.example.path.encode(),
-        body=place.holding(value),
-        headers=JSON,
-        **given,  # pyright: ignore[reportArgumentType] - fields of Hostile, checked by the dataclass
-    )
+    given: dict[str, Any] = {"names": place.name, **more}
+    return variant(group, place.example, f"{place.name}: {about}", body=place.holding(value), headers=JSON, **given)
 
 
 def numbers() -> Iterator[Hostile]:
@@ -162,27 +140,19 @@ def guids() -> Iterator[Hostile]:
     for handler in ("items.give_item", "items.take_item", "spells.teach_spell", "spells.forget_spell"):
         place = next(each for each in GUIDS if each.handler == handler)
         for unknown in (ZERO, people.NOBODY_ID):
-            yield _put("guids", place, unknown, text(unknown), status=(404,), names="id")
+            yield _put("guids", place, unknown, text(unknown), status=404, names="id")
     zero = Place("link.put_player", "UserId")
-    yield _put("guids", zero, "zero", text(ZERO), status=(404,), names="user")
+    yield _put("guids", zero, "zero", text(ZERO), status=404, names="user")
     for handler in ("link.report_joined", "link.report_left"):
-        yield _put("guids", Place(handler, "Players", "[%s]"), "zero", text(ZERO), status=(404,), names="player")
+        yield _put("guids", Place(handler, "Players", "[%s]"), "zero", text(ZERO), status=404, names="player")
 
 
 def texts() -> Iterator[Hostile]:
     for about, value in NEVER_A_NAME.items():
-        reserved = about.startswith("reserved")
-        yield _put(
-            "texts",
-            Place("accounts.register_user", "username"),
-            about,
-            value,
-            names="reserved" if reserved else "username",
-        )
+        names = {"names": "reserved"} if about.startswith("reserved") else {}
+        yield _put("texts", Place("accounts.register_user", "username"), about, value, **names)
         if about not in {"a guid", "null"}:
-            yield _put(
-                "texts", Place("link.put_player", "Name"), about, value, names="reserved" if reserved else "Name"
-            )
+            yield _put("texts", Place("link.put_player", "Name"), about, value, **names)
     for place in EMAILS:
         yield from (_put("texts", place, about, value) for about, value in NEVER_AN_EMAIL.items())
     for name in ("Sprite", "Face"):
@@ -229,9 +199,8 @@ def catalogue() -> Iterator[Hostile]:
     for about, value in NEVER_A_GUID.items():
         yield _catalogue(f"Id: {about}", "spells", f'[{{"Id": {value}, "Name": "x"}}]', "Id")
     for value in ('"Float"', "1", "null"):
-        yield _catalogue(
-            f"Type: {value}", "variables", f'[{{"Id": "{people.KILLS.id}", "Name": "x", "Type": {value}}}]', "Type"
-        )
+        entries = f'[{{"Id": "{people.KILLS.id}", "Name": "x", "Type": {value}}}]'
+        yield _catalogue(f"Type: {value}", "variables", entries, "Type")
     twice = f'{{"Id": "{people.HEAL.id}", "Name": "x"}}'
     for about, kind, body, names in (
         ("not an array", "maps", "{}", "array"),

@@ -1,6 +1,7 @@
 """Hostile request heads for all operations: path parameters, queries, headers, methods and paths."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import quote
 
 from bad_values import NEVER_A_PAGE, NOWHERE, ODD_GUIDS, ODD_KEYS, ODD_NAMES, ODD_REASONS, ZERO, wide
@@ -35,8 +36,7 @@ def keys() -> Iterator[Hostile]:
                 yield from _guid_segments(example, name)
             elif name in NO_ROUTE:
                 for about, odd in NO_ROUTE[name].items():
-                    path = path_of(example.route, {name: odd})
-                    yield variant(example, path, group="keys", about=f"{example.name}: {about}", status=(404,))
+                    yield variant("keys", example, about, path_of(example.route, {name: odd}), 404)
     yield from _make_hostile_tags()
     for name, path in (("kind", "/api/link/v1/catalogue/{}"), ("server", "/api/link/v1/servers/{}/joined")):
         for about, odd in ODD_NAMES.items():
@@ -54,32 +54,29 @@ def _make_hostile_tags() -> Iterator[Hostile]:
 
 
 def _make_hostile_key(example: Example, name: str, about: str, odd: str) -> Hostile:
-    path, about = path_of(example.route, {name: odd}), f"{example.name} {name}: {about}"
+    path, about = path_of(example.route, {name: odd}), f"{name}: {about}"
     if odd == ZERO and handler_of(example.route) == "commands.send_direct_chat":  # the engine's own answer
-        return variant(example, path, group="keys", about=about, status=(400,), names="Invalid player id")
-    return variant(example, path, group="keys", about=about, names=KEYED[name])
+        return variant("keys", example, about, path, names="Invalid player id")
+    return variant("keys", example, about, path, 404, names=KEYED[name])
 
 
 def _guid_segments(example: Example, name: str) -> Iterator[Hostile]:
     for about, odd in ODD_GUIDS.items():
         path = path_of(example.route, {name: quote(odd, safe="")})
-        yield variant(example, path, group="keys", about=f"{example.name} {name}: {about}", status=(400,), names=name)
+        yield variant("keys", example, f"{name}: {about}", path, names=name)
     for unknown in (ZERO, people.NOBODY_ID):
         path = path_of(example.route, {name: unknown})
         # The player's name is left out, because an unknown id with a name would create a player
         creates = handler_of(example.route) == "link.put_player"
         status = (400,) if creates and unknown != ZERO else (400, 404)
-        yield variant(example, path, group="keys", about=f"{example.name} {name}: {unknown}", status=status)
+        yield replace(variant("keys", example, f"{name}: {unknown}", path), status=status)
 
 
 # --- invalid queries, headers, methods and paths -------------------------------------------------------------------
 
 LISTS = [
-    "players.list_players",
-    "players.list_ranking",
-    "players.list_online_players",
-    "accounts.list_users",
-    "catalogue.list_game_objects",
+    *("players.list_players", "players.list_ranking", "players.list_online_players"),
+    *("accounts.list_users", "catalogue.list_game_objects"),
 ]
 LIST_PATHS = [BY_HANDLER[handler].path for handler in LISTS] + ["/api/link/v1/catalogue/items"]
 
@@ -118,21 +115,10 @@ def headers() -> Iterator[Hostile]:
         for header, odd in ((b"Idempotency-Key", ODD_KEYS), (b"X-Reason", ODD_REASONS)):
             for about, value in odd.items():
                 sent = {**(JSON if example.body is not None else {}), header.lower(): value}
-                where = f"{example.name} {header.decode()}: {about}"
-                yield variant(
-                    example,
-                    example.path,
-                    group="headers",
-                    about=where,
-                    status=(400,),
-                    headers=sent,
-                    names=header.decode(),
-                )
+                named = header.decode()
+                yield variant("headers", example, f"{named}: {about}", headers=sent, names=named)
         for value in ("maybe", "", "1", "true%00", "TRUE%20"):
-            path = f"{example.path}?dryRun={value}"
-            yield variant(
-                example, path, group="headers", about=f"{example.name} dryRun: {value}", status=(400,), names="dryRun"
-            )
+            yield variant("headers", example, f"dryRun: {value}", f"{example.path}?dryRun={value}", names="dryRun")
 
 
 def methods() -> Iterator[Hostile]:

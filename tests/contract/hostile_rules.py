@@ -107,10 +107,8 @@ def rules() -> Iterator[Hostile]:
         ("link.report_left", {"Players": None}, 400, "Players"),
     ]
     for handler, body, status, names in refused:
-        example = BY_HANDLER[handler]
-        raw = json.dumps(body).encode()
-        about = f"{handler} {raw[:80].decode()}"
-        yield variant(example, example.path, group="rules", about=about, status=(status,), body=raw, names=names)
+        raw = json.dumps(body)
+        yield variant("rules", BY_HANDLER[handler], raw[:80], status=status, body=raw.encode(), names=names)
     new = json.dumps({"Name": "Zero", "UserId": people.USER_IDS["Ann"]}).encode()
     yield Hostile("rules", "a zero id", "PUT", f"/api/link/v1/players/{ZERO}".encode(), (404,), new, JSON, ZERO)
     for path in ("joined", "left"):

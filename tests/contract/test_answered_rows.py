@@ -1,6 +1,5 @@
 """Operations that answer a list declare the most rows and the gate: compared with what their handlers do."""
 
-from collections.abc import Callable
 from typing import Any
 
 from good_requests import EXAMPLES, furnish
@@ -9,7 +8,7 @@ from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.contract.operation import READ
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.server import queries
-from world import World
+from world import MakeWorld
 
 HUGE = str(2**31 - 1)
 SIZES = {"limit", "pageSize", "count"}
@@ -24,9 +23,7 @@ def test_limits_of_queries_are_the_declared_rows() -> None:
             assert min(values.limit, MOST_PAGE_ROWS) == operation.rows, operation.name
 
 
-def test_handlers_use_the_gate_and_the_page_size_that_they_declare(
-    make_world: Callable[..., World], entered: list[str]
-) -> None:
+def test_handlers_use_the_gate_and_the_page_size_that_they_declare(make_world: MakeWorld, entered: list[str]) -> None:
     world = make_world(max_page_size=MOST_PAGE_ROWS)
     furnish(world)
     world.compares = False

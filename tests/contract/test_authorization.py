@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import good_requests
 import pytest
 import state
 from bad_values import wide
-from good_requests import BY_HANDLER, EXAMPLES, Example
+from good_requests import BY_HANDLER, EXAMPLES, UNKNOWN_KEYS, Example, dry_run_path, path_of
 
 import people
 import staff
@@ -119,7 +118,7 @@ def assert_forbidden(answer: Answer, code: str) -> None:
     assert "www-authenticate" not in answer.headers
 
 
-@over("example", guarded)
+@over("example", *guarded)
 def test_every_operation_checks_every_kind_of_caller(
     shared_world: World, sent_tokens: Mapping[str, str], example: Example
 ) -> None:
@@ -129,14 +128,14 @@ def test_every_operation_checks_every_kind_of_caller(
     if example.route.access is WRITE:
         assert_forbidden(ask(shared_world, example, READ_ONLY, sent_tokens), "read_only_token")
     assert state.totals(shared_world) == before
-    dry_run = good_requests.dry_run_path(example)
+    dry_run = dry_run_path(example)
     for case in [GOOD] if example.route.access is WRITE else [GOOD, READ_ONLY]:
         ask(shared_world, example, case, sent_tokens, dry_run).accepted()
     # without the tries left for reset codes, which dry runs use up too
     assert state.totals(shared_world)[:-1] == before[:-1]
 
 
-@over("handler", ["players.get_player", "items.give_item", "accounts.list_users", "link.put_player"])
+@over("handler", "players.get_player", "items.give_item", "accounts.list_users", "link.put_player")
 def test_malformed_credentials_are_denied(shared_world: World, sent_tokens: Mapping[str, str], handler: str) -> None:
     before = state.totals(shared_world)
     for case in MALFORMED:
@@ -144,16 +143,16 @@ def test_malformed_credentials_are_denied(shared_world: World, sent_tokens: Mapp
     assert state.totals(shared_world) == before
 
 
-@over("example", guarded)
+@over("example", *guarded)
 def test_caller_without_a_token_learns_nothing_of_existence(
     shared_world: World, sent_tokens: Mapping[str, str], example: Example
 ) -> None:
-    unknown = good_requests.path_of(example.route, good_requests.UNKNOWN_KEYS)
+    unknown = path_of(example.route, UNKNOWN_KEYS)
     for case in (NONE, REVOKED):
         assert_denied(ask(shared_world, example, case, sent_tokens, unknown), case)
 
 
-@over("example", with_role)
+@over("example", *with_role)
 def test_caller_without_the_permission_learns_nothing_of_existence_or_format(
     shared_world: World, sent_tokens: Mapping[str, str], example: Example
 ) -> None:
@@ -162,7 +161,7 @@ def test_caller_without_the_permission_learns_nothing_of_existence_or_format(
         ask(shared_world, example._replace(body=body), IDLE, sent_tokens, path)
         for path, body in (
             (example.path, example.body),
-            (good_requests.path_of(example.route, good_requests.UNKNOWN_KEYS), example.body),
+            (path_of(example.route, UNKNOWN_KEYS), example.body),
             (f"{example.path}?page=x&dryRun=x", "no object"),
         )
     )
@@ -171,14 +170,14 @@ def test_caller_without_the_permission_learns_nothing_of_existence_or_format(
     assert state.totals(shared_world) == before
 
 
-@over("example", unguarded)
+@over("example", *unguarded)
 def test_open_operations_ignore_a_token(shared_world: World, sent_tokens: Mapping[str, str], example: Example) -> None:
     for case in [*REFUSED, *MALFORMED, READ_ONLY, GOOD]:
         answer = ask(shared_world, example, case, sent_tokens)
         assert answer.status == 200, (case.name, answer.raw)
 
 
-@over("path", ["/api/oauth/token/{}", "/api/oauth/tokens/{}", "/api/oauth/token/{}/" + people.NOBODY_ID])
+@over("path", "/api/oauth/token/{}", "/api/oauth/tokens/{}", "/api/oauth/token/{}/" + people.NOBODY_ID)
 def test_tokens_of_other_accounts_need_users_manage(shared_world: World, path: str) -> None:
     before = state.totals(shared_world)
     for who in ("Shop", "Server", "Clerk"):

@@ -1,16 +1,13 @@
 """Lists without a limit of the API: an answer of more than MOST_AT_ONCE rows goes through the gate, in pieces."""
 
-from collections.abc import Callable
-
 import pytest
 from good_requests import EXAMPLES, furnish
 
 import people
 from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ, is_list
 from gamekeeper.http.server import paging
-from world import World
+from world import MakeWorld, World
 
-MakeWorld = Callable[..., World]
 PLAYER = "/api/v1/players/Ann"
 
 
@@ -29,9 +26,8 @@ def test_bank_of_more_than_a_thousand_slots_goes_through_the_gate(make_world: Ma
 
 
 def test_bags_count_for_the_rows_of_all_items(world: World, entered: list[str]) -> None:
-    bag = "INSERT INTO bags (id, player_id, slot_count) VALUES ($1, $2, 1000)"
     for number in range(2):
-        world.sql(bag, people.guid(0x6000 + number), people.ANN.id)
+        world.insert("bags", id=people.guid(0x6000 + number), player_id=people.ANN.id, slot_count=1000)
     past = world.get("/api/keeper/v1/players/Ann/items").json
     assert sum(len(each["Slots"]) for each in past["bags"]) >= 2000
     assert len(entered) == 1

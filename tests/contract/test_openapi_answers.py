@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any, cast
 from urllib.parse import urlencode
 
+import good_requests
 import pytest
 
 import api_keys
@@ -25,7 +26,6 @@ from signalling import insert_signal
 from world import World, at_work, open_world
 
 PASSWORD = "correct horse battery staple"  # password of the demo account; the documented examples contain its hash
-FAR = 4_000_000_000_000
 OTHER = "sunniva"  # name of an account that no documented example changes
 
 
@@ -60,17 +60,10 @@ def furnish(world: World) -> None:
     world.run(world.keeper.store.write(copies.continue_ledger))
     [(keeper,)] = world.sql("SELECT id FROM users WHERE fold = $1", samples.KEEPER.lower())
     bulking.insert_job(world, keeper, samples.DRAUGHT, (samples.PLAYER_ID, 4711), online, samples.BULK_JOB_ID)
-    note = "INSERT INTO notes (id, user_id, at, text, warning) VALUES ($1, $2, 0, 'Polite.', {false})"
-    world.sql(note, samples.MAIL_ID, samples.USER_ID)
-    world.sql("INSERT INTO deliveries (seq, server, state, queued_at) VALUES (4711, $1, 'waiting', 0)", samples.REALM)
-    reset = f"'{samples.USER_ID}', '{samples.CODE}', 1000000, {FAR}, '{samples.MAIL_ID}'"
-    world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at, mail_id) VALUES ({reset})")  # noqa: S608 - ours
-    mail = f"'{samples.MAIL_ID}', '{samples.USER_ID}', 'password_reset', 'marlow@example.test', 0, {FAR}, 2, 1"
-    columns = "id, user_id, kind, address, queued_at, expires_at, tries, failed_at"
-    world.sql(f"INSERT INTO mails ({columns}) VALUES ({mail})")  # noqa: S608 - ours
-    token = f"'{samples.TOKEN_ID}', '{samples.TOKEN_ID}', '{samples.USER_ID}', 'none', read_only, 0, {FAR}, 0"
-    names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
-    world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - ours
+    world.insert("notes", id=samples.MAIL_ID, user_id=samples.USER_ID, at=0, text="Polite.", warning=False)
+    good_requests.insert_delivery(world, samples.REALM)
+    good_requests.insert_reset(world, samples.USER_ID, samples.MAIL_ID, samples.CODE, "marlow@example.test")
+    good_requests.insert_token(world, samples.TOKEN_ID, samples.USER_ID)
     named = (OTHER, samples.USER.lower(), samples.KEEPER.lower())
     [(requester,)] = world.sql("SELECT id FROM users WHERE fold NOT IN ($1, $2, $3) ORDER BY fold LIMIT 1", *named)
     world.sql("UPDATE users SET api = {true} WHERE id = $1", requester)

@@ -15,15 +15,9 @@ from gamekeeper.http.server.bodies import list_optional_names
 from world import Answer, World
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
-OTHERWISE_EACH_TIME = NEW_EACH_TIME | {
-    *(
-        "tokens.issue_token",
-        "info.get_server_stats",
-        "info.get_server_metrics",
-        "activity.get_activity",
-        "person.export_person",
-    ),
-    *("link.send_heartbeat", "link.list_changes", "approvals.deny"),
+OTHERWISE_EACH_TIME = {
+    *("tokens.issue_token", "info.get_server_stats", "info.get_server_metrics", "activity.get_activity"),
+    *("person.export_person", "link.send_heartbeat", "link.list_changes", "approvals.deny", *NEW_EACH_TIME),
 }
 BODIED = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 # operations for game clients, without those that accept JSON only: the link, and bodies with lists

@@ -37,7 +37,6 @@ FILES = [file for file in sorted(HERE.glob("*.toml")) if file.stem != "records"]
 RECORDS: Mapping[str, Mapping[str, str]] = tomllib.loads((HERE / "records.toml").read_text(encoding="utf-8"))
 # path prefixes of our own operations, which clients of the game engine do not call
 OURS = ("/api/link/", "/api/keeper/")
-ASIDE = {"Warning", "Code", "RequestId"}  # fields of our own in answers, which clients of the game engine do not read
 PEOPLE = {"ann": people.ANN.id, "bob": people.BOB.id, "zoe": people.ZOE.id}
 THINGS = {"coin": people.COIN, "arrow": people.ARROW, "sword": people.SWORD, "pouch": people.POUCH}
 LORE = {"fireball": people.FIREBALL, "heal": people.HEAL, "kills": people.KILLS, "tutorial": people.TUTORIAL}

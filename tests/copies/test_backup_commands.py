@@ -73,12 +73,7 @@ def test_backup_overwrites_only_with_force(command: CommandLine, file: Path, tmp
 
 
 def test_problems_of_the_database_are_reported_at_backup_and_at_restore(
-    command: CommandLine,
-    file: Path,
-    world: World,
-    monkeypatch: pytest.MonkeyPatch,
-    databases: Any,
-    engine: str,
+    command: CommandLine, file: Path, world: World, monkeypatch: pytest.MonkeyPatch, databases: Any, engine: str
 ) -> None:
     async def broken(_: object) -> list[str]:
         return ["page 7 is torn"]

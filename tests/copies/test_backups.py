@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import game_logs
 import game_server
 import guild_rows
 import outbox
-import people
 import playing
 import staff
 from backups import back_up, give, restore
@@ -28,8 +26,8 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
 from gamekeeper.store.engine.migrate import Migration, load_migrations, migrate
 from gamekeeper.store.engine.statements import Statement
-from people import ANN, BOB
-from world import World, at_work
+from people import ANN, BOB, USER_IDS, ZOE
+from world import MakeWorld, OpenWorld, World, at_work
 
 pytestmark = pytest.mark.both_engines
 
@@ -45,7 +43,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..., World]:
+def restored(empty_database: str, opened: OpenWorld) -> MakeWorld:
     """Open a world on a database restored from the backup file."""
 
     def open_(file: Path, **more: bool) -> World:
@@ -59,13 +57,13 @@ def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..
 
 
 def test_restore_brings_back_all_tables_revokes_tokens_and_suspends_api_keys(
-    world: World, file: Path, restored: Callable[..., World]
+    world: World, file: Path, restored: MakeWorld
 ) -> None:
     staff.fill_roles(world)
     key = api_keys.create(world)
     game_logs.report(world)
-    guild_rows.insert(world, {people.ANN.id: 0})
-    factors.add_totp(world, people.USER_IDS["Ann"])
+    guild_rows.insert(world, {ANN.id: 0})
+    factors.add_totp(world, USER_IDS["Ann"])
     give(world)
     world.sql("UPDATE epoch SET trimmed = 3")
     before, last = state.fingerprint(world, NOT_AS_IT_WAS), world.ledger()[-1].seq
@@ -92,7 +90,7 @@ def test_every_table_is_copied_or_left_out_on_purpose(world: World, file: Path) 
 
 
 def test_restored_logs_have_no_entry_of_an_erased_account_and_are_counted_again(
-    world: World, file: Path, restored: Callable[..., World]
+    world: World, file: Path, restored: MakeWorld
 ) -> None:
     game_logs.report(world)
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200  # its entries are masked, not deleted yet
@@ -101,12 +99,12 @@ def test_restored_logs_have_no_entry_of_an_erased_account_and_are_counted_again(
     stored = str([copy.sql(f"SELECT * FROM {table}") for table in ("activity_log", "trade_log", "log_addresses")])  # noqa: S608 - names of the test's own
     assert game_logs.ADDRESSES["Bob"] in stored
     assert game_logs.ADDRESSES["Ann"] not in stored
-    bob, nobody = people.USER_IDS["Bob"], "00000000-0000-0000-0000-000000000000"
+    bob, nobody = USER_IDS["Bob"], "00000000-0000-0000-0000-000000000000"
     for path, total in ((f"user/{bob}/activity", 1), (f"user/{nobody}/activity", 0), (f"trade?userId={bob}", 1)):
         assert copy.get(f"/api/v1/logs/{path}").json["Total"] == total, path
 
 
-def test_restored_database_with_kept_tokens_continues(world: World, file: Path, restored: Callable[..., World]) -> None:
+def test_restored_database_with_kept_tokens_continues(world: World, file: Path, restored: MakeWorld) -> None:
     """Stored answers, tokens and API keys work; reset codes are gone, no mail is sent again, the epoch is new."""
     key, code = api_keys.create(world), outbox.ask(world)
     epoch = world.get("/api/link/v1/changes", by="Server").json["Epoch"]
@@ -131,10 +129,10 @@ def test_restored_database_with_kept_tokens_continues(world: World, file: Path, 
 
 
 def test_restore_sets_all_players_offline_and_ends_their_play_sessions(
-    world: World, file: Path, restored: Callable[..., World]
+    world: World, file: Path, restored: MakeWorld
 ) -> None:
     start = playing.find_midnight(world, 3)
-    playing.play(world, [(people.ZOE.id, start, start + 5000)], days=5)
+    playing.play(world, [(ZOE.id, start, start + 5000)], days=5)
     playing.roll_up(world)
     game_server.heartbeat(world, lease=3600)
     game_server.join(world, ANN.id, BOB.id)
@@ -146,7 +144,7 @@ def test_restore_sets_all_players_offline_and_ends_their_play_sessions(
     seen = copy.sql("SELECT name FROM players WHERE last_online = $1 ORDER BY name", made_at)
     assert [name for (name,) in seen] == ["Ann", "Bob"]
     ends = copy.sql("SELECT player_id, ended_at FROM play_sessions ORDER BY started_at, player_id")
-    assert ends == [(people.ZOE.id, start + 5000), (ANN.id, made_at), (BOB.id, made_at)]
+    assert ends == [(ZOE.id, start + 5000), (ANN.id, made_at), (BOB.id, made_at)]
     assert copy.read_tables(playing.NUMBERS) == counted
     playing.roll_up(copy)
     assert errors(copy) == []
@@ -156,11 +154,7 @@ def test_restore_sets_all_players_offline_and_ends_their_play_sessions(
 
 
 def test_restore_migrates_an_older_schema(
-    databases: Any,
-    empty_database: str,
-    file: Path,
-    loop: asyncio.AbstractEventLoop,
-    monkeypatch: pytest.MonkeyPatch,
+    databases: Any, empty_database: str, file: Path, loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def old(url: str) -> BackupManifest:
         store = app.open_store(settings.load({}, database=url))
@@ -205,9 +199,7 @@ def test_restore_into_the_other_engine(
 # --- the backup is one snapshot ------------------------------------------------------------------------------------
 
 
-def test_backup_is_one_snapshot(
-    world: World, file: Path, restored: Callable[..., World], opened: Callable[[str], World]
-) -> None:
+def test_backup_is_one_snapshot(world: World, file: Path, restored: MakeWorld, opened: OpenWorld) -> None:
     """Items are given while the tables are copied; no part of these changes is in the copy."""
     before = state.fingerprint(world, NOT_AS_IT_WAS)
     other = opened(world.url)

@@ -188,11 +188,7 @@ def test_malformed_manifest_or_one_of_another_version_is_refused(
     newer = [*made.migrations, AppliedMigration(9999, "from_the_future", "x")]
     unfit = "does not fit its own schema number"
     for manifest, error, said in (
-        (
-            changed(made, migrations=older),
-            SchemaMismatch,
-            r"ends with migration 0017 .* `gamekeeper migrate`",
-        ),
+        (changed(made, migrations=older), SchemaMismatch, r"ends with migration 0017 .* `gamekeeper migrate`"),
         (changed(made, migrations=newer), SchemaMismatch, r"The backup has migration 9999 .* a newer Gamekeeper"),
         (changed(made, format=2), BadCopy, "has the format 2"),
         (changed(made, tables=[odd, *made.tables[1:]]), BadCopy, unfit),

@@ -26,7 +26,7 @@ from gamekeeper.copies.export_folder import NESTED_NAMES, ExportFolder, ExportMa
 from gamekeeper.copies.lines import MANIFEST, BadCopy
 from gamekeeper.store.engine.migrate import SchemaMismatch
 from people import ANN, PASSWORD, USER_IDS, ZOE
-from world import SENT, World
+from world import SENT, OpenWorld, World
 
 LEFT_OUT = exports.LEFT_OUT - {"migrations"}
 ENDED = {*LEFT_OUT, "play_sessions"}  # an import ends open sessions
@@ -63,7 +63,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_export_restores_every_table(
-    world: World, folder: Path, target: str, opened: Callable[[str], World], tmp_path: Path
+    world: World, folder: Path, target: str, opened: OpenWorld, tmp_path: Path
 ) -> None:
     """Restore to each engine: all tables are equal, except for sessions and presence; it exports the same again."""
     staff.fill_roles(world)
@@ -76,8 +76,8 @@ def test_export_restores_every_table(
     playing.roll_up(world)
     game_server.heartbeat(world)
     game_server.join(world, ZOE.id)
-    ban = "INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, 'x', 'y', 0, $2)"
-    world.sql(ban, USER_IDS["Bob"], 2**60)  # the ban ends at a time beyond the calendar
+    # a ban that ends at a time beyond the calendar
+    world.insert("bans", user_id=USER_IDS["Bob"], reason="x", moderator="y", started_at=0, ends_at=2**60)
     world.sql("UPDATE epoch SET trimmed = 3")
     before = without_zoe(world)
     export(world, folder)
@@ -112,9 +112,7 @@ def test_export_contains_every_table_except_listed_ones(world: World, folder: Pa
 
 
 @pytest.mark.both_engines
-def test_export_is_one_snapshot(
-    world: World, folder: Path, empty_database: str, opened: Callable[[str], World]
-) -> None:
+def test_export_is_one_snapshot(world: World, folder: Path, empty_database: str, opened: OpenWorld) -> None:
     """Changes made during the export, between writing any two files, are not in the export."""
     before, other, names = contents(world, LEFT_OUT), opened(world.url), set[str]()
 

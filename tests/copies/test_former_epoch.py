@@ -1,31 +1,26 @@
 """What would act by itself stops in a database that continues from an older state: it has another epoch."""
 
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
 import approving
-import bulking
 import outbox
 import people
 import staff
 from backups import back_up, bring_back, restore
-from bulking import count_coins, list_targets
+from bulking import act, create, get, list_targets, start, work
 from findings import errors, unseen
 from gamekeeper.copies import exports
 from gamekeeper.game.access.refusals import InvitationVoid
 from gamekeeper.game.accounts import accounts
 from gamekeeper.game.audit.approvals import parse_rules
 from gamekeeper.game.audit.retention import RetentionJob
-from gamekeeper.game.core.writes import Decision
 from gamekeeper.store.accounts import invitations as invitation_rows
-from gamekeeper.store.accounts.users import User
-from gamekeeper.store.engine.interface import Reading
 from proof import refused
 from smtp_sink import Sink
-from world import CLI, World
+from world import MakeWorld, OpenWorld, World
 
 NEW_EPOCH = "UPDATE epoch SET id = $1"  # as docs/backup.md says, with an id of the test
 PROBLEM = "The database was restored from a moment when this job ran."
@@ -42,42 +37,39 @@ class Work(NamedTuple):
 
 def begin(world: World) -> Work:
     """Start a job with a player who is left, and another with held changes, and hold a gift."""
-    held = bulking.create(world, "Bob", "Zoe")["Id"]
-    bulking.start(world, held)
+    held = create(world, "Bob", "Zoe")["Id"]
+    start(world, held)
     world.keeper.changes.gate.rules = parse_rules("items.give>4")
-    bulking.work(world)
+    work(world)
     world.keeper.changes.gate.rules = {}
-    running = bulking.create(world, "Ann")["Id"]
-    bulking.start(world, running)
+    running = create(world, "Ann")["Id"]
+    start(world, running)
     world.keeper.changes.gate.rules = parse_rules(approving.RULES)
-    return Work(running, held, approving.hold(approving.let_decide(world)), count_coins(world, "Ann"))
+    return Work(running, held, approving.hold(approving.let_decide(world)), world.count_coins("Ann"))
 
 
 def require_stopped(world: World, begun: Work) -> None:
-    bulking.work(world)
-    job = bulking.get(world, begun.running)
+    work(world)
+    job = get(world, begun.running)
     assert (job["State"], (job["Problem"] or "")[: len(PROBLEM)], job["Done"]) == ("paused", PROBLEM, 0)
-    assert count_coins(world, "Ann") == begun.coins
+    assert world.count_coins("Ann") == begun.coins
     assert {each["State"] for each in world.get(approving.ROOT).json["Approvals"]} == {"expired"}
     results = [(each["State"], each["Code"]) for each in list_targets(world, begun.held)]
     assert results == [("refused", "approval_expired")] * 2
-    job = bulking.get(world, begun.held)
+    job = get(world, begun.held)
     assert (job["State"], job["Held"], job["Refused"]) == ("finished", 0, 2)
     refused(approving.decide(world, begun.approval), 409, "approval_expired")
     assert errors(world) == []
 
 
 def accept(world: World, secret: str) -> None:
-    def decide(tx: Reading) -> Coroutine[Any, Any, Decision[User]]:
-        return accounts.accept_invitation(tx, secret, "Sunniva", staff.STORED, world.keeper.settings)
-
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
+    world.apply(lambda tx: accounts.accept_invitation(tx, secret, "Sunniva", staff.STORED, world.keeper.settings))
 
 
 @pytest.mark.both_engines
 @pytest.mark.parametrize("way", ["backup", "export"])
 def test_restored_database_starts_no_job_and_has_no_waiting_approval(
-    world: World, way: str, tmp_path: Path, empty_database: str, opened: Callable[[str], World]
+    world: World, way: str, tmp_path: Path, empty_database: str, opened: OpenWorld
 ) -> None:
     begun, file = begin(world), tmp_path / "copy"
     world.sql("UPDATE bulk_jobs SET epoch = NULL")  # as an older version leaves it that runs beside this one
@@ -87,7 +79,7 @@ def test_restored_database_starts_no_job_and_has_no_waiting_approval(
     else:
         world.run(exports.export(world.keeper.store, file, unseen))
     # what staff stop afterwards is not in the copy
-    assert bulking.act(world, begun.running, "cancel").status == 200
+    assert act(world, begun.running, "cancel").status == 200
     assert approving.decide(world, begun.approval, "deny").status == 200
     if way == "backup":
         restore(file, empty_database, keep_tokens=True)
@@ -100,13 +92,13 @@ def test_restored_database_starts_no_job_and_has_no_waiting_approval(
             copy.sql(f"INSERT INTO tokens VALUES ({values})", *row)  # noqa: S608 - placeholders only
     require_stopped(copy, begun)
     # a person can let the job go on
-    bulking.start(copy, begun.running)
-    bulking.work(copy)
-    assert (bulking.get(copy, begun.running)["State"], count_coins(copy, "Ann")) == ("finished", begun.coins + 5)
+    start(copy, begun.running)
+    work(copy)
+    assert (get(copy, begun.running)["State"], copy.count_coins("Ann")) == ("finished", begun.coins + 5)
 
 
 @pytest.mark.both_engines
-def test_new_epoch_stops_jobs_mails_approvals_and_invitations(make_world: outbox.Make) -> None:
+def test_new_epoch_stops_jobs_mails_approvals_and_invitations(make_world: MakeWorld) -> None:
     """Point-in-time recovery runs no command of ours: operators start a new epoch in the database."""
     with Sink().running() as sink:
         world = outbox.sending_to(make_world, sink.port)
@@ -122,8 +114,8 @@ def test_new_epoch_stops_jobs_mails_approvals_and_invitations(make_world: outbox
         refused(approving.decide(world, begun.approval), 409, "approval_expired")
         with pytest.raises(InvitationVoid):
             accept(world, taken.code)
-        bulking.work(world)
-        assert bulking.get(world, begun.running)["State"] == "paused"
+        work(world)
+        assert get(world, begun.running)["State"] == "paused"
         world.run(RetentionJob(world.keeper).tidy())
         require_stopped(world, begun)
         assert world.get("/api/keeper/v1/invitations").json["Invitations"] == []
@@ -134,10 +126,10 @@ def test_new_epoch_stops_jobs_mails_approvals_and_invitations(make_world: outbox
         outbox.send(world)
         assert (outbox.only(world).state, len(sink.received)) == ("sent", 1)
         # nothing of the new epoch is stopped
-        job = bulking.create(world, "Ann")["Id"]
-        bulking.start(world, job)
+        job = create(world, "Ann")["Id"]
+        start(world, job)
         approval = approving.hold(world)
         world.run(RetentionJob(world.keeper).tidy())
-        bulking.work(world)
-        assert bulking.get(world, job)["State"] == "finished"
+        work(world)
+        assert get(world, job)["State"] == "finished"
         assert approving.decide(world, approval).status == 200

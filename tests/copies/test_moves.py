@@ -27,7 +27,7 @@ from gamekeeper.store.engine.migrate import ClosedDatabase, migrate
 from people import ANN, BOB, USER_IDS
 from remote import wait_until
 from server import Server
-from world import World
+from world import OpenWorld, World
 
 pytestmark = pytest.mark.both_engines
 
@@ -67,7 +67,7 @@ def other_target(engine: str, request: pytest.FixtureRequest) -> Iterator[str]:
 # --- data copied by a move -----------------------------------------------------------------------------------------
 
 
-def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str], World]) -> None:
+def test_move_copies_all_tables(world: World, target: str, opened: OpenWorld) -> None:
     """A move from each engine to each copies all tables, with reset codes and waiting mails."""
     staff.fill_roles(world)
     game_logs.report(world)
@@ -96,7 +96,7 @@ def test_move_copies_all_tables(world: World, target: str, opened: Callable[[str
 # --- a move loses no changes ------------------------------------------------------------------------------------
 
 
-def test_source_is_closed_after_move(world: World, empty_database: str, opened: Callable[[str], World]) -> None:
+def test_source_is_closed_after_move(world: World, empty_database: str, opened: OpenWorld) -> None:
     """A running server still reads, but cannot write and is not ready. No server starts until `move --reopen`."""
     move(world.url, empty_database)
     refused(world.post("/api/v1/players/Bob/items/give", GIVE), 503, "database_away")
@@ -113,7 +113,7 @@ def test_source_is_closed_after_move(world: World, empty_database: str, opened: 
 
 
 def test_move_includes_all_acknowledged_writes_of_a_running_server(
-    database: str, known_tokens: dict[str, str], empty_database: str, opened: Callable[[str], World]
+    database: str, known_tokens: dict[str, str], empty_database: str, opened: OpenWorld
 ) -> None:
     """Every acknowledged give is in the target; after the move has read its first row, none is acknowledged."""
     statuses: list[int] = []

@@ -12,12 +12,7 @@ from writes import CASES, COINS, GIVE, PLAYERS, Case, count_keys, send
 
 # writes that cannot succeed after other ones, which take the item, rename the player or delete it
 IN_SECOND_WORLD = (
-    "/unequip",
-    "/move",
-    "/forget",
-    "/level",
-    "PUT /api/link/v1/guilds/[guildId]",
-    "/link/v1/players/[id]",
+    *("/unequip", "/move", "/forget", "/level", "PUT /api/link/v1/guilds/[guildId]", "/link/v1/players/[id]"),
 )
 
 

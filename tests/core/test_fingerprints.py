@@ -21,7 +21,7 @@ def list_fields(body: Struct) -> dict[str, object]:
     return {name: value for name, value in given.items() if value is not UNSET}
 
 
-@over("operation", WITH_BODY)
+@over("operation", *WITH_BODY)
 def test_body_is_encoded_like_its_public_fields(operation: Operation) -> None:
     body = cast("Struct", operation.example_body)
     assert encode(request.drop_secrets(body)) == msgspec.json.encode(list_fields(body))

@@ -1,22 +1,19 @@
 """Idempotency-Key on every write to players and over the game link."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import people
 from databases import Sqlite
 from expectations import refused, unchanged
 from game_server import LINK
 from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.store.engine.interface import Reading
 from loops import collecting
-from people import COIN, HEAL
-from proof import at_once
+from people import ANN, COIN, HEAL, USER_IDS, guid
 from tidying import tidy
-from world import Answer, World, open_world
+from world import Answer, MakeWorld, World, open_world
 from writes import CASES, COINS, FROST, GIVE, PLAYERS, TEACH, Case, count_keys, prepare, send, token_of
 
 
@@ -98,10 +95,10 @@ def test_second_key_of_a_request_is_400_unless_it_is_the_same(world: World) -> N
 
 
 @pytest.mark.both_engines
-def test_concurrent_requests_with_one_key_are_applied_once_over_instances(make_world: Callable[..., World]) -> None:
+def test_concurrent_requests_with_one_key_are_applied_once_over_instances(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     headers = {"Idempotency-Key": "k"}
-    answers = at_once(one, [each.send("POST", GIVE, body=COINS, headers=headers) for each in [one, two] * 4])
+    answers = one.at_once([each.send("POST", GIVE, body=COINS, headers=headers) for each in [one, two] * 4])
     assert {(answer.status, answer.raw) for answer in answers} == {(200, answers[0].raw)}
     assert [answer.headers.get("idempotent-replay") for answer in answers].count(None) == 1
     assert coins(one) == 255
@@ -110,7 +107,7 @@ def test_concurrent_requests_with_one_key_are_applied_once_over_instances(make_w
 @pytest.mark.both_engines
 def test_repeat_waits_for_the_running_request_and_then_is_409(world: World) -> None:
     """SQLite has one writer, so the second request waits; PostgreSQL answers 409 after five seconds."""
-    slow = Intent("test", actor_id=people.USER_IDS["Root"], key="k", fingerprint="another request")
+    slow = Intent("test", actor_id=USER_IDS["Root"], key="k", fingerprint="another request")
 
     begun, answered = asyncio.Event(), asyncio.Event()
 
@@ -139,7 +136,7 @@ def test_repeat_waits_for_the_running_request_and_then_is_409(world: World) -> N
 def test_replay_does_not_depend_on_the_rule(world: World) -> None:
     """A repeated request gets its stored answer also if the same request with a new key would be refused now."""
     first = give(world, "k")
-    world.sql("DELETE FROM slots WHERE player_id = $1", people.ANN.id)
+    world.sql("DELETE FROM slots WHERE player_id = $1", ANN.id)
     assert world.call("DELETE", f"{PLAYERS}/Ann").status == 200
     assert give(world, "l").status == 404
     again = give(world, "k")
@@ -148,7 +145,7 @@ def test_replay_does_not_depend_on_the_rule(world: World) -> None:
 
 @pytest.mark.both_engines
 def test_key_is_kept_for_thirty_days_and_not_reused_for_an_unknown_player(world: World) -> None:
-    for player in ["Nobody", "%01", people.guid(0x999)]:
+    for player in ["Nobody", "%01", guid(0x999)]:
         give(world, "k")
         again = world.post(f"{PLAYERS}/{player}/items/give", COINS, headers={"Idempotency-Key": "k"})
         refused(again, 422, "idempotency_key_reused")

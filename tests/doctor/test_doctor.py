@@ -1,6 +1,6 @@
 """The doctor finds changes that another program made to the database, and none that Gamekeeper made itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from gamekeeper.doctor.findings import ERROR, NOTE, DoctorFinding
 from gamekeeper.game.core.lookup import ZERO_GUID, make_clashing_fold
 from people import ANN, ANNS_POUCH, BOB, COIN
 from providers import make_settings
-from world import KEY_FILE, World, open_world
+from world import KEY_FILE, MakeWorld, World, open_world
 
 MAIL = "mail"
 LINK = "/api/link/v1/players"
@@ -54,18 +54,10 @@ DAMAGES = [
     ("UPDATE users SET email_fold = 'x@y.test' WHERE name = 'Ann'", "names", "the folded email differs"),
     ("UPDATE users SET ban = NOT ban, kick = NOT kick WHERE name = 'Ann'", "powers", "ban, kick differ from the audit"),
     ("UPDATE users SET api = NOT api WHERE name = 'Bob'", "powers", "api differ from the audit log"),
-    (
-        "UPDATE slots SET buffs = '[1,' WHERE slot = 2",
-        "values",
-        "table slots have a value in buffs that is not JSON",
-    ),
+    ("UPDATE slots SET buffs = '[1,' WHERE slot = 2", "values", "table slots have a value in buffs that is not JSON"),
     ("UPDATE ledger SET at = 253402300799999 WHERE seq = 1", "values", "1 rows of the table ledger have a value in at"),
     ("UPDATE ledger SET seq = 9007199254740993 WHERE seq = 1", "values", "not from 1 to 9007199254740992"),
-    (
-        "UPDATE users SET created_at = -9223372036854775808",
-        "values",
-        "created_at that is not a time from the year 1",
-    ),
+    ("UPDATE users SET created_at = -9223372036854775808", "values", "created_at that is not a time from the year 1"),
     ("DELETE FROM user_roles WHERE role = 'helper'", "powers", "roles differ from the audit log"),
     *(
         (f"UPDATE players SET {column} = {value} WHERE id = '{{ANN}}'", "documents", f" {column}")  # noqa: S608 - ours
@@ -104,11 +96,6 @@ def put(world: World, body: dict[str, object]) -> None:
     assert world.call("PUT", f"{LINK}/{BOB.id}", by="Server", body=body).status == 200
 
 
-def give(world: World, name: str, quantity: int) -> None:
-    body = {"itemid": COIN.id, "quantity": quantity, "bankoverflow": True}
-    assert world.post(f"/api/v1/players/{name}/items/give", body).status == 200
-
-
 # --- changes of Gamekeeper itself ------------------------------------------------------------------------------------
 
 
@@ -118,10 +105,9 @@ def test_changes_over_the_api_and_the_link_leave_no_finding(world: World, monkey
     monkeypatch.setattr(limits, "PAGE_ROWS", 2)
     staff.fill_roles(world)
     for name, quantity in (("Ann", 90), ("Bob", 5)):
-        give(world, name, quantity)
+        world.give(name, quantity).accepted()
     for act, item, quantity in (("give", people.POUCH, 2), ("take", COIN, 90), ("take", people.SWORD, 1)):
-        body = {"itemid": item.id, "quantity": quantity}
-        assert world.post(f"/api/v1/players/Ann/items/{act}", body).status == 200
+        world.give("Ann", quantity, item.id, act=act).accepted()
     put(world, {"Items": [{"Slot": 0}, {"Slot": 9, "ItemId": people.ARROW.id, "Quantity": 5}]})
     put(
         world,
@@ -146,13 +132,13 @@ def test_changes_over_the_api_and_the_link_leave_no_finding(world: World, monkey
 
 def test_only_untrimmed_changes_are_compared(world: World) -> None:
     """The doctor compares only untrimmed changes: among trimmed ones, a deleted change may have been newer."""
-    give(world, "Bob", 5)
+    world.give("Bob", 5).accepted()
     put(world, {"Items": [{"Slot": 0}]})
     put(world, {"Exp": 77})
     world.sql("DELETE FROM ledger WHERE kind = 'items_set'")
     world.sql("UPDATE epoch SET trimmed = $1", world.ledger()[-1].seq)
     assert errors(world, "slots") == []
-    give(world, "Bob", 3)
+    world.give("Bob", 3).accepted()
     assert errors(world, "slots") == []
     world.sql("UPDATE slots SET quantity = 4 WHERE player_id = $1", BOB.id)
     assert len(errors(world, "slots")) == 1
@@ -187,7 +173,7 @@ def test_item_moved_between_players_or_into_their_bag_is_found(world: World) -> 
 
 
 def test_missing_or_unreadable_change_is_found(world: World) -> None:
-    give(world, "Bob", 3)
+    world.give("Bob", 3).accepted()
     world.sql("DELETE FROM ledger WHERE seq = $1", world.ledger()[-1].seq)
     assert "(+3)" in errors(world)[0][1]
     if world.keeper.store.engine == "sqlite":
@@ -234,7 +220,7 @@ def test_fix_creates_missing_index_as_in_the_schema(world: World) -> None:
 
 
 @ONLY_SQLITE
-def test_damaged_file_is_found(database: str, make_world: Callable[..., World]) -> None:
+def test_damaged_file_is_found(database: str, make_world: MakeWorld) -> None:
     file = Path(database.removeprefix("sqlite:///"))
     content = bytearray(file.read_bytes())
     content[8192 * 2 : 8192 * 12] = bytes(8192 * 10)
@@ -247,7 +233,7 @@ def test_damaged_file_is_found(database: str, make_world: Callable[..., World]) 
 # --- settings, files and work that waits -----------------------------------------------------------------------------
 
 
-def test_unsafe_or_unfitting_settings_are_found(make_world: Callable[..., World], tmp_path: Path) -> None:
+def test_unsafe_or_unfitting_settings_are_found(make_world: MakeWorld, tmp_path: Path) -> None:
     world = make_world(host="0.0.0.0", inventory_slots=2, bank_slots=1, spell_slots=1)  # noqa: S104 - only looked at
     world.sql("UPDATE known_spells SET slot = 5")
     cure = "Raise it, or have the game move them."
@@ -269,7 +255,7 @@ def test_unsafe_or_unfitting_settings_are_found(make_world: Callable[..., World]
 
 
 @ONLY_SQLITE
-def test_files_readable_by_others_give_a_note(make_world: Callable[..., World], tmp_path: Path) -> None:
+def test_files_readable_by_others_give_a_note(make_world: MakeWorld, tmp_path: Path) -> None:
     key = tmp_path / "secret.key"
     key.write_bytes(Path(KEY_FILE).read_bytes())
     chosen = make_settings("https://id.example", tmp_path)
@@ -283,7 +269,7 @@ def test_files_readable_by_others_give_a_note(make_world: Callable[..., World], 
             ), file
 
 
-def test_secret_that_the_key_file_cannot_decrypt_is_found(make_world: Callable[..., World], tmp_path: Path) -> None:
+def test_secret_that_the_key_file_cannot_decrypt_is_found(make_world: MakeWorld, tmp_path: Path) -> None:
     world = make_world()
     factors.add_totp(world, ANNS_ACCOUNT)
     assert errors(world) == []

@@ -15,9 +15,8 @@ from gamekeeper.game.lists import ordered_lists
 from gamekeeper.game.lists.ordered_lists import Lists
 from gamekeeper.store.engine.interface import Reading
 from listings import agrees
-from world import World
+from world import MakeWorld, World
 
-Make = Callable[..., World]
 FIX = "gamekeeper doctor --fix"
 DONE = "note: lists: Recounted: rank, names, users, emails, online, online_rank.\n"
 
@@ -134,7 +133,7 @@ def test_unreadable_counts_are_found_and_fixed(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_recount_works_during_reads_and_writes(make_world: Make) -> None:
+def test_recount_works_during_reads_and_writes(make_world: MakeWorld) -> None:
     serving, other = make_world(), make_world()
     lose_a_change(serving)
     assert serving.get("/api/v1/players/rank").json["Total"] == 4
@@ -165,7 +164,7 @@ def test_recount_works_during_reads_and_writes(make_world: Make) -> None:
 
 
 @pytest.mark.both_engines
-def test_recount_survives_checkpoint_before_saving(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recount_survives_checkpoint_before_saving(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ordered_lists, "CHECKPOINT_ENTRIES", 1)
     serving, other = make_world(), make_world()
     waiting = [7]

@@ -1,7 +1,6 @@
 """The system clock is set forward and back while a server runs, and between two runs."""
 
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -9,11 +8,10 @@ import people
 from findings import findings
 from gamekeeper.doctor.findings import NOTE
 from gamekeeper.game.access.tokens import hash_token
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 
-Make = Callable[..., World]
 MINUTE, DAY = 60, 24 * 60 * 60
 PATH = "/api/v1/players/online/count"
 
@@ -30,7 +28,7 @@ def end_in(world: World, milliseconds: int) -> None:
 
 
 def test_time_is_the_database_servers_or_the_system_time_at_start(
-    make_world: Make, engine: str, monkeypatch: pytest.MonkeyPatch
+    make_world: MakeWorld, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = make_world().now()
     move(monkeypatch, 365 * DAY)
@@ -40,7 +38,7 @@ def test_time_is_the_database_servers_or_the_system_time_at_start(
 
 @pytest.mark.parametrize("seconds", [60 * MINUTE, 365 * DAY, -DAY, -30 * 365 * DAY])
 def test_clock_jump_changes_neither_database_time_nor_which_tokens_are_valid(
-    make_world: Make, monkeypatch: pytest.MonkeyPatch, seconds: int
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch, seconds: int
 ) -> None:
     world, other = make_world(), make_world()  # a process remembers valid tokens for a moment
     before = world.now()
@@ -53,7 +51,7 @@ def test_clock_jump_changes_neither_database_time_nor_which_tokens_are_valid(
 
 
 def test_clock_set_back_before_start_keeps_expired_token_expired(
-    make_world: Make, monkeypatch: pytest.MonkeyPatch
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = make_world()
     before = first.now()
@@ -66,7 +64,7 @@ def test_clock_set_back_before_start_keeps_expired_token_expired(
 
 
 def test_clock_set_back_after_token_use_keeps_expired_token_expired(
-    make_world: Make, monkeypatch: pytest.MonkeyPatch
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = make_world()
     before = first.now()
@@ -76,7 +74,7 @@ def test_clock_set_back_after_token_use_keeps_expired_token_expired(
 
 
 def test_command_with_a_clock_in_the_future_moves_the_time_of_the_next_start_and_is_reported(
-    make_world: Make, engine: str
+    make_world: MakeWorld, engine: str
 ) -> None:
     """The command runs beside a server, whose next change is earlier."""
     first = make_world()

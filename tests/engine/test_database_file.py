@@ -180,13 +180,8 @@ def test_empty_log_without_file_is_accepted(empty_database: str) -> None:
 
 
 COMMANDS = [
-    ("doctor",),
-    ("users", "list"),
-    ("users", "add", "Nina", "--email", "nina@example.test", "--generate-password"),
-    ("tokens", "list"),
-    ("mail", "list"),
-    ("backup", "file"),
-    ("migrate",),
+    *(("doctor",), ("users", "list"), ("users", "add", "Nina", "--email", "nina@example.test", "--generate-password")),
+    *(("tokens", "list"), ("mail", "list"), ("backup", "file"), ("migrate",)),
 ]
 
 

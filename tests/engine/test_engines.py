@@ -13,11 +13,10 @@ import people
 from gamekeeper.store.engine.interface import CommitUnknown, DatabaseUnavailable, DiskFull, Reading, Writing
 from gamekeeper.store.engine.statements import Statement
 from gamekeeper.store.players import items
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 
-Make = Callable[..., World]
 COUNT = Statement("count", {"": "SELECT COUNT(*) FROM maps"})
 INSERT = Statement("insert", {"": "INSERT INTO maps (id, name) VALUES ($1, $2)"})
 FAIL = Statement("fail", {"": "INSERT INTO maps (id, name) VALUES ($1, NULL)"})
@@ -49,13 +48,10 @@ async def count(tx: Reading) -> int:
 def test_failed_write_does_not_affect_concurrent_writes(world: World) -> None:
     store = world.keeper.store
 
-    async def many() -> list[object]:
-        works = [store.write(insert(number)) for number in range(40)]
-        works[10:10] = [store.write(break_off)]
-        works[20:20] = [store.write(violate)]
-        return list(await asyncio.gather(*works, return_exceptions=True))
-
-    answers = world.run(many())
+    works = [store.write(insert(number)) for number in range(40)]
+    works[10:10] = [store.write(break_off)]
+    works[20:20] = [store.write(violate)]
+    answers = world.try_at_once(works)
     assert [each for each in answers if isinstance(each, int)] == list(range(40))
     assert isinstance(answers[10], LookupError)
     assert isinstance(answers[20], Exception)
@@ -102,7 +98,7 @@ def test_read_inside_write_sees_deferred_statements(world: World) -> None:
     assert world.run(world.keeper.store.write(work)) == (1, 2)
 
 
-def test_writes_with_the_same_claim_never_overlap(make_world: Make) -> None:
+def test_writes_with_the_same_claim_never_overlap(make_world: MakeWorld) -> None:
     """Two instances add one to a number: without the claim (an advisory lock), updates would be lost."""
     one, two = make_world(), make_world()
     read = Statement("read", {"": "SELECT name FROM maps WHERE id = $1"})
@@ -114,10 +110,7 @@ def test_writes_with_the_same_claim_never_overlap(make_world: Make) -> None:
         assert row
         tx.defer(write, people.MEADOW.id, str(int(row[0]) + 1))
 
-    async def both() -> None:
-        await asyncio.gather(*[each.keeper.store.write(add, 77) for each in (one, two) for _ in range(25)])
-
-    one.run(both())
+    one.at_once(each.keeper.store.write(add, 77) for each in (one, two) for _ in range(25))
     assert one.sql("SELECT name FROM maps WHERE id = $1", people.MEADOW.id) == [("50",)]
 
 
@@ -164,7 +157,7 @@ def test_interrupted_commit_is_reported_as_unknown(world: World) -> None:
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_isolation_level_is_explicit_and_not_inherited(make_world: Make) -> None:
+def test_isolation_level_is_explicit_and_not_inherited(make_world: MakeWorld) -> None:
     """In repeatable read, a write that waited for a lock would check rows as they were before it got the lock."""
     first = make_world()
     name = first.sql("SELECT CAST(current_database() AS text)")[0][0]
@@ -173,25 +166,22 @@ def test_isolation_level_is_explicit_and_not_inherited(make_world: Make) -> None
     assert world.sql("SHOW transaction_isolation") == [("read committed",)]
 
 
-def test_write_is_retried_when_its_player_was_deleted_meanwhile(make_world: Make) -> None:
+def test_write_is_retried_when_its_player_was_deleted_meanwhile(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     one.call("PUT", "/api/link/v1/servers/realm", body={"Lease": 60})
 
-    async def race(number: int) -> set[int]:
+    for number in range(20):
         player = f"/api/link/v1/players/{people.guid(0x900 + number)}"
-        await one.send("PUT", player, body={"Name": f"Racer{number}", "UserId": people.USER_IDS["Bob"]})
+        one.call("PUT", player, body={"Name": f"Racer{number}", "UserId": people.USER_IDS["Bob"]})
         joining = {"Players": [people.guid(0x900 + number)]}
         calls = [two.send("POST", "/api/link/v1/servers/realm/joined", body=joining), one.send("DELETE", player)]
-        return {answer.status for answer in await asyncio.gather(*calls)}
-
-    statuses = {status for number in range(20) for status in one.run(race(number))}
-    assert statuses <= {200, 404, 409}
+        assert {answer.status for answer in one.at_once(calls)} <= {200, 404, 409}
 
 
-def test_new_bag_reported_for_two_players_belongs_to_one(make_world: Make) -> None:
+def test_new_bag_reported_for_two_players_belongs_to_one(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
 
-    async def race(number: int) -> list[int]:
+    def race(number: int) -> list[int]:
         bag = people.guid(0x800 + number)
         body: dict[str, object] = {
             "Items": [{"Slot": number, "ItemId": people.POUCH.id, "Quantity": 1, "BagId": bag}],
@@ -199,9 +189,9 @@ def test_new_bag_reported_for_two_players_belongs_to_one(make_world: Make) -> No
         }
         paths = [f"/api/link/v1/players/{each.id}" for each in (people.BOB, people.ZOE)]
         calls = [each.send("PUT", path, body=body) for each, path in zip((one, two), paths, strict=True)]
-        return sorted(answer.status for answer in await asyncio.gather(*calls))
+        return sorted(answer.status for answer in one.at_once(calls))
 
-    assert [one.run(race(number)) for number in range(15)] == [[200, 400]] * 15
+    assert [race(number) for number in range(15)] == [[200, 400]] * 15
     assert one.run(items.find_stray_bags(one.keeper.store)) == []
 
 
@@ -248,13 +238,10 @@ def test_error_of_transaction_answers_all_its_writes_and_later_ones_succeed(
 ) -> None:
     store: Any = world.keeper.store
 
-    async def write() -> list[object]:
-        works = [store.write(insert(number)) for number in range(together)]
-        return await asyncio.gather(*works, return_exceptions=True)
-
     connection: Any = getattr(getattr(store, "_writer"), "_connection")  # noqa: B009 - private attributes
     monkeypatch.setattr(connection, "db", Failing(connection.db, text, error))
-    assert [type(each) for each in world.run(write())] == [expected] * together
+    answers = world.try_at_once(store.write(insert(number)) for number in range(together))
+    assert [type(each) for each in answers] == [expected] * together
     monkeypatch.undo()
     assert world.run(store.write(insert(0))) is not None
 

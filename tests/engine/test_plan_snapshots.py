@@ -25,7 +25,6 @@ from gamekeeper.store.engine.statements import Statements, count_parameters, lis
 from postgres_sessions import connected
 
 Plans = dict[str, list[str]]  # the lines of the plan of each statement
-Explain = Callable[[str], "list[str]"]
 PLANNED = re.compile(r"(--[^\n]*\n|\s)*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")  # not PRAGMA, CREATE and the like
 HEADING = "## "
 FILES = Path(__file__).parent / "plans"
@@ -92,11 +91,6 @@ def read(file: Path) -> Plans:
     return {lines[0]: lines[1:] for lines in (part.rstrip("\n").split("\n") for part in parts)}
 
 
-def write(file: Path, plans: Plans) -> None:
-    parts = ("\n".join([f"{HEADING}{name}", *lines]) for name, lines in plans.items())
-    file.write_text("\n".join(parts) + "\n", encoding="utf-8")
-
-
 def describe(name: str, before: Plans, now: Plans) -> str:
     """Say which plan a statement had, and which one it has."""
     sides = ("\n".join(f"    {line}" for line in plans.get(name, ["(no plan)"])) for plans in (before, now))
@@ -114,7 +108,8 @@ def test_each_statement_has_the_plan_of_the_snapshot(engine: str, planned: str) 
     plans = explain_on_sqlite(planned) if engine == "sqlite" else asyncio.run(explain_on_postgres(planned))
     file = FILES / f"{engine}.txt"
     if os.environ.get(UPDATE):
-        write(file, plans)
+        parts = ("\n".join([f"{HEADING}{name}", *lines]) for name, lines in plans.items())
+        file.write_text("\n".join(parts) + "\n", encoding="utf-8")
     before = read(file)
     changed = [describe(each, before, plans) for each in (before | plans) if before.get(each) != plans.get(each)]
     assert not changed, f"{len(changed)} plans changed; see this file's docstring\n" + "\n".join(changed)
@@ -152,46 +147,18 @@ LARGE = re.compile(
 # the statements that may scan a large table, by the reason
 SCANNING = {
     "the doctor reads everything": {
-        "economy.flow_items",
-        "economy.key_givers",
-        "guilds.miscounted",
-        "holdings.list_sums",
-        "items.homeless_slots",
-        "items.slots_beyond",
-        "items.stray_bags",
-        "items.sums",
-        "ledger.backward_steps",
-        "mails.count_failed",
-        "presence.disagreeing",
-        "players.beyond",
-        "standings.sums",
+        *("economy.flow_items", "economy.key_givers", "guilds.miscounted", "holdings.list_sums"),
+        *("items.homeless_slots", "items.slots_beyond", "items.stray_bags", "items.sums", "ledger.backward_steps"),
+        *("mails.count_failed", "presence.disagreeing", "players.beyond", "standings.sums"),
     },
     "the start of a server counts each list and divides it into blocks": {
-        "players.count",
-        "players.lows_by_name",
-        "players.lows_by_rank",
-        "presence.count",
-        "presence.lows_by_name",
-        "presence.lows_by_rank",
-        "users.count",
-        "users.lows_by_email",
-        "users.lows_by_name",
+        *("players.count", "players.lows_by_name", "players.lows_by_rank", "presence.count", "presence.lows_by_name"),
+        *("presence.lows_by_rank", "users.count", "users.lows_by_email", "users.lows_by_name"),
     },
-    "a restored copy of a database is prepared": {
-        "copies.revoke_tokens",
-        "logs.count_all",
-        "presence.drop_everybody",
-    },
+    "a restored copy of a database is prepared": {"copies.revoke_tokens", "logs.count_all", "presence.drop_everybody"},
     "the scan ends at its LIMIT": {
-        "activity.oldest_event",
-        "guilds.by_founding",
-        "guilds.by_founding_desc",
-        "guilds.by_members",
-        "guilds.by_members_desc",
-        "guilds.by_name",
-        "guilds.by_name_desc",
-        "guilds.called",
-        "guilds.count",
+        *("activity.oldest_event", "guilds.by_founding", "guilds.by_founding_desc", "guilds.by_members"),
+        *("guilds.by_members_desc", "guilds.by_name", "guilds.by_name_desc", "guilds.called", "guilds.count"),
     },
 }
 ON_THE_FLY = {"copies.tables"}  # may build an index while it runs: of the names of the tables

@@ -13,7 +13,7 @@ import people
 from gamekeeper.store.engine import postgres_pool
 from postgres_sessions import connected
 from server import Server
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 COIN = {"itemid": people.COIN.id, "quantity": 1}
@@ -63,17 +63,16 @@ def statuses(answers: list[Answer]) -> list[int]:
     return [each.status for each in answers]
 
 
-def test_locked_player_leaves_connections_to_other_players(make_world: Callable[..., World]) -> None:
+def test_locked_player_leaves_connections_to_other_players(make_world: MakeWorld) -> None:
     world = make_world(connections=4)
     gives = ["Bob", "bob", people.BOB.id] * 7
     others = *(("GET", f"/api/v1/players/{name}") for name in ("Ann", "Bob")), ("POST", GIVE.format("Ann")), HEALTH
     given, answers = world.run(ask_beside(world, gives, *others))
     assert (statuses(answers), statuses(given)) == ([200] * 4, [200] * 21)
-    slots = world.get("/api/v1/players/Bob/items/inventory").json
-    assert sum(slot["Quantity"] for slot in slots if slot["ItemId"] == people.COIN.id) == 21
+    assert world.count_coins() == 21
 
 
-def test_paused_long_reads_leave_connections_to_others(make_world: Callable[..., World]) -> None:
+def test_paused_long_reads_leave_connections_to_others(make_world: MakeWorld) -> None:
     world = make_world(connections=4)
     store = world.keeper.store
 
@@ -94,7 +93,7 @@ def test_paused_long_reads_leave_connections_to_others(make_world: Callable[...,
     assert statuses(world.run(ask_beside_long_reads())) == [200, 200]
 
 
-def test_more_changes_of_locked_player_than_may_wait_are_refused(make_world: Callable[..., World]) -> None:
+def test_more_changes_of_locked_player_than_may_wait_are_refused(make_world: MakeWorld) -> None:
     """When many changes wait for one player's lock, half of the request slots stay free for other requests."""
     world = make_world(connections=4, requests_in_flight=8)
     given, (refused, read) = world.run(

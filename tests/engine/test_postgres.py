@@ -20,7 +20,7 @@ from gamekeeper.store.engine.statements import Statement
 from gamekeeper.store.players import players
 from postgres_sessions import connected
 from postgres_wire import PostgresWire
-from world import Answer, World
+from world import Answer, OpenWorld, World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 MOST_STEPS = 40
@@ -71,7 +71,7 @@ def test_replayed_request_waits_for_standby_like_the_first(world: World) -> None
 
 
 @pytest.fixture
-def wired(world: World, opened: Callable[[str], World]) -> Generator[tuple[World, PostgresWire]]:
+def wired(world: World, opened: OpenWorld) -> Generator[tuple[World, PostgresWire]]:
     """Return a world that reaches its database through a proxy."""
     with PostgresWire(world.url) as wire:
         yield opened(wire.database), wire

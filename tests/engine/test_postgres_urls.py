@@ -25,7 +25,7 @@ def test_url_with_several_servers_is_split() -> None:
     ]
 
 
-@over("url", ["postgresql:///game?host=/run/postgresql", "postgresql://one/game"])
+@over("url", "postgresql:///game?host=/run/postgresql", "postgresql://one/game")
 def test_url_with_one_server_is_unchanged(url: str) -> None:
     assert postgres_url.split_hosts(url) == [url]
 

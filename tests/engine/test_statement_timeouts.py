@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -10,7 +9,7 @@ import people
 from gamekeeper.store.engine import postgres_pool
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.engine.statements import Statement
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 
@@ -29,7 +28,7 @@ def slow_commit(world: World, seconds: float) -> None:
 
 @ONLY_POSTGRES
 def test_slow_statement_is_cancelled_at_its_timeout_but_no_commit(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres_pool, "LOCK_SECONDS", 60)
     world, other = make_world(), make_world()

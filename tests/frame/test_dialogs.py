@@ -48,13 +48,9 @@ def test_unknown_name_is_refused_with_similar_ones(world: World, root: Keeper) -
     assert open_session(world, "Ann").preview("POST", GIVE, {"itemid": "gold cion"}).status == 403
 
 
-def open_erasure(root: Keeper) -> Answer:
-    form = root.page(HOME).form(ACT, "Erase the account")
-    return root.post(ACT, form.fields, csrf=form.fields["csrf"]).accepted()
-
-
 def test_account_is_erased_only_after_its_name_is_typed(world: World, root: Keeper) -> None:
-    shown = open_erasure(root)
+    form = root.page(HOME).form(ACT, "Erase the account")
+    shown = root.post(ACT, form.fields, csrf=form.fields["csrf"]).accepted()
     Page(shown.raw.decode()).assert_shown("ann@example.test", "Zoe", "This cannot be undone.")
     before = everything(world, without="tokens")
     for typed in ("", "ann", "Zoe", people.USER_IDS["Ann"]):

@@ -16,15 +16,13 @@ from gamekeeper.console.frame.pages import TEMPLATES
 from gamekeeper.console.players.player import TABS
 from gamekeeper.game.access.changes import UserRegistered
 from gamekeeper.game.core.player import INVENTORY, Stack
-from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.players.changes import PlayerCreated, PlayerState
 from gamekeeper.store.access import roles
 from gamekeeper.store.accounts import users
-from gamekeeper.store.engine.interface import Reading
 from keepers import Keeper
 from loops import over
 from markup import Page
-from world import CLI, World
+from world import World
 
 PLAYER_ID, ACCOUNT_ID = people.guid(0x5AFE), people.guid(0x5AFF)
 HOSTILE = [
@@ -55,7 +53,19 @@ class Html:
 
 @over(
     "value",
-    [*HOSTILE, 0, -7, True, None, 1.5, Level.HIGH, Text("<b>"), Markup("<b>"), Html(), b"<b>", ["<b>"], {"<b>": "'"}],
+    *HOSTILE,
+    0,
+    -7,
+    True,
+    None,
+    1.5,
+    Level.HIGH,
+    Text("<b>"),
+    Markup("<b>"),
+    Html(),
+    b"<b>",
+    ["<b>"],
+    {"<b>": "'"},
 )
 def test_output_equals_that_of_jinja(value: object) -> None:
     jinja = Environment(autoescape=True, undefined=StrictUndefined)
@@ -128,21 +138,13 @@ def fill_with(world: World, hostile: str) -> int:
     user = users.User(ACCOUNT_ID, hostile, hostile, "", roles.Powers(), 0, None, None)
     player = replace(people.ANN, id=PLAYER_ID, user_id=ACCOUNT_ID, name=hostile, sprite=hostile, face=hostile)
     held = PlayerState(slots={(INVENTORY, 0): Stack(people.COIN.id, 1)}, spells={0: people.FIREBALL.id})
-    apply(world, UserRegistered(user))
-    apply(world, PlayerCreated(player, held))
+    world.make(UserRegistered(user), PlayerCreated(player, held))
     ban = {"reason": hostile, "moderator": hostile}
     assert world.post(f"/api/v1/users/{ACCOUNT_ID}/admin/ban", ban).status == 200
     assert heartbeat(world).status == join(world, PLAYER_ID).status == 200
     sent = {"itemid": people.COIN.id, "quantity": 1}
     world.post(f"/api/v1/players/{PLAYER_ID}/items/give", sent, headers={"X-Reason": hostile}).accepted()
     return world.ledger()[-1].seq
-
-
-def apply(world: World, effect: UserRegistered | PlayerCreated) -> None:
-    async def decide(_: Reading) -> Decision[None]:
-        return Decision([effect], None)
-
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b"null"))
 
 
 def find_in_harmless_page(path: str, html: str, hostile: str) -> bool:

@@ -16,12 +16,8 @@ from world import Answer, World
 EVENTS = "/console/events"
 # forms before a session exists; their origin is checked
 SIGN_INS = {SIGN_IN, "/console/sign-in/second", "/console/invitation"}
-GIFT = {
-    "method": "POST",
-    "path": f"/api/v1/players/{people.ANN.id}/items/give",
-    "body.itemid": people.COIN.id,
-    "body.quantity": "5",
-}
+PATH = f"/api/v1/players/{people.ANN.id}/items/give"
+GIFT = {"method": "POST", "path": PATH, "body.itemid": people.COIN.id, "body.quantity": "5"}
 CONFIRMED = {**GIFT, "confirmed": "yes", "reason": "x"}
 
 
@@ -41,13 +37,11 @@ def test_form_without_this_sessions_token_is_rejected(world: World, root: Keeper
 
 @over(
     "headers",
-    [
-        {"sec-fetch-site": "cross-site"},
-        {"sec-fetch-site": "same-site"},
-        {"origin": "https://evil.example"},
-        {"origin": "null"},
-        {"origin": "https://game.example.evil.example"},
-    ],
+    {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site"},
+    {"origin": "https://evil.example"},
+    {"origin": "null"},
+    {"origin": "https://game.example.evil.example"},
 )
 def test_form_from_another_origin_is_rejected(world: World, root: Keeper, headers: dict[str, str]) -> None:
     sent = {**headers, "host": "game.example"}
@@ -130,7 +124,7 @@ def test_only_static_files_are_served(world: World) -> None:
         assert anybody.get(f"/console/static/{name}").status == 404, name
 
 
-@over("path", ["/console/static/console.css", "/console/static/0123456789abcdef/console.css"])
+@over("path", "/console/static/console.css", "/console/static/0123456789abcdef/console.css")
 def test_other_addresses_are_revalidated(world: World, path: str) -> None:
     """A server of another version, during an update, must neither miss a file nor make browsers keep the wrong one."""
     answer = Keeper(world).get(path)

@@ -32,17 +32,15 @@ def find_language(page: bytes) -> str:
 
 @over(
     "accepted, language",
-    [
-        ("", ENGLISH),
-        ("DE-ch", GERMAN),
-        ("fr-FR,fr;q=0.9,de;q=0.5", GERMAN),
-        ("en;q=0.4, de;q=0.8", GERMAN),
-        ("de;q=0", ENGLISH),
-        ("german", ENGLISH),
-        ("de;q=nine", ENGLISH),
-        ("fr," * 20 + "de", ENGLISH),  # only the first elements are read
-        ("\x00;;,,;q=,de-", ENGLISH),
-    ],
+    ("", ENGLISH),
+    ("DE-ch", GERMAN),
+    ("fr-FR,fr;q=0.9,de;q=0.5", GERMAN),
+    ("en;q=0.4, de;q=0.8", GERMAN),
+    ("de;q=0", ENGLISH),
+    ("german", ENGLISH),
+    ("de;q=nine", ENGLISH),
+    ("fr," * 20 + "de", ENGLISH),  # only the first elements are read
+    ("\x00;;,,;q=,de-", ENGLISH),
 )
 def test_language_is_chosen_by_the_browser(accepted: str, language: str) -> None:
     assert texts.find_preferred_language(accepted.encode()) == language
@@ -65,7 +63,7 @@ def test_person_chooses_the_language_before_and_after_the_sign_in(root: Keeper, 
     assert (find_language(german.raw), german.headers["content-language"]) == (GERMAN, GERMAN)
 
 
-@over("language", ["", "fr", "de\r\nset-cookie: a=b"])
+@over("language", "", "fr", "de\r\nset-cookie: a=b")
 def test_unknown_language_is_refused(root: Keeper, language: str) -> None:
     answer = root.post("/console/language", {"language": language, "back": "https://evil.example"})
     assert (answer.status, "set-cookie" in answer.headers) == (400, False)
@@ -87,14 +85,12 @@ LONG = f"The field '{'must have ' * 60}' must not be empty."
 
 @over(
     "message, translated",
-    [
-        ("The field 'Name' must not be empty.", "Feld „Name“: darf nicht leer sein."),
-        ("This job is finished.", "Dieser Auftrag ist bereits beendet: abgeschlossen."),
-        ("No player with name 'ban'.", "Kein Spieler gefunden (Name: „ban“)."),  # a word of the request stays
-        ("A text that no code has.", "A text that no code has."),
-        (LONG, LONG),
-        ("", ""),
-    ],
+    ("The field 'Name' must not be empty.", "Feld „Name“: darf nicht leer sein."),
+    ("This job is finished.", "Dieser Auftrag ist bereits beendet: abgeschlossen."),
+    ("No player with name 'ban'.", "Kein Spieler gefunden (Name: „ban“)."),  # a word of the request stays
+    ("A text that no code has.", "A text that no code has."),
+    (LONG, LONG),
+    ("", ""),
 )
 @pytest.mark.usefixtures("in_german")
 def test_message_is_translated_by_its_template(message: str, translated: str) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from gettext import NullTranslations
 from typing import Any
 
@@ -15,7 +14,7 @@ from gamekeeper.demo.world import API_ACCOUNT, make_stable_id
 from gamekeeper.game.access.permissions import PERMISSIONS
 from keepers import open_session
 from markup import Page
-from world import World
+from world import OpenWorld
 
 MARKS = "xx"  # code of the language
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}")
@@ -60,7 +59,7 @@ def find_unmarked(page: Page) -> set[str]:
     return {part for text in shown for part in re.split("⟦[^⟧]*⟧", text) if WORD.search(part)}
 
 
-def test_pages_show_only_translated_texts_and_data(demo_database: str, opened: Callable[[str], World]) -> None:
+def test_pages_show_only_translated_texts_and_data(demo_database: str, opened: OpenWorld) -> None:
     world = opened(demo_database)
     keeper = open_session(world, API_ACCOUNT, make_stable_id("user", API_ACCOUNT))
     found: dict[str, set[str]] = {}

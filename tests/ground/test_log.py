@@ -101,7 +101,7 @@ def test_log_on_a_terminal_is_for_people_unless_json_is_chosen() -> None:
         log.write_json(always=False)
 
 
-@over("name", ["a\r\nb", "\x1b[2J", "\x7f", "\x9b31m", "\u2028", "\u202e", "x" * 10_000, "\x00" * 300])
+@over("name", "a\r\nb", "\x1b[2J", "\x7f", "\x9b31m", "\u2028", "\u202e", "x" * 10_000, "\x00" * 300)
 def test_control_characters_are_escaped_in_log(name: str) -> None:
     async def ask() -> None:
         access("1", caller=name)
@@ -131,7 +131,7 @@ SECRETS = {
 }
 
 
-@over("name", SECRETS)
+@over("name", *SECRETS)
 def test_secrets_are_redacted(name: str) -> None:
     said, secret = SECRETS[name]
 

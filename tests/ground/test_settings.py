@@ -28,16 +28,14 @@ def test_arguments_override_the_environment_which_overrides_defaults() -> None:
 
 @over(
     "name, text",
-    [
-        *(("port", text) for text in ("nonsense", "", "-1", "0", "65536", "1.5", "１", "9" * 5000)),  # noqa: RUF001 - a full-width digit
-        *(("max_page_size", text) for text in ("0", "1001", str(2**31))),
-        ("guesses_per_caller", "0"),
-        ("body_limit", "1023"),
-        ("access_log", "yes"),
-        ("access_log", "1"),
-        ("name_pattern", "[A-Z"),
-        ("name_pattern", "(?P<"),
-    ],
+    *(("port", text) for text in ("nonsense", "", "-1", "0", "65536", "1.5", "１", "9" * 5000)),  # noqa: RUF001 - a full-width digit
+    *(("max_page_size", text) for text in ("0", "1001", str(2**31))),
+    ("guesses_per_caller", "0"),
+    ("body_limit", "1023"),
+    ("access_log", "yes"),
+    ("access_log", "1"),
+    ("name_pattern", "[A-Z"),
+    ("name_pattern", "(?P<"),
 )
 def test_invalid_values_name_the_variable(name: str, text: str) -> None:
     with pytest.raises(BadSetting, match=f"^{settings.variable(name)} is "):
@@ -58,25 +56,23 @@ def test_invalid_arguments_and_combinations_are_refused() -> None:
 
 @over(
     "url, expected",
-    [
-        (f"postgresql://game:{SECRET}@db.example.test/game", "postgresql://game:…@db.example.test/game"),
-        (f"postgresql://game:{SECRET}@x@db.example.test/game", "postgresql://game:…@db.example.test/game"),
-        (f"postgresql://db.test/game?user=a&password={SECRET}", "postgresql://db.test/game?user=a&password=…"),
-        ("postgresql://game@db.example.test/game", "postgresql://game@db.example.test/game"),
-        (f"postgresql://db.example.test/game?password={SECRET}@x", "postgresql://db.example.test/game?password=…"),
-        ("sqlite:///game.db", "sqlite:///game.db"),
-        (f"postgresql:/game:{SECRET}@db.example.test/game", "…"),
-        (f"game:{SECRET}@db.example.test/game", "…"),
-        (f"host=db.example.test password={SECRET}", "…"),
-        ("game.db", "game.db"),
-    ],
+    (f"postgresql://game:{SECRET}@db.example.test/game", "postgresql://game:…@db.example.test/game"),
+    (f"postgresql://game:{SECRET}@x@db.example.test/game", "postgresql://game:…@db.example.test/game"),
+    (f"postgresql://db.test/game?user=a&password={SECRET}", "postgresql://db.test/game?user=a&password=…"),
+    ("postgresql://game@db.example.test/game", "postgresql://game@db.example.test/game"),
+    (f"postgresql://db.example.test/game?password={SECRET}@x", "postgresql://db.example.test/game?password=…"),
+    ("sqlite:///game.db", "sqlite:///game.db"),
+    (f"postgresql:/game:{SECRET}@db.example.test/game", "…"),
+    (f"game:{SECRET}@db.example.test/game", "…"),
+    (f"host=db.example.test password={SECRET}", "…"),
+    ("game.db", "game.db"),
 )
 def test_passwords_in_addresses_are_masked(url: str, expected: str) -> None:
     for name in ("database", "smtp_url"):
         assert settings.show_value(settings.load({}, **{name: url}), name) == expected
 
 
-@over("name", [each for each in NAMES if SECRET_NAMES.search(each)])
+@over("name", *[each for each in NAMES if SECRET_NAMES.search(each)])
 def test_every_secret_setting_is_masked(name: str) -> None:
     """Settings that may contain a secret are masked; WITHOUT_SECRETS are not."""
     value = f"a://{SECRET}" if name.endswith("token") else f"smtp://me:{SECRET}@host"
@@ -84,7 +80,7 @@ def test_every_secret_setting_is_masked(name: str) -> None:
     assert settings.show_value(settings.load({}, **{name: ""}), name) == ""
 
 
-@over("url", ["", "sqlite:///", "game.db", f"mysql://game:{SECRET}@db/game", f"postgresql:/game:{SECRET}@db/game"])
+@over("url", "", "sqlite:///", "game.db", f"mysql://game:{SECRET}@db/game", f"postgresql:/game:{SECRET}@db/game")
 def test_unsupported_database_is_refused_without_password(url: str) -> None:
     with pytest.raises(BadSetting, match=r"is not supported. Use sqlite:///.* or postgresql://") as caught:
         app.open_store(Settings(database=url))

@@ -1,6 +1,5 @@
 """Activity over time: play sessions, series of numbers, and retention."""
 
-from collections.abc import Callable
 from typing import Any
 
 from expectations import refused
@@ -11,7 +10,7 @@ from gamekeeper.ground.instants import DAY_MS, HOUR_MS, MINUTE_MS, format_instan
 from people import ANN, BOB, ZOE, guid
 from playing import find_midnight, invent_sessions, play, play_rows, read_sessions, roll_up
 from tidying import tidy
-from world import World
+from world import MakeWorld, World
 
 ACTIVITY = "/api/keeper/v1/activity"
 ONE_HOUR, HALF_HOUR = HOUR_MS, HOUR_MS // 2
@@ -110,9 +109,8 @@ def test_sign_ins_requests_and_errors_are_counted(world: World) -> None:
         found = columns(points(world, step), "Requests", "Errors")
         assert [sum(each[number] or 0 for each in found) for number in (0, 1)] == [34, 2], step
     events = [("sign_in", hour), ("sign_in", hour + HOUR_MS - 1), ("sign_in", hour + HOUR_MS), ("token_issued", hour)]
-    insert = "INSERT INTO security_events (id, at, kind) VALUES ($1, $2, $3)"
     for number, (kind, at) in enumerate(events):
-        world.sql(insert, guid(0x3000 + number), at, kind)
+        world.insert("security_events", id=guid(0x3000 + number), at=at, kind=kind)
     roll_up(world)
     assert columns(points(world, "hour", hour - HOUR_MS, hour + HOUR_MS), "SignIns") == [0, 2, 1]
     assert columns(points(world, "day", hour, hour), "SignIns") == [3]
@@ -142,7 +140,7 @@ def test_old_sessions_are_deleted_after_they_were_counted_and_numbers_stay(world
     assert findings(world, "activity") == []
 
 
-def test_doctor_accepts_sessions_that_were_deleted_before_their_minutes(make_world: Callable[..., World]) -> None:
+def test_doctor_accepts_sessions_that_were_deleted_before_their_minutes(make_world: MakeWorld) -> None:
     world = make_world(session_days=1)
     now = world.now()
     hours = [(ANN.id, 100, 30), (BOB.id, 30, 29), (ZOE.id, 30, 2)]  # start and end, in hours before now
@@ -176,9 +174,8 @@ def test_doctor_finds_wrong_rollups(world: World) -> None:
     world.sql("UPDATE players SET created_at = $1", midnight)
     world.run(play_rows(world.keeper, invent_sessions([ANN.id, BOB.id], midnight, 10, 3), 10))
     world.sql("DELETE FROM security_events")
-    insert = "INSERT INTO security_events (id, at, kind) VALUES ($1, $2, 'sign_in')"
     for number in range(5):
-        world.sql(insert, guid(0x3000 + number), midnight - (9 - number) * DAY_MS)
+        world.insert("security_events", id=guid(0x3000 + number), at=midnight - (9 - number) * DAY_MS, kind="sign_in")
     roll_up(world)
     assert findings(world, "activity") == []
     hour = midnight // HOUR_MS - 7 * 24

@@ -27,8 +27,8 @@ def set_level(world: World, name: str, level: int) -> None:
 
 def add_session(world: World, player_id: str, hours_ago: int, hours: int) -> None:
     start = world.now() - hours_ago * HOUR
-    statement = "INSERT INTO play_sessions (player_id, started_at, server, ended_at) VALUES ($1, $2, $3, $4)"
-    world.sql(statement, player_id, start, SERVER, start + hours * HOUR)
+    end = start + hours * HOUR
+    world.insert("play_sessions", player_id=player_id, started_at=start, server=SERVER, ended_at=end)
 
 
 # --- standings ----------------------------------------------------------------------------------------------------

@@ -5,9 +5,8 @@ import pytest
 from api_keys import create
 from economics import catch_up, give, load_players
 from gamekeeper.game.lists import ranked_lists
-from listings import MakeWorld
 from people import COIN, KILLS, SWORD
-from world import World
+from world import MakeWorld, World
 
 ROOT = "/api/keeper/v1/economy"
 

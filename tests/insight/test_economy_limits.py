@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-import people
 from economics import catch_up, give, load_players
 from findings import errors
 from gamekeeper.game.audit import retention
@@ -17,13 +16,12 @@ from gamekeeper.game.world import feed as changes_feed
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.insight import economy as economy_rows
-from listings import MakeWorld
-from people import ANN, COIN, KILLS
+from people import ANN, COIN, KILLS, guid
 from tidying import trim_older
-from world import World
+from world import MakeWorld, World
 
 ROOT = "/api/keeper/v1/economy"
-POTION = people.guid(0x7001)  # an item that no player has
+POTION = guid(0x7001)  # an item that no player has
 
 
 def read_state(world: World) -> tuple[int, str | None]:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 
-import people
 from api_keys import create
 from economics import catch_up, give, give_loaded, load_players, read_flows, read_holdings
 from findings import errors
@@ -12,23 +11,15 @@ from game_server import put_player, stack
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.insight import economy
 from gamekeeper.ground import crash
-from listings import MakeWorld
-from people import ANN, BOB, COIN, KILLS, SWORD
+from people import ANN, BOB, COIN, KILLS, SWORD, USER_IDS, guid
 from undos import undone
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 
 ANN_COINS = 1250
 TABLES = (
-    "economy",
-    "item_totals",
-    "item_flows",
-    "item_gifts",
-    "item_days",
-    "holdings",
-    "ranked_lists",
-    "ranked_buckets",
+    *("economy", "item_totals", "item_flows", "item_gifts", "item_days", "holdings", "ranked_lists", "ranked_buckets"),
 )
 
 
@@ -39,7 +30,7 @@ def test_flows_are_counted_by_source(world: World) -> None:
     give(world, "Bob", 2, what="take")
     give(world, "Zoe", 30)
     assert undone(world, world.ledger()[-1].seq).status == 200
-    report = {"Name": "Bob", "UserId": people.USER_IDS["Bob"], "Items": [stack(0, COIN.id, 4)]}
+    report = {"Name": "Bob", "UserId": USER_IDS["Bob"], "Items": [stack(0, COIN.id, 4)]}
     assert put_player(world, BOB.id, report).status == 200
     catch_up(world)
     created = ANN_COINS
@@ -60,11 +51,11 @@ def test_deleted_player_is_destroyed_but_not_taken(world: World) -> None:
     give(world, "Bob", 2, what="take")
     catch_up(world)
     world.call("DELETE", "/api/v1/players/Bob", by="Root").accepted()
-    world.call("DELETE", f"/api/v1/users/{people.USER_IDS['Ann']}", by="Root").accepted()
+    world.call("DELETE", f"/api/v1/users/{USER_IDS['Ann']}", by="Root").accepted()
     catch_up(world)
     assert read_flows(world) == {"staff": (ANN_COINS + 5, ANN_COINS + 5)}
     taken = world.sql("SELECT giver_id, taken FROM item_gifts WHERE item_id = $1 AND taken > 0", COIN.id)
-    assert [(str(row[0]), row[1]) for row in taken] == [(people.USER_IDS["Shop"], 2)]
+    assert [(str(row[0]), row[1]) for row in taken] == [(USER_IDS["Shop"], 2)]
     assert not {row[0] for row in read_holdings(world)} & {ANN.id, BOB.id}
     assert world.sql("SELECT quantity, holders FROM item_totals WHERE item_id = $1", COIN.id) == [(0, 0)]
     assert errors(world) == []
@@ -79,7 +70,7 @@ def test_bulk_load_is_an_import_and_sweeps_all_players(make_world: MakeWorld) ->
     catch_up(world)
     assert read_flows(world)["import"] == (231, 0)
     assert world.sql("SELECT quantity, holders FROM item_totals WHERE item_id = $1", COIN.id) == [(1250 + 231 + 9, 22)]
-    assert (people.guid(0x5003), "item", COIN.id, 13) in read_holdings(world)
+    assert (guid(0x5003), "item", COIN.id, 13) in read_holdings(world)
     assert errors(world) == []
 
 

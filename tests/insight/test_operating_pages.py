@@ -3,12 +3,11 @@
 from typing import Any
 
 import game_server
-import people
 from commanding import ack, acknowledge, read_feed, read_last
 from gamekeeper.console.insight import health
 from gamekeeper.console.insight.monitor import DoctorRun
 from keepers import ACT, Keeper, OpenKeeper
-from people import ANN
+from people import ANN, USER_IDS, ZOE
 from proof import reset_code
 from remote import wait_until
 from world import World
@@ -37,7 +36,7 @@ def test_failed_mail_is_shown_and_retried(world: World, root: Keeper) -> None:
     code = reset_code(world, "Ann")
     page = root.page("/console/mail")
     assert "queued Ann Retry ann@example.test 0 none none" in page.text
-    assert page.links["Ann"] == f"/console/accounts/{people.USER_IDS['Ann']}"
+    assert page.links["Ann"] == f"/console/accounts/{USER_IDS['Ann']}"
     assert code not in page.html
     error = "550 <b>no</b> such user"
     world.sql("UPDATE mails SET tries = 1, failed_at = 1, next_try_at = NULL, last_error = $1", error)
@@ -53,12 +52,12 @@ def test_failed_mail_is_shown_and_retried(world: World, root: Keeper) -> None:
 
 def test_pages_follow_the_states_of_a_command(world: World, root: Keeper) -> None:
     game_server.heartbeat(world)
-    game_server.join(world, people.ZOE.id)
+    game_server.join(world, ZOE.id)
     assert world.post("/api/v1/players/Zoe/admin/kick", {}).status == 200
     kick = read_last(world)
 
     def require_text(text: str) -> None:
-        for path in ("/console/changes", f"/console/players/{people.ZOE.id}?tab=history", f"/console/changes/{kick}"):
+        for path in ("/console/changes", f"/console/players/{ZOE.id}?tab=history", f"/console/changes/{kick}"):
             assert text in root.page(path).text, path
 
     require_text("waiting for one")

@@ -7,15 +7,16 @@ from collections.abc import Callable, Generator
 import httpx
 import pytest
 
+from audit_log import give
 from game_server import heartbeat, join
 from gamekeeper.console.frame import sessions
 from gamekeeper.console.frame.differences import TIMES_SIGN
 from gamekeeper.console.insight import home, monitor
-from keepers import Keeper, MakeWorld, get_callers, open_session
-from people import ANN, BOB, COIN
+from keepers import Keeper, get_callers, open_session
+from people import ANN, BOB
 from server import Server
 from watching import EVENTS, Watch
-from world import SENT, World
+from world import SENT, MakeWorld, World
 
 
 @pytest.fixture
@@ -40,16 +41,10 @@ def watch(lively: World) -> Generator[Callable[[Keeper], Watch]]:
         each.wait(lambda each=each: each.ended)
 
 
-def give(world: World, name: str = "Bob", quantity: int = 5) -> int:
-    """Give coins to a player; return the number of the change."""
-    assert world.post(f"/api/v1/players/{name}/items/give", {"itemid": COIN.id, "quantity": quantity}).status == 200
-    return world.ledger()[-1].seq
-
-
 def test_page_shows_totals_and_links_of_latest_changes(world: World, root: Keeper) -> None:
     heartbeat(world)
     join(world, ANN.id, BOB.id)
-    seq = give(world)
+    seq = give(world, 5, "Bob")
     page = root.page("/console")
     figures = [part.partition("<")[0] for part in page.html.split('data-text="')[1:]]
     shown = {each.partition('"')[0]: each.partition(">")[2] for each in figures}
@@ -65,7 +60,7 @@ def test_stream_sends_new_changes_and_hides_accounts(lively: World, watch: Calla
     assert (clerk.told[0]["texts"]["online"], "accounts" in shop.told[0]["texts"]) == ("0", False)
     newbie = {"username": "Newbie", "password": SENT, "email": "newbie@example.test"}
     assert lively.post("/api/v1/users/register", newbie).status == 200
-    seq = give(lively)
+    seq = give(lively, 5, "Bob")
     for each in (clerk, shop):
         each.wait(lambda each=each: f"/console/changes/{seq}" in each.told[-1]["latest"])
     assert ("Newbie" in clerk.raw, "Newbie" in shop.raw) == (True, False)

@@ -10,9 +10,8 @@ from gamekeeper.game.insight.refusals import TooManyPublicRequests
 from gamekeeper.ground.settings import BadSetting, Settings
 from gamekeeper.http.insight import public
 from gamekeeper.http.server.rate_limits import PublicGuard
-from listings import MakeWorld
 from people import ANN, USER_IDS
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 BOARD, PLAYER = "/api/public/v1/boards/levels", "/api/public/v1/players/"
 

@@ -104,13 +104,8 @@ def start_over(world: World) -> None:
 
 def test_instances_that_count_together_count_nothing_twice(world: World) -> None:
     invent(world)
-
-    async def count_together() -> None:
-        store = world.keeper.store
-        now = await clock.now(store)
-        await asyncio.gather(*(activity.run_rollups(store, activity.ROLLUPS, now, rest_factor=0) for _ in range(4)))
-
-    world.run(count_together())
+    store, now = world.keeper.store, world.now()
+    world.at_once(activity.run_rollups(store, activity.ROLLUPS, now, rest_factor=0) for _ in range(4))
     roll_up(world)
     assert findings(world, "activity") == []
     assert world.sql("SELECT COUNT(*) FROM play_sessions WHERE NOT counted") == [(0,)]

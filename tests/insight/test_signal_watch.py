@@ -12,10 +12,9 @@ from gamekeeper.game.insight.signals import Evidence, Finding, ListedChange, rai
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.insight import signals as rows
 from gamekeeper.store.insight.signals import BEYOND, SUPPLY
-from listings import MakeWorld
 from people import ARROW, BOB, COIN, ZOE
 from signalling import TABLES, report
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 
@@ -129,14 +128,7 @@ def test_instances_that_find_the_same_at_once_raise_one_signal(
         return found
 
     monkeypatch.setattr(rows, "find_newest", find_slowly)
-    codec, some = world.keeper.changes.codec, make_findings(world, 0, 5, 10)
-
-    async def store_together() -> None:
-        parts = ([each] for each in some)
-        await asyncio.gather(
-            *(world.keeper.store.write(lambda tx, part=part: raise_findings(tx, codec, part)) for part in parts)
-        )
-
-    world.run(store_together())
+    codec, parts = world.keeper.changes.codec, [[each] for each in make_findings(world, 0, 5, 10)]
+    world.at_once(world.keeper.store.write(lambda tx, part=each: raise_findings(tx, codec, part)) for each in parts)
     assert world.sql("SELECT subject, times FROM signals") == [(subject, 3)]
     assert world.sql("SELECT raised, opened FROM signal_counts") == [(1, 1)]

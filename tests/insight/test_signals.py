@@ -7,21 +7,19 @@ import pytest
 
 import api_keys
 import bulking
-import game_server
 import staff
 from economics import catch_up, give, load_players
 from expectations import refused
-from game_server import put_player, stack
+from game_server import LINK, heartbeat, lapse, put_player, stack
 from gamekeeper.game.insight import signal_watch
 from gamekeeper.game.insight.signal_watch import BAG_MINUTES, DAY_SLOTS, MINUTE_MS, SLOT_MINUTES
 from gamekeeper.game.insight.signals import parse_limits
 from gamekeeper.ground import settings
 from gamekeeper.ground.instants import DAY_MS
-from listings import MakeWorld
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, USER_IDS
 from reports import bag
 from signalling import ROOT, age_ledger, list_rules, list_signals, report
-from world import World
+from world import MakeWorld, World
 
 
 def test_player_who_gains_more_than_the_limit_in_an_hour_raises_one_signal(make_world: MakeWorld) -> None:
@@ -120,7 +118,7 @@ def test_signal_is_acknowledged_with_a_note_in_the_audit_log_and_the_feed(make_w
     assert [(each.kind, each.player_id, each.user_id) for each in world.ledger()[-2:]] == [
         (kind, None, USER_IDS["Bob"]) for kind in kinds
     ]
-    game_server.heartbeat(world, "one")
+    heartbeat(world, "one")
     (entry,) = world.get("/api/keeper/v1/changes?kind=signal_raised").json["Changes"]
     assert (entry["After"]["SignalId"], entry["Deliveries"]) == (found["Id"], [])  # no game server does anything
     told = world.get(f"/api/link/v1/changes?after={cursor}", by="Server").json["Changes"]
@@ -229,12 +227,12 @@ def wait(world: World, minutes: int) -> None:
 
 def test_silent_game_server_raises_a_signal_after_some_minutes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signal_watch, "BATCH_CHECKS", 1)  # one run examines all that is due, in batches
-    game_server.heartbeat(world, "goodbye")
-    assert world.call("DELETE", f"{game_server.LINK}/servers/goodbye", by="Server").status == 200
+    heartbeat(world, "goodbye")
+    assert world.call("DELETE", f"{LINK}/servers/goodbye", by="Server").status == 200
     for name in ("one", "back"):
-        game_server.heartbeat(world, name)
-        assert game_server.lapse(world, name) == 1
-    game_server.heartbeat(world, "back")
+        heartbeat(world, name)
+        assert lapse(world, name) == 1
+    heartbeat(world, "back")
     wait(world, 4)
     assert check(world) == []
     wait(world, 1)
@@ -356,18 +354,11 @@ def test_change_that_takes_more_than_a_player_had_raises_a_signal(world: World) 
 
 @pytest.mark.both_engines
 def test_instances_that_examine_together_raise_one_signal(world: World) -> None:
-    game_server.heartbeat(world, "one")
-    game_server.lapse(world, "one")
+    heartbeat(world, "one")
+    lapse(world, "one")
     wait(world, 60)
     fill_refusals(world, 1, 1_000)
-
-    async def run_together() -> None:
-        every = [
-            signal_watch.SignalChecks(world.keeper.store, world.keeper.changes.codec, limits)
-            for limits in [vars(world.keeper.signal_checks)["_limits"]] * 3
-        ]
-        await asyncio.gather(*(each.run() for each in every))
-
-    world.run(run_together())
+    store, codec, limits = world.keeper.store, world.keeper.changes.codec, vars(world.keeper.signal_checks)["_limits"]
+    world.at_once(signal_watch.SignalChecks(store, codec, limits).run() for _ in range(3))
     assert sorted(each["Rule"] for each in list_signals(world)) == ["refusals", "silent"]
     assert [each["Times"] for each in list_signals(world)] == [1, 1]

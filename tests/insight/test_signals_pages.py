@@ -4,9 +4,10 @@ from economics import catch_up, give
 from gamekeeper.console.audit import change_lines
 from gamekeeper.console.insight import signals as page_texts
 from gamekeeper.game.insight.signals import RULES
-from keepers import MakeWorld, open_session, open_staff
+from keepers import open_session, open_staff
 from people import BOB, COIN
 from signalling import list_signals, report
+from world import MakeWorld
 
 PAGE = "/console/signals"
 

@@ -1,7 +1,7 @@
 """Synchronous standbys: a shortage against the operator's setting is reported everywhere."""
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 
 import pytest
 
@@ -18,7 +18,7 @@ from gamekeeper.store.engine.database_checks import (
 )
 from loops import over
 from pair import USER, Pair
-from world import World
+from world import MakeWorld
 
 SHORTAGE = "The database has 0 synchronous standbys, but synchronous_standbys is 1: "
 
@@ -35,22 +35,20 @@ def pair() -> Generator[Pair]:
 
 @over(
     "names, count",
-    [
-        (" ", 0),
-        ("*", 1),
-        ("one, two", 1),
-        ('"2 (odd)", two', 1),
-        ("2 (one, two, three)", 2),
-        ("FIRST 3 (*)", 3),
-        ("any 12(one)", 12),
-    ],
+    (" ", 0),
+    ("*", 1),
+    ("one, two", 1),
+    ('"2 (odd)", two', 1),
+    ("2 (one, two, three)", 2),
+    ("FIRST 3 (*)", 3),
+    ("any 12(one)", 12),
 )
 def test_required_standbys_are_read_from_the_parameter(names: str, count: int) -> None:
     assert parse_required_standbys(names) == count
 
 
 def test_doctor_reports_too_few_standbys_as_an_error_and_the_log_their_beginning_once(
-    make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]
+    make_world: MakeWorld, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world = make_world(synchronous_standbys=1)
     [found] = findings(world, "standbys")

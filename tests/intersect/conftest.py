@@ -11,7 +11,7 @@ import intersect_extras
 import make_intersect
 from command_line import CommandLine
 from intersect_files import PLAYERS, Imported, IntersectFiles, Make, OpenImport, migrate_template, run
-from world import World
+from world import OpenWorld, World
 
 REPORTS = shutil.ignore_patterns("report-*.jsonl")
 
@@ -127,7 +127,7 @@ def whole_import(databases: Any, open_imports: Callable[[Any, str], OpenImport])
 
 
 @pytest.fixture
-def opened(loop: asyncio.AbstractEventLoop) -> Generator[Callable[[str], World]]:
+def opened(loop: asyncio.AbstractEventLoop) -> Generator[OpenWorld]:
     made: list[World] = []
 
     def open_(url: str) -> World:

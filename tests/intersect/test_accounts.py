@@ -32,7 +32,7 @@ def test_ordinary_account_has_no_notes() -> None:
     assert (found.user.password, found.user.created_at) == (f"intersect$SALT${HASH.upper()}", 1000)
 
 
-@over("changed", [{"salt": None}, {"salt": "a\x00b"}, {"password": "short"}, {"password": None}])
+@over("changed", {"salt": None}, {"salt": "a\x00b"}, {"password": "short"}, {"password": None})
 def test_invalid_password_prevents_login(changed: Any) -> None:
     found, notes = read(**changed)
     assert found.user.password == "!"
@@ -41,19 +41,17 @@ def test_invalid_password_prevents_login(changed: Any) -> None:
 
 @over(
     "power, expected, listed",
-    [
-        (
-            '{"Api":true,"ApiRoles":{"UserQuery":true,"UserManage":true}}',
-            Powers(api=True, users_query=True, users_manage=True),
-            0,
-        ),
-        ('{"Editor":true,"Ban":true,"Kick":true,"Mute":true}', Powers(editor=True, ban=True, kick=True, mute=True), 0),
-        ('{"Api":true,"ApiRoles":null,"PersonalInformation":true}', Powers(api=True, users_query=True), 0),
-        ('{"Api":true,"ApiRoles":{"UserManage":true}}', Powers(api=True), 1),
-        ('{"Api":"true"}', Powers(), 0),
-        ("broken", Powers(), 1),
-        (None, Powers(), 0),
-    ],
+    (
+        '{"Api":true,"ApiRoles":{"UserQuery":true,"UserManage":true}}',
+        Powers(api=True, users_query=True, users_manage=True),
+        0,
+    ),
+    ('{"Editor":true,"Ban":true,"Kick":true,"Mute":true}', Powers(editor=True, ban=True, kick=True, mute=True), 0),
+    ('{"Api":true,"ApiRoles":null,"PersonalInformation":true}', Powers(api=True, users_query=True), 0),
+    ('{"Api":true,"ApiRoles":{"UserManage":true}}', Powers(api=True), 1),
+    ('{"Api":"true"}', Powers(), 0),
+    ("broken", Powers(), 1),
+    (None, Powers(), 0),
 )
 def test_powers(power: str | None, expected: Powers, listed: int) -> None:
     found, notes = read(power=power)
@@ -61,14 +59,14 @@ def test_powers(power: str | None, expected: Powers, listed: int) -> None:
     assert len(notes) == listed
 
 
-@over("name, kept", [("", False), ("a\x07b", False), ("rank", True), ("two words", True), (ID, True)])
+@over("name, kept", ("", False), ("a\x07b", False), ("rank", True), ("two words", True), (ID, True))
 def test_unusual_names_are_kept_and_listed(name: Any, *, kept: bool) -> None:
     found, notes = read(name=name)
     assert found.user.name == (name if kept else ID)
     assert len(notes) == 1
 
 
-@over("email", ["", "nobody", "a@b", "a b@example.test"])
+@over("email", "", "nobody", "a@b", "a b@example.test")
 def test_invalid_email_has_no_fold(email: str) -> None:
     found, _ = read(email=email)
     assert (found.user.email, found.email_fold) == (email, None)
@@ -76,12 +74,10 @@ def test_invalid_email_has_no_fold(email: str) -> None:
 
 @over(
     "ends, expected",
-    [
-        ("9999-12-31 23:59:59", (ID, "", "", 0, None)),
-        ("0001-01-01 00:00:00", (ID, "", "", 0, 0)),
-        ("later", None),
-        (None, None),
-    ],
+    ("9999-12-31 23:59:59", (ID, "", "", 0, None)),
+    ("0001-01-01 00:00:00", (ID, "", "", 0, 0)),
+    ("later", None),
+    (None, None),
 )
 def test_end_of_ban(ends: str | None, expected: object) -> None:
     assert accounts.read_penalty([(ID, b"", None, ends, None, None)]) == expected

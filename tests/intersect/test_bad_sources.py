@@ -54,18 +54,16 @@ def swap_logs(files: IntersectFiles) -> IntersectFiles:
 
 @over(
     "spoil, said",
-    [
-        (write(b"Dear diary, " * 1000), "is not an SQLite database. Give playerdata.db"),
-        (name("none.db", "gamedata.db"), "does not exist. Intersect keeps its databases"),
-        (write(b""), "it has none of its tables. Check the file name or URL."),
-        (name("gamedata.db", "playerdata.db"), "Were --players and --game swapped?"),
-        (swap_logs, "Were --players and --logs swapped?"),
-        (change("ALTER TABLE Player_Items RENAME COLUMN ItemProperties TO Extras"), "so its version of Intersect is"),
-        (change("DROP TABLE Player_Bank"), "has no table Player_Bank or Character_Bank. Check that it is a complete"),
-        (change("ALTER TABLE Classes DROP COLUMN BaseVitals"), "has no column BaseVitals in Classes"),
-        (corrupt, "is damaged"),
-        (change("ALTER TABLE Users ADD COLUMN Bomb AS (hex(zeroblob(70000000)))"), "generated column Bomb in Users"),
-    ],
+    (write(b"Dear diary, " * 1000), "is not an SQLite database. Give playerdata.db"),
+    (name("none.db", "gamedata.db"), "does not exist. Intersect keeps its databases"),
+    (write(b""), "it has none of its tables. Check the file name or URL."),
+    (name("gamedata.db", "playerdata.db"), "Were --players and --game swapped?"),
+    (swap_logs, "Were --players and --logs swapped?"),
+    (change("ALTER TABLE Player_Items RENAME COLUMN ItemProperties TO Extras"), "so its version of Intersect is"),
+    (change("DROP TABLE Player_Bank"), "has no table Player_Bank or Character_Bank. Check that it is a complete"),
+    (change("ALTER TABLE Classes DROP COLUMN BaseVitals"), "has no column BaseVitals in Classes"),
+    (corrupt, "is damaged"),
+    (change("ALTER TABLE Users ADD COLUMN Bomb AS (hex(zeroblob(70000000)))"), "generated column Bomb in Users"),
 )
 def test_invalid_source_is_refused(spoil: Spoil, said: str, files: Make, unmigrated: CommandLine) -> None:
     made = files()

@@ -9,7 +9,13 @@ ID = "00000000-0000-4000-8000-000000000001"
 
 @over(
     "kind, flag, stacks",
-    [(0, 1, True), (0, 0, False), (3, 0, True), (1, 1, False), (6, 1, False), (2, 1, True), (2, b"\x00", False)],
+    (0, 1, True),
+    (0, 0, False),
+    (3, 0, True),
+    (1, 1, False),
+    (6, 1, False),
+    (2, 1, True),
+    (2, b"\x00", False),
 )
 def test_item_type_decides_stacking(kind: int, flag: object, *, stacks: bool) -> None:
     found = catalogue.read_item((ID, "Thing", kind, flag, "thing.png", 8, 500, None, None))
@@ -25,7 +31,7 @@ def test_too_large_bag_is_limited_and_listed() -> None:
     assert "2147483647" in reason
 
 
-@over("level", ["²", "9" * 5000, "-1", ""])
+@over("level", "²", "9" * 5000, "-1", "")
 def test_invalid_experience_overrides_are_ignored(level: str) -> None:
     row = (ID, "Warrior", "[1,1]", "[1,1]", 0, 1, 1, f'{{"{level}": 5, "2": {2**70}, "3": 7}}')
     assert catalogue.read_class(row).overrides == {3: 7}

@@ -62,18 +62,16 @@ def test_all_fields_of_a_player() -> None:
 
 @over(
     "row, kept, said, taken",
-    [
-        (slot(1, quantity=-5), None, "invalid values", False),
-        (slot(-1), None, "invalid values", False),
-        (slot(1, item="no guid"), None, "invalid values", False),
-        (slot(1000), None, "invalid values", False),
-        (slot(999), Stack(COIN, 1), "beyond the setting inventory_slots", True),
-        (slot(0), None, "slot 0 is used by another row", False),
-        (slot(1, quantity=0), Stack(COIN, 1), "its quantity is 0", True),
-        (slot(1, item=STRIKE), Stack(STRIKE, 1), "is not in the game data", True),
-        (slot(1, properties="?"), Stack(COIN, 1), "its stats cannot be read", True),
-        (slot(1, bag=BAGS[0]), Stack(COIN, 1), "is missing: imported without it", True),
-    ],
+    (slot(1, quantity=-5), None, "invalid values", False),
+    (slot(-1), None, "invalid values", False),
+    (slot(1, item="no guid"), None, "invalid values", False),
+    (slot(1000), None, "invalid values", False),
+    (slot(999), Stack(COIN, 1), "beyond the setting inventory_slots", True),
+    (slot(0), None, "slot 0 is used by another row", False),
+    (slot(1, quantity=0), Stack(COIN, 1), "its quantity is 0", True),
+    (slot(1, item=STRIKE), Stack(STRIKE, 1), "is not in the game data", True),
+    (slot(1, properties="?"), Stack(COIN, 1), "its stats cannot be read", True),
+    (slot(1, bag=BAGS[0]), Stack(COIN, 1), "is missing: imported without it", True),
 )
 def test_invalid_slots_are_listed(row: Any, kept: Stack | None, said: str, *, taken: bool) -> None:
     read = reader()
@@ -98,7 +96,7 @@ def test_bags_in_bags() -> None:
     assert read.report.counts["bags"].taken == 2
 
 
-@over("said, size", [(2**31 - 1, 1000), (1001, 1000), (0, 1), (-4, 1), ("many", 1)])
+@over("said, size", (2**31 - 1, 1000), (1001, 1000), (0, 1), (-4, 1), ("many", 1))
 def test_invalid_bag_sizes_are_changed_and_listed(said: Any, size: int) -> None:
     read = reader(**{BAGS[0]: RawBag(said, [slot(0), slot(1000)])})
     _, world = read.read(RawPlayer(PLAYER, [slot(0, SACK, bag=BAGS[0])]), PATTERN)
@@ -119,14 +117,12 @@ def test_bag_inside_itself_is_read_once() -> None:
 
 @over(
     "place, value, said",
-    [
-        (10, 0, "its Level is 0: changed to 1"),
-        (13, 7, "its Gender is 7: changed to 0"),
-        (15, "?", "its Vitals cannot be read"),
-        (18, "[0,-1,-1,-1,-1,0]", "it has more than 5 equipped items"),
-        (18, "[7,-1,-1,-1,-1]", "an equipped slot is empty"),
-        (2, "", "replaced by the id"),
-    ],
+    (10, 0, "its Level is 0: changed to 1"),
+    (13, 7, "its Gender is 7: changed to 0"),
+    (15, "?", "its Vitals cannot be read"),
+    (18, "[0,-1,-1,-1,-1,0]", "it has more than 5 equipped items"),
+    (18, "[7,-1,-1,-1,-1]", "an equipped slot is empty"),
+    (2, "", "replaced by the id"),
 )
 def test_invalid_player_fields_are_listed(place: int, value: Any, said: str) -> None:
     read = reader()
@@ -149,12 +145,10 @@ def test_invalid_spells_are_listed() -> None:
 
 @over(
     "variable, raw, kept, said",
-    [
-        (COIN, '{"Type":1,"Value":true}', None, "its value is a Boolean, but its variable is an Integer"),
-        (SACK, '{"Type":2,"Value":1}', None, "its value is an Integer, but its variable is a Boolean"),
-        (COIN, '{"Type":2,"Value":null}', None, "its value is missing"),
-        (HELMET, '{"Type":2,"Value":3}', 3, "is not in the game data"),
-    ],
+    (COIN, '{"Type":1,"Value":true}', None, "its value is a Boolean, but its variable is an Integer"),
+    (SACK, '{"Type":2,"Value":1}', None, "its value is an Integer, but its variable is a Boolean"),
+    (COIN, '{"Type":2,"Value":null}', None, "its value is missing"),
+    (HELMET, '{"Type":2,"Value":3}', 3, "is not in the game data"),
 )
 def test_invalid_variables_are_listed(variable: str, raw: Any, kept: int | None, said: str) -> None:
     read = reader()
@@ -168,23 +162,21 @@ def test_invalid_variables_are_listed(variable: str, raw: Any, kept: int | None,
 
 @over(
     "raw, expected",
-    [
-        ('{"Type":2,"Value":5}', 5),
-        ('{"Type":1,"Value": true}', True),
-        ('{"Type":3,"Value":"words"}', "words"),
-        ('{"Type":3,"Value":null}', None),
-        ('{"Type":4,"Value":1.5}', 1.5),
-        ('{"Type":0,"Value":null}', None),
-        ('{"Type":2,"Value":1.5}', None),
-        (f'{{"Type":2,"Value":{2**64}}}', None),
-        (f'{{"Type":2,"Value":{-(2**63) - 1}}}', None),
-        (-(2**63), -(2**63)),
-        (f'{{"Type":4,"Value":{"9" * 400}}}', None),
-        ('{"Type":4,"Value":1e999}', None),
-        (7, 7),
-        ("?", None),
-        (None, None),
-    ],
+    ('{"Type":2,"Value":5}', 5),
+    ('{"Type":1,"Value": true}', True),
+    ('{"Type":3,"Value":"words"}', "words"),
+    ('{"Type":3,"Value":null}', None),
+    ('{"Type":4,"Value":1.5}', 1.5),
+    ('{"Type":0,"Value":null}', None),
+    ('{"Type":2,"Value":1.5}', None),
+    (f'{{"Type":2,"Value":{2**64}}}', None),
+    (f'{{"Type":2,"Value":{-(2**63) - 1}}}', None),
+    (-(2**63), -(2**63)),
+    (f'{{"Type":4,"Value":{"9" * 400}}}', None),
+    ('{"Type":4,"Value":1e999}', None),
+    (7, 7),
+    ("?", None),
+    (None, None),
 )
 def test_values_of_variables(raw: Any, expected: Any) -> None:
     found = values.parse_scalar(raw)

@@ -28,17 +28,15 @@ def crowd(world: World) -> World:
         staff.add_account(world, name, *held, *({"api"} if name in API else ()))
     for name, hours in SIGN_INS.items():
         for hour in hours:
-            values = (new_guid(), hour * HOUR, find_id(world, name))
-            world.sql("INSERT INTO security_events (id, at, kind, user_id) VALUES ($1, $2, 'sign_in', $3)", *values)
-    other = (new_guid(), 50 * HOUR, find_id(world, "Ann"))
-    world.sql("INSERT INTO security_events (id, at, kind, user_id) VALUES ($1, $2, 'guess_failed', $3)", *other)
+            add_event(world, name, "sign_in", hour)
+    add_event(world, "Ann", "guess_failed", 50)
     for name, hour in BANNED.items():
-        world.sql(
-            "INSERT INTO bans (user_id, reason, moderator, started_at) VALUES ($1, '', '', $2)",
-            find_id(world, name),
-            hour * HOUR,
-        )
+        world.insert("bans", user_id=find_id(world, name), reason="", moderator="", started_at=hour * HOUR)
     return world
+
+
+def add_event(world: World, name: str, kind: str, hour: int) -> None:
+    world.insert("security_events", id=new_guid(), at=hour * HOUR, kind=kind, user_id=find_id(world, name))
 
 
 def find_id(world: World, name: str) -> str:

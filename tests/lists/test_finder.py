@@ -3,10 +3,9 @@
 from typing import Any
 from urllib.parse import quote
 
-import people
 from game_server import newcomer, put_catalogue, put_player
 from gamekeeper.game.lists import search
-from people import ANN, ANNS_POUCH, BOB, COIN, USER_IDS
+from people import ANN, ANNS_POUCH, BOB, COIN, KILLS, NOBODY_ID, USER_IDS, guid
 from world import World
 
 SEARCH = "/api/keeper/v1/search"
@@ -36,14 +35,14 @@ def test_search_finds_everything_by_id(shared_world: World) -> None:
         USER_IDS["Ann"]: ("user", USER_IDS["Ann"]),
         ANNS_POUCH: ("bag", ANN.id),
         COIN.id: ("item", COIN.id),
-        people.KILLS.id: ("variable", people.KILLS.id),
+        KILLS.id: ("variable", KILLS.id),
         "16": ("change", "16"),
     }
     for text, what in wanted.items():
         for typed in {text, text.upper(), text.replace("-", ""), f" {text} "}:
             assert ids(shared_world, typed)[0] == what
     assert ids(shared_world, " #16 ") == [("change", "16")]  # people write a change's number with a #
-    for text in ("##16", "#999999", people.NOBODY_ID, "9" * 60):
+    for text in ("##16", "#999999", NOBODY_ID, "9" * 60):
         assert ids(shared_world, text) == []
 
 
@@ -90,14 +89,12 @@ def test_search_finds_emails_catalogue_entries_and_accents(world: World) -> None
     assert find(world, "bbo@example") == [("user", "Bob", "near")]
     assert find(world, "gold") == [("item", "Gold Coin", "prefix")]
     assert find(world, "Swrod") == [("item", "Sword", "near")]
-    put_catalogue(world, "items", [{"Id": people.guid(0x99), "Name": "\u00c9toile 100%_!", "Stackable": True}])
+    put_catalogue(world, "items", [{"Id": guid(0x99), "Name": "\u00c9toile 100%_!", "Stackable": True}])
     for text in ("\u00c9toile", "\u00c9TOILE", "100%", "%_!"):
         assert [name for _, name, _ in find(world, text)] == ["\u00c9toile 100%_!"]
     names = [*(f"A zed {number}" for number in range(2 * search.MAX_PER_MATCH)), "Zed stone"]
     put_catalogue(
-        world,
-        "items",
-        [{"Id": people.guid(0x900 + at), "Name": name, "Stackable": True} for at, name in enumerate(names)],
+        world, "items", [{"Id": guid(0x900 + at), "Name": name, "Stackable": True} for at, name in enumerate(names)]
     )
     wanted = [("Zed stone", "prefix"), *[("A zed", "part")] * search.MAX_PER_MATCH]
     assert [(name.rstrip(" 0123456789"), match) for _, name, match in find(world, "zed")] == wanted

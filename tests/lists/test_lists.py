@@ -1,6 +1,5 @@
 """The ordered lists, compared with ORDER BY: after every change, over several processes, and after rebuilds."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from itertools import product
 from typing import Any
@@ -18,7 +17,6 @@ from gamekeeper.store.players import players
 from listings import (
     CHECKPOINT,
     IN_ORDER,
-    MakeWorld,
     add,
     agrees,
     columns,
@@ -37,7 +35,7 @@ from listings import (
     view,
 )
 from people import ANN, BOB, ZOE, guid
-from world import SENT, World
+from world import SENT, MakeWorld, World
 
 pytestmark = pytest.mark.usefixtures("small")
 
@@ -115,8 +113,8 @@ def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld,
     """A deleted account's name is removed even as the start of a bucket; other processes reload the blocks."""
     one, other = make_world(), make_world()
 
-    async def eight_at_once() -> None:
-        await asyncio.gather(*(one.keeper.lists.load_page(NAMES, 0, 5) for _ in range(8)))
+    def load_eight() -> None:
+        one.at_once(one.keeper.lists.load_page(NAMES, 0, 5) for _ in range(8))
 
     add(one, range(60))
     rebuild(one)
@@ -131,7 +129,7 @@ def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld,
     assert character in str(one.sql("SELECT word FROM list_changes"))
     one.sql("DELETE FROM players WHERE user_id IN (SELECT id FROM users WHERE fold = $1)", first)
     one.sql("DELETE FROM users WHERE fold = $1", first)
-    one.run(eight_at_once())  # eight parallel requests open enough database connections
+    load_eight()  # eight parallel requests open enough database connections
     before = len(reloads)
     tend(other)
     for gone in (first, character):
@@ -140,7 +138,7 @@ def test_log_and_counts_have_no_names_of_deleted_accounts(make_world: MakeWorld,
     number = read_checkpoint(one).number
     assert agrees(other)
     assert len(reloads) == before  # no reload in process `other`, which saved the blocks itself
-    one.run(eight_at_once())
+    load_eight()
     assert len(reloads) == before + 1  # the eight parallel requests share one reload of the blocks
     assert agrees(one)
     assert agrees(other)
@@ -245,10 +243,7 @@ def test_two_processes_save_one_checkpoint_at_once(make_world: MakeWorld) -> Non
     add(one, range(30))
     before = read_checkpoint(one).number
 
-    async def both() -> None:
-        await asyncio.gather(one.keeper.lists.maintain(), two.keeper.lists.maintain())
-
-    one.run(both())
+    one.at_once(each.keeper.lists.maintain() for each in (one, two))
     assert read_checkpoint(one).number == before + 1
     for each in (one, two, make_world()):
         assert agrees(each)

@@ -12,10 +12,10 @@ from gamekeeper.game.lists.list_index import NAMES, RANK
 from gamekeeper.game.players import changes
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.players import players
-from listings import MakeWorld, insert
+from listings import insert
 from people import USER_IDS, guid
 from postgres_sessions import connected
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 FIRST = 0x3000

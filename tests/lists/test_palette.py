@@ -53,7 +53,7 @@ nimm 2 arrow von Bob | Bob: 2 {TIMES_SIGN} Arrow wegnehmen | items/take itemid={
 """
 
 
-@over("sentences, language, group", [(SENTENCES, "en", "Actions"), (GERMAN, "de", "Aktionen")])
+@over("sentences, language, group", (SENTENCES, "en", "Actions"), (GERMAN, "de", "Aktionen"))
 def test_sentence_is_an_action(shared_root: Keeper, sentences: str, language: str, group: str) -> None:
     back = f"/console/players/{people.BOB.id}"
     for line in sentences.strip().splitlines():
@@ -73,13 +73,7 @@ def test_weekday_is_the_next_one_and_its_first_moment() -> None:
         assert typed is not None, said
         assert typed == {"until": f"2026-11-{day}T00:00:00.000Z"}, said
     for said in (
-        "until 2026-11-18",
-        "until 2026-13-01",
-        "until 11/12/2026",
-        "until noon",
-        "friday",
-        "0 days",
-        "-1 day",
+        *("until 2026-11-18", "until 2026-13-01", "until 11/12/2026", "until noon", "friday", "0 days", "-1 day"),
     ):
         assert moderation.parse_time(said, wednesday) is None, said
 
@@ -90,15 +84,13 @@ GIFTS = "Write the number, the item and the player, and nothing else: give 5 rec
 
 @over(
     "text, name, detail",
-    [
-        ("mute Bob 7", "“7” is not understood.", TIMES),
-        ("ban Nobodyhere 7d", "No player or account is called “Nobodyhere”.", TIMES),
-        ("kick Bob 7d", "“7d” is not understood.", "Write only a name after it, such as: kick Yorick."),
-        ("give 1 sword slot 18 to Bob", "“slot 18” is not understood.", GIFTS),
-        ("give Bob 1 sword slot 18", "“slot 18” is not understood.", GIFTS),
-        ("give 1,000 gold coin to Bob", "No item is called “1,000 gold coin”.", GIFTS),
-        ("give 0 arrow to Bob", "“0 arrow to Bob” is not understood.", GIFTS),
-    ],
+    ("mute Bob 7", "“7” is not understood.", TIMES),
+    ("ban Nobodyhere 7d", "No player or account is called “Nobodyhere”.", TIMES),
+    ("kick Bob 7d", "“7d” is not understood.", "Write only a name after it, such as: kick Yorick."),
+    ("give 1 sword slot 18 to Bob", "“slot 18” is not understood.", GIFTS),
+    ("give Bob 1 sword slot 18", "“slot 18” is not understood.", GIFTS),
+    ("give 1,000 gold coin to Bob", "No item is called “1,000 gold coin”.", GIFTS),
+    ("give 0 arrow to Bob", "“0 arrow to Bob” is not understood.", GIFTS),
 )
 def test_sentence_that_is_not_understood_is_no_action_and_says_what_is(
     shared_root: Keeper, text: str, name: str, detail: str
@@ -138,7 +130,7 @@ def test_pasted_token_and_key_are_found_and_not_repeated(world: World, root: Kee
     assert page.form(ACT, "Revoke").fields["path"] == f"/api/keeper/v1/keys/{made['Id']}"
 
 
-@over("path", ["/tokens?account=", "/changes?actor=", "/security?account=", "/accounts?search=", "/search?q="])
+@over("path", "/tokens?account=", "/changes?actor=", "/security?account=", "/accounts?search=", "/search?q=")
 def test_secret_in_an_address_is_not_repeated(shared_root: Keeper, path: str) -> None:
     answer = shared_root.get(f"/console{path}{ACCESS_PREFIX}leaked")
     assert (answer.status, answer.headers["location"]) == (303, "/console/search?pasted=address")

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 import game_server
-import people
 from expectations import refused
 from gamekeeper.game.lists import player_filters
 from gamekeeper.game.lists.player_filters import Cursor, Order
 from gamekeeper.http.lists import search_shapes
 from gamekeeper.store.engine import database_checks
 from loops import over
-from people import COIN, MEADOW, WARRIOR, guid
+from people import COIN, MEADOW, NOBODY_ID, USER_IDS, WARRIOR, guid
 from sharing import open_fresh
 from world import World
 
@@ -67,20 +66,19 @@ def crowd(crowded: tuple[World, list[dict[str, Any]]]) -> list[dict[str, Any]]:
 def fill(world: World) -> list[dict[str, Any]]:
     for number in range(COUNT):
         player_id, body = game_server.newcomer(number, Level=1 + number % 7, Exp=number % 3)
-        body |= {"UserId": people.USER_IDS[OWNERS[number % 3]], "ClassId": (WARRIOR.id, OTHER_CLASS)[number % 2]}
+        body |= {"UserId": USER_IDS[OWNERS[number % 3]], "ClassId": (WARRIOR.id, OTHER_CLASS)[number % 2]}
         body |= {"MapId": (MEADOW.id, OTHER_MAP)[number // 2 % 2]}
         assert game_server.put_player(world, player_id, body).status in {200, 201}
         if number % 4:
             world.sql("UPDATE players SET last_online = $2 WHERE id = $1", player_id, number * HOUR)
         if number % 5 == 0:
             world.sql("INSERT INTO holdings VALUES ($1, 'item', $2, $3)", player_id, COIN.id, number // 10 + 1)
-    world.sql("INSERT INTO holdings VALUES ($1, 'item', $2, 5)", people.NOBODY_ID, COIN.id)  # deleted, not counted yet
+    world.sql("INSERT INTO holdings VALUES ($1, 'item', $2, 5)", NOBODY_ID, COIN.id)  # deleted, not counted yet
     game_server.heartbeat(world)
     game_server.join(world, *[guid(0x1000 + number) for number in range(0, COUNT, 6)])
     assert world.post("/api/v1/users/Ann/admin/ban").status == 200
-    ended = "INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, '', '', 1, 2)"
-    world.sql(ended, people.USER_IDS["Mona"])
-    names = {owner: name for name, owner in people.USER_IDS.items()}
+    world.insert("bans", user_id=USER_IDS["Mona"], reason="", moderator="", started_at=1, ends_at=2)
+    names = {owner: name for name, owner in USER_IDS.items()}
     seen = {str(row[0]): row[1] for row in world.sql("SELECT id, last_online FROM players")}
     coins = {str(row[0]): row[1] for row in world.sql("SELECT player_id, quantity FROM holdings")}
     known = [*world.get("/api/v1/players?pageSize=100").json["Values"]]
@@ -161,13 +159,11 @@ def test_bans_need_users_query(shared: World) -> None:
 
 @over(
     "query",
-    [
-        *("classId=warrior", "levelFrom=0", "seenFrom=yesterday", "banned=maybe", "sortBy=quantity", "sortBy=colour"),
-        *("cursor=nonsense", "cursor=WyJuYW1lIiwxXQ", "cursor=WyJuYW1lIiwiYVx1MDAwMCJd"),
-        f"cursor={search_shapes.encode_cursor(Cursor(Order('account'), (guid(1), guid(2))))}",
-        f"cursor={search_shapes.encode_cursor(Cursor(Order('level'), (1, 1, 'x')))}",
-        f"sortBy=level&cursor={search_shapes.encode_cursor(Cursor(Order('name'), ('a',)))}",
-    ],
+    *("classId=warrior", "levelFrom=0", "seenFrom=yesterday", "banned=maybe", "sortBy=quantity", "sortBy=colour"),
+    *("cursor=nonsense", "cursor=WyJuYW1lIiwxXQ", "cursor=WyJuYW1lIiwiYVx1MDAwMCJd"),
+    f"cursor={search_shapes.encode_cursor(Cursor(Order('account'), (guid(1), guid(2))))}",
+    f"cursor={search_shapes.encode_cursor(Cursor(Order('level'), (1, 1, 'x')))}",
+    f"sortBy=level&cursor={search_shapes.encode_cursor(Cursor(Order('name'), ('a',)))}",
 )
 def test_malformed_filter_is_rejected(shared: World, query: str) -> None:
     refused(shared.get(f"{PATH}?{query}"), 400, "bad_field")

@@ -20,8 +20,7 @@ from gamekeeper.store.insight.holdings import Holding, RankedList
 from gamekeeper.store.insight.standings import Standing, StandingKey
 from gamekeeper.store.lists import ranked_buckets as rows
 from gamekeeper.store.lists.ranked_buckets import LOWEST, BucketTable, RankedBucket
-from listings import MakeWorld
-from world import World
+from world import MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
 

@@ -28,13 +28,11 @@ def test_matches_are_suggested_and_tolerate_typos_accounts_with_permission(
 
 @over(
     "text, place",
-    [
-        ("ZOE", f"players/{people.ZOE.id}"),
-        ("clerk@example.test", f"accounts/{people.USER_IDS['Clerk']}"),
-        (people.ANN.id.upper(), f"players/{people.ANN.id}"),
-        (people.ANNS_POUCH, f"players/{people.ANN.id}"),
-        ("%231", "changes/1"),
-    ],
+    ("ZOE", f"players/{people.ZOE.id}"),
+    ("clerk@example.test", f"accounts/{people.USER_IDS['Clerk']}"),
+    (people.ANN.id.upper(), f"players/{people.ANN.id}"),
+    (people.ANNS_POUCH, f"players/{people.ANN.id}"),
+    ("%231", "changes/1"),
 )
 def test_only_exact_match_is_opened(shared_root: Keeper, text: str, place: str) -> None:
     answer = shared_root.get(f"/console/search?q={text}")

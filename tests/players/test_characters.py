@@ -1,7 +1,6 @@
 """Operations that rename, level, equip or delete a player, and the one that renames an account."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import people
@@ -10,7 +9,7 @@ from game_server import LINK, heartbeat, join, leave, online
 from gamekeeper.game.core.lookup import ZERO_GUID
 from loops import over
 from people import ANN, USER_IDS, WARRIOR, ZOE
-from world import World
+from world import MakeWorld, World
 
 P, U = "/api/v1/players", "/api/v1/users"
 
@@ -20,7 +19,7 @@ def read_sides(world: World) -> list[dict[str, Any]]:
     return [json.loads(side or "") for side in (entry.before, entry.after)]
 
 
-@over("place", [P, U])
+@over("place", P, U)
 def test_rename_changes_the_name_of_a_player_or_an_account_only(world: World, place: str) -> None:
     taken = "username_taken" if place == U else "name_taken"
 
@@ -45,7 +44,7 @@ def test_rename_changes_the_name_of_a_player_or_an_account_only(world: World, pl
         assert world.post(f"{P}/Zoe/name", {"name": "Mona"}).status == 200  # a player may be named like an account
 
 
-def test_set_level_resets_experience_and_rank(make_world: Callable[..., World]) -> None:
+def test_set_level_resets_experience_and_rank(make_world: MakeWorld) -> None:
     world = make_world()
     for level in (0, 101):
         refused(world.post(f"{P}/Ann/level", {"level": level}), 400, "bad_field", "'level'")

@@ -1,19 +1,17 @@
 """The state of a player at an earlier time."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-import people
 from audit_log import BEYOND, LONG_AGO, THEN, give, last
 from expectations import refused
 from game_server import newcomer, put_player, stack
 from gamekeeper.game.audit import history, retention
 from gamekeeper.ground.instants import format_instant
-from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, SWORD, TUTORIAL
+from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, TUTORIAL
 from tidying import tidy
-from world import World
+from world import MakeWorld, World
 
 
 def occupied_slots(slots: list[Any]) -> dict[int, tuple[str, int]]:
@@ -39,9 +37,9 @@ def test_current_items_equal_those_of_the_api(shared_world: World) -> None:
 def test_items_at_each_change_and_time_are_reconstructed(world: World) -> None:
     start = last(world)
     wanted = {start: items(world)}
-    acts: list[Callable[[], object]] = [
+    acts = [
         lambda: give(world, 40, "Ann", ARROW.id),
-        lambda: give(world, 1, "Ann", people.POUCH.id),
+        lambda: give(world, 1, "Ann", POUCH.id),
         lambda: world.post("/api/v1/players/Ann/items/take", {"itemid": SWORD.id, "quantity": 1}),
         lambda: put_player(world, ANN.id, {"Bags": [{"Id": ANNS_POUCH, "SlotCount": 8, "Slots": [{"Slot": 1}]}]}),
         lambda: put_player(world, ANN.id, {"Items": [{"Slot": 3}]}),
@@ -90,7 +88,7 @@ def test_player_has_no_state_before_its_creation_and_after_its_deletion(world: W
     refused(world.get(f"{THEN}/Ann/items?at={made}"), 404, "no_such_player")
 
 
-def test_state_before_the_retained_history_is_refused(make_world: Callable[..., World]) -> None:
+def test_state_before_the_retained_history_is_refused(make_world: MakeWorld) -> None:
     world = make_world(ledger_days=8)
     for _ in range(3):
         give(world, 5)

@@ -1,7 +1,5 @@
 """Limits of gifts: items, quantities and days of API keys, and quotas of roles."""
 
-import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,15 +12,13 @@ from gamekeeper.game.audit import retention
 from gamekeeper.game.core.request import EVERY_OTHER_ITEM
 from proof import refused
 from undos import undone
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
-GIVE = "/api/v1/players/Ann/items/give"
 COIN = people.COIN.id
 
 
 def give(world: World, text: str | None, quantity: int, item: str = COIN, **more: Any) -> Answer:
-    body = {"itemid": item, "quantity": quantity, "bankoverflow": True}
-    return world.post(GIVE, body, token=text, **more)
+    return world.give("Ann", quantity, item, token=text, **more)
 
 
 @pytest.mark.both_engines
@@ -51,17 +47,10 @@ def test_undo_of_a_gift_gives_back_on_its_day_and_old_totals_are_deleted(world: 
 
 @pytest.mark.both_engines
 def test_parallel_gifts_never_pass_the_daily_limit(world: World) -> None:
-    text = create(world, MostPerDay=37)["Key"]
-
-    async def all_at_once() -> list[int]:
-        body = {"itemid": COIN, "quantity": 1}
-        sends = (
-            world.send("POST", f"/api/v1/players/{('Ann', 'Bob')[number % 2]}/items/give", token=text, body=body)
-            for number in range(200)
-        )
-        return [answer.status for answer in await asyncio.gather(*sends)]
-
-    statuses = world.run(all_at_once())
+    text, body = create(world, MostPerDay=37)["Key"], {"itemid": COIN, "quantity": 1}
+    paths = [f"/api/v1/players/{name}/items/give" for name in ("Ann", "Bob")] * 100
+    answers = world.at_once(world.send("POST", path, token=text, body=body) for path in paths)
+    statuses = [each.status for each in answers]
     assert statuses.count(200) <= 37
     assert set(statuses) <= {200, 409, 503}
     ((total,),) = world.sql("SELECT quantity FROM gift_totals")
@@ -80,17 +69,17 @@ def test_limits_of_a_key_are_per_item_and_day_and_count_only_real_gifts(world: W
     key = {"Idempotency-Key": "order-1"}
     assert give(world, text, 6, headers=key).status == 200
     assert give(world, text, 6, headers=key).headers["idempotent-replay"] == "true"
-    assert world.post(f"{GIVE}?dryRun=true", {"itemid": COIN, "quantity": 4}, token=text).status == 200
+    assert give(world, text, 4, act="give?dryRun=true").status == 200
     over_quota = give(world, text, 5)
     refused(over_quota, 409, "quota_reached")
     assert over_quota.json["EndsAt"].endswith("T00:00:00.000Z")
     assert "retry-after" not in over_quota.headers
-    refused(world.post(f"{GIVE}?dryRun=true", {"itemid": COIN, "quantity": 5}, token=text), 409, "quota_reached")
+    refused(give(world, text, 5, act="give?dryRun=true"), 409, "quota_reached")
     assert give(world, text, 4).status == 200
     assert give(world, text, 1, people.SWORD.id).status == 200
     assert give(world, create(world)["Key"], 100).status == 200
     text = create(world, MostPerDay=10)["Key"]
-    assert world.post("/api/v1/players/Ann/items/take", {"itemid": COIN, "quantity": 20}).status == 200
+    assert world.take("Ann", 20).status == 200
     taken = world.ledger()[-1].seq
     refused(world.post(f"/api/keeper/v1/changes/{taken}/undo", token=text), 409, "quota_reached")
 
@@ -125,7 +114,7 @@ def test_caller_with_a_quota_gets_no_giving_key_of_another_account(world: World)
     assert world.call("PUT", path, body={"Suspended": True}, token=gus).status == 200
 
 
-def test_caller_with_a_quota_lets_nobody_give_items(make_world: Callable[..., World]) -> None:
+def test_caller_with_a_quota_lets_nobody_give_items(make_world: MakeWorld) -> None:
     world = make_world(public_url="https://keeper.example")
     gus = staff.add_account(world, "Gus", staff.save_role(world, "lead", permissions.ALL))
     staff.save_role(world, "reader", ["players.read"])

@@ -216,6 +216,6 @@ def test_bag_in_two_slots_is_refused_and_an_unknown_one_not_reached() -> None:
         inventory.find_reachable_bags({**slots, (BANK, 2): Stack("pouch", 1, BAG)}, {BAG: 2})
 
 
-@over("item, most", [(COIN, 10), (ARROW, 3), (SWORD, 1), (POUCH, 1)])
+@over("item, most", (COIN, 10), (ARROW, 3), (SWORD, 1), (POUCH, 1))
 def test_stack_limit_of_a_slot(item: CatalogueItem, most: int) -> None:
     assert inventory.find_stack_limit(item, ROOM) == most

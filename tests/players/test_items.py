@@ -1,15 +1,12 @@
 """Operations 10 to 15 of docs/operations.md: read, give and take the items of a player."""
 
-from collections.abc import Callable
-
-import game_server
 import people
 from expectations import refused, unchanged
-from game_server import stack
+from game_server import put_player, stack
 from gamekeeper.game.core.lookup import ZERO_GUID
 from item_slots import ANN, BAG, BOB, INVENTORY, give, read_slots, slots, take
 from people import ANNS_POUCH, ARROW, COIN, POUCH, SWORD
-from world import World
+from world import MakeWorld, World
 
 STRANGE = people.guid(0xABC)  # an item id that the catalogue does not have
 BANK = slots(100, {0: {"ItemId": COIN.id, "Quantity": 1000}})
@@ -34,7 +31,7 @@ def test_inventory_bank_and_bags_are_listed_with_their_empty_slots(shared_world:
         assert shared_world.get(f"{BAG}/{spelling}").json == bag
 
 
-def test_sizes_are_settings_and_occupied_slots_beyond_are_listed(make_world: Callable[..., World]) -> None:
+def test_sizes_are_settings_and_occupied_slots_beyond_are_listed(make_world: MakeWorld) -> None:
     world = make_world(inventory_slots=5, bank_slots=3)
     assert world.get(f"{ANN}/inventory").json == INVENTORY[:5]
     assert world.get(f"{ANN}/bank").json == BANK[:3]
@@ -43,7 +40,7 @@ def test_sizes_are_settings_and_occupied_slots_beyond_are_listed(make_world: Cal
 
 def test_item_name_follows_the_catalogue_and_is_not_recorded(world: World) -> None:
     give(world, ANN, COIN.id, 5)
-    game_server.put_player(world, people.ANN.id, {"Items": [stack(0, COIN.id, 7, ItemName="Fake")]})
+    put_player(world, people.ANN.id, {"Items": [stack(0, COIN.id, 7, ItemName="Fake")]})
     rows = world.ledger()[-2:]
     assert all("ItemName" not in f"{each.before}{each.after}" for each in rows)
     assert world.get(f"{ANN}/inventory").json[0]["ItemName"] == COIN.name
@@ -63,7 +60,7 @@ def test_unknown_bag_or_item_is_refused(shared_world: World) -> None:
                 refused(act(shared_world, ANN, item_id, 1), 404, "no_such_item", "Invalid item id.")
 
 
-def test_stack_limit_is_a_setting_with_the_default_of_a_million(make_world: Callable[..., World]) -> None:
+def test_stack_limit_is_a_setting_with_the_default_of_a_million(make_world: MakeWorld) -> None:
     world = make_world(stack_cap=1000)
     give(world, BOB, COIN.id, 2500)
     give(world, BOB, ARROW.id, 150)

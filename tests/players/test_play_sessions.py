@@ -84,9 +84,7 @@ def test_session_in_the_future_does_not_stop_the_next_one(world: World) -> None:
 def test_open_session_without_presence_is_ended_by_the_next_one(world: World) -> None:
     """However a session was left open, its player can come online."""
     heartbeat(world)
-    world.sql(
-        "INSERT INTO play_sessions (player_id, started_at, server) VALUES (CAST($1 AS {guid}), 1000, 'gone')", ANN.id
-    )
+    world.insert("play_sessions", player_id=ANN.id, started_at=1000, server="gone")
     assert join(world, ANN.id).status == 200
     [(_, _, _, left), (_, server, start, end)] = read_sessions(world)
     assert (server, end) == ("one", None)

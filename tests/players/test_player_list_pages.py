@@ -1,9 +1,8 @@
 """The lists of players and of online players, and their filters."""
 
 import game_server
-import people
 from keepers import Keeper, OpenKeeper
-from people import MEADOW, WARRIOR, guid
+from people import ANN, BOB, MEADOW, WARRIOR, ZOE, guid
 from world import World
 
 PAGE, ONLINE_PAGE = "/console/characters", "/console/online"
@@ -19,7 +18,7 @@ def test_search_and_order_are_part_of_the_address_and_owners_need_permission(
 ) -> None:
     page = shared_root.page(PAGE)
     page.assert_shown("Ann 12 345 Warrior Meadow", "1 to 3 of 3 players")
-    assert page.links["Ann owns Zoe"] == f"/console/accounts/{people.ZOE.user_id}"
+    assert page.links["Ann owns Zoe"] == f"/console/accounts/{ZOE.user_id}"
     assert list_names(shared_root, page.links["Name ▲"]) == ["Zoe", "Bob", "Ann"]
     page = shared_root.page(f"{PAGE}?search=ann&sortby=level&sortdirection=descending")
     assert "Bob" not in page.links
@@ -28,7 +27,7 @@ def test_search_and_order_are_part_of_the_address_and_owners_need_permission(
     assert page.links["Show all"] == f"{PAGE}?sortby=level&sortdirection=descending"
     page = keeper("Shop").page(PAGE)
     assert "owns" not in page.text
-    assert people.BOB.user_id not in page.html
+    assert BOB.user_id not in page.html
 
 
 def test_filters_are_chips_and_bans_need_permission(root: Keeper, world: World, keeper: OpenKeeper) -> None:
@@ -54,7 +53,7 @@ def test_filters_are_chips_and_bans_need_permission(root: Keeper, world: World, 
 
 
 def test_online_players_are_listed_by_server(world: World, root: Keeper) -> None:
-    for server, players in (("north", (people.ANN.id, people.ZOE.id)), ("south", (people.BOB.id,))):
+    for server, players in (("north", (ANN.id, ZOE.id)), ("south", (BOB.id,))):
         assert game_server.heartbeat(world, server).status == 200
         game_server.join(world, *players, server=server)
     page = root.page(ONLINE_PAGE)

@@ -27,7 +27,7 @@ def join_server(world: World) -> None:
     assert world.post(f"{link}/joined", {"Players": [people.ANN.id]}, by="Server").status == 200
 
 
-@over("key", ["aNN", people.ANN.id.upper()])
+@over("key", "aNN", people.ANN.id.upper())
 def test_page_shows_the_player_and_its_account(shared_root: Keeper, key: str) -> None:
     page = shared_root.page(f"/console/players/{key}?tab=account")
     assert ("a", {"href": f"/console/accounts/{people.USER_IDS['Ann']}"}) in page.tags
@@ -53,12 +53,10 @@ def test_spells_and_variables_are_set(root: Keeper, world: World) -> None:
 
 @over(
     "what, typed, seen",
-    [
-        ("name", {"name": "Anna"}, "Anna"),
-        ("level", {"level": "13"}, "Level 13"),
-        ("admin/mute", {"reason": "spam", "minutes": "4320"}, "account muted"),
-        ("admin/ban", {"reason": "gold"}, "account banned"),
-    ],
+    ("name", {"name": "Anna"}, "Anna"),
+    ("level", {"level": "13"}, "Level 13"),
+    ("admin/mute", {"reason": "spam", "minutes": "4320"}, "account muted"),
+    ("admin/ban", {"reason": "gold"}, "account banned"),
 )
 def test_forms_rename_level_mute_and_ban(root: Keeper, what: str, typed: dict[str, str], seen: str) -> None:
     answer = submit(root, find_form(root.page(ANN), f"{OPERATIONS}/{what}"), **typed)
@@ -82,7 +80,7 @@ def test_permission_decides_what_the_page_shows_and_offers(keeper: OpenKeeper, w
     assert found == {f"{OPERATIONS}/admin/unmute"}
 
 
-@over("whose", ["Ann", "Shop"])
+@over("whose", "Ann", "Shop")
 def test_no_action_is_offered_against_higher_accounts_or_oneself(keeper: OpenKeeper, world: World, whose: str) -> None:
     """A ban, mute or kick of oneself or of an account with more permissions is rejected, so no page offers it."""
     join_server(world)

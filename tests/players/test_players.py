@@ -128,7 +128,7 @@ def test_lists_are_sorted_by_name_ignoring_case_and_ranks_by_level_exp_and_id(cr
         assert found.json["Values"] == expected
 
 
-@over("path", POST_LISTS)
+@over("path", *POST_LISTS)
 def test_legacy_page_is_accepted_in_every_form(crowded: World, path: str) -> None:
     page = crowded.post(path, {"page": 1, "count": 4}).json
     assert list(page) == ["total", "Page", "count", "entries"]
@@ -148,7 +148,7 @@ def test_legacy_page_is_accepted_in_every_form(crowded: World, path: str) -> Non
         assert (answer.json["total"], answer.json["count"]) == (9, len(expected))
 
 
-@over("path", ["/api/v1/players", "/api/v1/users", "/api/v1/gameobjects/item"])
+@over("path", "/api/v1/players", "/api/v1/users", "/api/v1/gameobjects/item")
 def test_legacy_list_takes_from_the_query_what_its_body_leaves_out(shared_world: World, path: str) -> None:
     everything = shared_world.post(path, {"count": 100}).json["entries"]
     assert len(everything) > 2

@@ -4,18 +4,16 @@ from collections.abc import Callable
 from functools import partial
 
 import api_keys
-import game_server
-import item_slots
 import people
 from approving import make_strict
 from expectations import refused, unchanged
 from findings import errors
-from game_server import stack
+from game_server import put_player, stack
 from gamekeeper.game.core.lookup import ZERO_GUID
-from item_slots import BAG, BOB, INVENTORY
+from item_slots import BAG, BOB, INVENTORY, give, take
 from people import ANNS_POUCH, ARROW, COIN, POUCH, SWORD
 from undos import undone
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 ANN = "/api/keeper/v1/players/Ann/items/slots"
 SIDES = "/api/v1/players/Ann"
@@ -143,7 +141,7 @@ def test_set_counts_against_the_limits_of_gifts(world: World) -> None:
     assert world.sql("SELECT quantity FROM gift_totals") == [(10,)]
 
 
-def test_set_beyond_a_rule_waits_for_approval_and_a_move_does_not(make_world: Callable[..., World]) -> None:
+def test_set_beyond_a_rule_waits_for_approval_and_a_move_does_not(make_world: MakeWorld) -> None:
     world = make_strict(make_world)
     body = {"Container": "bank", "Slot": 0, "ItemId": COIN.id, "Quantity": 12_001}
     before = held(world, "bank")
@@ -171,7 +169,7 @@ def test_moved_item_stays_equipped_in_the_inventory_only(world: World) -> None:
     assert equipment(world) == [-1, -1, 2, -1, -1]
     assert move(world, "inventory", 2, SWORD.id, ("bank", 3)).status == 200
     assert equipment(world) == [-1, -1, -1, -1, -1]
-    game_server.put_player(world, people.ANN.id, {"Equipment": [-1, -1, 1, -1, -1]})
+    put_player(world, people.ANN.id, {"Equipment": [-1, -1, 1, -1, -1]})
     assert move(world, "bank", 0, COIN.id, ("inventory", 1)).status == 200  # swapped with the equipped arrows
     assert equipment(world) == [-1, -1, -1, -1, -1]
     assert held(world, "bank")[0] == (ARROW.id, 60)
@@ -180,7 +178,7 @@ def test_moved_item_stays_equipped_in_the_inventory_only(world: World) -> None:
 def test_bag_moves_with_its_content_but_not_into_itself(world: World) -> None:
     conflict(world, lambda: move(world, "inventory", 3, POUCH.id, (ANNS_POUCH, 0)), "bag_in_itself")
     bags = [{"Id": ANNS_POUCH, "SlotCount": 8, "Slots": [stack(4, POUCH.id)]}]
-    game_server.put_player(world, people.ANN.id, {"Bags": bags})
+    put_player(world, people.ANN.id, {"Bags": bags})
     inner = next(
         each["BagId"] for each in world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json["Slots"] if each["BagId"]
     )
@@ -195,14 +193,14 @@ def test_bag_moves_with_its_content_but_not_into_itself(world: World) -> None:
 
 
 def test_take_removes_empty_bag_skips_filled_one_and_records_its_size(world: World) -> None:
-    item_slots.give(world, ITEMS, POUCH.id, 1)
+    give(world, ITEMS, POUCH.id, 1)
     empty = world.get(f"{ITEMS}/inventory").json[4]["BagId"]
-    assert item_slots.take(world, ITEMS, POUCH.id, 1).json == {"ItemId": POUCH.id, "Quantity": 1}
+    assert take(world, ITEMS, POUCH.id, 1).json == {"ItemId": POUCH.id, "Quantity": 1}
     refused(world.get(f"{BAG}/{empty}"), 404, "no_such_bag")
     assert world.get(f"{BAG}/{ANNS_POUCH}").status == 200
     assert world.get(f"{ITEMS}/inventory").json == INVENTORY
-    item_slots.give(world, BOB, POUCH.id, 1)
+    give(world, BOB, POUCH.id, 1)
     bag = world.get(f"{BOB}/inventory").json[0]["BagId"]
-    item_slots.take(world, BOB, POUCH.id, 1)
+    take(world, BOB, POUCH.id, 1)
     before = world.ledger()[-1].before
     assert f'"Id":"{bag}","SlotCount":8' in str(before).replace(" ", "")

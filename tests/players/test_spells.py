@@ -1,13 +1,11 @@
 """Operations 16 to 18 of docs/operations.md: the spells of a player."""
 
-from collections.abc import Callable
-
 import game_server
 import people
 from expectations import refused, unchanged
 from gamekeeper.game.core.lookup import ZERO_GUID
 from people import FIREBALL, HEAL
-from world import World
+from world import MakeWorld, World
 
 ANN, BOB = "/api/v1/players/Ann/spells", "/api/v1/players/Bob/spells"
 STRANGE = people.guid(0xABC)  # a spell id that the catalogue does not have
@@ -40,7 +38,7 @@ def test_refused_teach_or_forget_changes_nothing(shared_world: World) -> None:
                 refused(shared_world.post(path, {"spellid": spell}), 404, "no_such_spell", "Invalid spell id.")
 
 
-def test_without_a_catalogue_any_guid_is_a_spell_until_all_slots_are_taken(make_world: Callable[..., World]) -> None:
+def test_without_a_catalogue_any_guid_is_a_spell_until_all_slots_are_taken(make_world: MakeWorld) -> None:
     world = make_world(spell_slots=2)
     world.sql("DELETE FROM spells")
     for number in range(2):

@@ -20,12 +20,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-import sample_code
 from gamekeeper.ground.settings import Settings
 from gamekeeper.http.routes import ROUTES
 from loops import over
 from remote import wait_until
-from sample_code import Sample, Workplace
+from sample_code import Sample, Workplace, check_command, parse_samples, split_commands
 from server import Server
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +67,7 @@ def workplace(tmp_path: Path) -> Generator[Workplace]:
 
 
 def read_samples(path: Path) -> list[Sample]:
-    return sample_code.parse_samples(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))
+    return parse_samples(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))
 
 
 def find_missing_tool(sample: Sample) -> str:
@@ -123,14 +122,14 @@ def test_site_builds_without_dead_links(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@over("path", [path for folder in ("", "docs/", "docs/guides/", "examples/") for path in ROOT.glob(f"{folder}*.md")])
+@over("path", *[path for folder in ("", "docs/", "docs/guides/", "examples/") for path in ROOT.glob(f"{folder}*.md")])
 def test_commands_settings_and_operations_of_page_exist(path: Path) -> None:
     known = {f"GAMEKEEPER_{each.name.upper()}" for each in dataclasses.fields(Settings)} | OTHER_VARIABLES
     for sample in read_samples(path):
         if sample.language in ("sh", "") and sample.page != "ARCHITECTURE.md":
             assert set(re.findall(r"\bGAMEKEEPER_[A-Z_]+", sample.code)) <= known
-            for command in sample_code.split_commands(sample.code) if sample.language else ():
-                sample_code.check_command(command)
+            for command in split_commands(sample.code) if sample.language else ():
+                check_command(command)
         if sample.language == "sh" and "curl " in sample.code:
             for called in re.findall(r"(?<=\w)(/api/(?:v1|keeper|link|public)/[^\s?'\"]+)", sample.code):
                 assert OPERATIONS.fullmatch(called), called

@@ -7,7 +7,7 @@ from typing import Any
 import people
 from game_server import until_they_wait
 from proof import refused
-from world import SENT, Answer, World
+from world import SENT, Answer, MakeWorld, World
 
 VALIDATE = "/api/v1/users/Ann/password/validate"
 # Accounts for concurrent log-ins: different ones, because password checks of one account are serialised
@@ -15,7 +15,6 @@ NAMES = ("Ann", "Bob", "Mona", "Shop", "Clerk")
 GIVE = "/api/v1/players/Bob/items/give"
 CHANGES = "/api/link/v1/changes"
 COIN = {"itemid": people.COIN.id, "quantity": 1}
-MAKES = Callable[..., World]
 
 
 async def unread() -> MutableMapping[str, Any]:
@@ -45,7 +44,7 @@ def empty(world: World) -> bool:
     return world.asgi.services.admission.in_flight == 0
 
 
-def test_request_above_the_limit_is_rejected(make_world: MAKES) -> None:
+def test_request_above_the_limit_is_rejected(make_world: MakeWorld) -> None:
     world = make_world(requests_in_flight=3)
 
     async def at_once() -> list[Answer]:
@@ -61,7 +60,7 @@ def test_request_above_the_limit_is_rejected(make_world: MAKES) -> None:
     assert world.get("/nowhere").status == 404
 
 
-def test_rejected_request_reads_no_body_and_no_database(make_world: MAKES) -> None:
+def test_rejected_request_reads_no_body_and_no_database(make_world: MakeWorld) -> None:
     world = make_world(requests_in_flight=2, metrics_token="look")
     fill(world)
     assert world.run(ask(world, GIVE, unread)) == 503
@@ -73,7 +72,7 @@ def test_rejected_request_reads_no_body_and_no_database(make_world: MAKES) -> No
     refused(world.get("/nowhere"), 404, "no_such_route")
 
 
-def test_body_that_arrives_when_all_places_are_taken_is_rejected(make_world: MAKES) -> None:
+def test_body_that_arrives_when_all_places_are_taken_is_rejected(make_world: MakeWorld) -> None:
     world = make_world(requests_in_flight=2)
 
     async def receive() -> MutableMapping[str, Any]:
@@ -85,7 +84,7 @@ def test_body_that_arrives_when_all_places_are_taken_is_rejected(make_world: MAK
         assert world.asgi.services.admission.in_flight == 2
 
 
-def test_place_is_freed_after_an_exception_and_a_cancellation(make_world: MAKES) -> None:
+def test_place_is_freed_after_an_exception_and_a_cancellation(make_world: MakeWorld) -> None:
     world = make_world(requests_in_flight=1)
 
     async def raise_error() -> MutableMapping[str, Any]:
@@ -105,7 +104,7 @@ def test_place_is_freed_after_an_exception_and_a_cancellation(make_world: MAKES)
     assert empty(world)
 
 
-def test_long_poll_holds_no_place(make_world: MAKES) -> None:
+def test_long_poll_holds_no_place(make_world: MakeWorld) -> None:
     world = make_world(requests_in_flight=1)
     after = world.get(f"{CHANGES}?after=now", by="Server").json["Next"]
 
@@ -125,7 +124,7 @@ def test_long_poll_holds_no_place(make_world: MAKES) -> None:
     assert empty(world)
 
 
-def test_slow_upload_holds_no_place(make_world: MAKES) -> None:
+def test_slow_upload_holds_no_place(make_world: MakeWorld) -> None:
     world = make_world(requests_in_flight=1)
 
     async def slowly() -> tuple[int, int]:

@@ -17,17 +17,15 @@ def send(world: World, raw: bytes, content_type: str | None = JSON) -> Answer:
 
 @over(
     "raw, content_type",
-    [
-        (OK, JSON),
-        (OK, "Application/JSON; charset=utf-8"),
-        (OK, FORM),  # `curl -d` sends this content type
-        (OK, None),
-        (BOM + OK, JSON),
-        (BOM + b"new=ann%40new.test", FORM),
-        (b"new=ann%40new.test", FORM),
-        (b"NEW=ann%40new.test&other=1", f"{FORM}; charset=UTF-8"),
-        (b'{"New":"ann@new.test","more":{"a":[1,null,1.5]}}', JSON),
-    ],
+    (OK, JSON),
+    (OK, "Application/JSON; charset=utf-8"),
+    (OK, FORM),  # `curl -d` sends this content type
+    (OK, None),
+    (BOM + OK, JSON),
+    (BOM + b"new=ann%40new.test", FORM),
+    (b"new=ann%40new.test", FORM),
+    (b"NEW=ann%40new.test&other=1", f"{FORM}; charset=UTF-8"),
+    (b'{"New":"ann@new.test","more":{"a":[1,null,1.5]}}', JSON),
 )
 def test_json_and_form_bodies_are_equivalent(world: World, raw: bytes, content_type: str | None) -> None:
     answer = send(world, raw, content_type)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.ground import log
 from proof import refused
 from token_pairs import DENIED, PLAYERS, log_in
-from world import SENT, Answer, World
+from world import SENT, Answer, MakeWorld, World
 
 USERS = "/api/v1/users"
 EMAIL = f"{USERS}/Ann/manage/email/change"
@@ -85,7 +84,7 @@ def stop_writes(world: World) -> None:
 
 @pytest.mark.both_engines
 def test_read_only_database_answers_503_to_writes_and_serves_reads(
-    make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]
+    make_world: MakeWorld, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """On a full database, writes succeed until its last page is full; then they get a 503, and reads still succeed."""
     world = make_world(resets_per_account=1000)
@@ -115,7 +114,7 @@ def test_unreachable_database_answers_503(
 
 
 def test_log_has_one_line_per_request_without_secrets(
-    make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]
+    make_world: MakeWorld, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world = make_world(access_log=True)
     log_in = world.post("/api/oauth/token", {"grant_type": "password", "username": "Root", "password": SENT}, by=None)

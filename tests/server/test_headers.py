@@ -1,7 +1,6 @@
 """Headers of answers: the complete set of each kind, codings with their ETags, and CORS."""
 
 import gzip
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from gamekeeper.http import openapi
 from gamekeeper.http.server import static_files
 from gamekeeper.http.server.response_headers import Cors
 from loops import over
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 API = {**SAFE, "content-security-policy": "default-src 'none'; frame-ancestors 'none'"}
@@ -39,7 +38,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, str], set[str]]] = {
 }
 
 
-@over("name", CASES)
+@over("name", *CASES)
 def test_answer_has_exactly_these_headers(shared_world: World, name: str) -> None:
     asked, wanted, more = CASES[name]
     answer = shared_world.call(asked.get("method", "GET"), **{key: asked[key] for key in asked if key != "method"})
@@ -54,7 +53,7 @@ def test_not_modified_answer_has_exactly_these_headers(shared_world: World) -> N
     assert answer.headers == API | KEPT | {"etag": tag, "x-request-id": answer.headers["x-request-id"]}
 
 
-def test_hsts_header_is_sent_over_tls_only(make_world: Callable[..., World]) -> None:
+def test_hsts_header_is_sent_over_tls_only(make_world: MakeWorld) -> None:
     world = make_world(tls_cert="cert.pem", tls_key="key.pem")
     assert world.get("/health/live").headers["strict-transport-security"] == "max-age=31536000"
 
@@ -71,7 +70,7 @@ def fetch(world: World, path: str, **headers: str) -> Answer:
     return world.get(path, by=None, headers={name.replace("_", "-"): text for name, text in headers.items()})
 
 
-@over("path", PATHS)
+@over("path", *PATHS)
 def test_unchanging_answer_has_a_form_and_an_etag_per_coding(shared_world: World, path: str) -> None:
     plain, packed = fetch(shared_world, path), fetch(shared_world, path, accept_encoding="br, gzip")
     assert (plain.status, packed.status) == (200, 200)
@@ -105,7 +104,7 @@ def of_cors(answer: Answer) -> dict[str, str]:
     return {name: value for name, value in answer.headers.items() if name.startswith("access-control-")}
 
 
-def test_allowed_origins_get_cors_headers_and_others_none(make_world: Callable[..., World]) -> None:
+def test_allowed_origins_get_cors_headers_and_others_none(make_world: MakeWorld) -> None:
     world = make_world(cors_origins=f"https://other.example.com, {PORTAL}")
     answer = preflight(world, PORTAL)
     assert (answer.status, answer.raw) == (204, b"")
@@ -132,7 +131,7 @@ def test_allowed_origins_get_cors_headers_and_others_none(make_world: Callable[.
         assert (answer.status, of_cors(answer)) == (200, {})
 
 
-@over("value", ["*", "portal.example.com", "https://a.test/", "https://a.test/x", "https://*.a.test"])
+@over("value", "*", "portal.example.com", "https://a.test/", "https://a.test/x", "https://*.a.test")
 def test_malformed_origin_in_the_setting_is_refused(value: str) -> None:
     with pytest.raises(BadSetting, match=r"GAMEKEEPER_CORS_ORIGINS has '.*' in it; each must be a scheme and a host"):
         Cors(settings.load({}, cors_origins=f"https://good.test,{value}"))

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,8 @@ from gamekeeper.console.frame import static_files
 from gamekeeper.ground import log
 from gamekeeper.http.server.metrics import FAMILIES, WorkerSamples, list_room_metrics
 from server import Server, free_port
-from world import World
+from world import MakeWorld, World
 
-Make = Callable[..., World]
 Samples = dict[str, float]
 TOKEN = "scrape-me"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "operating.md"
@@ -57,7 +56,7 @@ def requests(samples: Samples, route: str, status: int) -> float:
     return sum(value for name, value in samples.items() if f'_total{{{route},status="{status}"' in name)
 
 
-def test_metrics_need_the_setting_and_its_token(shared_world: World, make_world: Make) -> None:
+def test_metrics_need_the_setting_and_its_token(shared_world: World, make_world: MakeWorld) -> None:
     assert shared_world.get("/metrics", token="").code == shared_world.get("/nothing", token="").code
     world = make_world(metrics_token=TOKEN)
     for sent in ["", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer é"]:
@@ -66,7 +65,7 @@ def test_metrics_need_the_setting_and_its_token(shared_world: World, make_world:
     assert world.get("/metrics", by="Root").status == 401
 
 
-def test_requests_are_counted_by_route_and_status_in_a_cumulative_histogram(make_world: Make) -> None:
+def test_requests_are_counted_by_route_and_status_in_a_cumulative_histogram(make_world: MakeWorld) -> None:
     world = make_world(metrics_token=TOKEN)
     for name in ("Ann", "BOB", "Nobody"):
         world.get(f"/API/v1/Players/{name}")
@@ -84,7 +83,7 @@ def test_requests_are_counted_by_route_and_status_in_a_cumulative_histogram(make
 
 
 def test_access_log_names_the_declared_path_and_leaves_out_files_that_were_sent(
-    make_world: Make, monkeypatch: pytest.MonkeyPatch
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = list[tuple[Any, ...]]()
     monkeypatch.setattr(log, "access", lambda *line: lines.append(line))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType] - as log.access
@@ -107,7 +106,7 @@ def test_access_log_names_the_declared_path_and_leaves_out_files_that_were_sent(
     ]
 
 
-def test_database_gauges_show_its_contents(make_world: Make) -> None:
+def test_database_gauges_show_its_contents(make_world: MakeWorld) -> None:
     world = make_world(metrics_token=TOKEN)
     before = scrape(world)
     game_server.heartbeat(world)

@@ -122,6 +122,6 @@ def test_range_that_ends_before_it_begins_is_refused_by_every_operation(world: W
             refused(future, 400, "bad_field", f"The field '{start}' must not be after the end of the range.")
 
 
-@over("raw", [b"a=1&b=2", b"a", b"a=", b"=1", b"&&a=1&", b"a=b=c", b"a;b=1", b"a=x+y", b"a=%41&b", b"a=%ff", b"a=\xe9"])
+@over("raw", b"a=1&b=2", b"a", b"a=", b"=1", b"&&a=1&", b"a=b=c", b"a;b=1", b"a=x+y", b"a=%41&b", b"a=%ff", b"a=\xe9")
 def test_query_is_split_like_by_the_standard_library(raw: bytes) -> None:
     assert parse_query(raw) == dict(parse_qsl(raw.decode("latin-1"), keep_blank_values=True, errors="replace"))

@@ -79,7 +79,7 @@ def while_it_trickles(line: socket.socket, part: bytes) -> bytes:
     return until_closed(line)
 
 
-@over("start", [b"", b"GET /health", LIVE[:-2], LIVE])
+@over("start", b"", b"GET /health", LIVE[:-2], LIVE)
 def test_incomplete_head_and_idle_connection_are_closed_at_the_deadline(server: Server, start: bytes) -> None:
     def wait_until_closed() -> float:
         began = time.monotonic()
@@ -92,7 +92,7 @@ def test_incomplete_head_and_idle_connection_are_closed_at_the_deadline(server: 
     assert any(SECONDS - 0.5 < wait_until_closed() < SOON for _ in range(ATTEMPTS))
 
 
-@over("framing", [b"content-length: 500", b"transfer-encoding: chunked"])
+@over("framing", b"content-length: 500", b"transfer-encoding: chunked")
 def test_incomplete_body_is_refused_at_the_deadline(served: tuple[Server, str], framing: bytes) -> None:
     server, token = served
     began = time.monotonic()

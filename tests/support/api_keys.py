@@ -24,9 +24,7 @@ def use(world: World, text: str, **more: Any) -> Answer:
 
 def insert(world: World, key_id: str, user_id: str) -> None:
     """Insert an API key with the text of the documented examples, unless it is there."""
-    values = f"'{key_id}', '{user_id}', '{key_id}', 'old shop', 'shop', '[]', 0"
-    names = "id, user_id, scope_id, name, role, permissions, created_at"
-    world.sql(f"INSERT INTO api_keys ({names}) VALUES ({values}) ON CONFLICT DO NOTHING")  # noqa: S608 - ours
+    may = {"role": "shop", "permissions": "[]"}
+    world.ensure("api_keys", id=key_id, user_id=user_id, scope_id=key_id, name="old shop", created_at=0, **may)
     world.sql("UPDATE api_keys SET revoked_at = NULL WHERE id = $1", key_id)
-    text = f"'{hash_token(samples.KEY_TEXT)}', '{key_id}'"
-    world.sql(f"INSERT INTO api_key_texts (hash, key_id) VALUES ({text}) ON CONFLICT DO NOTHING")  # noqa: S608 - ours
+    world.ensure("api_key_texts", hash=hash_token(samples.KEY_TEXT), key_id=key_id)

@@ -1,12 +1,10 @@
 """Worlds with rules for approval, held gifts and decisions on them, for tests."""
 
-from collections.abc import Callable
 from typing import Any
 
-import people
-from people import COIN
+from people import COIN, USER_IDS
 from proof import refused
-from world import Answer, World
+from world import Answer, MakeWorld, World
 
 ROOT = "/api/keeper/v1/approvals"
 GIVE = "/api/v1/players/Bob/items/give"
@@ -14,14 +12,13 @@ RULES = "items.give>10000, people.erase, spells.write, staff.manage"
 DECIDER = "Clerk"
 
 
-def make_strict(make_world: Callable[..., World], **settings: Any) -> World:
+def make_strict(make_world: MakeWorld, **settings: Any) -> World:
     """Return a world with rules, in which Clerk decides on approvals."""
     return let_decide(make_world(**{"approvals": RULES} | settings))
 
 
 def let_decide(world: World, name: str = DECIDER) -> World:
-    grant = "INSERT INTO user_permissions (user_id, permission, given_at) VALUES ($1, 'approvals.decide', 1)"
-    world.sql(grant, people.USER_IDS[name])
+    world.insert("user_permissions", user_id=USER_IDS[name], permission="approvals.decide", given_at=1)
     return world
 
 
@@ -43,8 +40,3 @@ def decide(
 ) -> Answer:
     headers = {"X-Reason": "checked"} | more.pop("headers", {})
     return world.post(f"{ROOT}/{approval}/{act}{query}", by=by, headers=headers, **more)
-
-
-def count_coins(world: World, player: str = "Bob") -> int:
-    slots = world.get(f"/api/v1/players/{player}/items/inventory").json
-    return sum(each["Quantity"] for each in slots if each.get("ItemId") == COIN.id)

@@ -13,8 +13,7 @@ BEYOND = "9999-12-31T23:59:59-23:59"  # time that falls into the year 10000 in U
 
 def give(world: World, quantity: int = 1, name: str = "Bob", item: str = COIN.id, **more: Any) -> int:
     """Give an item to a player and return the number of the change."""
-    body = {"itemid": item, "quantity": quantity}
-    assert world.post(f"/api/v1/players/{name}/items/give", body, **more).status == 200
+    world.give(name, quantity, item, **more).accepted()
     return last(world)
 
 

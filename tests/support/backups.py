@@ -20,7 +20,7 @@ GIVE = {"itemid": COIN.id, "quantity": 5}
 
 
 def give(world: World, name: str = "Bob", **more: Any) -> Any:
-    return world.post(f"/api/v1/players/{name}/items/give", GIVE, by="Shop", **more).accepted().json
+    return world.give(name, 5, by="Shop", **more).accepted().json
 
 
 def back_up(world: World, file: Path, moved: Callable[[str, int, int | None], None] = unseen) -> BackupManifest:

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import people
 from gamekeeper.http.audit.bulk_runner import BulkRunner
-from people import COIN
+from people import BOB, COIN, USER_IDS, ZOE, guid
 from world import Answer, World
 
 ROOT = "/api/keeper/v1/bulk"
@@ -56,32 +55,24 @@ def insert(world: World) -> None:
     """Insert a paused job of Root's with a known id: one change was made (Zoe was created), and Bob waits."""
     world.sql("DELETE FROM bulk_targets")
     world.sql("DELETE FROM bulk_jobs")
-    insert_job(world, people.USER_IDS["Root"], COIN.id, (people.ZOE.id, 16), people.BOB.id)
+    insert_job(world, USER_IDS["Root"], COIN.id, (ZOE.id, 16), BOB.id)
 
 
 def insert_job(world: World, creator: str, item: str, done: tuple[str, int], waiting: str, job: str = JOB_ID) -> None:
     """Insert a paused job with a known id. `done`: the player whom it has changed, and the number of that change."""
-    names = "id, state, act, details, creator_id, approved, players, done, refused, held, not_found, repeated"
     details = f'{{"item_id": "{item}", "quantity": 2}}'
-    world.sql(
-        f"INSERT INTO bulk_jobs ({names}, created_at, started_at) "  # noqa: S608 - ours
-        "VALUES ($1, 'paused', 'give_item', $2, $3, $4, 2, 1, 0, 0, 0, 0, 1000, 2000)",
-        *(job, details, creator, False),
-    )
-    add = "INSERT INTO bulk_targets (job_id, number, state, player_id, seq) VALUES ($1, $2, $3, $4, $5)"
-    world.sql(add, job, 1, "done", *done)
-    world.sql(add, job, 2, "waiting", waiting, None)
+    counts = {"players": 2, "done": 1, "refused": 0, "held": 0, "not_found": 0, "repeated": 0}
+    times = {"created_at": 1000, "started_at": 2000}
+    about: dict[str, Any] = {"act": "give_item", "details": details, "creator_id": creator, "approved": False}
+    world.insert("bulk_jobs", id=job, state="paused", **about, **counts, **times)
+    world.insert("bulk_targets", job_id=job, number=1, state="done", player_id=done[0], seq=done[1])
+    world.insert("bulk_targets", job_id=job, number=2, state="waiting", player_id=waiting)
 
 
 def add_players(world: World, count: int) -> list[str]:
     """Insert players of Bob's account by the link; return their ids."""
-    ids = [people.guid(0x5000 + number) for number in range(count)]
+    ids = [guid(0x5000 + number) for number in range(count)]
     for number, each in enumerate(ids):
-        body = {"Name": f"Extra{number}", "UserId": people.USER_IDS["Bob"]}
+        body = {"Name": f"Extra{number}", "UserId": USER_IDS["Bob"]}
         assert world.call("PUT", f"/api/link/v1/players/{each}", body=body).status == 200
     return ids
-
-
-def count_coins(world: World, player: str) -> int:
-    slots = world.get(f"/api/v1/players/{player}/items").json
-    return sum(each["Quantity"] for part in slots.values() for each in part if each["ItemId"] == COIN.id)

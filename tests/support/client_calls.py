@@ -15,18 +15,15 @@ METHODS: dict[str, Any] = find_declarations(Client)
 OPERATIONS: dict[str, Any] = {name: each for name, each in METHODS.items() if isinstance(each, Operation)}
 WRITES = [name for name, each in OPERATIONS.items() if each.is_write]
 GIVEN: dict[str, Any] = {
+    **{each: list[Any]() for each in ("entries", "members", "players", "acks")},
     "kind": "items",
-    "fields": PutPlayer(level=2),
-    "entries": [],
-    "picture": b"x",
-    "members": [],
-    "players": [],
-    "acks": [],
-    "roles": ["viewer"],
-    "tags": ["a"],
     "object_type": "item",
     "act": "ban_player",
     "ranks": "level",
+    "fields": PutPlayer(level=2),
+    "picture": b"x",
+    "roles": ["viewer"],
+    "tags": ["a"],
 }
 NUMBERS = {"value", "lease", "level", "slot", "to_slot", "quantity"}
 

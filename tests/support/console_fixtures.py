@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from keepers import Keeper, open_session
-from oidc_browser import ROLES, MakeWorld
+from oidc_browser import ROLES
 from providers import ScriptedProvider, make_settings
 from sharing import open_shared
-from world import World
+from world import MakeWorld, World
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ OPERATIONS = list(operations())
 BY_NAME = {each.name: each for each in OPERATIONS}
 
 
-each_operation = over("operation", OPERATIONS)
+each_operation = over("operation", *OPERATIONS)
 
 
 # entries of the catalogue, which have the further fields that a game published

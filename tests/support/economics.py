@@ -2,19 +2,15 @@
 
 from typing import Any
 
-import people
 from gamekeeper.game.core.player import INVENTORY, Player, Stack
-from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.players.changes import PlayersLoaded, PlayerState
 from gamekeeper.game.world.loads import PAUSE_LISTS, RESUME_LISTS
-from gamekeeper.store.engine.interface import Reading
-from people import COIN, KILLS
-from world import CLI, World
+from people import COIN, KILLS, USER_IDS, guid
+from world import World
 
 
 def give(world: World, name: str, quantity: int, item_id: str = COIN.id, what: str = "give", **more: Any) -> None:
-    body = {"itemid": item_id, "quantity": quantity, "bankoverflow": True}
-    assert world.post(f"/api/v1/players/{name}/items/{what}", body, **{"by": "Shop", **more}).status == 200
+    world.give(name, quantity, item_id, act=what, **{"by": "Shop", **more}).accepted()
 
 
 def give_loaded(world: World) -> None:
@@ -44,13 +40,9 @@ def load_players(world: World, count: int, first: int = 0x5000) -> None:
     """Load players in bulk, each with some coins."""
     made = [
         (
-            Player(people.guid(first + n), people.USER_IDS["Bob"], f"Loaded{first + n}", level=1, exp=0),
+            Player(guid(first + n), USER_IDS["Bob"], f"Loaded{first + n}", level=1, exp=0),
             PlayerState(slots={(INVENTORY, 0): Stack(COIN.id, n + 1)}, variables={KILLS.id: n % 7}),
         )
         for n in range(count)
     ]
-
-    async def decide(_: Reading) -> Decision[None]:
-        return Decision([PAUSE_LISTS, PlayersLoaded(made), RESUME_LISTS], None)
-
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b""))
+    world.make(PAUSE_LISTS, PlayersLoaded(made), RESUME_LISTS)

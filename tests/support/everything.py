@@ -7,12 +7,14 @@ from good_requests import (
     APPROVAL_ID,
     CODE,
     EXAMPLES,
+    FAR,
     KEY_ID,
     MAIL_ID,
     MONAS_ID,
     SERVER,
     Example,
     insert_board,
+    insert_delivery,
     insert_note,
 )
 
@@ -30,7 +32,6 @@ from signalling import insert_signal
 from undos import last, undone
 from world import SENT, Answer, World
 
-FAR = 4_000_000_000_000  # a time in the year 2096, in milliseconds since 1970
 ANN = people.USER_IDS["Ann"]
 LEAVER = "Leaver"
 ERASURE, REGISTER = "DELETE /api/v1/users/[lookupKey]", "POST /api/v1/users/register"
@@ -78,8 +79,7 @@ def _restore(world: World, password: str) -> None:
     world.sql("UPDATE tokens SET revoked_at = NULL WHERE revoked_at IS NOT NULL")
     world.sql("DELETE FROM token_rounds")
     world.sql("DELETE FROM resets")
-    reset = "INSERT INTO resets (user_id, code, tries_left, expires_at, mail_id) VALUES ($1, $2, 1000, $3, $4)"
-    world.sql(reset, ANN, CODE, FAR, MAIL_ID)
+    world.insert("resets", user_id=ANN, code=CODE, tries_left=1000, expires_at=FAR, mail_id=MAIL_ID)
     world.sql("UPDATE mails SET failed_at = 1, next_try_at = NULL, taken_until = NULL WHERE id = $1", MAIL_ID)
     world.sql("DELETE FROM roles WHERE name = 'quartermaster'")
     world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
@@ -96,12 +96,11 @@ def _restore(world: World, password: str) -> None:
     guild_rows.insert(world, {people.ZOE.id: 0})
     guild_values.insert(world)
     bulking.insert(world)
-    variable = people.DOUBLE_XP
-    world.sql("DELETE FROM server_variables WHERE id = $1", variable.id)
-    names = "id, name, type, text_id, folder, value, created_at"
-    world.sql(f"INSERT INTO server_variables ({names}) VALUES ($1, $2, $3, $4, $5, $6, $7)", *variable)  # noqa: S608 - ours
+    world.sql("DELETE FROM server_variables WHERE id = $1", people.DOUBLE_XP.id)
+    names = ("id", "name", "type", "text_id", "folder", "value", "created_at")
+    world.insert("server_variables", **dict(zip(names, people.DOUBLE_XP, strict=True)))
     world.sql("DELETE FROM deliveries WHERE seq = 4711")
-    world.sql("INSERT INTO deliveries (seq, server, state, queued_at) VALUES (4711, $1, 'waiting', 0)", SERVER)
+    insert_delivery(world, SERVER)
     server = f"/api/link/v1/servers/{SERVER}"
     world.call("PUT", server, body={"Lease": 3600})
     world.post(f"{server}/left", {"Players": [people.BOB.id]})

@@ -35,8 +35,7 @@ def earlier(world: World, account: str, caller: str, count: int) -> None:
     """Store wrong guesses of a moment ago directly, without checking passwords."""
     now = world.now()
     for _ in range(count):
-        values = "VALUES ($1, $2, $3, $4)"
-        world.sql(f"INSERT INTO guesses (id, account, caller, at) {values}", new_guid(), account, caller, now)
+        world.insert("guesses", id=new_guid(), account=account, caller=caller, at=now)
 
 
 def limited(answer: Answer) -> int:

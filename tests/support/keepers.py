@@ -25,9 +25,6 @@ SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
 SOMEBODY = "/console/done/none"  # path of a console page that always exists
 
 
-MakeWorld = Callable[..., World]  # of the fixture `make_world`
-
-
 class Keeper:
     """A console session. `cookie` is the value of the session cookie; empty: not signed in."""
 

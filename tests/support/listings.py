@@ -1,7 +1,7 @@
 """Ordered lists: add and delete many players, and compare every page with ORDER BY."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gamekeeper.game.core.player import Player
@@ -26,7 +26,6 @@ IN_ORDER = {
     "ORDER BY p.level, p.exp, p.id",
 }
 CHECKPOINT = 40
-MakeWorld = Callable[..., World]
 
 
 def agrees(world: World) -> bool:

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -25,7 +25,7 @@ def collecting() -> Generator[Callable[..., AbstractContextManager[None]]]:
     assert not failed, "\n".join([f"{len(failed)} cases failed:", *failed[:SHOWN]])
 
 
-def over(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def over(names: str, *cases: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test once for all cases, which share its fixtures: for cases that do not disturb each other.
 
     `names` are the arguments that each case gives, separated by ", ". A failure names the case.

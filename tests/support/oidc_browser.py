@@ -1,20 +1,14 @@
 """Sign-ins with OpenID Connect in a browser session without a browser, and what they leave behind."""
 
-from collections.abc import Callable
 from typing import Any
 
 from keepers import Keeper, open_session
 from providers import ScriptedProvider
 from world import Answer, World
 
-START, SIGN_IN, SECOND, HOME = (
-    "/console/sign-in/oidc",
-    "/console/sign-in",
-    "/console/sign-in/second",
-    "/console/me/sign-ins",
-)
+SIGN_IN, HOME = "/console/sign-in", "/console/me/sign-ins"
+START, SECOND = f"{SIGN_IN}/oidc", f"{SIGN_IN}/second"
 ROLES = "ops=admin,support=moderator"
-MakeWorld = Callable[..., World]
 
 
 class Browser(Keeper):

@@ -1,17 +1,14 @@
 """Helpers for the outbox: request a mail, send due mails, read their state, and let time pass."""
 
-from collections.abc import Callable
-
 from gamekeeper.http.accounts.mails import Sender
 from gamekeeper.store.accounts import mails
 from gamekeeper.store.accounts.mails import ListedMail
-from world import World
+from world import MakeWorld, World
 
 FROM = "keeper@example.test"
-Make = Callable[..., World]
 
 
-def sending_to(make_world: Make, port: int, scheme: str = "smtp", query: str = "", **changed: object) -> World:
+def sending_to(make_world: MakeWorld, port: int, scheme: str = "smtp", query: str = "", **changed: object) -> World:
     """Make a world that sends mails to this SMTP port, with a timeout that a busy machine does not reach."""
     url = f"{scheme}://127.0.0.1:{port}{query}"
     return make_world(**{"smtp_url": url, "mail_from": FROM, "smtp_timeout": 30, **changed})

@@ -2,16 +2,15 @@
 
 from typing import Any
 
-import people
 from expectations import everything
 from game_server import LINK, heartbeat, join, leave, stack
 from gamekeeper.game.accounts import erasures
-from people import COIN, POUCH, SWORD
+from people import COIN, POUCH, SWORD, guid
 from world import SENT, World
 
 QUILLON, EMAIL = "/api/v1/users/Quillon", "quillon.tresk@example.test"
 WORDS = ("quillon", "quillix", "tresk", "wrenfold", "wrenna", "tamsyn", "ossifer", "scurrilous")
-WREN, TAMSYN, OSSIFER = people.guid(0x701), people.guid(0x702), people.guid(0x703)
+WREN, TAMSYN, OSSIFER = guid(0x701), guid(0x702), guid(0x703)
 KEYS = iter(range(1_000_000))
 
 
@@ -33,8 +32,7 @@ def live(world: World) -> str:
     assert world.post(f"{QUILLON}/manage/email/change", {"new": EMAIL}, headers=key()).status == 200
     user_id = renamed.json["Id"]
     world.sql("UPDATE users SET api = {true} WHERE id = $1", user_id)
-    muted = "INSERT INTO mutes (user_id, reason, moderator, started_at) VALUES ($1, 'scurrilous Tamsyn', 'Root', 1)"
-    world.sql(muted, user_id)
+    world.insert("mutes", user_id=user_id, reason="scurrilous Tamsyn", moderator="Root", started_at=1)
     log_in = {"grant_type": "password", "username": "quillon", "password": SENT}
     assert world.post("/api/oauth/token", log_in, by=None, address="192.0.2.7").status == 200
     assert world.post("/api/oauth/token", log_in | {"password": "00" * 32}, by=None).status == 400
@@ -51,8 +49,7 @@ def play(world: World) -> None:
     because = {"X-Reason": "a gift of Tamsyn to Wrenfold"}
     assert world.post("/api/v1/players/Wrenna/name", {"name": "Wrenfold"}, headers=key() | because).status == 200
     assert world.post("/api/v1/players/Wrenfold/level", {"level": 3}, headers=key() | because).status == 200
-    give = {"itemid": SWORD.id, "quantity": 2}
-    assert world.post("/api/v1/players/Tamsyn/items/give", give, by="Shop", headers=key() | because).status == 200
+    world.give("Tamsyn", 2, SWORD.id, by="Shop", headers=key() | because).accepted()
     heartbeat(world)
     join(world, WREN, TAMSYN)
     leave(world, WREN, TAMSYN)

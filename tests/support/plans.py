@@ -27,18 +27,8 @@ WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_connection.P
 POWERFUL = {"SCAN users USING INDEX users_with_powers", "SCAN user_roles", "SCAN user_permissions"}
 # Tables and subqueries that a query plan may scan completely, because they are short.
 SHORT = {
-    "lists",
-    "CONSTANT",
-    "json_each",
-    "wanted",
-    "begins",
-    "inner_level",  # of nested objects in a parameter
-    "given",
-    "chain",
-    "sqlite_master",
-    "epoch",
-    "erasures",
-    "economy",
+    *("lists", "CONSTANT", "json_each", "wanted", "begins", "given", "chain", "sqlite_master", "epoch", "erasures"),
+    *("economy", "inner_level"),  # the latter: of nested objects in a parameter
 }
 
 

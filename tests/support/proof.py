@@ -1,9 +1,6 @@
-"""Helpers of the account tests: exact bodies, refusals, rows, and concurrent calls."""
+"""Helpers of the account tests: exact bodies, refusals and rows."""
 
-import asyncio
 import json
-from collections.abc import Coroutine, Sequence
-from typing import Any
 
 from gamekeeper.ground.instants import format_instant
 from world import Answer, World
@@ -23,15 +20,6 @@ def refused(answer: Answer, status: int, code: str, message: str | None = None) 
 def rows(world: World, table: str) -> list[str]:
     found = world.sql(f"SELECT * FROM {table}")  # noqa: S608 - the test's own table names
     return sorted(repr(row) for row in found)
-
-
-def at_once(world: World, calls: Sequence[Coroutine[Any, Any, Answer]]) -> list[Answer]:
-    """Run all API calls concurrently; they may go to several worlds that share an event loop."""
-
-    async def all_of_them() -> list[Answer]:
-        return await asyncio.gather(*calls)
-
-    return world.run(all_of_them())
 
 
 def reset_code(world: World, name: str) -> str:

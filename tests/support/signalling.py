@@ -38,9 +38,8 @@ def age_ledger(world: World, milliseconds: int = 2 * QUIET_MS) -> None:
 
 def insert_signal(world: World, signal_id: str = SIGNAL_ID) -> None:
     """Insert an open signal with a known id, unless it is there: its subject is an item."""
-    columns = "id, rule, subject, item_id, first_at, last_at, times, evidence, state"
-    values = f"'{signal_id}', 'supply', '{ARROW.id}', '{ARROW.id}', 0, 0, 1, '{{}}', 'open'"
-    world.sql(f"DELETE FROM signals WHERE id = '{signal_id}'")  # noqa: S608 - ours
-    world.sql(f"INSERT INTO signals ({columns}) VALUES ({values})")  # noqa: S608 - ours
+    about = {"rule": "supply", "subject": ARROW.id, "item_id": ARROW.id, "times": 1, "evidence": "{}", "state": "open"}
+    world.sql("DELETE FROM signals WHERE id = $1", signal_id)
+    world.insert("signals", id=signal_id, first_at=0, last_at=0, **about)
     world.sql("DELETE FROM signal_counts WHERE rule = 'supply'")
-    world.sql("INSERT INTO signal_counts (rule, raised, opened) VALUES ('supply', 1, 1)")
+    world.insert("signal_counts", rule="supply", raised=1, opened=1)

@@ -13,12 +13,10 @@ from gamekeeper.game.access.changes import UserRegistered
 from gamekeeper.game.access.identities import ProvenIdentity
 from gamekeeper.game.access.roles import RoleDraft
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.writes import Decision
 from gamekeeper.store.access import roles as role_rows
 from gamekeeper.store.access.roles import Grants, Powers
 from gamekeeper.store.accounts.users import User
-from gamekeeper.store.engine.interface import Reading
-from world import CLI, QUICK, SENT, World
+from world import QUICK, SENT, World
 
 STORED = QUICK.hash(SENT)
 
@@ -26,8 +24,7 @@ STORED = QUICK.hash(SENT)
 def save_role(world: World, name: str, permissions: Iterable[str], *, read_only: bool = False) -> str:
     """Create or edit a role as the command line does; return its name."""
     draft = RoleDraft("", list(permissions), read_only)
-    decide = partial(roles.save, name=name, draft=draft, actor=None)
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b"null"))
+    world.apply(partial(roles.save, name=name, draft=draft, actor=None))
     return name
 
 
@@ -36,19 +33,14 @@ def add_account(world: World, name: str, *held: str, powers: Powers | None = Non
     given = (powers or Powers())._replace(api="api" in held or bool(powers and powers.api))
     user = User(lookup.new_guid(), name, f"{name.lower()}@example.test", STORED, given, 0, None, None)
     user = user._replace(grants=Grants(tuple(each for each in held if each != "api")))
-
-    async def decide(_: Reading) -> Decision[None]:
-        return Decision([UserRegistered(user)], None)
-
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b"null"))
+    world.make(UserRegistered(user))
     return world.run(tokens.issue_for_service(world.keeper, user, 1, read_only=False)).access
 
 
 def link_identity(world: World, name: str, subject: str) -> None:
     """Link an identity of an OpenID Connect provider to an account."""
     proven = ProvenIdentity("https://id.example", subject, "id.example")
-    decide = partial(identities.link, user_id=people.USER_IDS[name], proven=proven, started_at=4711)
-    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b"null"))
+    world.apply(partial(identities.link, user_id=people.USER_IDS[name], proven=proven, started_at=4711))
 
 
 def fill_roles(world: World) -> None:
@@ -60,10 +52,9 @@ def fill_roles(world: World) -> None:
     limits = {"Addresses": ["192.0.2.0/24", "127.0.0.1"], "PerMinute": 5, "Servers": ["realm-1"], "MostPerDay": 9}
     key = {"Name": "shop", "Role": "shop", "Owner": "Root", "ExpiresAt": "2999-01-01T00:00:00Z", **limits}
     text = world.post("/api/keeper/v1/keys", key).json["Key"]
-    gift = {"itemid": people.COIN.id, "quantity": 2}
-    assert world.post("/api/v1/players/Bob/items/give", gift, token=text).status == 200
+    world.give("Bob", 2, token=text).accepted()
     link_identity(world, "Ann", "ann-at-work")
-    world.sql(f"INSERT INTO role_quotas (role, item_id, most) VALUES ('helper', '{people.COIN.id}', 5)")  # noqa: S608 - ours
+    world.insert("role_quotas", role="helper", item_id=people.COIN.id, most=5)
 
 
 def slow_down_manager_check(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Helpers of the tests of undo: make a change, undo it, and read the state."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import guild_rows
@@ -10,10 +11,7 @@ from described import BY_NAME, hold
 from expectations import everything, refused, unchanged
 from game_server import newcomer, put_player, stack
 from gamekeeper.game.access import roles
-from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.store.access.roles import Powers
-from gamekeeper.store.accounts.users import User
-from gamekeeper.store.engine.interface import Reading
 from people import ANN, ANNS_POUCH, ARROW, COIN, DOUBLE_XP, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS
 from world import Answer, World
 
@@ -53,8 +51,7 @@ def conflict(world: World, seq: int, part: str) -> None:
 
 
 def items(world: World, what: str, item: str, quantity: int = 1, name: str = "Ann", **more: Any) -> Answer:
-    body = {"itemid": item, "quantity": quantity, "bankoverflow": True}
-    return world.post(f"/api/v1/players/{name}/items/{what}", body, **more)
+    return world.give(name, quantity, item, act=what, **more)
 
 
 def read_slot(world: World, place: str, slot: int, name: str = "Ann") -> tuple[str, int]:
@@ -70,11 +67,7 @@ def slots(world: World, what: str, container: str, slot: int, item: str, quantit
 
 def grant(world: World, name: str, powers: Powers) -> Answer:
     """Set an account's permissions like the command line, without a permission check."""
-
-    async def decide(tx: Reading) -> Decision[User]:
-        return await roles.set_powers(tx, USER_IDS[name], powers)
-
-    world.run(world.keeper.changes.apply(Intent("test"), decide, lambda _: b"{}"))
+    world.apply(partial(roles.set_powers, key=USER_IDS[name], powers=powers))
     return Answer(200, {}, b"{}")
 
 

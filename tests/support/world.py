@@ -20,7 +20,8 @@ from gamekeeper.game.access.changes import UserRegistered
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.accounts import moderation
 from gamekeeper.game.accounts.moderation import ModerationRequest
-from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.core.change import Change, Unlogged
+from gamekeeper.game.core.writes import Decide, Decision, Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayerCreated
 from gamekeeper.game.world import catalogue
@@ -161,8 +162,51 @@ class World:
     def post(self, path: str, body: object = None, **more: Any) -> Answer:
         return self.call("POST", path, body=body, **more)
 
+    def give(
+        self, name: str, quantity: int = 1, item_id: str = people.COIN.id, *, act: str = "give", **more: Any
+    ) -> Answer:
+        """Give items to a player, into the bank too, or take them."""
+        body = {"itemid": item_id, "quantity": quantity, "bankoverflow": True}
+        return self.post(f"/api/v1/players/{name}/items/{act}", body, **more)
+
+    def take(self, name: str, quantity: int = 1, item_id: str = people.COIN.id, **more: Any) -> Answer:
+        return self.give(name, quantity, item_id, act="take", **more)
+
+    def count_coins(self, name: str = "Bob") -> int:
+        """Return the number of coins in a player's inventory and bank."""
+        held = self.get(f"/api/v1/players/{name}/items").json
+        return sum(each["Quantity"] for place in held.values() for each in place if each["ItemId"] == people.COIN.id)
+
     def ledger(self) -> list[stored_ledger.LedgerRow]:
         return self.run(stored_ledger.read_after(self.keeper.store, 0, 10_000))
+
+    def at_once(self, calls: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+        """Run all calls concurrently; they may belong to several worlds that share an event loop."""
+
+        async def gather() -> list[T]:
+            return await asyncio.gather(*calls)
+
+        return self.run(gather())
+
+    def try_at_once(self, calls: Iterable[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
+        """Run all calls concurrently, and return an exception for each that fails."""
+
+        async def gather() -> list[T | BaseException]:
+            return await asyncio.gather(*calls, return_exceptions=True)
+
+        return self.run(gather())
+
+    def apply(self, decide: Decide[Any], intent: Intent = CLI) -> None:
+        """Make the changes that a rule decides, as the command line does."""
+        self.run(self.keeper.changes.apply(intent, decide, lambda _: b"null"))
+
+    def make(self, *changes: Change | Unlogged) -> None:
+        """Make changes that no rule decides."""
+
+        async def decide(_: Reading) -> Decision[None]:
+            return Decision(list(changes), None)
+
+        self.apply(decide)
 
     def now(self) -> int:
         """Return the time of the database's clock, in milliseconds since 1970."""
@@ -188,6 +232,14 @@ class World:
             return [tuple(row) for row in await tx.returning(Statement("test", {"": text}), *values)]
 
         return self.run(self.keeper.store.write(execute))
+
+    def insert(self, table: str, /, **columns: Any) -> None:
+        """Insert a row directly."""
+        self.sql(_insert_into(table, columns), *columns.values())
+
+    def ensure(self, table: str, /, **columns: Any) -> None:
+        """Insert a row directly, unless there is one with its key."""
+        self.sql(f"{_insert_into(table, columns)} ON CONFLICT DO NOTHING", *columns.values())
 
     def read_tables(self, names: Iterable[str]) -> dict[str, list[str]]:
         """Return the rows of the tables as sorted texts, read in one transaction: one per table takes far longer."""
@@ -232,6 +284,16 @@ class World:
         start, *pieces = sent
         found = {name.decode(): value.decode() for name, value in start["headers"]}
         return Answer(start["status"], found, b"".join(each["body"] for each in pieces))
+
+
+MakeWorld = Callable[..., World]  # of the fixture `make_world`
+OpenWorld = Callable[[str], World]  # of the fixture `opened`
+
+
+def _insert_into(table: str, columns: Iterable[str]) -> str:
+    names = list(columns)
+    values = ", ".join(f"${number}" for number, _ in enumerate(names, 1))
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({values})"  # noqa: S608 - names of the tests
 
 
 @cache

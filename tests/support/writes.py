@@ -6,21 +6,19 @@ from dataclasses import dataclass, field
 
 import pytest
 
-import guild_rows
-import people
 from game_server import LINK, heartbeat, join
 from gamekeeper.game.access import tokens
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.http.contract import samples
 from gamekeeper.store.accounts import users
 from gamekeeper.store.world.catalogue import NamedEntry
-from guild_rows import GUILD_ID
-from people import ANN, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, ZOE
+from guild_rows import GUILD_ID, insert
+from people import ANN, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, WARRIOR, ZOE, guid
 from world import Answer, World
 
 PLAYERS = "/api/v1/players"
-NEW = people.guid(0x900)
-OTHER_ID = people.guid(0x901)
+NEW = guid(0x900)
+OTHER_ID = guid(0x901)
 OTHERS = {"Ann": "Zoe", "Bob": "Zoe", "one": "three", "two": "three", "spells": "maps"}
 KEY = re.compile(r"(?<=/players/)[A-Z]\w+|(?<=/servers/)\w+|(?<=/catalogue/)\w+|[0-9a-f-]{36}")
 
@@ -170,10 +168,7 @@ CASES = (
         "items/give",
         items(ARROW.id, 45),
         items(SWORD.id, 100),
-        items_given=(
-            in_slots(slot(1, ARROW.id, 60), slot(4)),
-            in_slots(slot(1, ARROW.id, 100), slot(4, ARROW.id, 5)),
-        ),
+        items_given=(in_slots(slot(1, ARROW.id, 60), slot(4)), in_slots(slot(1, ARROW.id, 100), slot(4, ARROW.id, 5))),
     ),
     of_ann(
         "items/take",
@@ -193,9 +188,7 @@ CASES = (
         items_given=(in_slots(slot(1, ARROW.id, 60)), in_slots(slot(1, ARROW.id, 90))),
     ),
     of_ann(
-        "items/slots/equip",
-        *(equipping(1), equipping(9), KEEPER_PLAYERS),
-        player_changed=(wielding(2), wielding(1)),
+        "items/slots/equip", *(equipping(1), equipping(9), KEEPER_PLAYERS), player_changed=(wielding(2), wielding(1))
     ),
     of_ann(
         "items/slots/unequip",
@@ -205,10 +198,7 @@ CASES = (
     of_ann(
         "items/slots/move",
         *(swords_way(0), swords_way(35), KEEPER_PLAYERS),
-        items_set=(
-            in_slots(slot(0, COIN.id, 250), anns_sword(2)),
-            in_slots(anns_sword(0), slot(2, COIN.id, 250)),
-        ),
+        items_set=(in_slots(slot(0, COIN.id, 250), anns_sword(2)), in_slots(anns_sword(0), slot(2, COIN.id, 250))),
         player_changed=(wielding(2), wielding(0)),
     ),
     of_ann("spells/teach", learn(HEAL), learn(FIREBALL), spell_taught=(spell(1, ZERO_GUID), spell(1, HEAL.id))),
@@ -217,9 +207,9 @@ CASES = (
     of_ann("level", {"level": 13}, {"level": 101}, player_changed=({"Level": 12, "Exp": 345}, {"Level": 13, "Exp": 0})),
     Case(
         f"POST {PLAYERS}/[lookupKey]/class",
-        Call(f"{PLAYERS}/Bob/class", {"classid": people.WARRIOR.id}),
+        Call(f"{PLAYERS}/Bob/class", {"classid": WARRIOR.id}),
         Call(f"{PLAYERS}/Bob/class", {"classid": NEW}),
-        {"player_changed": ({"ClassId": BOB.class_id}, {"ClassId": people.WARRIOR.id})},
+        {"player_changed": ({"ClassId": BOB.class_id}, {"ClassId": WARRIOR.id})},
         BOB.id,
     ),
     Case(
@@ -282,12 +272,12 @@ COINS = items(COIN.id, 5)
 
 def prepare(world: World) -> None:
     """Put Zoe online on server one, send it a command, and add guilds and a picture for the write cases."""
-    world.sql("INSERT INTO deliveries (seq, server, state, queued_at) VALUES (4711, 'one', 'waiting', 0)")
+    world.insert("deliveries", seq=4711, server="one", state="waiting", queued_at=0)
     heartbeat(world)
     join(world, ZOE.id)
-    for guild_id in (GUILD_ID, people.guid(72)):
-        guild_rows.insert(world, {}, guild_id)
-    world.sql("INSERT INTO item_pictures (item_id, hash, content) VALUES ($1, '00ff', '')", SWORD.id)
+    for guild_id in (GUILD_ID, guid(72)):
+        insert(world, {}, guild_id)
+    world.insert("item_pictures", item_id=SWORD.id, hash="00ff", content="")
 
 
 def send(world: World, case: Case, call: Call, query: str = "", *, token: str | None = None, **headers: str) -> Answer:

@@ -1,6 +1,5 @@
 """Kills, warps and chat messages: from the request over the change feed to the acknowledgement."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ import game_server
 import people
 from commanding import ack, acknowledge, read_feed, read_last
 from expectations import refused
-from world import World
+from world import MakeWorld, World
 
 MAP = "6c5a2a3e-0000-4000-8000-000000000001"
 COLOR = {"A": 255, "R": 255, "G": 0, "B": 0}
@@ -92,7 +91,7 @@ def test_direct_chat_reaches_the_recipient_and_proximity_chat_names_the_map(worl
 
 
 @pytest.mark.usefixtures("began")
-def test_chat_is_limited_in_length_and_rate(make_world: Callable[..., World]) -> None:
+def test_chat_is_limited_in_length_and_rate(make_world: MakeWorld) -> None:
     world = make_world(chat_per_minute=3)
     settings = world.keeper.settings
     refused(world.post("/api/v1/chat", {"Message": "x" * (settings.chat_characters + 1)}), 400, "bad_field")

@@ -62,8 +62,7 @@ def test_late_acknowledgement_is_taken(world: World, kick: int) -> None:
 
 
 def test_trim_keeps_the_newest_change_of_data_before_a_command(world: World, kick: int) -> None:
-    world.post("/api/v1/players/Zoe/items/give", {"itemid": people.COIN.id, "quantity": 1})
-    gift = read_last(world)
+    gift = give(world)
     assert world.post("/api/v1/players/Zoe/admin/kick", {}).status == 200
     world.sql("UPDATE ledger SET at = at - $1", 20 * retention.DAY_MS)
     world.run(trim_older(world.keeper, 10 * retention.DAY_MS))
@@ -117,23 +116,16 @@ def list_states(world: World, seq: int) -> list[tuple[str, str]]:
 
 
 def give(world: World, player: str = "Zoe") -> int:
-    assert world.post(f"/api/v1/players/{player}/items/give", {"itemid": people.COIN.id, "quantity": 1}).status == 200
+    world.give(player).accepted()
     return read_last(world)
 
 
 def add_change(world: World, kind: str, player: str | None = None, targets: str = "", life: int | None = None) -> int:
     """Add a change to the audit log, with a delivery to each of these game servers."""
-    world.sql(
-        "INSERT INTO ledger (at, kind, over_link, player_id, request_id) VALUES (1000, $1, 1 = 0, $2, '')", kind, player
-    )
+    world.insert("ledger", at=1000, kind=kind, over_link=False, player_id=player, request_id="")
     seq = world.sql("SELECT MAX(seq) FROM ledger")[0][0]
     for server in targets.split():
-        world.sql(
-            "INSERT INTO deliveries (seq, server, state, queued_at, expires_at) VALUES ($1, $2, 'waiting', 1000, $3)",
-            seq,
-            server,
-            life,
-        )
+        world.insert("deliveries", seq=seq, server=server, state="waiting", queued_at=1000, expires_at=life)
     return seq
 
 

@@ -3,13 +3,11 @@
 import time
 from typing import Any
 
-import people
 from expectations import refused, unchanged
 from game_server import LINK, heartbeat, newcomer, put_catalogue, put_player, stack, until_they_wait
 from gamekeeper.game.access import tokens
 from gamekeeper.store.accounts import users
-from people import BOB, COIN, KILLS
-from proof import at_once
+from people import BOB, COIN, KILLS, NOBODY_ID, guid
 from world import SENT, World
 
 CHANGES = f"{LINK}/changes"
@@ -32,11 +30,6 @@ def now(world: World) -> int:
     return ask(world, "after=now")["Next"]
 
 
-def give(world: World, name: str = "Bob", quantity: int = 1, by: str = "Shop") -> None:
-    body = {"itemid": COIN.id, "quantity": quantity}
-    assert world.post(f"/api/v1/players/{name}/items/give", body, by=by).status == 200
-
-
 async def send_gift(world: World) -> Any:
     body = {"itemid": COIN.id, "quantity": 1}
     return await world.send("POST", "/api/v1/players/Bob/items/give", body=body, by="Shop")
@@ -48,7 +41,7 @@ def kinds(told: Any) -> list[str]:
 
 def test_pages_skip_changes_of_accounts_and_catalogue(world: World) -> None:
     for number in range(6):
-        give(world, "Ann" if number % 2 else "Bob")
+        world.give("Ann" if number % 2 else "Bob", by="Shop").accepted()
         world.post("/api/v1/users/Ann/manage/email/change", {"new": f"ann{number}@example.test"})
     whole = ask(world, "after=0&limit=1000")["Changes"]
     assert kinds({"Changes": whole}) == ["player_created"] * 3 + ["items_given"] * 6
@@ -65,7 +58,7 @@ def test_pages_skip_changes_of_accounts_and_catalogue(world: World) -> None:
     world.get("/api/v1/users/Ann/password/reset").accepted()
     code = world.get("/api/v1/users/Ann").json["PasswordResetCode"]
     assert world.post("/api/v1/users/Bob/manage/password/change", {"new": "ab" * 32}).status == 200
-    assert put_catalogue(world, "maps", [{"Id": people.guid(0x77), "Name": "Cave"}]).status == 200
+    assert put_catalogue(world, "maps", [{"Id": guid(0x77), "Name": "Cave"}]).status == 200
     told = ask(world, f"after={before}&own=true")
     assert told["Changes"] == []
     assert told["Next"] == world.ledger()[-1].seq > before  # the feed's cursor moved past the skipped changes
@@ -79,7 +72,7 @@ def test_own_reports_are_excluded_and_a_read_only_token_is_accepted(world: World
     put_player(world, BOB.id, {"Level": 4})
     assert world.call("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 5}, by="Root").status == 200
     # this change is made by the game server's account, but through the API instead of the link
-    give(world, by="Server")
+    world.give("Bob", by="Server").accepted()
     last = world.ledger()[-1].seq
     told = ask(world, f"after={after}")
     assert [(each["Kind"], each["By"]) for each in told["Changes"]] == [
@@ -106,7 +99,7 @@ def test_feed_has_every_player_change_once_with_its_fields(world: World) -> None
     told = ask(world, f"after={after}&own=true")
     assert (told["Changes"], told["Next"]) == ([], after)
     after = now(world)
-    give(world, quantity=5)
+    world.give("Bob", 5, by="Shop").accepted()
     told = ask(world, f"after={after}")
     (change,) = told["Changes"]
     row = world.ledger()[-1]
@@ -136,7 +129,7 @@ def test_long_poll_ends_with_a_change_or_a_revoked_token(world: World) -> None:
         return await send_gift(world)
 
     began = time.monotonic()
-    told, _ = at_once(world, [world.send("GET", f"{CHANGES}?after={after}&wait=60", by="Server"), give_later()])
+    told, _ = world.at_once([world.send("GET", f"{CHANGES}?after={after}&wait=60", by="Server"), give_later()])
     assert time.monotonic() - began < 30
     assert kinds(told.json) == ["items_given"]
     after = now(world)
@@ -146,18 +139,18 @@ def test_long_poll_ends_with_a_change_or_a_revoked_token(world: World) -> None:
         await world.send("DELETE", "/api/oauth/token/Server")
         return await send_gift(world)
 
-    told, _ = at_once(world, [world.send("GET", f"{CHANGES}?after={after}&wait=60", by="Server"), revoke_and_give()])
+    told, _ = world.at_once([world.send("GET", f"{CHANGES}?after={after}&wait=60", by="Server"), revoke_and_give()])
     refused(told, 401, "denied")
 
 
 def test_wrong_epoch_is_409_and_a_lost_one_503(world: World) -> None:
     epoch = ask(world)["Epoch"]
     assert ask(world, f"epoch={epoch.upper().replace('-', '')}")["Epoch"] == epoch
-    refused(world.get(f"{CHANGES}?epoch={people.NOBODY_ID}"), 409, "epoch_changed", epoch)
-    world.sql("UPDATE epoch SET id = $1", people.guid(0xE))
-    refused(world.get(f"{CHANGES}?epoch={epoch}&after=999999&wait=60"), 409, "epoch_changed", people.guid(0xE))
+    refused(world.get(f"{CHANGES}?epoch={NOBODY_ID}"), 409, "epoch_changed", epoch)
+    world.sql("UPDATE epoch SET id = $1", guid(0xE))
+    refused(world.get(f"{CHANGES}?epoch={epoch}&after=999999&wait=60"), 409, "epoch_changed", guid(0xE))
     # Without the row of table `epoch`, the feed, reports with AppliedSeq and undos are answered with a 503.
-    give(world)
+    world.give("Bob", by="Shop").accepted()
     undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
     world.sql("DELETE FROM epoch")
     for answer in (
@@ -174,9 +167,9 @@ def report(world: World, applied: object, quantity: int = 9, **more: str) -> Any
 
 def test_report_that_missed_changes_is_409_with_them(world: World) -> None:
     applied = now(world)
-    give(world, "Bob", 5)
-    give(world, "Ann", 5)
-    give(world, "Bob", 6)
+    world.give("Bob", 5, by="Shop").accepted()
+    world.give("Ann", 5, by="Shop").accepted()
+    world.give("Bob", 6, by="Shop").accepted()
     with unchanged(world):
         answer = report(world, applied)
         told = [each for each in ask(world, f"after={applied}")["Changes"] if each["PlayerId"] == BOB.id]
@@ -191,7 +184,7 @@ def test_report_that_missed_changes_is_409_with_them(world: World) -> None:
     applied = now(world)
     key: Any = {"headers": {"Idempotency-Key": "loot-1"}}
     first = report(world, applied, 4, **key)
-    give(world)
+    world.give("Bob", by="Shop").accepted()
     again = report(world, applied, 4, **key)
     assert (again.status, again.raw) == (200, first.raw)
     assert again.headers["idempotent-replay"] == "true"

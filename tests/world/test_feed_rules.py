@@ -18,6 +18,8 @@ from world import World
 
 pytestmark = pytest.mark.both_engines
 
+GIFT = {"itemid": COIN.id, "quantity": 1}
+
 INSERT = """
 INSERT INTO ledger (at, kind, actor_id, over_link, player_id, request_id)
 VALUES (0, 'items_given', NULL, FALSE, $1, $2) RETURNING seq
@@ -34,8 +36,7 @@ def last_of(world: World) -> int:
 
 
 async def give(world: World) -> None:
-    body = {"itemid": COIN.id, "quantity": 1}
-    assert (await world.send("POST", "/api/v1/players/Bob/items/give", body=body, by="Shop")).status == 200
+    (await world.send("POST", "/api/v1/players/Bob/items/give", body=GIFT, by="Shop")).accepted()
 
 
 def numbers(told: FeedPage) -> list[int]:
@@ -124,9 +125,8 @@ def test_unused_numbers_are_never_cursors(world: World) -> None:
     """After a crash of the database, unused change numbers can be drawn again, so they are never cursors."""
     store, followed = watched(world)
     last = last_of(world)
-    body = {"itemid": COIN.id, "quantity": 1}
     for _ in range(3):
-        assert world.post("/api/v1/players/Bob/items/give?dryRun=true", body).status == 200
+        world.give("Bob", act="give?dryRun=true").accepted()
     pass_by(world, store, followed, last)
     assert store.asked.count("own_transaction") == 1
     world.run(give(world))
@@ -139,7 +139,7 @@ def test_number_reused_after_a_crash_is_sent(world: World) -> None:
     """A crash makes the database reuse a change number that was drawn but not yet on disk."""
     store, followed = watched(world)
     last = last_of(world)
-    assert world.post("/api/v1/players/Bob/items/give?dryRun=true", {"itemid": COIN.id, "quantity": 1}).status == 200
+    world.give("Bob", act="give?dryRun=true").accepted()
     pass_by(world, store, followed, last)
     world.sql("SELECT setval('ledger_seq', last_value - 1) FROM ledger_seq")
     world.run(give(world))

@@ -3,16 +3,14 @@
 import base64
 
 import boarding
-import guild_rows
 import guild_values
-import people
 from boarding import BOARDS
 from economics import catch_up, give
 from game_server import LINK
 from gamekeeper.http.contract import samples
-from guild_rows import GUILD_ID
+from guild_rows import FOUNDED_AT, GUILD_ID, insert
 from keepers import Keeper, open_staff, read_text
-from people import ANN, ARROW, BOB, COIN, DOUBLE_XP, ZOE, guid
+from people import ANN, ARROW, BOB, COIN, DOUBLE_XP, USER_IDS, ZOE, guid
 from player_pages import find_form, submit
 from world import World
 
@@ -38,9 +36,7 @@ def test_board_is_created_shown_and_deleted(root: Keeper, world: World) -> None:
 def test_reader_of_boards_gets_no_forms_and_no_hidden_accounts(root: Keeper, world: World) -> None:
     boarding.create(world)
     boarding.catch_up(world)
-    hide = find_form(
-        root.page(f"/console/accounts/{people.USER_IDS['Ann']}"), f"/api/keeper/v1/users/{ANN.user_id}/boards"
-    )
+    hide = find_form(root.page(f"/console/accounts/{USER_IDS['Ann']}"), f"/api/keeper/v1/users/{ANN.user_id}/boards")
     submit(root, hide)
     assert "Show Ann again" in root.page(BOARD_PAGE).html
     reader = open_staff(world, ["players.read"])
@@ -51,8 +47,8 @@ def test_reader_of_boards_gets_no_forms_and_no_hidden_accounts(root: Keeper, wor
 
 
 def test_guild_has_its_members_and_its_changes_name_it(world: World, root: Keeper) -> None:
-    guild_rows.insert(world, {ZOE.id: 0, ANN.id: 2})
-    guild_rows.insert(world, {BOB.id: 7}, guid(72), "Amber & <b>", guild_rows.FOUNDED_AT + 1)
+    insert(world, {ZOE.id: 0, ANN.id: 2})
+    insert(world, {BOB.id: 7}, guid(72), "Amber & <b>", FOUNDED_AT + 1)
     page = root.page(f"/console/guilds/{GUILD_ID}")
     assert page.text.index("Zoe Master") < page.text.index("Ann Member 12 Warrior")
     assert page.links["Ann"] == f"/console/players/{ANN.id}"

@@ -104,7 +104,7 @@ def find(world: World, kind: str, own_id: str = NEW) -> dict[str, Any]:
     return next(each for each in listed if each["Id"] == own_id)
 
 
-@over("kind", OWN)
+@over("kind", *OWN)
 def test_further_fields_are_given_back_as_published(world: World, kind: str) -> None:
     entry = {"Id": NEW, "Name": "Axe", **OWN[kind], **DETAILS}
     assert put_catalogue(world, kind, [entry]).json == {"Count": 1}

@@ -1,6 +1,5 @@
 """Guilds: pages of guilds and their members, their variables, and the reports of games about them."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -254,13 +253,9 @@ def test_bad_report_is_refused_and_nothing_is_taken(world: World) -> None:
 
 @pytest.mark.both_engines
 def test_reports_at_the_same_time_count_right(world: World) -> None:
-    async def create(player_id: str) -> Answer:
-        return await world.send("PUT", f"{LINK}/{GUILD_ID}", body=make_report(member(player_id)), by="Server")
-
-    async def create_thrice() -> list[Answer]:
-        return await asyncio.gather(*(create(each) for each in (ANN.id, BOB.id, ZOE.id)))
-
-    assert {each.status for each in world.run(create_thrice())} == {200}
+    bodies = [make_report(member(each)) for each in (ANN.id, BOB.id, ZOE.id)]
+    created = world.at_once(world.send("PUT", f"{LINK}/{GUILD_ID}", body=each, by="Server") for each in bodies)
+    assert {each.status for each in created} == {200}
     assert len(list_members(world)) == 1
     assert count_members(world) == {GUILD_ID: 1}
     assert world.call("DELETE", f"{LINK}/{GUILD_ID}", by="Server").status == 200
@@ -272,12 +267,9 @@ def test_reports_at_the_same_time_count_right(world: World) -> None:
         body = make_report(*(reversed(given) if number % 2 else given), Name=f"Guild {number % 3}")
         return await world.send("PUT", f"{LINK}/{guid(0x200 + number % 3)}", body=body, by="Server")
 
-    async def send_all() -> list[Answer]:
-        deletions = [world.send("DELETE", f"{LINK}/{guid(0x200)}", by="Server") for _ in range(3)]
-        return await asyncio.gather(*(send(number) for number in range(24)), *deletions)
-
     for _ in range(2):
-        answers = world.run(send_all())
+        deletions = [world.send("DELETE", f"{LINK}/{guid(0x200)}", by="Server") for _ in range(3)]
+        answers = world.at_once([*(send(number) for number in range(24)), *deletions])
         assert {each.status for each in answers[:24]} == {200}, [each.raw for each in answers if each.status != 200]
         assert sum(count_members(world).values()) == len(world.sql("SELECT * FROM guild_members"))
     assert world.call("DELETE", "/api/v1/players/Bob").status == 200

@@ -16,7 +16,6 @@ from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.world import catalogue
 from loops import over
 from people import ARROW, SWORD
-from proof import at_once
 from world import Answer, World
 
 RED, BLUE = (200, 30, 40, 255), (20, 60, 210, 255)
@@ -85,7 +84,7 @@ def test_pictures_are_converted_one_at_a_time(world: World) -> None:
     """More threads would convert no more pictures, but use all processors, and every other request would wait."""
     body = {"Picture": base64.b64encode(write(make_image(200, 60))).decode()}
     path = f"{LINK}/items/{ARROW.id}/picture"
-    answers = at_once(world, [world.send("PUT", path, body=body, by="Server") for _ in range(8)])
+    answers = world.at_once([world.send("PUT", path, body=body, by="Server") for _ in range(8)])
     assert {each.status for each in answers} == {200}
     assert [each.name for each in threading.enumerate() if each.name.startswith("pictures")] == ["pictures_0"]
 
@@ -132,7 +131,7 @@ def make_pattern(width: int, height: int) -> Image.Image:
     return image
 
 
-@over("side, factor", [(16, 1), (16, 8), (32, 4), (64, 8), (64, 1)])
+@over("side, factor", (16, 1), (16, 8), (32, 4), (64, 8), (64, 1))
 def test_pixel_art_keeps_its_pixels(side: int, factor: int) -> None:
     art = make_pattern(side, side)
     stored = Image.open(io.BytesIO(catalogue.convert_picture(write(enlarge(art, factor))).content))
@@ -140,7 +139,7 @@ def test_pixel_art_keeps_its_pixels(side: int, factor: int) -> None:
     assert stored.tobytes() == enlarge(art, 64 // side).tobytes()
 
 
-@over("size, expected", [((512, 512), (64, 64)), ((100, 50), (64, 32)), ((512, 1), (64, 1)), ((40, 20), (40, 20))])
+@over("size, expected", ((512, 512), (64, 64)), ((100, 50), (64, 32)), ((512, 1), (64, 1)), ((40, 20), (40, 20)))
 def test_large_picture_is_scaled_down_in_proportion(size: tuple[int, int], expected: tuple[int, int]) -> None:
     stored = Image.open(io.BytesIO(catalogue.convert_picture(write(make_image(*size))).content))
     assert stored.size == expected
@@ -171,7 +170,7 @@ HOSTILE = {
 }
 
 
-@over("name", HOSTILE)
+@over("name", *HOSTILE)
 def test_hostile_file_is_refused(shared_world: World, name: str) -> None:
     content, problem = HOSTILE[name]
     before = everything(shared_world)
@@ -181,7 +180,7 @@ def test_hostile_file_is_refused(shared_world: World, name: str) -> None:
     assert everything(shared_world) == before
 
 
-@over("start", [PNG, WEBP, LOSSLESS, NOISE[:3000]])
+@over("start", PNG, WEBP, LOSSLESS, NOISE[:3000])
 def test_damaged_bytes_raise_only_the_refusal(start: bytes) -> None:
     draw = random.Random(11)
     for _ in range(200):

@@ -4,18 +4,17 @@ import asyncio
 import itertools
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-import people
 from expectations import everything, refused, unchanged
 from game_server import LINK, put_catalogue
 from gamekeeper.http.server import admission
-from people import ARROW, BOB
+from people import ARROW, BOB, COIN, WARRIOR
 from reports import NEW, STRANGE, inventory, record
-from world import World
+from world import MakeWorld, World
 
 ENTRIES: Mapping[str, dict[str, object]] = {
     "items": {"Id": NEW, "Name": "Axe", "Stackable": False, "MaxStack": None, "BagSlots": 0, "Icon": None},
@@ -32,7 +31,7 @@ def test_changed_entries_have_effect_and_are_recorded(world: World) -> None:
     assert put_catalogue(world, "maps", [ENTRIES["maps"]]).json == {"Count": 1}
     assert put_catalogue(world, "maps", []).json == {"Count": 0}
     assert everything(world) == before
-    put_catalogue(world, "classes", [{"Id": people.WARRIOR.id, "Name": "Knight"}])
+    put_catalogue(world, "classes", [{"Id": WARRIOR.id, "Name": "Knight"}])
     assert record(world, "Ann")["ClassName"] == "Knight"
     put_catalogue(world, "items", [{"Id": ARROW.id, "Name": "Arrow", "Stackable": True, "MaxStack": 70}])
     row = world.ledger()[-1]
@@ -43,7 +42,7 @@ def test_changed_entries_have_effect_and_are_recorded(world: World) -> None:
 
 
 @pytest.mark.both_engines
-def test_one_of_two_concurrent_catalogues_wins(make_world: Callable[..., World]) -> None:
+def test_one_of_two_concurrent_catalogues_wins(make_world: MakeWorld) -> None:
     """Each catalogue request replaces the whole list, so a mixture of two requests would be wrong."""
     one, other = make_world(), make_world()
     ids = [str(uuid.UUID(int=0x5000 + number)) for number in range(200)]
@@ -91,7 +90,7 @@ CATALOGUE = f"{LINK}/catalogue/items"
 
 LARGE: Sequence[tuple[str, bytes]] = (
     (CATALOGUE, b"[" + b"[]," * 100_000 + b"7]"),
-    (CATALOGUE, json.dumps([{"Id": people.COIN.id, "Name": "Coin", "Stackable": True}] * 4000).encode()),
+    (CATALOGUE, json.dumps([{"Id": COIN.id, "Name": "Coin", "Stackable": True}] * 4000).encode()),
     (REPORT, b'{"Rank":[' + b"[]," * 100_000 + b'[]],"Level":0}'),
     (REPORT, b'{"pad":' + b"[" * 300_000),
 )

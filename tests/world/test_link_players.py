@@ -5,13 +5,12 @@ from collections.abc import Sequence
 
 from good_requests import EXAMPLES
 
-import people
 from expectations import everything, refused, unchanged
 from game_server import LINK, heartbeat, join, leave, newcomer, put_catalogue, put_player, stack
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.http.server.bodies import list_optional_names
 from gamekeeper.http.world.link_shapes import PutPlayer
-from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, TUTORIAL
+from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, TUTORIAL, USER_IDS
 from reports import FIELDS, NEW, STRANGE, bag, inventory, record
 from world import World
 
@@ -50,7 +49,7 @@ def test_player_is_created_with_all_or_the_least_fields(world: World) -> None:
 
 def test_malformed_report_creates_and_changes_no_player(shared_world: World) -> None:
     with unchanged(shared_world):
-        owner = people.USER_IDS["Bob"]
+        owner = USER_IDS["Bob"]
         refusals: list[tuple[dict[str, object], int, str, str]] = [
             ({"UserId": owner}, 400, "missing_field", "'Name'"),
             ({"Name": "Newt"}, 400, "missing_field", "'UserId'"),
@@ -177,10 +176,7 @@ def test_explicitly_empty_slot_is_emptied_and_unequipped(world: World) -> None:
 
 
 IN_ITSELF = bag(ANNS_POUCH, stack(0, POUCH.id, BagId=ANNS_POUCH))
-IN_EACH_OTHER = [
-    bag(ANNS_POUCH, stack(0, POUCH.id, BagId=STRANGE)),
-    bag(STRANGE, stack(0, POUCH.id, BagId=ANNS_POUCH)),
-]
+IN_EACH_OTHER = [bag(ANNS_POUCH, stack(0, POUCH.id, BagId=STRANGE)), bag(STRANGE, stack(0, POUCH.id, BagId=ANNS_POUCH))]
 # Rules that tests/contract does not break: reports against them, and how they are refused
 RULES: Sequence[tuple[dict[str, object], int, str]] = (
     ({"Bags": [bag(ANNS_POUCH, stack(8, COIN.id))]}, 409, "slot_out_of_range"),

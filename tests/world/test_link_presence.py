@@ -1,18 +1,15 @@
 """Online players, as game servers report them over the link, also with keys for some servers only."""
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 
-import game_server
-import people
 from api_keys import create
 from expectations import refused, unchanged
-from game_server import LINK, heartbeat, join, lapse, leave, newcomer, online
-from people import ANN, BOB, ZOE
+from game_server import LINK, heartbeat, join, lapse, leave, newcomer, online, presence, put_player
+from people import ANN, BOB, USER_IDS, ZOE, guid
 from reports import record
-from world import SENT, Answer, World
+from world import SENT, Answer, MakeWorld, World
 
 
 def test_players_join_and_leave_without_a_change(world: World) -> None:
@@ -44,7 +41,7 @@ def test_expired_lease_takes_only_its_players_offline_at_the_cleanup(world: Worl
     join(world, ANN.id, ZOE.id, server="one")
     join(world, BOB.id, server="two")
     with unchanged(world):
-        assert world.run(game_server.presence.expire_leases(world.keeper.store)) == 0
+        assert world.run(presence.expire_leases(world.keeper.store)) == 0
     world.sql("UPDATE servers SET expires_at = 1 WHERE name = 'one'")
     refused(join(world, ANN.id), 404, "no_such_server", "'one'")
     refused(leave(world, ANN.id), 404, "no_such_server")
@@ -75,7 +72,7 @@ def test_player_is_on_one_server_until_it_shuts_down(world: World) -> None:
 
 @pytest.mark.both_engines
 @pytest.mark.parametrize("way", ["api", "link", "erase", "undo"])
-def test_player_that_joins_beside_its_deletion_stays_or_is_refused(make_world: Callable[..., World], way: str) -> None:
+def test_player_that_joins_beside_its_deletion_stays_or_is_refused(make_world: MakeWorld, way: str) -> None:
     """Join and deletion race: an online player is not deleted, and a deleted player does not join."""
     one, two = make_world(), make_world()
     for world in (one, two):
@@ -85,7 +82,7 @@ def test_player_that_joins_beside_its_deletion_stays_or_is_refused(make_world: C
         one.post("/api/v1/users/register", {"username": account, "password": SENT, "email": f"{account}@e.test"})
         owner = one.get(f"/api/v1/users/{account}").json["Id"]
         player, body = newcomer(number, UserId=owner)
-        assert game_server.put_player(one, player, body).status == 200
+        assert put_player(one, player, body).status == 200
         ways = {
             "api": ("DELETE", f"/api/v1/players/{player}"),
             "link": ("DELETE", f"{LINK}/players/{player}"),
@@ -108,7 +105,7 @@ def test_player_that_joins_beside_its_deletion_stays_or_is_refused(make_world: C
 # --- API keys for some game servers ----------------------------------------------------------------------------------
 
 OWN, OTHER = f"{LINK}/servers/realm-1", f"{LINK}/servers/realm-2"
-ONLY_ANN = {"Players": [people.ANN.id]}
+ONLY_ANN = {"Players": [ANN.id]}
 
 
 def expect_refused(answer: Answer, server: str) -> None:
@@ -134,18 +131,18 @@ def read_server(world: World, player_id: str) -> str | None:
 
 def test_limited_key_speaks_only_for_players_of_its_servers(world: World) -> None:
     text = start(world)
-    both = {"Players": [people.BOB.id, people.ANN.id]}
+    both = {"Players": [BOB.id, ANN.id]}
     for dry_run in ("?dryRun=true", ""):
         expect_refused(world.post(f"{OWN}/joined{dry_run}", both, token=text), "realm-2")
-    expect_refused(put(world, people.ANN.id, text, Level=9), "realm-2")
+    expect_refused(put(world, ANN.id, text, Level=9), "realm-2")
     assert world.post(f"{OWN}/left", ONLY_ANN, token=text).status == 200  # without effect, as for every late `left`
-    assert world.call("DELETE", f"{LINK}/players/{people.ANN.id}", token=text).code == "player_online"
-    assert (read_server(world, people.ANN.id), read_server(world, people.BOB.id)) == ("realm-2", None)
-    assert world.get("/api/v1/players/Ann").json["Level"] == people.ANN.level
-    assert put(world, people.BOB.id, text, Level=8).json["Level"] == 8
-    assert world.post(f"{OWN}/joined", {"Players": [people.BOB.id]}, token=text).status == 200
-    assert put(world, people.BOB.id, text, Level=9).json["Level"] == 9
-    put(world, people.guid(99), text, Name="Newcomer", UserId=people.USER_IDS["Ann"]).accepted()
+    assert world.call("DELETE", f"{LINK}/players/{ANN.id}", token=text).code == "player_online"
+    assert (read_server(world, ANN.id), read_server(world, BOB.id)) == ("realm-2", None)
+    assert world.get("/api/v1/players/Ann").json["Level"] == ANN.level
+    assert put(world, BOB.id, text, Level=8).json["Level"] == 8
+    assert world.post(f"{OWN}/joined", {"Players": [BOB.id]}, token=text).status == 200
+    assert put(world, BOB.id, text, Level=9).json["Level"] == 9
+    put(world, guid(99), text, Name="Newcomer", UserId=USER_IDS["Ann"]).accepted()
     assert world.post(f"{OTHER}/left", ONLY_ANN).status == 200
     assert world.post(f"{OWN}/joined", ONLY_ANN, token=text).status == 200
-    assert put(world, people.ANN.id, text, Level=9).status == 200
+    assert put(world, ANN.id, text, Level=9).status == 200

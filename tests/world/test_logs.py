@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import people
 from api_keys import create
 from gamekeeper.copies.exports import export_person
 from gamekeeper.game.accounts import erasures
@@ -16,14 +15,14 @@ from gamekeeper.game.world import logs
 from gamekeeper.ground.instants import format_engine_time, format_instant
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.world.logs import ActivityEntry
-from people import ANN, ARROW, BOB, COIN, guid
+from people import ANN, ARROW, BOB, COIN, NOBODY_ID, USER_IDS, guid
 from proof import refused
 from tidying import tidy
 from world import Answer, World
 
 ACTIVITY, TRADES = "/api/link/v1/logs/activity", "/api/link/v1/logs/trades"
 LOGS = "/api/v1/logs"
-USER, OTHER = people.USER_IDS["Ann"], people.USER_IDS["Bob"]
+USER, OTHER = USER_IDS["Ann"], USER_IDS["Bob"]
 DAY = 24 * 60 * 60 * 1000
 ZERO = "00000000-0000-0000-0000-000000000000"
 
@@ -145,7 +144,7 @@ def test_trades_have_the_exact_body_and_are_listed_once_without_a_filter(world: 
         "TargetId": BOB.id,
         "Items": [given | {"ItemName": ARROW.name}],
         "TargetItems": [
-            {"BagId": None, "ItemId": guid(0xBAD), "Quantity": 1, "StatBuffs": [0] * 5, "ItemName": "ERR_DELETED"},
+            {"BagId": None, "ItemId": guid(0xBAD), "Quantity": 1, "StatBuffs": [0] * 5, "ItemName": "ERR_DELETED"}
         ],
         "Username": "Ann",
         "PlayerName": "Ann",
@@ -171,7 +170,7 @@ def test_addresses_need_a_permission(world: World) -> None:
 
 def test_addresses_name_others_who_used_them(world: World) -> None:
     took(world, [make_entry(number) for number in range(4)])
-    took(world, [make_entry(9, UserId=OTHER, Ip="192.0.2.1"), make_entry(10, UserId=people.NOBODY_ID, Ip="192.0.2.1")])
+    took(world, [make_entry(9, UserId=OTHER, Ip="192.0.2.1"), make_entry(10, UserId=NOBODY_ID, Ip="192.0.2.1")])
     answer = world.get(f"{LOGS}/user/{USER}/ip").json
     assert (answer["Total"], answer["Count"]) == (3, 3)
     assert answer["Values"] == [

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import game_server
 from commanding import read_feed, read_last
 from expectations import refused, unchanged
-from game_server import put_catalogue
+from game_server import heartbeat, put_catalogue
 from loops import over
 from people import DOUBLE_XP, HARBOUR, MOTD, SERVER_VARIABLES, TAX, guid
 from undos import conflict, last, row, undone
@@ -57,18 +56,16 @@ def test_lists_have_all_variables_on_pages(shared_world: World) -> None:
 
 @over(
     "variable_id, sent, value",
-    [
-        (DOUBLE_XP.id, "5", 5),
-        (DOUBLE_XP.id, 7.0, 7),
-        (DOUBLE_XP.id, LARGEST, LARGEST),
-        (DOUBLE_XP.id, str(SMALLEST), SMALLEST),
-        (HARBOUR.id, False, False),
-        (TAX.id, 2, 2.0),
-        (TAX.id, "1.5e3", 1500.0),
-        (MOTD.id, "Hello\n\u4f60\u597d", "Hello\n\u4f60\u597d"),
-        (MOTD.id, "x" * 10_000, "x" * 10_000),
-        (MOTD.id, None, ""),
-    ],
+    (DOUBLE_XP.id, "5", 5),
+    (DOUBLE_XP.id, 7.0, 7),
+    (DOUBLE_XP.id, LARGEST, LARGEST),
+    (DOUBLE_XP.id, str(SMALLEST), SMALLEST),
+    (HARBOUR.id, False, False),
+    (TAX.id, 2, 2.0),
+    (TAX.id, "1.5e3", 1500.0),
+    (MOTD.id, "Hello\n\u4f60\u597d", "Hello\n\u4f60\u597d"),
+    (MOTD.id, "x" * 10_000, "x" * 10_000),
+    (MOTD.id, None, ""),
 )
 def test_value_of_the_declared_type_is_set(world: World, variable_id: str, sent: object, value: object) -> None:
     for root in (GLOBAL, NEWEST):
@@ -81,12 +78,10 @@ def test_value_of_the_declared_type_is_set(world: World, variable_id: str, sent:
 
 @over(
     "variable_id, sent, message",
-    [
-        (DOUBLE_XP.id, True, "Invalid value for variable of type Integer. Received: Boolean"),
-        (DOUBLE_XP.id, None, "Invalid value for variable of type Integer. Received: null"),
-        (TAX.id, "NaN", "Invalid value for variable of type Number. Received: String"),
-        (MOTD.id, 5, "Invalid value for variable of type String. Received: Int64"),
-    ],
+    (DOUBLE_XP.id, True, "Invalid value for variable of type Integer. Received: Boolean"),
+    (DOUBLE_XP.id, None, "Invalid value for variable of type Integer. Received: null"),
+    (TAX.id, "NaN", "Invalid value for variable of type Number. Received: String"),
+    (MOTD.id, 5, "Invalid value for variable of type String. Received: Int64"),
 )
 def test_value_of_another_type_is_refused(shared_world: World, variable_id: str, sent: object, message: str) -> None:
     with unchanged(shared_world):
@@ -97,7 +92,7 @@ def test_value_of_another_type_is_refused(shared_world: World, variable_id: str,
 
 def test_change_is_told_to_all_game_servers_and_has_delivery_states(world: World) -> None:
     for server in ("one", "two"):
-        game_server.heartbeat(world, server)
+        heartbeat(world, server)
     began = read_last(world)
     assert assign(world, DOUBLE_XP.id, 20, headers={"x-reason": "weekend"}).status == 200
     for server in ("one", "two"):
