@@ -15,6 +15,7 @@ import api_keys
 import staff
 from everything import name_of
 from gamekeeper.game.access.permissions import ALL, BUILTIN_ROLES, PERMISSIONS
+from gamekeeper.http.contract.operation import ANY_TOKEN, NO_TOKEN
 from gamekeeper.http.server.errors import LOG_IN
 from gamekeeper.store.access import roles
 from loops import over
@@ -105,3 +106,13 @@ def test_built_in_roles_of_a_new_database_are_the_documented_ones(shared_world: 
 def test_every_permission_is_needed_by_an_operation() -> None:
     needed = {each for example in EXAMPLES for each in example.route.permissions or ()}
     assert needed == ALL - NOT_NEEDED
+
+
+def test_only_own_affairs_need_no_permission() -> None:
+    free = {each.route.name for each in EXAMPLES if each.route.permissions == ANY_TOKEN}
+    assert free == {
+        *("revoke_tokens", "revoke_tokens_alias", "revoke_token", "revoke_token_alias"),
+        *("get_info", "is_authorized", "get_server_stats", "get_server_metrics"),
+        *("get_config", "list_stat_names"),
+    }
+    assert all(each.route.permissions is not NO_TOKEN for each in EXAMPLES if each.route.path.startswith("/api/keeper"))

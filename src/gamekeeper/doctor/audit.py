@@ -1,7 +1,7 @@
 """The doctor's checks of the audit log and of single values.
 
 The audit log must have the item totals of the slots, and its time must not go back. Single values are JSON that cannot
-be read, and times and change numbers that nothing can show; which columns have them says `schema`.
+be read, and times and change numbers that nothing can show; `schema` knows which columns have them.
 """
 
 from collections import Counter

@@ -67,10 +67,17 @@ async def read_all(tx: Reading, *, accounts: bool) -> BoardList:
     return BoardList(found, [HiddenAccount(*row) for row in hidden])
 
 
-async def read_record(tx: Reading, board: Board, seasons: Sequence[Season] | None = None) -> BoardRecord:
-    """Read the record of a board; its newest seasons may be given."""
+async def _read_moment(tx: Reading) -> tuple[int, int]:
+    """Read the time and the number of the newest change, which decide about the states of seasons."""
+    return await clock.now(tx), await ledger.read_last(tx)
+
+
+async def read_record(
+    tx: Reading, board: Board, seasons: Sequence[Season] | None = None, moment: tuple[int, int] | None = None
+) -> BoardRecord:
+    """Read the record of a board; its newest seasons and the moment may be given."""
     shown = await boards.read_seasons(tx, board.id, SHOWN_SEASONS) if seasons is None else seasons
-    now, newest = await clock.now(tx), await ledger.read_last(tx)
+    now, newest = moment or await _read_moment(tx)
     return BoardRecord(
         *(board.name, board.title, cast("Ranks", board.ranks), board.thing_id, board.thing),
         *(board.gain, board.hide_staff, board.public),
@@ -293,13 +300,13 @@ async def report_standings(
         offset = max(place - 1 - page.limit // 2, 0)
         page = page._replace(number=offset // page.size)
     total, rows = await ranked_lists.find_page(tx, BUCKETS, KIND, season.id, offset, page.limit)
-    record = await read_record(tx, board)
+    moment = await _read_moment(tx)
+    record = await read_record(tx, board, moment=moment)
     places = [
         StandingRecord(rank, each.player_id if each.name else None, each.name, show_number(board, each.quantity))
         for rank, each in enumerate(rows, start=offset + 1)
     ]
-    shown = _show_season(season, await clock.now(tx), await ledger.read_last(tx))
-    return StandingsPage(*page.head(total, places), record, shown, places)
+    return StandingsPage(*page.head(total, places), record, _show_season(season, *moment), places)
 
 
 def show_number(board: Board, value: int) -> int:

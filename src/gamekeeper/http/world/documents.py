@@ -86,9 +86,14 @@ def read_report(guild_id: str, body: catalogue_shapes.PutGuild) -> GuildReport:
     return GuildReport(guild_id, body.Name, founded_at, body.BankSlotsCount, instance, members, values)
 
 
+def _make_member(member: GuildMember) -> catalogue_shapes.ChangedMember:
+    joined = None if member.joined_at is None else format_instant(member.joined_at)
+    return catalogue_shapes.ChangedMember(member.player_id, member.rank, joined)
+
+
 def make_side(guild: GuildState) -> catalogue_shapes.GuildSide:
     own = {"GuildId": guild.id, "FoundingDate": guild.founded_at, "BankSlotsCount": guild.bank_slots}
-    members = [make_record(catalogue_shapes.ChangedMember, each) for each in guild.members]
+    members = [_make_member(each) for each in guild.members]
     return make_record(catalogue_shapes.GuildSide, guild, **own, Members=members)
 
 

@@ -40,7 +40,7 @@ _TABLE = re.compile(r"^CREATE\s+TABLE (\w+)", re.MULTILINE)
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
 _ONLY = re.compile(r"^-- only: (\w+)\n", re.MULTILINE)
 _EXPLANATION = re.compile(
-    r"^--:.*\n|[ \t]+--:.*$", re.MULTILINE
+    r"^--:.*\n|(?<![ \t])[ \t]+--:.*$", re.MULTILINE
 )  # not part of the migration, which may be applied already
 
 

@@ -17,7 +17,7 @@ _OTHER = re.compile(r"^(ALTER|INSERT) (?:TABLE |INTO (?=\w+_by_part))(\w+)", re.
 _LAST_COLUMN = re.compile(r"(.*\n    [a-z]\w* [^\n]*?),?(\s*-- [^\n]*)?(\n.*)", re.DOTALL)
 _COLUMN = re.compile(r"^    (\w+) +(?:\{(\w+)\}|TEXT)", re.MULTILINE)
 _TIME = re.compile(r"(^|_)(at|online|used|until|expires)$")
-# columns that are TEXT in migrations, because those are applied already, but have JSON that is only read as a whole
+# columns with JSON that is only read as a whole; their type in the migrations is TEXT, which cannot be changed any more
 _JSON_TEXTS = {
     "api_keys": ("permissions", "addresses", "items", "servers"),
     "bulk_jobs": ("details",),

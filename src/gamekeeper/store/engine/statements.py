@@ -61,7 +61,7 @@ class Statements:
 def list_files() -> list[Path]:
     """List the .sql files of named statements, by their names."""
     found = (path for path in FOLDER.parent.rglob("*.sql") if path.parent.name != "migrations")
-    return sorted((path for path in found if path.stem != "schema"), key=lambda path: path.stem)
+    return sorted(found, key=lambda path: path.stem)
 
 
 def count_parameters(text: str) -> int:

@@ -1,6 +1,6 @@
 -- The schema of version 0.1.0; schema.sql explains it.
---: Comments that begin with a colon, instead of a schema.sql, explain it. They are not part of a migration, and may be changed
---: when it is applied. `make schema` shows what all migrations build together.
+--: Comments that begin with a colon explain the schema. They are not part of a migration, so they may be changed even
+--: after databases have applied it. `make schema` shows what all migrations build together.
 --: Guids are lower-case text on SQLite and uuid on PostgreSQL. Times are milliseconds since 1970, UTC.
 --: `fold` is a case-folded name, for look-ups and for the order of lists, the same on both engines.
 --: U+0001 in a fold starts a clash suffix with the row's id: it keeps duplicates unique, and searches ignore it.
