@@ -82,8 +82,8 @@ class _Differences:
     async def take_off(self, tx: Reading, first: int, end: int) -> None:
         """Take off the stored numbers of the days from `first` to the one before `end`."""
         items = as_table({"id": each} for each in self._items)
-        stored = [Flow(*row) for row in await tx.all(economy.SQL.flows_between, items, first, end)]
-        self._add(stored, [GiftFlow(*row) for row in await tx.all(economy.SQL.gifts_between, first, end)], -1)
+        stored = await tx.rows(Flow, economy.SQL.flows_between, items, first, end)
+        self._add(stored, await tx.rows(GiftFlow, economy.SQL.gifts_between, first, end), -1)
         self._flows = Counter({key: number for key, number in self._flows.items() if number})
         self._gifts = Counter({key: number for key, number in self._gifts.items() if number})
 

@@ -84,12 +84,11 @@ async def read_variables_between(tx: Reading, after: str, upto: str, ids: Iterab
 
 
 async def read_lists(tx: Reading) -> list[RankedList]:
-    return [RankedList(*row[:4], built=bool(row[4]), wanted_at=row[5]) for row in await tx.all(SQL.lists)]
+    return await tx.rows(RankedList, SQL.lists)
 
 
 async def find_list(tx: Reading, kind: str, thing_id: str) -> RankedList | None:
-    row = await tx.one(SQL.list, kind, thing_id)
-    return RankedList(*row[:4], built=bool(row[4]), wanted_at=row[5]) if row else None
+    return await tx.row(RankedList, SQL.list, kind, thing_id)
 
 
 async def want_list(tx: Writing, kind: str, thing_id: str, quantity: int, player_id: str, now: int) -> None:
@@ -114,8 +113,7 @@ async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:
 
 
 async def count_from(tx: Reading, start: RankedBucket | RankedList, most: int) -> int:
-    row = await tx.one(SQL.count_from, start.kind, start.thing_id, start.quantity, start.player_id, most)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_from, start.kind, start.thing_id, start.quantity, start.player_id, most) or 0
 
 
 async def sum_buckets(tx: Reading) -> dict[tuple[str, str], int]:

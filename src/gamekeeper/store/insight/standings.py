@@ -90,10 +90,10 @@ async def find_players_of(tx: Reading, user_ids: Iterable[str]) -> list[str]:
 async def count_above(tx: Reading, season_id: str, key: Key) -> int:
     """Count the listed players above a key: in the blocks above, in the buckets above, and in its own bucket."""
     blocks, block_end = await ranked_buckets.sum_above_block(tx, KIND, season_id, key)
-    buckets = await tx.one(SQL.entries_above, season_id, *key, *block_end)
+    buckets = await tx.value(SQL.entries_above, season_id, *key, *block_end) or 0
     end = await tx.one(SQL.bucket_above, season_id, *key)
-    own = await tx.one(SQL.count_between, season_id, *key, *((end[0], end[1]) if end else HIGHEST))
-    return blocks + (buckets[0] if buckets else 0) + (own[0] if own else 0)
+    own = await tx.value(SQL.count_between, season_id, *key, *((end[0], end[1]) if end else HIGHEST))
+    return blocks + buckets + (own or 0)
 
 
 async def sum_buckets(tx: Reading) -> dict[str, int]:
