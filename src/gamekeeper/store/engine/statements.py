@@ -138,6 +138,11 @@ def as_table(rows: Iterable[Mapping[str, object]]) -> str:
     return msgspec.json.encode({str(number): row for number, row in enumerate(rows)}).decode()
 
 
+def as_column(name: str, values: Iterable[object]) -> str:
+    """Encode the values of one column, like `as_table`."""
+    return as_table({name: each} for each in values)
+
+
 def as_tree(rows: Iterable[tuple[str, ...]], values: Iterable[int]) -> str:
     """Encode rows as nested objects, one level per column, with a number for each row.
 
