@@ -103,8 +103,7 @@ async def read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActiv
 
 async def find_last_counted(tx: Reading, player_id: str) -> int | None:
     """Return the time up to which the last session of a player is counted that did not start in the future."""
-    row = await tx.one(SQL.last_counted, player_id)
-    return row[0] if row else None
+    return await tx.value(SQL.last_counted, player_id)
 
 
 def save_sessions(tx: Writing, sessions: Iterable[CountedSession]) -> None:
@@ -168,13 +167,11 @@ async def count_sign_ins_by_hour(tx: Reading, start: int, end: int) -> dict[int,
 
 async def find_oldest_event(tx: Reading) -> int | None:
     """Return the time of the oldest event that the security log still has."""
-    row = await tx.one(SQL.oldest_event)
-    return row[0] if row else None
+    return await tx.value(SQL.oldest_event)
 
 
 async def count_sign_ins(tx: Reading, start: int, end: int) -> int:
-    row = await tx.one(SQL.count_sign_ins, start, end)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_sign_ins, start, end) or 0
 
 
 def delete_minutes(tx: Writing, before: int) -> None:
@@ -186,20 +183,20 @@ def delete_hours(tx: Writing, before: int) -> None:
 
 
 async def read_minutes(tx: Reading, start: int, end: int) -> list[Minute]:
-    return [Minute(*row) for row in await tx.all(SQL.minutes, start, end)]
+    return await tx.rows(Minute, SQL.minutes, start, end)
 
 
 async def read_hours(tx: Reading, start: int, end: int) -> list[Hour]:
-    return [Hour(*row) for row in await tx.all(SQL.hours, start, end)]
+    return await tx.rows(Hour, SQL.hours, start, end)
 
 
 async def read_periods(tx: Reading, step: str, start: int, end: int) -> list[Period]:
     """Read the periods whose first day is in a range of days."""
-    return [Period(*row) for row in await tx.all(SQL.periods, step, start, end)]
+    return await tx.rows(Period, SQL.periods, step, start, end)
 
 
 async def read_cohorts(tx: Reading, start: int, end: int) -> list[Cohort]:
-    return [Cohort(*row) for row in await tx.all(SQL.cohorts, start, end)]
+    return await tx.rows(Cohort, SQL.cohorts, start, end)
 
 
 SESSIONS, ONLINE, SIGN_INS = "activity", "online", "sign_ins"  # names of the checkpoints
@@ -211,8 +208,7 @@ class Checkpoint(NamedTuple):
 
 
 async def find_checkpoint(tx: Reading, name: str) -> Checkpoint:
-    row = await tx.one(SQL.find, name)
-    return Checkpoint(*row) if row else Checkpoint(0, 0)
+    return await tx.row(Checkpoint, SQL.find, name) or Checkpoint(0, 0)
 
 
 async def lock_checkpoint(tx: Writing, name: str) -> Checkpoint | None:

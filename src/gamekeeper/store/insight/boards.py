@@ -96,12 +96,11 @@ def mark_deleted(tx: Writing, board_id: str) -> None:
 
 
 async def read_all(tx: Reading) -> list[Board]:
-    return [_to_board(row) for row in await tx.all(SQL.all)]
+    return await tx.rows(Board, SQL.all)
 
 
 async def find(tx: Reading, name: str) -> Board | None:
-    row = await tx.one(SQL.find, name)
-    return _to_board(row) if row else None
+    return await tx.row(Board, SQL.find, name)
 
 
 async def lock(tx: Reading, board_id: str) -> None:
@@ -118,12 +117,11 @@ def update_season(tx: Writing, season: Season) -> None:
 
 async def read_seasons(tx: Reading, board_id: str, limit: int) -> list[Season]:
     """Read seasons of a board, newest first."""
-    return [_to_season(row) for row in await tx.all(SQL.seasons, board_id, limit)]
+    return await tx.rows(Season, SQL.seasons, board_id, limit)
 
 
 async def find_season(tx: Reading, board_id: str, number: int) -> Season | None:
-    row = await tx.one(SQL.season, board_id, number)
-    return _to_season(row) if row else None
+    return await tx.row(Season, SQL.season, board_id, number)
 
 
 async def read_open(tx: Reading) -> list[OpenSeason]:
@@ -146,7 +144,7 @@ async def move_season(tx: Writing, season: Season) -> None:
 
 
 async def read_changes(tx: Reading, after: int, upto: int, limit: int) -> list[BoardChange]:
-    return [BoardChange(*row) for row in await tx.all(SQL.changes, after, upto, limit)]
+    return await tx.rows(BoardChange, SQL.changes, after, upto, limit)
 
 
 async def find_change_from(tx: Reading, seq: int) -> tuple[int, int] | None:
@@ -156,8 +154,7 @@ async def find_change_from(tx: Reading, seq: int) -> tuple[int, int] | None:
 
 
 async def read_trimmed(tx: Reading) -> int:
-    row = await tx.one(SQL.trimmed)
-    return row[0] if row else 0
+    return await tx.value(SQL.trimmed) or 0
 
 
 def save_hidden(tx: Writing, user_id: str, *, hidden: bool) -> None:
@@ -169,12 +166,11 @@ async def is_hidden(tx: Reading, user_id: str) -> bool:
 
 
 async def read_hidden(tx: Reading) -> list[HiddenAccount]:
-    return [HiddenAccount(*row) for row in await tx.all(SQL.hidden)]
+    return await tx.rows(HiddenAccount, SQL.hidden)
 
 
 async def count_hidden(tx: Reading) -> int:
-    row = await tx.one(SQL.count_hidden)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_hidden) or 0
 
 
 async def find_hidden_waiting(tx: Reading, limit: int) -> list[str]:
@@ -194,12 +190,11 @@ async def note_applied(tx: Writing, user_id: str) -> None:
 
 async def find_ended_bans(tx: Reading, after: EndedBan, upto: int, limit: int) -> list[EndedBan]:
     """Return the bans after another one, in the order of their ends, that ended up to a time."""
-    return [EndedBan(*row) for row in await tx.all(SQL.bans_ended, *after, upto, limit)]
+    return await tx.rows(EndedBan, SQL.bans_ended, *after, upto, limit)
 
 
 async def find_deleted_season(tx: Reading) -> str | None:
-    row = await tx.one(SQL.deleted_season)
-    return row[0] if row else None
+    return await tx.value(SQL.deleted_season)
 
 
 async def delete_season(tx: Writing, season_id: str) -> None:
@@ -219,10 +214,6 @@ async def find_last_end(tx: Reading, upto: int) -> int:
     """Return the latest end, up to a time, of a season that counts play time; 0: none."""
     row = await tx.one(SQL.last_end, upto)
     return (row[0] or 0) if row else 0
-
-
-def _to_board(row: Row) -> Board:
-    return Board(*row)._replace(gain=bool(row[5]), hide_staff=bool(row[6]), public=bool(row[7]))
 
 
 def _to_season(row: Row) -> Season:

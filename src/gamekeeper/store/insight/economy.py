@@ -205,9 +205,9 @@ async def read_items(
 ) -> list[ItemTotal]:
     """Read a page of all items. Items that are equal in the sorted column are in order of name."""
     if sort == "name" and descending:
-        return [ItemTotal(*row) for row in await tx.all(SQL.items_down, limit, offset)]
+        return await tx.rows(ItemTotal, SQL.items_down, limit, offset)
     order = ITEM_SORTS.index(sort) * (-1 if descending else 1)
-    return [ItemTotal(*row) for row in await tx.all(SQL.items, limit, offset, order)]
+    return await tx.rows(ItemTotal, SQL.items, limit, offset, order)
 
 
 async def count_items(tx: Reading) -> int:
@@ -216,8 +216,7 @@ async def count_items(tx: Reading) -> int:
 
 async def find_item(tx: Reading, item_id: str) -> ItemTotal | None:
     """Return the total of an item that is in the catalogue, or that a player ever had."""
-    row = await tx.one(SQL.item, item_id)
-    return ItemTotal(*row) if row else None
+    return await tx.row(ItemTotal, SQL.item, item_id)
 
 
 async def sum_flows(tx: Reading, item_ids: Iterable[str], first: int, last: int) -> dict[str, list[DayFlow]]:
@@ -230,7 +229,7 @@ async def sum_flows(tx: Reading, item_ids: Iterable[str], first: int, last: int)
 
 async def read_flows(tx: Reading, item_id: str, first: int, last: int) -> list[DayFlow]:
     """Read the flows of an item in a range of days."""
-    return [DayFlow(*row) for row in await tx.all(SQL.flows_of_item, item_id, first, last)]
+    return await tx.rows(DayFlow, SQL.flows_of_item, item_id, first, last)
 
 
 async def read_days(tx: Reading, item_id: str, first: int, last: int, ahead: int) -> list[ItemDay]:
@@ -238,7 +237,7 @@ async def read_days(tx: Reading, item_id: str, first: int, last: int, ahead: int
 
     The last day before the range is among them, and the next one after it if that is at most `ahead` days later.
     """
-    return [ItemDay(*row) for row in await tx.all(SQL.days_of_item, item_id, first, last, last + ahead)]
+    return await tx.rows(ItemDay, SQL.days_of_item, item_id, first, last, last + ahead)
 
 
 async def read_gifts(
@@ -282,11 +281,11 @@ async def read_flow_items(tx: Reading) -> list[str]:
 
 
 async def read_flows_between(tx: Reading, item_ids: Iterable[str], first: int, end: int) -> list[Flow]:
-    return [Flow(*row) for row in await tx.all(SQL.flows_between, _to_ids(item_ids), first, end)]
+    return await tx.rows(Flow, SQL.flows_between, _to_ids(item_ids), first, end)
 
 
 async def read_gifts_between(tx: Reading, first: int, end: int) -> list[GiftFlow]:
-    return [GiftFlow(*row) for row in await tx.all(SQL.gifts_between, first, end)]
+    return await tx.rows(GiftFlow, SQL.gifts_between, first, end)
 
 
 async def read_key_givers(tx: Reading) -> frozenset[str]:
@@ -296,7 +295,7 @@ async def read_key_givers(tx: Reading) -> frozenset[str]:
 
 async def read_all_days(tx: Reading, item_id: str) -> list[ItemDay]:
     """Read the totals of an item at the end of all days on which it changed."""
-    return [ItemDay(*row) for row in await tx.all(SQL.all_days, item_id)]
+    return await tx.rows(ItemDay, SQL.all_days, item_id)
 
 
 async def read_changes_by_player(

@@ -132,8 +132,7 @@ async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:
 
 
 async def count_from(tx: Reading, start: RankedBucket | RankedList, most: int) -> int:
-    row = await tx.one(SQL.count_from, start.kind, start.thing_id, start.quantity, start.player_id, most)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_from, start.kind, start.thing_id, start.quantity, start.player_id, most) or 0
 
 
 async def sum_by_item(tx: Reading) -> dict[str, tuple[int, int]]:

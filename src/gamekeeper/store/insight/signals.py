@@ -53,8 +53,7 @@ class ChangeOfPlayer(NamedTuple):
 
 async def find_newest(tx: Reading, rule: str, subject: str) -> Signal | None:
     """Lock and return the newest signal of a rule and subject, open or acknowledged."""
-    row = await tx.one(SQL.newest, rule, subject)
-    return Signal(*row) if row else None
+    return await tx.row(Signal, SQL.newest, rule, subject)
 
 
 async def insert(tx: Writing, signal: Signal) -> None:
@@ -77,8 +76,7 @@ async def add_counts(tx: Writing, rule: str, raised: int, opened: int) -> None:
 
 async def lock_counts(tx: Reading, rule: str) -> int | None:
     """Lock the counts of a rule until the transaction ends; return the number of open signals. None: never raised."""
-    row = await tx.one(SQL.lock_counts, rule)
-    return row[0] if row else None
+    return await tx.value(SQL.lock_counts, rule)
 
 
 async def lock_rule(tx: Writing, rule: str) -> int:
@@ -91,34 +89,30 @@ async def lock_rule(tx: Writing, rule: str) -> int:
 
 
 async def read_counts(tx: Reading) -> list[SignalCount]:
-    return [SignalCount(*row) for row in await tx.all(SQL.counts)]
+    return await tx.rows(SignalCount, SQL.counts)
 
 
 async def lock_owner(tx: Reading, player_id: str) -> str | None:
     """Return the account of a player, who is then not deleted before the transaction ends. None: it is deleted."""
-    row = await tx.one(SQL.owner, player_id)
-    return row[0] if row else None
+    return await tx.value(SQL.owner, player_id)
 
 
 async def lock_giver(tx: Reading, giver_id: str) -> str | None:
     """Return the account of a giver, which is then not erased before the transaction ends. None: it is erased."""
-    row = await tx.one(SQL.giver_account, giver_id)
-    return row[0] if row else None
+    return await tx.value(SQL.giver_account, giver_id)
 
 
 async def find(tx: Reading, signal_id: str) -> Signal | None:
-    row = await tx.one(SQL.find, signal_id)
-    return Signal(*row) if row else None
+    return await tx.row(Signal, SQL.find, signal_id)
 
 
 async def find_some(tx: Reading, ids: Iterable[str]) -> list[Signal]:
     """Return the signals with these ids, in any order. Deleted ones are missing."""
-    return [Signal(*row) for row in await tx.all(SQL.some, _to_ids(ids))]
+    return await tx.rows(Signal, SQL.some, _to_ids(ids))
 
 
 async def lock(tx: Reading, signal_id: str) -> Signal | None:
-    row = await tx.one(SQL.lock, signal_id)
-    return Signal(*row) if row else None
+    return await tx.row(Signal, SQL.lock, signal_id)
 
 
 async def read_page(
@@ -126,14 +120,12 @@ async def read_page(
 ) -> list[Signal]:
     """Read signals before a position, newest first."""
     if rule and state:
-        rows = await tx.all(SQL.page_of_rule_and_state, *before, limit, rule, state)
-    elif rule:
-        rows = await tx.all(SQL.page_of_rule, *before, limit, rule)
-    elif state:
-        rows = await tx.all(SQL.page_of_state, *before, limit, state)
-    else:
-        rows = await tx.all(SQL.page, *before, limit)
-    return [Signal(*row) for row in rows]
+        return await tx.rows(Signal, SQL.page_of_rule_and_state, *before, limit, rule, state)
+    if rule:
+        return await tx.rows(Signal, SQL.page_of_rule, *before, limit, rule)
+    if state:
+        return await tx.rows(Signal, SQL.page_of_state, *before, limit, state)
+    return await tx.rows(Signal, SQL.page, *before, limit)
 
 
 async def find_player_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | None]:
@@ -274,8 +266,7 @@ async def delete_check(tx: Writing, check: Check) -> None:
 
 
 async def find_bag_owner(tx: Reading, bag_id: str) -> str | None:
-    row = await tx.one(SQL.bag_owner, bag_id)
-    return row[0] if row else None
+    return await tx.value(SQL.bag_owner, bag_id)
 
 
 async def read_refused(tx: Reading, first_minute: int, end_minute: int) -> Slots:
@@ -285,7 +276,7 @@ async def read_refused(tx: Reading, first_minute: int, end_minute: int) -> Slots
 
 async def find_unbalanced(tx: Reading, day: int, limit: int) -> list[Unbalanced]:
     """Return items whose total at the end of a day does not follow from that before, and what came and went."""
-    return [Unbalanced(*row) for row in await tx.all(SQL.unbalanced, day, limit)]
+    return await tx.rows(Unbalanced, SQL.unbalanced, day, limit)
 
 
 PERSON = (PersonRows(170, "signals", SQL.of_person),)

@@ -125,13 +125,11 @@ async def read_variables_between(tx: Reading, after: str, upto: str, variable_id
 
 async def find_player_of_session(tx: Reading, after: str, number: int) -> str | None:
     """Return the player who has this row of the play sessions, counted from 1 after a player."""
-    row = await tx.one(SQL.session_at, after, number - 1)
-    return row[0] if row else None
+    return await tx.value(SQL.session_at, after, number - 1)
 
 
 async def find_player_of_activity(tx: Reading, after: str, number: int) -> str | None:
-    row = await tx.one(SQL.activity_at, after, number - 1)
-    return row[0] if row else None
+    return await tx.value(SQL.activity_at, after, number - 1)
 
 
 async def sum_play_between(tx: Reading, after: str, upto: str, start: int, end: int) -> dict[str, int]:
