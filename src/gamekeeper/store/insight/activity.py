@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 
@@ -80,7 +80,7 @@ async def has_waiting(tx: Reading) -> bool:
 
 
 async def read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActivity]:
-    rows = await tx.rows(PlayerActivity, SQL.players, as_table({"id": each} for each in ids))
+    rows = await tx.rows(PlayerActivity, SQL.players, as_column("id", ids))
     return {each.player_id: each for each in rows}
 
 

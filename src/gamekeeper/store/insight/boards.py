@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from gamekeeper.ground.wire import Guid, Shape
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
 LEVEL, ITEM, VARIABLE, PLAY_TIME = "level", "item", "variable", "play_time"
@@ -121,7 +121,7 @@ async def read_open(tx: Reading) -> list[OpenSeason]:
 
 async def read_rules(tx: Reading, season_ids: Iterable[str]) -> dict[str, OpenSeason]:
     """Read seasons by their ids, final ones too, with what their boards rank."""
-    rows = await tx.all(SQL.rules, as_table({"id": each} for each in season_ids))
+    rows = await tx.all(SQL.rules, as_column("id", season_ids))
     return {row[0]: _to_open(row) for row in rows}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 ItemSort = Literal["name", "quantity", "holders"]
@@ -138,7 +138,7 @@ async def read_changes_of(
     tx: Reading, player_ids: Iterable[str], first: int, upto: int, limit: int
 ) -> list[CountedChange]:
     """Read changes of some players between two numbers, both included, in no order."""
-    return await tx.rows(CountedChange, SQL.changes_of, _to_ids(player_ids), first, upto, limit)
+    return await tx.rows(CountedChange, SQL.changes_of, as_column("id", player_ids), first, upto, limit)
 
 
 async def add_flows(tx: Writing, flows: Sequence[Flow], gifts: Sequence[GiftFlow]) -> None:
@@ -158,7 +158,7 @@ async def add_totals(tx: Writing, totals: Iterable[tuple[str, int, int]]) -> Non
 
 async def save_days(tx: Writing, day: int, item_ids: Iterable[str]) -> None:
     """Store the present totals of these items as those of a day."""
-    await tx.returning(SQL.save_days, day, _to_ids(item_ids))
+    await tx.returning(SQL.save_days, day, as_column("id", item_ids))
 
 
 async def add_to_day(tx: Writing, day: int, steps: Mapping[str, ItemDay]) -> None:
@@ -186,7 +186,7 @@ async def correct_days(tx: Writing, corrections: Iterable[tuple[str, ItemDay, It
 
 async def delete_days(tx: Writing, item_ids: Iterable[str], first: int, end: int) -> None:
     """Delete the totals of these items from a day on, up to the day before `end`."""
-    await tx.returning(SQL.delete_days, _to_ids(item_ids), first, end)
+    await tx.returning(SQL.delete_days, as_column("id", item_ids), first, end)
 
 
 async def read_items(
@@ -207,7 +207,7 @@ async def find_item(tx: Reading, item_id: str) -> ItemTotal | None:
 async def sum_flows(tx: Reading, item_ids: Iterable[str], first: int, last: int) -> dict[str, list[DayFlow]]:
     """Return for each item its flows by source, summed over a range of days; `day` is the first one."""
     found: dict[str, list[DayFlow]] = {}
-    for item_id, source, created, destroyed in await tx.all(SQL.flows_of_items, _to_ids(item_ids), first, last):
+    for item_id, source, created, destroyed in await tx.all(SQL.flows_of_items, as_column("id", item_ids), first, last):
         found.setdefault(item_id, []).append(DayFlow(first, source, created, destroyed))
     return found
 
@@ -269,12 +269,8 @@ async def read_changes_by_player(
 
 
 async def find_givers(tx: Reading, ids: Iterable[str]) -> dict[str, Giver]:
-    return {each.id: each for each in await tx.rows(Giver, SQL.giver_names, _to_ids(ids))}
+    return {each.id: each for each in await tx.rows(Giver, SQL.giver_names, as_column("id", ids))}
 
 
 async def find_item_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
-    return {row[0]: row[1] for row in await tx.all(SQL.item_names, _to_ids(ids))}
-
-
-def _to_ids(ids: Iterable[str]) -> str:
-    return as_table({"id": each} for each in ids)
+    return {row[0]: row[1] for row in await tx.all(SQL.item_names, as_column("id", ids))}

@@ -5,7 +5,7 @@ from itertools import repeat
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table, as_tree
+from gamekeeper.store.engine.statements import Statements, as_column, as_table, as_tree
 from gamekeeper.store.lists import ranked_buckets
 from gamekeeper.store.lists.ranked_buckets import BucketStatements, BucketTable, RankedBucket
 
@@ -79,7 +79,7 @@ async def sum_slots_between(tx: Reading, after: str, upto: str) -> dict[Holding,
 
 
 async def read_variables_between(tx: Reading, after: str, upto: str, ids: Iterable[str]) -> dict[Holding, int]:
-    rows = await tx.all(SQL.variables_between, after, upto, as_table({"id": each} for each in ids))
+    rows = await tx.all(SQL.variables_between, after, upto, as_column("id", ids))
     return {Holding(player, VARIABLE, variable): value for player, variable, value in rows}
 
 

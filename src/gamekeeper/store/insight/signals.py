@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 OPEN, ACKNOWLEDGED = "open", "acknowledged"
@@ -94,7 +94,7 @@ async def find(tx: Reading, signal_id: str) -> Signal | None:
 
 async def find_some(tx: Reading, ids: Iterable[str]) -> list[Signal]:
     """Return the signals with these ids, in any order. Deleted ones are missing."""
-    return await tx.rows(Signal, SQL.some, _to_ids(ids))
+    return await tx.rows(Signal, SQL.some, as_column("id", ids))
 
 
 async def lock(tx: Reading, signal_id: str) -> Signal | None:
@@ -115,11 +115,11 @@ async def read_page(
 
 
 async def find_player_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | None]:
-    return {row[0]: row[1] for row in await tx.all(SQL.player_names, _to_ids(ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.player_names, as_column("id", ids))}
 
 
 async def find_user_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | None]:
-    return {row[0]: row[1] for row in await tx.all(SQL.user_names, _to_ids(ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.user_names, as_column("id", ids))}
 
 
 async def read_changes(tx: Reading, numbers: Iterable[int]) -> list[ChangeOfPlayer]:
@@ -134,15 +134,11 @@ async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
 
 def erase(tx: Writing, player_ids: Iterable[str], giver_ids: Iterable[str]) -> None:
     """Remove what leads to an erased person: its players, its account and its API keys."""
-    players = _to_ids(player_ids)
+    players = as_column("id", player_ids)
     tx.defer(SQL.erase_players, players)
     tx.defer(SQL.erase_gains, players)
     tx.defer(SQL.erase_checks, players)
-    tx.defer(SQL.erase_givers, _to_ids(giver_ids))
-
-
-def _to_ids(ids: Iterable[str]) -> str:
-    return as_table({"id": each} for each in ids)
+    tx.defer(SQL.erase_givers, as_column("id", giver_ids))
 
 
 Key = TypeVar("Key")
@@ -181,12 +177,12 @@ class StoredSums(NamedTuple, Generic[Key]):
 
 
 async def read_quantities(tx: Reading, item_ids: Iterable[str]) -> dict[str, int]:
-    return {row[0]: row[1] for row in await tx.all(SQL.quantities, _to_ids(item_ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.quantities, as_column("id", item_ids))}
 
 
 async def read_growth(tx: Reading, item_ids: Iterable[str]) -> StoredSums[str]:
     found = StoredSums[str]({}, {})
-    for item_id, slot, grown, changes in await tx.all(SQL.growth, _to_ids(item_ids)):
+    for item_id, slot, grown, changes in await tx.all(SQL.growth, as_column("id", item_ids)):
         found.sums.setdefault(item_id, {})[slot] = grown
         if changes:
             found.changes[item_id, slot] = changes
@@ -205,7 +201,7 @@ async def save_growth(
         for key, grown in growth.items()
     ]
     await tx.returning(SQL.save_growth, as_table(rows))
-    await tx.returning(SQL.forget_growth, _to_ids({item_id for item_id, _ in growth}), before)
+    await tx.returning(SQL.forget_growth, as_column("id", {item_id for item_id, _ in growth}), before)
 
 
 async def read_gains(tx: Reading, keys: Iterable[GainKey]) -> StoredSums[GainKey]:
