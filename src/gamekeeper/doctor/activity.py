@@ -68,7 +68,7 @@ async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int
     """
     end = (await activity.find_checkpoint(tx, SIGN_INS)).position
     since = (await activity.find_checkpoint(tx, SESSIONS)).position // HOUR_MS
-    oldest = await activity.find_oldest_event(tx)
+    oldest = await tx.value(activity.SQL.oldest_event)
     if oldest is None:
         return
     trimmed = await ledger.read_trimmed_number(tx)

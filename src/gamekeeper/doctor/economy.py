@@ -30,7 +30,7 @@ from gamekeeper.game.players.changes import PlayersLoaded
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.engine.statements import as_table
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.insight import economy, holdings
 from gamekeeper.store.insight.economy import CountedChange, EconomyState, Flow, GiftFlow, ItemDay
 from gamekeeper.store.insight.holdings import ITEM, Holding
@@ -81,9 +81,9 @@ class _Differences:
 
     async def take_off(self, tx: Reading, first: int, end: int) -> None:
         """Take off the stored numbers of the days from `first` to the one before `end`."""
-        items = as_table({"id": each} for each in self._items)
-        stored = [Flow(*row) for row in await tx.all(economy.SQL.flows_between, items, first, end)]
-        self._add(stored, [GiftFlow(*row) for row in await tx.all(economy.SQL.gifts_between, first, end)], -1)
+        items = as_column("id", self._items)
+        stored = await tx.rows(Flow, economy.SQL.flows_between, items, first, end)
+        self._add(stored, await tx.rows(GiftFlow, economy.SQL.gifts_between, first, end), -1)
         self._flows = Counter({key: number for key, number in self._flows.items() if number})
         self._gifts = Counter({key: number for key, number in self._gifts.items() if number})
 

@@ -233,8 +233,8 @@ async def _read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActi
     """Read the activity of players. A last day in the future is of a clock that was ahead: find the right one."""
     players, now = await activity.read_players(tx, ids), await clock.now(tx)
     for each in [each for each in players.values() if each.last_day > (now + MINUTE_MS) // DAY_MS]:
-        last = await tx.one(activity.SQL.last_counted, each.player_id)  # of sessions that did not start in the future
-        players[each.player_id] = each._replace(last_day=min(last[0], now) // DAY_MS if last else NO_DAY)
+        last = await tx.value(activity.SQL.last_counted, each.player_id)  # of sessions that did not start in the future
+        players[each.player_id] = each._replace(last_day=NO_DAY if last is None else min(last, now) // DAY_MS)
     return players
 
 
@@ -244,7 +244,7 @@ async def _find_boundary(tx: Reading) -> int:
     It is long enough ago that all sessions that ended before it are stored.
     """
     settled = await clock.now(tx) - SETTLE_MS
-    return max(settled // DAY_MS * DAY_MS, await boards.find_last_end(tx, settled))
+    return max(settled // DAY_MS * DAY_MS, await tx.value(boards.SQL.last_end, settled) or 0)
 
 
 async def _has_old_minutes(tx: Reading, proven: int | None) -> bool:
@@ -283,8 +283,9 @@ async def _count_sign_ins(tx: Writing, checkpoint: Checkpoint, proven: int | Non
     end = min(last, first + BATCH_SIGN_IN_HOURS)
     if end <= first:
         return False
-    counts = {
-        hour: await activity.count_sign_ins(tx, hour * HOUR_MS, (hour + 1) * HOUR_MS) for hour in range(first, end)
+    counts: dict[int, int] = {
+        hour: await tx.value(activity.SQL.count_sign_ins, hour * HOUR_MS, (hour + 1) * HOUR_MS) or 0
+        for hour in range(first, end)
     }
     hours = [Hour(hour, sign_ins=number) for hour, number in counts.items() if number]
     activity.move_checkpoint(tx, SIGN_INS, Checkpoint(end, 0))

@@ -307,7 +307,7 @@ async def _apply_hidden(tx: Writing) -> bool:
 
 async def _delete_rows(tx: Writing) -> bool:
     """Delete some rows of deleted boards."""
-    season_id = await boards.find_deleted_season(tx)
+    season_id = await tx.value(boards.SQL.deleted_season)
     if season_id is None:
         if not await boards.has_deleted(tx):
             return False
@@ -379,8 +379,8 @@ async def _sweep_sessions(tx: Writing, each: OpenSeason, since: int) -> None:
     season = each.season
     is_open = season.ends_at is None or season.ends_at > await clock.now(tx)
     after, from_start = season.swept or ZERO_GUID, season.starts_at <= since and is_open
-    end = await tx.one(rows.SQL.activity_at if from_start else rows.SQL.session_at, after, BATCH_ROWS - 1)
-    last = end[0] if end else LAST_GUID
+    statement = rows.SQL.activity_at if from_start else rows.SQL.session_at
+    last: str = await tx.value(statement, after, BATCH_ROWS - 1) or LAST_GUID
     if from_start:
         played = await tx.all(rows.SQL.all_play_between, after, last)
     else:

@@ -63,8 +63,7 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?", re.ASCII)
 async def read_all(tx: Reading, *, accounts: bool) -> BoardList:
     """Read all boards and, if `accounts`, the accounts that are hidden from them."""
     found = [await read_record(tx, each) for each in await boards.read_all(tx)]
-    hidden = await tx.all(boards.SQL.hidden) if accounts else ()
-    return BoardList(found, [HiddenAccount(*row) for row in hidden])
+    return BoardList(found, await tx.rows(HiddenAccount, boards.SQL.hidden) if accounts else [])
 
 
 async def _read_moment(tx: Reading) -> tuple[int, int]:
@@ -213,7 +212,7 @@ async def hide(tx: Locking, user: str, *, hidden: bool) -> Decision[HiddenState]
     """Hide all players of an account from all boards, or show them again."""
     found = await lookup.lock_user(tx, user)
     before = await boards.is_hidden(tx, found.id)
-    if hidden and not before and await boards.count_hidden(tx) >= MAX_HIDDEN:
+    if hidden and not before and await tx.value(boards.SQL.count_hidden) >= MAX_HIDDEN:
         raise TooManyHidden(most=MAX_HIDDEN)
     changes = [AccountHidden(found.id, before, hidden)] if hidden != before else []
     return Decision(changes, HiddenState(found.id, found.name, hidden), subject=(None, found.id))

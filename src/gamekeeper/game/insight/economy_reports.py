@@ -191,7 +191,9 @@ async def report_items(
     totals = await economy.read_items(tx, page.limit, page.offset, sort, descending=descending)
     found = await economy.sum_flows(tx, [each.item_id for each in totals], *days)
     items = [EconomyItem(*each, *_sum_sources(found.get(each.item_id, ()))) for each in totals]
-    return EconomyPage(*page.head(await economy.count_items(tx), items), *_format(days), await read_up_to(tx), items)
+    return EconomyPage(
+        *page.head(await tx.value(economy.SQL.count_items), items), *_format(days), await read_up_to(tx), items
+    )
 
 
 async def report_item(tx: Reading, item_id: str, days: Days) -> ItemEconomy:
@@ -199,8 +201,8 @@ async def report_item(tx: Reading, item_id: str, days: Days) -> ItemEconomy:
     total = await _require_item(tx, item_id)
     moved: dict[int, list[DayFlow]] = {}
     # the last day before the range on which the item changed is among them, and the next one after it if it is near
-    rows = await tx.all(economy.SQL.days_of_item, item_id, *days, days.last + LOOK_AHEAD_DAYS)
-    known = {row[0]: economy.ItemDay(*row) for row in rows}
+    rows = await tx.rows(economy.ItemDay, economy.SQL.days_of_item, item_id, *days, days.last + LOOK_AHEAD_DAYS)
+    known = {each.day: each for each in rows}
     first, last = min((days.first, *known)), max((days.last, *known))
     for flow in await economy.read_flows(tx, item_id, first, last):
         moved.setdefault(flow.day, []).append(flow)

@@ -322,8 +322,8 @@ class SignalChecks:
                 return None
             evidence = Evidence(since=check.at, limit=self._limits.silent)
             return Finding(SILENT, check.subject, check.at, evidence)
-        owner = await tx.one(signals.SQL.bag_owner, check.subject)
-        if self._limits.bag is None or owner is None or owner[0] in {None, check.player_id}:
+        owner = await tx.value(signals.SQL.bag_owner, check.subject)
+        if self._limits.bag is None or owner in {None, check.player_id}:
             return None
         return Finding(BAG, check.subject, check.at, evidence, player_id=check.player_id)
 

@@ -325,7 +325,7 @@ async def _raise(tx: Writing, codec: Codec, found: Finding) -> None:
     owner = await rows.lock_owner(tx, found.player_id) if found.player_id else None
     signal_id = new_guid()
     player_gone = found.player_id is not None and owner is None
-    giver_gone = found.giver_id is not None and await rows.lock_giver(tx, found.giver_id) is None
+    giver_gone = found.giver_id is not None and await tx.value(rows.SQL.giver_account, found.giver_id) is None
     signal = Signal(
         signal_id,
         found.rule,

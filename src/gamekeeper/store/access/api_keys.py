@@ -8,7 +8,7 @@ import msgspec
 from gamekeeper.store.access.roles import Grants, Powers, parse_grants
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 LIST_LIMIT = 1000
@@ -145,7 +145,7 @@ async def find_by_hash(tx: Reading, text_hash: str) -> ApiKey | None:
 
 async def read_makers(tx: Reading, key_ids: Iterable[str]) -> list[KeyMaker]:
     """Read the accounts that created or rotated these keys."""
-    return await tx.rows(KeyMaker, SQL.makers, as_table({"id": each} for each in key_ids))
+    return await tx.rows(KeyMaker, SQL.makers, as_column("id", key_ids))
 
 
 async def is_text_active(tx: Reading, text_hash: str) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
 
@@ -128,7 +128,7 @@ async def read_identities(tx: Reading, user_id: str) -> list[Identity]:
 async def find_issuers(tx: Reading, user_ids: Iterable[str]) -> dict[str, list[str]]:
     """Return the issuers of the identities of these accounts, by account."""
     found: dict[str, list[str]] = {}
-    for user_id, issuer in await tx.all(SQL.issuers, as_table({"id": each} for each in user_ids)):
+    for user_id, issuer in await tx.all(SQL.issuers, as_column("id", user_ids)):
         found.setdefault(user_id, []).append(issuer)
     return found
 

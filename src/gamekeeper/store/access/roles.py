@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 
 class Powers(NamedTuple):
@@ -80,7 +80,7 @@ async def has_another_manager(tx: Reading, user_id: str | None, role: str = NO_R
 
 async def has_another_decider(tx: Reading, but: Iterable[str]) -> bool:
     """Tell whether an account that is not one of these can decide on approvals at present."""
-    return await tx.one(SQL.another_decider, as_table({"id": each} for each in but)) is not None
+    return await tx.one(SQL.another_decider, as_column("id", but)) is not None
 
 
 def save(tx: Writing, role: Role) -> None:
@@ -89,11 +89,11 @@ def save(tx: Writing, role: Role) -> None:
 
 
 def remove_permissions(tx: Writing, role: str, permissions: Iterable[str]) -> None:
-    tx.defer(SQL.remove_permissions, role, as_table({"permission": each} for each in sorted(permissions)))
+    tx.defer(SQL.remove_permissions, role, as_column("permission", sorted(permissions)))
 
 
 def add_permissions(tx: Writing, role: str, permissions: Iterable[str]) -> None:
-    tx.defer(SQL.add_permissions, role, as_table({"permission": each} for each in sorted(permissions)))
+    tx.defer(SQL.add_permissions, role, as_column("permission", sorted(permissions)))
 
 
 def save_quotas(tx: Writing, role: str, quotas: Iterable[tuple[str, int]]) -> None:
@@ -108,19 +108,19 @@ def delete(tx: Writing, role: str) -> None:
 
 
 def give(tx: Writing, user_id: str, roles: Iterable[str]) -> None:
-    tx.defer(SQL.give, user_id, as_table({"role": each} for each in roles))
+    tx.defer(SQL.give, user_id, as_column("role", roles))
 
 
 def take(tx: Writing, user_id: str, roles: Iterable[str]) -> None:
-    tx.defer(SQL.take, user_id, as_table({"role": each} for each in roles))
+    tx.defer(SQL.take, user_id, as_column("role", roles))
 
 
 def grant(tx: Writing, user_id: str, permissions: Iterable[str]) -> None:
-    tx.defer(SQL.grant, user_id, as_table({"permission": each} for each in permissions))
+    tx.defer(SQL.grant, user_id, as_column("permission", permissions))
 
 
 def revoke(tx: Writing, user_id: str, permissions: Iterable[str]) -> None:
-    tx.defer(SQL.revoke, user_id, as_table({"permission": each} for each in permissions))
+    tx.defer(SQL.revoke, user_id, as_column("permission", permissions))
 
 
 def _split(joined: str | None) -> list[str]:
@@ -139,7 +139,7 @@ class StaffActivity(NamedTuple):
 
 
 async def read_staff_activity(tx: Reading, ids: Iterable[str]) -> dict[str, StaffActivity]:
-    found = await tx.all(SQL.activity, as_table({"id": each} for each in ids))
+    found = await tx.all(SQL.activity, as_column("id", ids))
     return {row[0]: StaffActivity(row[1], row[2], bool(row[3])) for row in found}
 
 

@@ -72,17 +72,11 @@ DELETE FROM roles WHERE name = $1;
 -- name: has_holder
 SELECT 1 FROM user_roles WHERE role = $1 LIMIT 1;
 
--- name: give
-INSERT INTO user_roles (user_id, role, given_at) SELECT CAST($1 AS {guid}), value->>'role', {now} FROM json_each($2);
+-- name: give, grant {table: user_roles|user_permissions} {column: role|permission}
+INSERT INTO {table} (user_id, {column}, given_at) SELECT CAST($1 AS {guid}), value->>'{column}', {now} FROM json_each($2);
 
--- name: take
-DELETE FROM user_roles WHERE user_id = $1 AND role IN (SELECT value->>'role' FROM json_each($2));
-
--- name: grant
-INSERT INTO user_permissions (user_id, permission, given_at) SELECT CAST($1 AS {guid}), value->>'permission', {now} FROM json_each($2);
-
--- name: revoke
-DELETE FROM user_permissions WHERE user_id = $1 AND permission IN (SELECT value->>'permission' FROM json_each($2));
+-- name: take, revoke {table: user_roles|user_permissions} {column: role|permission}
+DELETE FROM {table} WHERE user_id = $1 AND {column} IN (SELECT value->>'{column}' FROM json_each($2));
 
 -- The last sign-in of each account in the security log, its live sessions among its 200 newest tokens, and whether it
 -- has a second factor.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
 TOTP, PASSKEY = "totp", "passkey"
@@ -43,7 +43,7 @@ async def has_any(tx: Reading, user_id: str) -> bool:
 
 async def find_holders(tx: Reading, ids: Iterable[str]) -> set[str]:
     """Return which of these accounts have a second factor."""
-    return {row[0] for row in await tx.all(SQL.holders, as_table({"id": each} for each in ids))}
+    return {row[0] for row in await tx.all(SQL.holders, as_column("id", ids))}
 
 
 def insert(tx: Writing, factor: SecondFactor) -> None:
@@ -77,7 +77,7 @@ async def count_recovery_codes(tx: Reading, user_id: str) -> int:
 
 def replace_recovery_codes(tx: Writing, user_id: str, hashes: Iterable[str]) -> None:
     tx.defer(SQL.delete_recovery_codes, user_id)
-    tx.defer(SQL.insert_recovery_codes, user_id, as_table({"hash": each} for each in hashes))
+    tx.defer(SQL.insert_recovery_codes, user_id, as_column("hash", hashes))
 
 
 async def read_totp_after(tx: Reading, factor_id: str, limit: int) -> list[StoredSecret]:

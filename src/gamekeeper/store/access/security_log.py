@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 NEAR_MS = 60_000  # milliseconds between the issue of a token and its sign-in event, at most
@@ -90,7 +90,7 @@ async def find_sign_ins(tx: Reading, user_id: str, tokens: Mapping[str, int]) ->
 
 async def read_known_addresses(tx: Reading, holders: Iterable[str]) -> set[tuple[str, str]]:
     """Read the addresses from which credentials of these holders were used, as (holder, address)."""
-    rows = await tx.all(SQL.known_addresses, as_table({"holder_id": each} for each in holders))
+    rows = await tx.all(SQL.known_addresses, as_column("holder_id", holders))
     return {(holder, address) for holder, address in rows}
 
 

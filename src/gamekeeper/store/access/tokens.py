@@ -4,7 +4,7 @@ from typing import NamedTuple
 from gamekeeper.store.access.roles import Grants, Powers, parse_grants
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
 LIST_LIMIT = 1000
@@ -182,7 +182,7 @@ async def read_newest(tx: Reading, user_id: str | None, before: tuple[int, str],
 
 def note_use(tx: Writing, ids: Iterable[str], pause_ms: int) -> None:
     """Update the time of last use of these tokens, unless it was updated less than `pause_ms` ago."""
-    tx.defer(SQL.note_use, as_table({"id": each} for each in ids), pause_ms)
+    tx.defer(SQL.note_use, as_column("id", ids), pause_ms)
 
 
 def delete_old(tx: Writing, before_ms: int, most: int) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
 _CURSOR = re.compile(r"([0-9a-f-]{36}) (.*)", re.DOTALL)
@@ -25,7 +25,7 @@ class ErasureJob(NamedTuple):
 def insert(tx: Writing, ids: Iterable[str], user_id: str, upto: int, fields: Iterable[str]) -> None:
     """Create one erasure job per id, for all changes up to number `upto`. From now on the views mask these changes."""
     blank = msgspec.json.encode(dict.fromkeys(fields)).decode()
-    tx.defer(SQL.insert, as_table({"id": each} for each in ids), user_id, upto, blank)
+    tx.defer(SQL.insert, as_column("id", ids), user_id, upto, blank)
 
 
 async def read_account_names(tx: Reading, user_id: str) -> set[str]:
@@ -40,7 +40,7 @@ async def read_next_names(tx: Reading, job: ErasureJob, limit: int) -> set[str]:
 
 def blank_names(tx: Writing, names: Iterable[str], user_id: str) -> None:
     """Remove the names of an erased person, in lower case, from changes and bulk jobs of others."""
-    table = as_table({"name": each} for each in names)
+    table = as_column("name", names)
     tx.defer(SQL.blank_named, table, user_id)
     tx.defer(SQL.blank_given, table)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table, build_name_parameters
+from gamekeeper.store.engine.statements import Statements, as_column, build_name_parameters
 
 SQL = Statements(__file__)
 
@@ -68,7 +68,7 @@ def lift_mute(tx: Writing, user_id: str) -> None:
 
 def blank_moderator(tx: Writing, user_id: str, names: Iterable[str]) -> None:
     """Remove an erased moderator from bans and mutes: by id, or by any of these names in lower case."""
-    table = as_table({"name": each} for each in names)
+    table = as_column("name", names)
     tx.defer(SQL.blank_bans_by, user_id, table)
     tx.defer(SQL.blank_mutes_by, user_id, table)
 
@@ -83,11 +83,11 @@ async def find_mute(tx: Reading, user_id: str) -> Penalty | None:
 
 async def find_bans(tx: Reading, ids: Iterable[str]) -> list[ImposedPenalty]:
     """Find the bans of these accounts that are in force."""
-    return await tx.rows(ImposedPenalty, SQL.bans_of, as_table({"id": each} for each in ids))
+    return await tx.rows(ImposedPenalty, SQL.bans_of, as_column("id", ids))
 
 
 async def find_mutes(tx: Reading, ids: Iterable[str]) -> list[ImposedPenalty]:
-    return await tx.rows(ImposedPenalty, SQL.mutes_of, as_table({"id": each} for each in ids))
+    return await tx.rows(ImposedPenalty, SQL.mutes_of, as_column("id", ids))
 
 
 async def find_owner_by_fold(tx: Reading, fold: str, name: str = "") -> PlayerOwner | None:

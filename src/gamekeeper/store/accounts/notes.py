@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
 
@@ -79,7 +79,7 @@ async def read_tags(tx: Reading, user_id: str, player_id: str) -> list[str]:
 
 def save_tags(tx: Writing, user_id: str, player_id: str, tags: Iterable[str]) -> None:
     tx.defer(SQL.clear_tags, user_id, player_id)
-    tx.defer(SQL.insert_tags, user_id, player_id, as_table({"tag": each} for each in tags))
+    tx.defer(SQL.insert_tags, user_id, player_id, as_column("tag", tags))
 
 
 async def read_all_tags_after(tx: Reading, after: tuple[str, str, str], limit: int) -> list[tuple[str, str, str]]:
@@ -98,7 +98,7 @@ async def read_tagged(tx: Reading, tag: str, after: tuple[str, str], limit: int)
 
 def erase(tx: Writing, player_ids: Iterable[str]) -> None:
     """Remove notes and tags of erased players that belong to another account, since they had another owner."""
-    ids = as_table({"id": each} for each in player_ids)
+    ids = as_column("id", player_ids)
     tx.defer(SQL.erase_notes, ids)
     tx.defer(SQL.erase_tags, ids)
 

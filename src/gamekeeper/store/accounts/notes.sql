@@ -50,11 +50,8 @@ FROM (SELECT * FROM tags WHERE tag = $1 AND (user_id, player_id) > ($2, $3) ORDE
 ORDER BY t.user_id, t.player_id;
 
 -- Of players that came from another account: the notes and tags of an account go with it.
--- name: erase_notes
-DELETE FROM notes WHERE player_id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any};
-
--- name: erase_tags
-DELETE FROM tags WHERE player_id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any};
+-- name: erase_notes, erase_tags {table: notes|tags}
+DELETE FROM {table} WHERE player_id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any};
 
 -- name: of_person
 SELECT n.at, p.name AS player, n.warning, n.text FROM notes n LEFT JOIN players p ON p.id = n.player_id

@@ -4,7 +4,7 @@ from typing import NamedTuple
 from gamekeeper.store.access.roles import NO_GRANTS, Grants, Powers, parse_grants
 from gamekeeper.store.core.ordered_lists import ListDelta, read_delta
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table, build_name_parameters
+from gamekeeper.store.engine.statements import Statements, as_column, as_table, build_name_parameters
 
 SQL = Statements(__file__)
 # largest play time of an account: its players' seconds are summed as floats, and can exceed a 64-bit integer
@@ -114,7 +114,7 @@ async def read_lows_by_email(tx: Reading, every: int) -> list[str]:
 
 async def read_by_ids(tx: Reading, ids: Iterable[str]) -> list[User]:
     """Read these accounts, in no particular order."""
-    return [_to_record(row) for row in await tx.all(SQL.of_ids, as_table({"id": each} for each in ids))]
+    return [_to_record(row) for row in await tx.all(SQL.of_ids, as_column("id", ids))]
 
 
 async def read_after(tx: Reading, fold: str, limit: int) -> list[tuple[User, str]]:
@@ -135,15 +135,15 @@ async def find_id_by_email_fold(tx: Reading, fold: str) -> str | None:
 
 
 async def find_known_ids(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known_ids, as_table({"id": each} for each in ids))}
+    return {row[0] for row in await tx.all(SQL.known_ids, as_column("id", ids))}
 
 
 async def find_known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known_folds, as_table({"fold": each} for each in folds))}
+    return {row[0] for row in await tx.all(SQL.known_folds, as_column("fold", folds))}
 
 
 async def find_known_emails(tx: Reading, folds: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known_emails, as_table({"fold": each} for each in folds))}
+    return {row[0] for row in await tx.all(SQL.known_emails, as_column("fold", folds))}
 
 
 async def has_api_account(tx: Reading) -> bool:

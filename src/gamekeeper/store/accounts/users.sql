@@ -33,11 +33,11 @@ FROM (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) 
      {each} user_records r WHERE r.fold = page.fold {end_each}
 ORDER BY page.fold;
 
--- name: keys_by_name
-SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2;
+-- name: keys_by_name, keys_by_email {fold: fold|email_fold}
+SELECT {fold} FROM users WHERE {fold} >= $1 ORDER BY {fold} LIMIT $2;
 
--- name: lows_by_name
-SELECT fold FROM (SELECT fold, row_number() OVER (ORDER BY fold) AS n FROM users) AS numbered
+-- name: lows_by_name, lows_by_email {fold: fold|email_fold}
+SELECT {fold} FROM (SELECT {fold}, row_number() OVER (ORDER BY {fold}) AS n FROM users) AS numbered
 WHERE n % $1 = 1 ORDER BY n;
 
 -- name: from_email
@@ -46,13 +46,6 @@ SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api
 FROM (SELECT email_fold, id FROM users WHERE email_fold >= $1 ORDER BY email_fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.id = page.id {end_each}
 ORDER BY page.email_fold;
-
--- name: keys_by_email
-SELECT email_fold FROM users WHERE email_fold >= $1 ORDER BY email_fold LIMIT $2;
-
--- name: lows_by_email
-SELECT email_fold FROM (SELECT email_fold, row_number() OVER (ORDER BY email_fold) AS n FROM users) AS numbered
-WHERE n % $1 = 1 ORDER BY n;
 
 -- name: of_ids
 SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gamekeeper.store.access.api_keys import KeyMaker
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
 WAITING, DONE, DENIED, EXPIRED = "waiting", "done", "denied", "expired"
@@ -114,12 +114,12 @@ async def read_former(tx: Reading, limit: int) -> list[str]:
 
 
 def expire(tx: Writing, ids: Iterable[str]) -> None:
-    tx.defer(SQL.expire, as_table({"id": each} for each in ids))
+    tx.defer(SQL.expire, as_column("id", ids))
 
 
 def erase(tx: Writing, player_ids: Iterable[str], user_id: str) -> None:
     """Remove personal data of an erased account and its players; what still waits expires."""
-    tx.defer(SQL.erase, as_table({"id": each} for each in player_ids), user_id)
+    tx.defer(SQL.erase, as_column("id", player_ids), user_id)
 
 
 def delete_old(tx: Writing, before_ms: int, limit: int) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import AFTER_CLASHES, Statements, as_table
+from gamekeeper.store.engine.statements import AFTER_CLASHES, Statements, as_column, as_table
 
 SQL = Statements(__file__)
 PREVIEWED, RUNNING, PAUSED, FINISHED, CANCELLED = "previewed", "running", "paused", "finished", "cancelled"
@@ -135,7 +135,7 @@ def insert(tx: Writing, new: NewJob, targets: Iterable[NewTarget]) -> None:
 def insert_undos(tx: Writing, new: NewJob, numbers: Iterable[int]) -> None:
     """Insert a job that undoes these changes of another one, its `undoes`."""
     tx.defer(SQL.insert, *new)
-    tx.defer(SQL.insert_undos, new.id, new.undoes, as_table({"seq": each} for each in numbers))
+    tx.defer(SQL.insert_undos, new.id, new.undoes, as_column("seq", numbers))
 
 
 async def read_changes(tx: Reading, job_id: str) -> list[int]:
@@ -177,7 +177,7 @@ async def find_players_by_name(tx: Reading, names: Iterable[GivenName]) -> list[
 
 
 async def find_players_by_id(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.players_by_id, as_table({"id": each} for each in ids))}
+    return {row[0] for row in await tx.all(SQL.players_by_id, as_column("id", ids))}
 
 
 async def read_online(tx: Reading, most: int) -> list[str]:
@@ -230,7 +230,7 @@ def set_target(tx: Writing, job_id: str, number: int, result: TargetResult) -> N
 
 async def find_held(tx: Reading, approval_ids: Iterable[str]) -> list[HeldTarget]:
     """Find the targets that wait for these approvals; most approvals do not belong to a job."""
-    return await tx.rows(HeldTarget, SQL.held, as_table({"id": each} for each in approval_ids))
+    return await tx.rows(HeldTarget, SQL.held, as_column("id", approval_ids))
 
 
 def settle(tx: Writing, held: HeldTarget, result: TargetResult) -> None:
@@ -270,7 +270,7 @@ def stop(tx: Writing, job_id: str, state: str, ended_at: int) -> None:
 
 def erase(tx: Writing, player_ids: Iterable[str], user_id: str) -> None:
     """Remove personal data of an erased account and its players."""
-    tx.defer(SQL.erase_targets, as_table({"id": each} for each in player_ids))
+    tx.defer(SQL.erase_targets, as_column("id", player_ids))
     tx.defer(SQL.erase_jobs, user_id)
 
 

@@ -7,7 +7,7 @@ from gamekeeper.store.core import ledger
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine import statements
 from gamekeeper.store.engine.interface import Reading, Row
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 NEVER = 2**63 - 1  # stands for "no limit": later than any time, larger than any change number
@@ -139,7 +139,7 @@ async def read_page(
         wanted.user_id,
         wanted.actor_id,
         letters,
-        as_table({"kind": each} for each in wanted.kinds),
+        as_column("kind", wanted.kinds),
         bool(wanted.kinds) and not wanted.without_kinds,
     )
     return await _add_origins(await _mark_erased([_to_change(row) for row in rows], tx), tx)
@@ -165,7 +165,7 @@ async def find_change(tx: Reading, seq: int) -> HistoryChange | None:
 async def find_undos(tx: Reading, numbers: Iterable[int]) -> dict[int, list[int]]:
     """Map the number of each change, and of each undo of it, to the numbers of its undos."""
     found: dict[int, list[int]] = {}
-    for seq, undoes in await tx.all(SQL.undoing, _to_table(numbers)):
+    for seq, undoes in await tx.all(SQL.undoing, as_column("seq", numbers)):
         found.setdefault(undoes, []).append(seq)
     return found
 
@@ -217,7 +217,7 @@ def find_double_undos(undoing: Mapping[int, Sequence[int]], wanted: Iterable[int
 async def find_origins(tx: Reading, numbers: Iterable[int]) -> dict[int, UndoOrigin]:
     """Find the first change of each undo chain. A change that was trimmed counts as reported by a game server."""
     found: dict[int, UndoOrigin] = {}
-    for seq, undoes, over_link, followed in await tx.all(SQL.origins, _to_table(numbers)):
+    for seq, undoes, over_link, followed in await tx.all(SQL.origins, as_column("seq", numbers)):
         if undoes is None:
             found[seq] = UndoOrigin(bool(over_link), 0, seq, bool(followed))
         else:
@@ -237,7 +237,7 @@ async def read_right_before(tx: Reading, player_id: str, before: int, window: in
 
 async def find_following(tx: Reading, player_id: str, after: int, but: Iterable[int]) -> int | None:
     """Find the player's first change after a number, except the numbers in `but`."""
-    return await tx.value(SQL.following, player_id, after, _to_table(but))
+    return await tx.value(SQL.following, player_id, after, as_column("seq", but))
 
 
 async def read_record_before(
@@ -255,7 +255,7 @@ async def find_reported_of_others(
     tx: Reading, player_id: str, numbers: range, times: tuple[int, int], item_ids: Iterable[str]
 ) -> list[ReportedChange]:
     """Find changes that game servers reported for other players and whose `after` mentions one of these items."""
-    given = as_table({"id": each} for each in item_ids)
+    given = as_column("id", item_ids)
     return await tx.rows(ReportedChange, SQL.reported_of_others, numbers.start, numbers.stop, player_id, *times, given)
 
 
@@ -277,12 +277,12 @@ async def find_account_change(
     tx: Reading, user_id: str, after: int, kinds: Iterable[str], but: Iterable[int]
 ) -> int | None:
     """Find the account's first change of these kinds after a number, except the numbers in `but`."""
-    return await tx.value(SQL.of_account, user_id, after, as_table({"kind": each} for each in kinds), _to_table(but))
+    return await tx.value(SQL.of_account, user_id, after, as_column("kind", kinds), as_column("seq", but))
 
 
 async def find_erased_players(tx: Reading, player_ids: Iterable[str]) -> set[str]:
     """Return which of these deleted players were erased: their account does not exist any more either."""
-    return {row[0] for row in await tx.all(SQL.erased, as_table({"id": each} for each in player_ids))}
+    return {row[0] for row in await tx.all(SQL.erased, as_column("id", player_ids))}
 
 
 async def find_first_from(tx: Reading, seq: int) -> tuple[int, int] | None:
@@ -323,10 +323,6 @@ async def _add_origins(told: list[HistoryChange], tx: Reading) -> list[HistoryCh
         for each in told
         if each.undoes is None or each.seq in found
     ]
-
-
-def _to_table(numbers: Iterable[int]) -> str:
-    return as_table({"seq": each} for each in numbers)
 
 
 PERSON = tuple(

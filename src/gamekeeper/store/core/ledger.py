@@ -2,7 +2,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Row, Store, UnusableDatabase, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
 
@@ -60,7 +60,7 @@ async def append_numbered(tx: Writing, entries: list[LedgerEntry]) -> list[int]:
 
 def set_time(tx: Writing, numbers: Iterable[int], at: int) -> None:
     """Give changes of this transaction a time of the past: for a load of earlier changes."""
-    tx.defer(SQL.set_time, _to_table(numbers), at)
+    tx.defer(SQL.set_time, as_column("seq", numbers), at)
 
 
 async def read_after(tx: Reading, seq: int, limit: int) -> list[LedgerRow]:
@@ -99,17 +99,17 @@ def set_trimmed(tx: Writing, upto: int) -> None:
 
 
 def delete(tx: Writing, numbers: Iterable[int]) -> None:
-    tx.defer(SQL.delete, _to_table(numbers))
+    tx.defer(SQL.delete, as_column("seq", numbers))
 
 
 async def find_deleted_players(tx: Reading, ids: Iterable[str]) -> set[str]:
     """Return which of these ids belong to deleted players, by the audit log."""
-    return {row[0] for row in await tx.all(SQL.deleted_players, as_table({"id": each} for each in ids))}
+    return {row[0] for row in await tx.all(SQL.deleted_players, as_column("id", ids))}
 
 
 async def find_deleted_users(tx: Reading, ids: Iterable[str]) -> set[str]:
     """Return which of these ids belong to erased accounts, by the audit log."""
-    return {row[0] for row in await tx.all(SQL.deleted_users, as_table({"id": each} for each in ids))}
+    return {row[0] for row in await tx.all(SQL.deleted_users, as_column("id", ids))}
 
 
 async def find_deleted_of_user(tx: Reading, user_id: str) -> list[str]:
@@ -129,15 +129,11 @@ async def read_power_changes_between(tx: Reading, mark: Row, last: str, trimmed:
 
 async def count_about(tx: Reading, user_id: str, player_ids: Iterable[str], most: int) -> int:
     """Count the audit log entries of an account and these players, up to `most`."""
-    return await tx.value(SQL.count_about, user_id, as_table({"id": each} for each in player_ids), most) or 0
+    return await tx.value(SQL.count_about, user_id, as_column("id", player_ids), most) or 0
 
 
 async def read_last(tx: Reading) -> int:
     return await tx.value(SQL.last) or 0
-
-
-def _to_table(numbers: Iterable[int]) -> str:
-    return as_table({"seq": each} for each in numbers)
 
 
 async def find_last_time(tx: Reading, kind: str) -> int:

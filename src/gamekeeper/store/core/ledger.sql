@@ -45,15 +45,10 @@ FROM masked_ledger WHERE seq IN (
     SELECT seq FROM ledger WHERE seq > $1 AND seq <= $2
         AND ((player_id IS NULL AND kind <> 'user_deleted') OR kind IN ({commands})));
 
--- name: deleted_players
-SELECT DISTINCT r.player_id
+-- name: deleted_players, deleted_users {id: player_id|user_id} {kind: player_deleted|user_deleted}
+SELECT DISTINCT r.{id}
 FROM json_each($1) AS given,
-     {each} ledger r WHERE r.player_id = CAST(given.value->>'id' AS {guid}) AND r.kind = 'player_deleted' {end_each};
-
--- name: deleted_users
-SELECT DISTINCT r.user_id
-FROM json_each($1) AS given,
-     {each} ledger r WHERE r.user_id = CAST(given.value->>'id' AS {guid}) AND r.kind = 'user_deleted' {end_each};
+     {each} ledger r WHERE r.{id} = CAST(given.value->>'id' AS {guid}) AND r.kind = '{kind}' {end_each};
 
 -- name: trimmed
 SELECT trimmed FROM epoch {for_update};

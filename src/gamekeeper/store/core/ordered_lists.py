@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gamekeeper.store.engine import schema
 from gamekeeper.store.engine.interface import Reading, Row, Value, Writing
 from gamekeeper.store.engine.statements import Statement, Statements, as_table
 
@@ -84,8 +85,11 @@ async def begin_bulk_load(tx: Writing) -> None:
 
 
 async def end_bulk_load(tx: Writing) -> None:
-    for statement in (SQL.create_players_listed, SQL.create_users_listed, SQL.resume):
-        await tx.returning(statement)
+    for each in schema.assemble("sqlite"):
+        if each.name in {"players_listed", "users_listed"}:
+            trigger = each.text.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS")
+            await tx.returning(Statement(each.name, {"sqlite": trigger, "postgres": "SELECT 0"}))
+    await tx.returning(SQL.resume)
 
 
 def _to_delta(row: Row | None) -> ListDelta:

@@ -74,30 +74,8 @@ UPDATE lists SET loading = {false};
 
 -- Triggers that log new rows on SQLite. Even when their condition is false they cost a quarter of a bulk load, so it
 -- drops them and creates them again in its transaction. On PostgreSQL that would lock the tables, and these do nothing.
--- name: drop_players_listed (sqlite)
-DROP TRIGGER IF EXISTS players_listed;
+-- name: drop_players_listed, drop_users_listed (sqlite) {trigger: players_listed|users_listed}
+DROP TRIGGER IF EXISTS {trigger};
 
--- name: drop_players_listed (postgres)
-SELECT 0;
-
--- name: drop_users_listed (sqlite)
-DROP TRIGGER IF EXISTS users_listed;
-
--- name: drop_users_listed (postgres)
-SELECT 0;
-
--- name: create_players_listed (sqlite)
-CREATE TRIGGER IF NOT EXISTS players_listed AFTER INSERT ON players WHEN (SELECT NOT loading FROM lists)
-BEGIN INSERT INTO list_changes (list, level, exp, word, step)
-      VALUES ('rank', NEW.level, NEW.exp, NEW.id, 1), ('names', 0, 0, NEW.fold, 1); END;
-
--- name: create_players_listed (postgres)
-SELECT 0;
-
--- name: create_users_listed (sqlite)
-CREATE TRIGGER IF NOT EXISTS users_listed AFTER INSERT ON users WHEN (SELECT NOT loading FROM lists)
-BEGIN INSERT INTO list_changes (list, level, exp, word, step)
-      VALUES ('users', 0, 0, NEW.fold, 1), ('emails', 0, 0, NEW.email_fold, 1); END;
-
--- name: create_users_listed (postgres)
+-- name: drop_players_listed, drop_users_listed (postgres)
 SELECT 0;

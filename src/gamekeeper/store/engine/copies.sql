@@ -32,11 +32,8 @@ DELETE FROM role_permissions;
 DELETE FROM roles;
 
 -- Jobs and approvals that an older version began beside a newer one have no epoch.
--- name: complete_jobs
-UPDATE bulk_jobs SET epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) WHERE state = 'running' AND epoch IS NULL;
-
--- name: complete_approvals
-UPDATE approvals SET epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) WHERE state = 'waiting' AND epoch IS NULL;
+-- name: complete_jobs, complete_approvals {table: bulk_jobs|approvals} {state: running|waiting}
+UPDATE {table} SET epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) WHERE state = '{state}' AND epoch IS NULL;
 
 -- name: renew_epoch
 UPDATE epoch SET id = {new_guid};

@@ -24,6 +24,7 @@ _HEADER = re.compile(
     rf"^-- (name|part): (\w+(?:,{_SPACE}\w+)*)(?: \((sqlite|postgres)\))?((?:{_SPACE}\{{\w+: [^}}\n]*\}})*)$",
     re.MULTILINE,
 )
+_END = re.compile(r";\s*\n")
 _WORD = re.compile(r"\{(\w+): ([^}]*)\}")
 _SPECIAL = re.compile(r"[^0-9A-Za-z-]")  # characters that a literal for PostgreSQL has as escapes
 _WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
@@ -119,11 +120,12 @@ def _parse(text: str) -> dict[str, Statement]:
     ends = [header.start() for header in headers[1:]] + [len(text)]
     for header, end in zip(headers, ends, strict=True):
         # In .sql files a comment above a name follows the semicolon of the previous statement, so it is cut off here.
-        body = re.split(r";\s*\n", text[header.end() : end] + "\n")[0].strip()
-        for place, name in enumerate(re.findall(r"\w+", header[2])):
+        body = _END.split(text[header.end() : end] + "\n", 1)[0].strip()
+        choices = [(word, given.split("|")) for word, given in _WORD.findall(header[4])] if header[4] else []
+        for place, name in enumerate(header[2].replace("\n--  ", "").split(", ")):
             filled = body.replace("{name}", name)
-            for word, choices in _WORD.findall(header[4]):
-                filled = filled.replace(f"{{{word}}}", choices.split("|")[place])
+            for word, given in choices:
+                filled = filled.replace(f"{{{word}}}", given[place])
             for part, words in parts.items():
                 filled = filled.replace(f"{{{part}}}", words)
             if header[1] == "part":
@@ -136,6 +138,11 @@ def _parse(text: str) -> dict[str, Statement]:
 def as_table(rows: Iterable[Mapping[str, object]]) -> str:
     """Encode rows for `json_each($1)` and `value->>'column'`."""
     return msgspec.json.encode({str(number): row for number, row in enumerate(rows)}).decode()
+
+
+def as_column(name: str, values: Iterable[object]) -> str:
+    """Encode the values of one column, like `as_table`."""
+    return as_table({name: each} for each in values)
 
 
 def as_tree(rows: Iterable[tuple[str, ...]], values: Iterable[int]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 
@@ -80,8 +80,8 @@ async def has_waiting(tx: Reading) -> bool:
 
 
 async def read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActivity]:
-    rows = await tx.all(SQL.players, as_table({"id": each} for each in ids))
-    return {row[0]: PlayerActivity(*row)._replace(is_new=bool(row[3])) for row in rows}
+    rows = await tx.rows(PlayerActivity, SQL.players, as_column("id", ids))
+    return {each.player_id: each for each in rows}
 
 
 def save_sessions(tx: Writing, sessions: Iterable[CountedSession]) -> None:
@@ -133,32 +133,21 @@ def save_sign_ins(tx: Writing, sign_ins: Mapping[int, int]) -> None:
     tx.defer(SQL.save_sign_ins, as_table({"hour": hour, "sign_ins": count} for hour, count in sign_ins.items()))
 
 
-async def find_oldest_event(tx: Reading) -> int | None:
-    """Return the time of the oldest event that the security log still has."""
-    row = await tx.one(SQL.oldest_event)
-    return row[0] if row else None
-
-
-async def count_sign_ins(tx: Reading, start: int, end: int) -> int:
-    row = await tx.one(SQL.count_sign_ins, start, end)
-    return row[0] if row else 0
-
-
 async def read_minutes(tx: Reading, start: int, end: int) -> list[Minute]:
-    return [Minute(*row) for row in await tx.all(SQL.minutes, start, end)]
+    return await tx.rows(Minute, SQL.minutes, start, end)
 
 
 async def read_hours(tx: Reading, start: int, end: int) -> list[Hour]:
-    return [Hour(*row) for row in await tx.all(SQL.hours, start, end)]
+    return await tx.rows(Hour, SQL.hours, start, end)
 
 
 async def read_periods(tx: Reading, step: str, start: int, end: int) -> list[Period]:
     """Read the periods whose first day is in a range of days."""
-    return [Period(*row) for row in await tx.all(SQL.periods, step, start, end)]
+    return await tx.rows(Period, SQL.periods, step, start, end)
 
 
 async def read_cohorts(tx: Reading, start: int, end: int) -> list[Cohort]:
-    return [Cohort(*row) for row in await tx.all(SQL.cohorts, start, end)]
+    return await tx.rows(Cohort, SQL.cohorts, start, end)
 
 
 SESSIONS, ONLINE, SIGN_INS = "activity", "online", "sign_ins"  # names of the checkpoints
@@ -170,8 +159,7 @@ class Checkpoint(NamedTuple):
 
 
 async def find_checkpoint(tx: Reading, name: str) -> Checkpoint:
-    row = await tx.one(SQL.find, name)
-    return Checkpoint(*row) if row else Checkpoint(0, 0)
+    return await tx.row(Checkpoint, SQL.find, name) or Checkpoint(0, 0)
 
 
 async def lock_checkpoint(tx: Writing, name: str) -> Checkpoint | None:

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from gamekeeper.ground.wire import Guid, Shape
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
 LEVEL, ITEM, VARIABLE, PLAY_TIME = "level", "item", "variable", "play_time"
@@ -90,12 +90,11 @@ async def read_reviewing(tx: Reading) -> dict[str, str]:
 
 
 async def read_all(tx: Reading) -> list[Board]:
-    return [_to_board(row) for row in await tx.all(SQL.all)]
+    return await tx.rows(Board, SQL.all)
 
 
 async def find(tx: Reading, name: str) -> Board | None:
-    row = await tx.one(SQL.find, name)
-    return _to_board(row) if row else None
+    return await tx.row(Board, SQL.find, name)
 
 
 async def lock(tx: Reading, board_id: str) -> None:
@@ -108,12 +107,11 @@ def insert_season(tx: Writing, season: Season) -> None:
 
 async def read_seasons(tx: Reading, board_id: str, limit: int) -> list[Season]:
     """Read seasons of a board, newest first."""
-    return [_to_season(row) for row in await tx.all(SQL.seasons, board_id, limit)]
+    return await tx.rows(Season, SQL.seasons, board_id, limit)
 
 
 async def find_season(tx: Reading, board_id: str, number: int) -> Season | None:
-    row = await tx.one(SQL.season, board_id, number)
-    return _to_season(row) if row else None
+    return await tx.row(Season, SQL.season, board_id, number)
 
 
 async def read_open(tx: Reading) -> list[OpenSeason]:
@@ -123,7 +121,7 @@ async def read_open(tx: Reading) -> list[OpenSeason]:
 
 async def read_rules(tx: Reading, season_ids: Iterable[str]) -> dict[str, OpenSeason]:
     """Read seasons by their ids, final ones too, with what their boards rank."""
-    rows = await tx.all(SQL.rules, as_table({"id": each} for each in season_ids))
+    rows = await tx.all(SQL.rules, as_column("id", season_ids))
     return {row[0]: _to_open(row) for row in rows}
 
 
@@ -132,7 +130,7 @@ async def move_season(tx: Writing, season: Season) -> None:
 
 
 async def read_changes(tx: Reading, after: int, upto: int, limit: int) -> list[BoardChange]:
-    return [BoardChange(*row) for row in await tx.all(SQL.changes, after, upto, limit)]
+    return await tx.rows(BoardChange, SQL.changes, after, upto, limit)
 
 
 async def find_change_from(tx: Reading, seq: int) -> tuple[int, int] | None:
@@ -142,17 +140,11 @@ async def find_change_from(tx: Reading, seq: int) -> tuple[int, int] | None:
 
 
 async def read_trimmed(tx: Reading) -> int:
-    row = await tx.one(SQL.trimmed)
-    return row[0] if row else 0
+    return await tx.value(SQL.trimmed) or 0
 
 
 async def is_hidden(tx: Reading, user_id: str) -> bool:
     return await tx.one(SQL.is_hidden, user_id) is not None
-
-
-async def count_hidden(tx: Reading) -> int:
-    row = await tx.one(SQL.count_hidden)
-    return row[0] if row else 0
 
 
 async def find_hidden_waiting(tx: Reading, limit: int) -> list[str]:
@@ -162,31 +154,13 @@ async def find_hidden_waiting(tx: Reading, limit: int) -> list[str]:
 
 async def find_ended_bans(tx: Reading, after: EndedBan, upto: int, limit: int) -> list[EndedBan]:
     """Return the bans after another one, in the order of their ends, that ended up to a time."""
-    return [EndedBan(*row) for row in await tx.all(SQL.bans_ended, *after, upto, limit)]
-
-
-async def find_deleted_season(tx: Reading) -> str | None:
-    row = await tx.one(SQL.deleted_season)
-    return row[0] if row else None
+    return await tx.rows(EndedBan, SQL.bans_ended, *after, upto, limit)
 
 
 async def has_deleted(tx: Reading) -> bool:
     return await tx.one(SQL.has_deleted) is not None
 
 
-async def find_last_end(tx: Reading, upto: int) -> int:
-    """Return the latest end, up to a time, of a season that counts play time; 0: none."""
-    row = await tx.one(SQL.last_end, upto)
-    return (row[0] or 0) if row else 0
-
-
-def _to_board(row: Row) -> Board:
-    return Board(*row)._replace(gain=bool(row[5]), hide_staff=bool(row[6]), public=bool(row[7]))
-
-
-def _to_season(row: Row) -> Season:
-    return Season(*row)._replace(final=bool(row[8]))
-
-
 def _to_open(row: Row) -> OpenSeason:
-    return OpenSeason(_to_season(row[:9]), row[9], row[10], bool(row[11]), bool(row[12]))
+    season = Season(*row[:9])._replace(final=bool(row[8]))
+    return OpenSeason(season, row[9], row[10], bool(row[11]), bool(row[12]))

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 ItemSort = Literal["name", "quantity", "holders"]
@@ -106,7 +106,7 @@ class Giver(NamedTuple):
 
 
 async def read_state(tx: Reading) -> EconomyState | None:
-    return _to_state(await tx.one(SQL.state))
+    return await tx.row(EconomyState, SQL.state)
 
 
 async def find_counted(tx: Reading) -> int:
@@ -117,12 +117,12 @@ async def find_counted(tx: Reading) -> int:
 
 async def lock_state(tx: Reading) -> EconomyState | None:
     """Lock the economy until the transaction ends. None: another instance counts, or nothing was counted yet."""
-    return _to_state(await tx.one(SQL.lock))
+    return await tx.row(EconomyState, SQL.lock)
 
 
 async def wait_for_lock(tx: Reading) -> EconomyState | None:
     """Lock the economy until the transaction ends, after other instances. None: nothing was counted yet."""
-    return _to_state(await tx.one(SQL.wait_for_lock))
+    return await tx.row(EconomyState, SQL.wait_for_lock)
 
 
 async def set_state(tx: Writing, state: EconomyState) -> None:
@@ -138,8 +138,7 @@ async def read_changes_of(
     tx: Reading, player_ids: Iterable[str], first: int, upto: int, limit: int
 ) -> list[CountedChange]:
     """Read changes of some players between two numbers, both included, in no order."""
-    rows = await tx.all(SQL.changes_of, _to_ids(player_ids), first, upto, limit)
-    return [CountedChange._make((*row[:5], bool(row[5]), bool(row[6]), *row[7:])) for row in rows]
+    return await tx.rows(CountedChange, SQL.changes_of, as_column("id", player_ids), first, upto, limit)
 
 
 async def add_flows(tx: Writing, flows: Sequence[Flow], gifts: Sequence[GiftFlow]) -> None:
@@ -159,7 +158,7 @@ async def add_totals(tx: Writing, totals: Iterable[tuple[str, int, int]]) -> Non
 
 async def save_days(tx: Writing, day: int, item_ids: Iterable[str]) -> None:
     """Store the present totals of these items as those of a day."""
-    await tx.returning(SQL.save_days, day, _to_ids(item_ids))
+    await tx.returning(SQL.save_days, day, as_column("id", item_ids))
 
 
 async def add_to_day(tx: Writing, day: int, steps: Mapping[str, ItemDay]) -> None:
@@ -187,7 +186,7 @@ async def correct_days(tx: Writing, corrections: Iterable[tuple[str, ItemDay, It
 
 async def delete_days(tx: Writing, item_ids: Iterable[str], first: int, end: int) -> None:
     """Delete the totals of these items from a day on, up to the day before `end`."""
-    await tx.returning(SQL.delete_days, _to_ids(item_ids), first, end)
+    await tx.returning(SQL.delete_days, as_column("id", item_ids), first, end)
 
 
 async def read_items(
@@ -195,32 +194,27 @@ async def read_items(
 ) -> list[ItemTotal]:
     """Read a page of all items. Items that are equal in the sorted column are in order of name."""
     if sort == "name" and descending:
-        return [ItemTotal(*row) for row in await tx.all(SQL.items_down, limit, offset)]
+        return await tx.rows(ItemTotal, SQL.items_down, limit, offset)
     order = ITEM_SORTS.index(sort) * (-1 if descending else 1)
-    return [ItemTotal(*row) for row in await tx.all(SQL.items, limit, offset, order)]
-
-
-async def count_items(tx: Reading) -> int:
-    return _to_number(await tx.one(SQL.count_items))
+    return await tx.rows(ItemTotal, SQL.items, limit, offset, order)
 
 
 async def find_item(tx: Reading, item_id: str) -> ItemTotal | None:
     """Return the total of an item that is in the catalogue, or that a player ever had."""
-    row = await tx.one(SQL.item, item_id)
-    return ItemTotal(*row) if row else None
+    return await tx.row(ItemTotal, SQL.item, item_id)
 
 
 async def sum_flows(tx: Reading, item_ids: Iterable[str], first: int, last: int) -> dict[str, list[DayFlow]]:
     """Return for each item its flows by source, summed over a range of days; `day` is the first one."""
     found: dict[str, list[DayFlow]] = {}
-    for item_id, source, created, destroyed in await tx.all(SQL.flows_of_items, _to_ids(item_ids), first, last):
+    for item_id, source, created, destroyed in await tx.all(SQL.flows_of_items, as_column("id", item_ids), first, last):
         found.setdefault(item_id, []).append(DayFlow(first, source, created, destroyed))
     return found
 
 
 async def read_flows(tx: Reading, item_id: str, first: int, last: int) -> list[DayFlow]:
     """Read the flows of an item in a range of days."""
-    return [DayFlow(*row) for row in await tx.all(SQL.flows_of_item, item_id, first, last)]
+    return await tx.rows(DayFlow, SQL.flows_of_item, item_id, first, last)
 
 
 async def read_gifts(
@@ -234,23 +228,22 @@ async def read_gifts(
         (True, True): (SQL.count_gifts_of_item_and_giver, SQL.gifts_of_item_and_giver),
     }[wanted.item_id is not None, wanted.giver_id is not None]
     chosen = [each for each in wanted if each is not None]
-    total = await tx.one(count, *chosen, first, last)
-    return _to_number(total), [GiftSum(*row) for row in await tx.all(page, *chosen, first, last, limit, offset)]
+    total = await tx.value(count, *chosen, first, last)
+    return total or 0, await tx.rows(GiftSum, page, *chosen, first, last, limit, offset)
 
 
 async def read_givers(tx: Reading, first: int, last: int, limit: int, offset: int) -> tuple[int, list[GiverSum]]:
     """Read a page of the sums of each giver in a range of days, most first, and the number of all givers."""
-    total = await tx.one(SQL.count_givers, first, last)
-    return _to_number(total), [GiverSum(*row) for row in await tx.all(SQL.givers, first, last, limit, offset)]
+    total = await tx.value(SQL.count_givers, first, last)
+    return total or 0, await tx.rows(GiverSum, SQL.givers, first, last, limit, offset)
 
 
 async def read_gifts_of_giver(
     tx: Reading, giver_id: str, first: int, last: int, limit: int, offset: int
 ) -> tuple[GiverSum, list[GiftSum]]:
     """Read a page of the items that one giver gave and took in a range of days, most first, and the sum of all."""
-    row = await tx.one(SQL.sum_of_giver, giver_id, first, last)
-    rows = await tx.all(SQL.gifts_of_giver, giver_id, first, last, limit, offset)
-    return GiverSum(*row) if row else GiverSum(giver_id, 0, 0, 0), [GiftSum(*each) for each in rows]
+    whole = await tx.row(GiverSum, SQL.sum_of_giver, giver_id, first, last) or GiverSum(giver_id, 0, 0, 0)
+    return whole, await tx.rows(GiftSum, SQL.gifts_of_giver, giver_id, first, last, limit, offset)
 
 
 async def read_totals(tx: Reading) -> dict[str, tuple[int, int]]:
@@ -272,26 +265,12 @@ async def read_changes_by_player(
     tx: Reading, after: tuple[str, int], upto: int, since: int, limit: int
 ) -> list[CountedChange]:
     """Read changes from a time on, by player and number, after those of a player up to a number."""
-    rows = await tx.all(SQL.changes_by_player, *after, upto, since, limit)
-    return [CountedChange._make((*row[:5], bool(row[5]), bool(row[6]), *row[7:])) for row in rows]
+    return await tx.rows(CountedChange, SQL.changes_by_player, *after, upto, since, limit)
 
 
 async def find_givers(tx: Reading, ids: Iterable[str]) -> dict[str, Giver]:
-    found = [Giver(*row) for row in await tx.all(SQL.giver_names, _to_ids(ids))]
-    return {each.id: each._replace(is_key=bool(each.is_key)) for each in found}
+    return {each.id: each for each in await tx.rows(Giver, SQL.giver_names, as_column("id", ids))}
 
 
 async def find_item_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
-    return {row[0]: row[1] for row in await tx.all(SQL.item_names, _to_ids(ids))}
-
-
-def _to_state(row: Row | None) -> EconomyState | None:
-    return EconomyState(*row[:5], recount=bool(row[5])) if row else None
-
-
-def _to_ids(ids: Iterable[str]) -> str:
-    return as_table({"id": each} for each in ids)
-
-
-def _to_number(row: Row | None) -> int:
-    return row[0] if row else 0
+    return {row[0]: row[1] for row in await tx.all(SQL.item_names, as_column("id", ids))}

@@ -5,7 +5,7 @@ from itertools import repeat
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table, as_tree
+from gamekeeper.store.engine.statements import Statements, as_column, as_table, as_tree
 from gamekeeper.store.lists import ranked_buckets
 from gamekeeper.store.lists.ranked_buckets import BucketStatements, BucketTable, RankedBucket
 
@@ -79,17 +79,16 @@ async def sum_slots_between(tx: Reading, after: str, upto: str) -> dict[Holding,
 
 
 async def read_variables_between(tx: Reading, after: str, upto: str, ids: Iterable[str]) -> dict[Holding, int]:
-    rows = await tx.all(SQL.variables_between, after, upto, as_table({"id": each} for each in ids))
+    rows = await tx.all(SQL.variables_between, after, upto, as_column("id", ids))
     return {Holding(player, VARIABLE, variable): value for player, variable, value in rows}
 
 
 async def read_lists(tx: Reading) -> list[RankedList]:
-    return [RankedList(*row[:4], built=bool(row[4]), wanted_at=row[5]) for row in await tx.all(SQL.lists)]
+    return await tx.rows(RankedList, SQL.lists)
 
 
 async def find_list(tx: Reading, kind: str, thing_id: str) -> RankedList | None:
-    row = await tx.one(SQL.list, kind, thing_id)
-    return RankedList(*row[:4], built=bool(row[4]), wanted_at=row[5]) if row else None
+    return await tx.row(RankedList, SQL.list, kind, thing_id)
 
 
 async def want_list(tx: Writing, kind: str, thing_id: str, quantity: int, player_id: str, now: int) -> None:
@@ -114,8 +113,7 @@ async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:
 
 
 async def count_from(tx: Reading, start: RankedBucket | RankedList, most: int) -> int:
-    row = await tx.one(SQL.count_from, start.kind, start.thing_id, start.quantity, start.player_id, most)
-    return row[0] if row else 0
+    return await tx.value(SQL.count_from, start.kind, start.thing_id, start.quantity, start.player_id, most) or 0
 
 
 async def sum_buckets(tx: Reading) -> dict[tuple[str, str], int]:

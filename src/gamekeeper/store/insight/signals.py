@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 OPEN, ACKNOWLEDGED = "open", "acknowledged"
@@ -53,8 +53,7 @@ class ChangeOfPlayer(NamedTuple):
 
 async def find_newest(tx: Reading, rule: str, subject: str) -> Signal | None:
     """Lock and return the newest signal of a rule and subject, open or acknowledged."""
-    row = await tx.one(SQL.newest, rule, subject)
-    return Signal(*row) if row else None
+    return await tx.row(Signal, SQL.newest, rule, subject)
 
 
 async def insert(tx: Writing, signal: Signal) -> None:
@@ -68,8 +67,7 @@ def acknowledge(tx: Writing, signal: Signal) -> None:
 
 async def lock_counts(tx: Reading, rule: str) -> int | None:
     """Lock the counts of a rule until the transaction ends; return the number of open signals. None: never raised."""
-    row = await tx.one(SQL.lock_counts, rule)
-    return row[0] if row else None
+    return await tx.value(SQL.lock_counts, rule)
 
 
 async def lock_rule(tx: Writing, rule: str) -> int:
@@ -82,34 +80,25 @@ async def lock_rule(tx: Writing, rule: str) -> int:
 
 
 async def read_counts(tx: Reading) -> list[SignalCount]:
-    return [SignalCount(*row) for row in await tx.all(SQL.counts)]
+    return await tx.rows(SignalCount, SQL.counts)
 
 
 async def lock_owner(tx: Reading, player_id: str) -> str | None:
     """Return the account of a player, who is then not deleted before the transaction ends. None: it is deleted."""
-    row = await tx.one(SQL.owner, player_id)
-    return row[0] if row else None
-
-
-async def lock_giver(tx: Reading, giver_id: str) -> str | None:
-    """Return the account of a giver, which is then not erased before the transaction ends. None: it is erased."""
-    row = await tx.one(SQL.giver_account, giver_id)
-    return row[0] if row else None
+    return await tx.value(SQL.owner, player_id)
 
 
 async def find(tx: Reading, signal_id: str) -> Signal | None:
-    row = await tx.one(SQL.find, signal_id)
-    return Signal(*row) if row else None
+    return await tx.row(Signal, SQL.find, signal_id)
 
 
 async def find_some(tx: Reading, ids: Iterable[str]) -> list[Signal]:
     """Return the signals with these ids, in any order. Deleted ones are missing."""
-    return [Signal(*row) for row in await tx.all(SQL.some, _to_ids(ids))]
+    return await tx.rows(Signal, SQL.some, as_column("id", ids))
 
 
 async def lock(tx: Reading, signal_id: str) -> Signal | None:
-    row = await tx.one(SQL.lock, signal_id)
-    return Signal(*row) if row else None
+    return await tx.row(Signal, SQL.lock, signal_id)
 
 
 async def read_page(
@@ -117,27 +106,25 @@ async def read_page(
 ) -> list[Signal]:
     """Read signals before a position, newest first."""
     if rule and state:
-        rows = await tx.all(SQL.page_of_rule_and_state, *before, limit, rule, state)
-    elif rule:
-        rows = await tx.all(SQL.page_of_rule, *before, limit, rule)
-    elif state:
-        rows = await tx.all(SQL.page_of_state, *before, limit, state)
-    else:
-        rows = await tx.all(SQL.page, *before, limit)
-    return [Signal(*row) for row in rows]
+        return await tx.rows(Signal, SQL.page_of_rule_and_state, *before, limit, rule, state)
+    if rule:
+        return await tx.rows(Signal, SQL.page_of_rule, *before, limit, rule)
+    if state:
+        return await tx.rows(Signal, SQL.page_of_state, *before, limit, state)
+    return await tx.rows(Signal, SQL.page, *before, limit)
 
 
 async def find_player_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | None]:
-    return {row[0]: row[1] for row in await tx.all(SQL.player_names, _to_ids(ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.player_names, as_column("id", ids))}
 
 
 async def find_user_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | None]:
-    return {row[0]: row[1] for row in await tx.all(SQL.user_names, _to_ids(ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.user_names, as_column("id", ids))}
 
 
 async def read_changes(tx: Reading, numbers: Iterable[int]) -> list[ChangeOfPlayer]:
     """Read changes with their players. Trimmed ones are missing."""
-    return [ChangeOfPlayer(*row) for row in await tx.all(SQL.changes, as_table({"seq": each} for each in numbers))]
+    return await tx.rows(ChangeOfPlayer, SQL.changes, as_table({"seq": each} for each in numbers))
 
 
 async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
@@ -147,15 +134,11 @@ async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
 
 def erase(tx: Writing, player_ids: Iterable[str], giver_ids: Iterable[str]) -> None:
     """Remove what leads to an erased person: its players, its account and its API keys."""
-    players = _to_ids(player_ids)
+    players = as_column("id", player_ids)
     tx.defer(SQL.erase_players, players)
     tx.defer(SQL.erase_gains, players)
     tx.defer(SQL.erase_checks, players)
-    tx.defer(SQL.erase_givers, _to_ids(giver_ids))
-
-
-def _to_ids(ids: Iterable[str]) -> str:
-    return as_table({"id": each} for each in ids)
+    tx.defer(SQL.erase_givers, as_column("id", giver_ids))
 
 
 Key = TypeVar("Key")
@@ -194,12 +177,12 @@ class StoredSums(NamedTuple, Generic[Key]):
 
 
 async def read_quantities(tx: Reading, item_ids: Iterable[str]) -> dict[str, int]:
-    return {row[0]: row[1] for row in await tx.all(SQL.quantities, _to_ids(item_ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.quantities, as_column("id", item_ids))}
 
 
 async def read_growth(tx: Reading, item_ids: Iterable[str]) -> StoredSums[str]:
     found = StoredSums[str]({}, {})
-    for item_id, slot, grown, changes in await tx.all(SQL.growth, _to_ids(item_ids)):
+    for item_id, slot, grown, changes in await tx.all(SQL.growth, as_column("id", item_ids)):
         found.sums.setdefault(item_id, {})[slot] = grown
         if changes:
             found.changes[item_id, slot] = changes
@@ -218,7 +201,7 @@ async def save_growth(
         for key, grown in growth.items()
     ]
     await tx.returning(SQL.save_growth, as_table(rows))
-    await tx.returning(SQL.forget_growth, _to_ids({item_id for item_id, _ in growth}), before)
+    await tx.returning(SQL.forget_growth, as_column("id", {item_id for item_id, _ in growth}), before)
 
 
 async def read_gains(tx: Reading, keys: Iterable[GainKey]) -> StoredSums[GainKey]:
@@ -253,7 +236,7 @@ async def add_check(tx: Writing, rule: str, subject: str, player_id: str | None 
 
 async def find_unbalanced(tx: Reading, day: int, limit: int) -> list[Unbalanced]:
     """Return items whose total at the end of a day does not follow from that before, and what came and went."""
-    return [Unbalanced(*row) for row in await tx.all(SQL.unbalanced, day, limit)]
+    return await tx.rows(Unbalanced, SQL.unbalanced, day, limit)
 
 
 PERSON = (PersonRows(170, "signals", SQL.of_person),)

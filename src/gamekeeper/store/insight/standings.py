@@ -5,7 +5,7 @@ from itertools import repeat
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table, as_tree
+from gamekeeper.store.engine.statements import Statements, as_column, as_table, as_tree
 from gamekeeper.store.lists import ranked_buckets
 from gamekeeper.store.lists.ranked_buckets import HIGHEST, LOWEST, BucketStatements, BucketTable, Key
 
@@ -45,7 +45,7 @@ async def read_held_between(tx: Reading, after: str, upto: str, season_id: str) 
 
 async def read_of_players(tx: Reading, player_ids: Iterable[str]) -> dict[StandingKey, Standing]:
     """Read the standings of players in all seasons."""
-    return _to_standings(await tx.all(SQL.of_players, as_table({"id": each} for each in player_ids)))
+    return _to_standings(await tx.all(SQL.of_players, as_column("id", player_ids)))
 
 
 async def save(tx: Writing, held: Mapping[StandingKey, Standing], gone: Iterable[StandingKey]) -> None:
@@ -74,7 +74,7 @@ def begin(tx: Writing, season_id: str) -> None:
 
 async def read_visibility(tx: Reading, player_ids: Iterable[str]) -> dict[str, Visibility]:
     """Return the visibility of players. Players that do not exist are left out."""
-    rows = await tx.all(SQL.visibility, as_table({"id": each} for each in player_ids))
+    rows = await tx.all(SQL.visibility, as_column("id", player_ids))
     return {row[0]: Visibility(bool(row[1]), bool(row[2]), bool(row[3])) for row in rows}
 
 
@@ -84,16 +84,16 @@ async def find_staff(tx: Reading, after: str, limit: int) -> list[str]:
 
 
 async def find_players_of(tx: Reading, user_ids: Iterable[str]) -> list[str]:
-    return [row[0] for row in await tx.all(SQL.players_of, as_table({"id": each} for each in user_ids))]
+    return [row[0] for row in await tx.all(SQL.players_of, as_column("id", user_ids))]
 
 
 async def count_above(tx: Reading, season_id: str, key: Key) -> int:
     """Count the listed players above a key: in the blocks above, in the buckets above, and in its own bucket."""
     blocks, block_end = await ranked_buckets.sum_above_block(tx, KIND, season_id, key)
-    buckets = await tx.one(SQL.entries_above, season_id, *key, *block_end)
+    buckets = await tx.value(SQL.entries_above, season_id, *key, *block_end) or 0
     end = await tx.one(SQL.bucket_above, season_id, *key)
-    own = await tx.one(SQL.count_between, season_id, *key, *((end[0], end[1]) if end else HIGHEST))
-    return blocks + (buckets[0] if buckets else 0) + (own[0] if own else 0)
+    own = await tx.value(SQL.count_between, season_id, *key, *((end[0], end[1]) if end else HIGHEST))
+    return blocks + buckets + (own or 0)
 
 
 async def sum_buckets(tx: Reading) -> dict[str, int]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Row, Value
-from gamekeeper.store.engine.statements import Statement, Statements, as_table
+from gamekeeper.store.engine.statements import Statement, Statements, as_column
 
 SQL = Statements(__file__)
 
@@ -69,16 +69,16 @@ async def read_banned(tx: Reading, limit: int) -> list[str]:
 
 
 async def read_of_ids(tx: Reading, ids: Iterable[str]) -> list[Candidate]:
-    return await tx.rows(Candidate, SQL.of_ids, _to_table(ids))
+    return await tx.rows(Candidate, SQL.of_ids, as_column("id", ids))
 
 
 async def read_of_users(tx: Reading, ids: Iterable[str]) -> list[Candidate]:
-    return await tx.rows(Candidate, SQL.of_users, _to_table(ids))
+    return await tx.rows(Candidate, SQL.of_users, as_column("id", ids))
 
 
 async def read_held(tx: Reading, item_id: str, ids: Iterable[str]) -> dict[str, int]:
     """Read how many of an item these players have, as of the last counted change; without those who have none."""
-    return {row[0]: row[1] for row in await tx.all(SQL.held, item_id, _to_table(ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.held, item_id, as_column("id", ids))}
 
 
 async def count_class(tx: Reading, class_id: str, most: int) -> int:
@@ -112,7 +112,3 @@ async def has_indexes(tx: Reading) -> bool:
 
 async def _count(tx: Reading, statement: Statement, *values: Value) -> int:
     return await tx.value(statement, *values) or 0
-
-
-def _to_table(ids: Iterable[str]) -> str:
-    return as_table({"id": each} for each in ids)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 PART_LETTERS = 3  # characters per part of a name in the search index: it is a trigram index
@@ -29,12 +29,12 @@ class UserMatch(NamedTuple):
 
 async def find_players(tx: Reading, parts: Sequence[str], text: str, candidates: int, limit: int) -> list[PlayerMatch]:
     """Find players whose name contains the text. `parts`: its trigrams; the index gives up to `candidates` rows."""
-    return await tx.rows(PlayerMatch, SQL.players, _to_table("part", parts), text, candidates, limit)
+    return await tx.rows(PlayerMatch, SQL.players, as_column("part", parts), text, candidates, limit)
 
 
 async def find_users(tx: Reading, parts: Sequence[str], text: str, candidates: int, limit: int) -> list[UserMatch]:
     """Find accounts whose name or email contains the text."""
-    return await tx.rows(UserMatch, SQL.users, _to_table("part", parts), text, candidates, limit)
+    return await tx.rows(UserMatch, SQL.users, as_column("part", parts), text, candidates, limit)
 
 
 async def find_banned(tx: Reading, candidates: int, limit: int) -> list[UserMatch]:
@@ -56,11 +56,11 @@ async def has_index(tx: Reading) -> bool:
 
 
 async def filter_online(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.online_among, _to_table("id", ids))}
+    return {row[0] for row in await tx.all(SQL.online_among, as_column("id", ids))}
 
 
 async def filter_with_powers(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.powerful_among, _to_table("id", ids))}
+    return {row[0] for row in await tx.all(SQL.powerful_among, as_column("id", ids))}
 
 
 async def find_with_role(tx: Reading, role: str, limit: int) -> list[UserMatch]:
@@ -68,7 +68,7 @@ async def find_with_role(tx: Reading, role: str, limit: int) -> list[UserMatch]:
 
 
 async def filter_with_role(tx: Reading, role: str, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.with_role_among, _to_table("id", ids), role)}
+    return {row[0] for row in await tx.all(SQL.with_role_among, as_column("id", ids), role)}
 
 
 async def find_sign_ins(tx: Reading, since: int, until: int, limit: int) -> tuple[list[str], bool]:
@@ -79,16 +79,12 @@ async def find_sign_ins(tx: Reading, since: int, until: int, limit: int) -> tupl
 
 async def read_last_sign_ins(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
     """Read the last sign-in of each of these accounts that the security log has one of."""
-    found = await tx.all(SQL.last_sign_ins, _to_table("id", ids))
+    found = await tx.all(SQL.last_sign_ins, as_column("id", ids))
     return {row[0]: row[1] for row in found if row[1] is not None}
 
 
 async def read_users(tx: Reading, ids: Iterable[str]) -> list[UserMatch]:
-    return await tx.rows(UserMatch, SQL.users_among, _to_table("id", ids))
-
-
-def _to_table(column: str, values: Iterable[str]) -> str:
-    return as_table({column: each} for each in values)
+    return await tx.rows(UserMatch, SQL.users_among, as_column("id", ids))
 
 
 LAST_CHARACTER = "\U0010ffff"  # the highest code point, which ends the range of names with a prefix

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 
@@ -87,7 +87,7 @@ async def find_bag(tx: Reading, bag_id: str) -> BagRow | None:
 
 
 async def find_known_bags(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known_bags, as_table({"id": each} for each in ids))}
+    return {row[0] for row in await tx.all(SQL.known_bags, as_column("id", ids))}
 
 
 async def read_bags_of_player(tx: Reading, player_id: str) -> dict[str, int]:
@@ -124,7 +124,7 @@ def resize_bags(tx: Writing, bags: Iterable[PlayerBag]) -> None:
 
 
 def delete_bags(tx: Writing, bag_ids: Iterable[str]) -> None:
-    tx.defer(SQL.delete_bags, as_table({"id": bag_id} for bag_id in bag_ids))
+    tx.defer(SQL.delete_bags, as_column("id", bag_ids))
 
 
 async def sum_quantities(tx: Reading) -> dict[str, int]:

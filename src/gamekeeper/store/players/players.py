@@ -3,7 +3,7 @@ from typing import Any, NamedTuple
 
 from gamekeeper.store.core.ordered_lists import ListDelta, read_delta
 from gamekeeper.store.engine.interface import Locking, Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table, build_name_parameters
+from gamekeeper.store.engine.statements import Statements, as_column, as_table, build_name_parameters
 
 SQL = Statements(__file__)
 
@@ -100,13 +100,13 @@ async def read_other_names(tx: Reading, user_id: str, player_id: str, most: int)
 
 async def read_records_of_ids(tx: Reading, ids: Iterable[str]) -> dict[str, StoredPlayer]:
     """Read these players: id → record."""
-    rows = await tx.all(SQL.records_of_ids, as_table({"id": each} for each in ids))
+    rows = await tx.all(SQL.records_of_ids, as_column("id", ids))
     return {row[0]: StoredPlayer(*row[1:]) for row in rows}
 
 
 async def read_summaries(tx: Reading, ids: Iterable[str]) -> list[PlayerSummary]:
     """Read name and level of these players, in no particular order."""
-    return await tx.rows(PlayerSummary, SQL.called, as_table({"id": each} for each in ids))
+    return await tx.rows(PlayerSummary, SQL.called, as_column("id", ids))
 
 
 async def count(tx: Reading) -> int:
@@ -202,7 +202,7 @@ async def find_taken_name(tx: Reading, wanted: Iterable[NameClaims]) -> str | No
 
 
 async def find_known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known_folds, as_table({"fold": each} for each in folds))}
+    return {row[0] for row in await tx.all(SQL.known_folds, as_column("fold", folds))}
 
 
 def update(tx: Writing, columns: PlayerColumns, *, named: bool) -> None:
@@ -243,7 +243,7 @@ def load_spells(tx: Writing, known: Iterable[Row]) -> None:
 
 
 def clear_spells(tx: Writing, player_id: str, slots: Iterable[int]) -> None:
-    tx.defer(SQL.clear, player_id, as_table({"slot": slot} for slot in slots))
+    tx.defer(SQL.clear, player_id, as_column("slot", slots))
 
 
 async def read_spells_between(tx: Reading, first: str, last: str) -> list[KnownSpell]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gamekeeper.store.core.ordered_lists import ListDelta, read_delta
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 from gamekeeper.store.players.players import RankKey, RecordRow
 
 SQL = Statements(__file__)
@@ -125,7 +125,7 @@ async def read_before_name(tx: Reading, server: str, fold: str, limit: int) -> l
 
 async def find_servers_of(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
     """Map each of these players that is online to its game server."""
-    return {row[0]: row[1] for row in await tx.all(SQL.servers_of, _to_table(ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.servers_of, as_column("id", ids))}
 
 
 async def read_records_from_name(
@@ -193,24 +193,24 @@ async def save_applied(tx: Writing, player_id: str, applied: int) -> None:
 
 
 async def find_known_players(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known_players, _to_table(ids))}
+    return {row[0] for row in await tx.all(SQL.known_players, as_column("id", ids))}
 
 
 async def lock_players(tx: Reading, ids: Iterable[str]) -> set[str]:
     """Return which of these ids are players, and lock them: until the commit no one can delete, ban or mute them."""
-    return {row[0] for row in await tx.all(SQL.lock_players, _to_table(ids))}
+    return {row[0] for row in await tx.all(SQL.lock_players, as_column("id", ids))}
 
 
 async def find_on_server(tx: Reading, name: str, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.on_server, name, _to_table(ids))}
+    return {row[0] for row in await tx.all(SQL.on_server, name, as_column("id", ids))}
 
 
 async def join(tx: Writing, name: str, ids: Iterable[str]) -> None:
-    await tx.returning(SQL.join, name, _to_table(ids))
+    await tx.returning(SQL.join, name, as_column("id", ids))
 
 
 async def leave(tx: Writing, name: str, ids: Iterable[str]) -> None:
-    table = _to_table(ids)
+    table = as_column("id", ids)
     await tx.returning(SQL.seen_players, name, table)
     await tx.returning(SQL.leave, name, table)
 
@@ -243,10 +243,6 @@ async def drop_servers(tx: Writing, seen_at: int) -> None:
 def update_sort_keys(tx: Writing, player_id: str, fold: str | None, level: int, exp: int) -> None:
     """Copy a player's sort keys into the ordered lists of online players; None leaves the folded name unchanged."""
     tx.defer(SQL.follow, player_id, fold, level, exp)
-
-
-def _to_table(ids: Iterable[str]) -> str:
-    return as_table({"id": each} for each in ids)
 
 
 PERSON = (PersonRows(340, "play_sessions", SQL.of_person, cursor=("started_at",), of_players=True),)

@@ -65,11 +65,9 @@ SELECT s.name, s.expires_at,
        (SELECT COUNT(*) FROM (SELECT 1 FROM presence o WHERE o.server = s.name ORDER BY o.fold LIMIT $1) AS counted)
 FROM servers s ORDER BY s.name LIMIT $2;
 
--- name: after_name
-SELECT fold, player_id FROM presence WHERE server = $1 AND fold > $2 ORDER BY fold, player_id LIMIT $3;
-
--- name: before_name
-SELECT fold, player_id FROM presence WHERE server = $1 AND fold < $2 ORDER BY fold DESC, player_id DESC LIMIT $3;
+-- name: after_name, before_name {after: fold > $2|fold < $2}
+--   {order: ORDER BY fold, player_id|ORDER BY fold DESC, player_id DESC}
+SELECT fold, player_id FROM presence WHERE server = $1 AND {after} {order} LIMIT $3;
 
 -- name: servers_of
 SELECT r.player_id, r.server

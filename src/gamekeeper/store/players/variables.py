@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 
@@ -55,7 +55,7 @@ def save(tx: Writing, assigned: Iterable[AssignedVariable]) -> None:
 
 
 def clear(tx: Writing, player_id: str, variable_ids: Iterable[str]) -> None:
-    tx.defer(SQL.clear, player_id, as_table({"id": each} for each in variable_ids))
+    tx.defer(SQL.clear, player_id, as_column("id", variable_ids))
 
 
 def load(tx: Writing, assigned: Iterable[Row]) -> None:

@@ -1,5 +1,5 @@
--- name: of_player
-SELECT variable_id, type, value FROM player_variables WHERE player_id = $1 ORDER BY variable_id;
+-- name: of_player, of_player_text {table: player_variables|player_texts}
+SELECT variable_id, type, value FROM {table} WHERE player_id = $1 ORDER BY variable_id;
 
 -- With text and decimals. A value of player_variables wins: the type of a variable may have changed.
 -- name: all_of_player
@@ -15,8 +15,8 @@ UNION ALL
 SELECT t.variable_id, t.type, NULL, t.value FROM player_texts t WHERE t.player_id = $1 AND t.variable_id = $2
   AND NOT EXISTS (SELECT 1 FROM player_variables v WHERE v.player_id = $1 AND v.variable_id = $2);
 
--- name: between
-SELECT player_id, variable_id, type, value FROM player_variables
+-- name: between, between_text {table: player_variables|player_texts}
+SELECT player_id, variable_id, type, value FROM {table}
 WHERE player_id >= $1 AND player_id <= $2 ORDER BY player_id, variable_id;
 
 -- name: save
@@ -30,18 +30,8 @@ ON CONFLICT (player_id, variable_id) DO UPDATE SET type = excluded.type, value =
 DELETE FROM player_variables
 WHERE player_id = $1 AND variable_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2));
 
--- name: load
-INSERT INTO player_variables (player_id, variable_id, type, value) VALUES ($1, $2, $3, $4);
-
--- name: of_player_text
-SELECT variable_id, type, value FROM player_texts WHERE player_id = $1 ORDER BY variable_id;
-
--- name: between_text
-SELECT player_id, variable_id, type, value FROM player_texts
-WHERE player_id >= $1 AND player_id <= $2 ORDER BY player_id, variable_id;
-
--- name: load_text
-INSERT INTO player_texts (player_id, variable_id, type, value) VALUES ($1, $2, $3, $4);
+-- name: load, load_text {table: player_variables|player_texts}
+INSERT INTO {table} (player_id, variable_id, type, value) VALUES ($1, $2, $3, $4);
 
 -- name: insert
 INSERT INTO player_texts (player_id, variable_id, type, value)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.engine import statements
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statement, Statements, as_table
+from gamekeeper.store.engine.statements import Statement, Statements, as_column, as_table
 
 SQL = Statements(__file__)
 
@@ -81,17 +81,10 @@ class _KindStatements(NamedTuple):
     more: tuple[str, ...] = ()
 
 
-def _make_object_statements(object_type: str) -> _KindStatements:
-    return _KindStatements(
-        NamedEntry,
-        SQL.count_objects,
-        SQL.objects,
-        SQL.objects_called,
-        SQL.objects_by_id,
-        SQL.save_objects,
-        SQL.object_details,
-        (object_type,),
-    )
+def _find_statements(entry: type[CatalogueEntry], table: str, *more: str) -> _KindStatements:
+    """Find a kind's statements, which are named after its table; those of all kinds in game_objects after `objects`."""
+    names = f"count_{table}", table, f"{table}_called", f"{table}_by_id", f"save_{table}"
+    return _KindStatements(entry, *(SQL.named[name] for name in names), SQL.named.get(f"{table}_details"), more)
 
 
 OBJECT_TYPES: Mapping[str, str] = {  # kind → type of the rows in game_objects, as the Intersect engine names it
@@ -109,64 +102,14 @@ OBJECT_TYPES: Mapping[str, str] = {  # kind → type of the rows in game_objects
     "time": "time",
 }
 KINDS: Mapping[str, _KindStatements] = {
-    "items": _KindStatements(
-        CatalogueItem,
-        SQL.count_items,
-        SQL.items,
-        SQL.items_called,
-        SQL.items_by_id,
-        SQL.save_items,
-        SQL.item_details,
-    ),
-    "spells": _KindStatements(
-        NamedEntry,
-        SQL.count_spells,
-        SQL.spells,
-        SQL.spells_called,
-        SQL.spells_by_id,
-        SQL.save_spells,
-        SQL.spell_details,
-    ),
-    "variables": _KindStatements(
-        CatalogueVariable,
-        SQL.count_variables,
-        SQL.variables,
-        SQL.variables_called,
-        SQL.variables_by_id,
-        SQL.save_variables,
-        SQL.variable_details,
-    ),
-    "servervariables": _KindStatements(
-        CatalogueServerVariable,
-        SQL.count_server_variables,
-        SQL.server_variables,
-        SQL.server_variables_called,
-        SQL.server_variables_by_id,
-        SQL.save_server_variables,
-        None,
-    ),
-    "guildvariables": _KindStatements(
-        CatalogueGuildVariable,
-        SQL.count_guild_variables,
-        SQL.guild_variables,
-        SQL.guild_variables_called,
-        SQL.guild_variables_by_id,
-        SQL.save_guild_variables,
-        None,
-    ),
-    "classes": _KindStatements(
-        NamedEntry,
-        SQL.count_classes,
-        SQL.classes,
-        SQL.classes_called,
-        SQL.classes_by_id,
-        SQL.save_classes,
-        SQL.class_details,
-    ),
-    "maps": _KindStatements(
-        NamedEntry, SQL.count_maps, SQL.maps, SQL.maps_called, SQL.maps_by_id, SQL.save_maps, SQL.map_details
-    ),
-    **{kind: _make_object_statements(object_type) for kind, object_type in OBJECT_TYPES.items()},
+    "items": _find_statements(CatalogueItem, "items"),
+    "spells": _find_statements(NamedEntry, "spells"),
+    "variables": _find_statements(CatalogueVariable, "variables"),
+    "servervariables": _find_statements(CatalogueServerVariable, "server_variables"),
+    "guildvariables": _find_statements(CatalogueGuildVariable, "guild_variables"),
+    "classes": _find_statements(NamedEntry, "classes"),
+    "maps": _find_statements(NamedEntry, "maps"),
+    **{kind: _find_statements(NamedEntry, "objects", object_type) for kind, object_type in OBJECT_TYPES.items()},
 }
 
 
@@ -224,7 +167,7 @@ async def lock_kind(tx: Reading, kind: str) -> None:
 
 async def find_by_ids(tx: Reading, kind: str, ids: Iterable[str]) -> dict[str, CatalogueEntry]:
     found = KINDS[kind]
-    rows = await tx.rows(found.entry, found.by_id, as_table({"id": each} for each in ids), *found.more)
+    rows = await tx.rows(found.entry, found.by_id, as_column("id", ids), *found.more)
     return {entry.id: entry for entry in rows}
 
 
@@ -258,7 +201,7 @@ async def find_picture_hash(tx: Reading, item_id: str) -> str | None:
 
 async def find_picture_hashes(tx: Reading, item_ids: Iterable[str]) -> dict[str, str]:
     """Return the hashes of the items' pictures, by item; items without a picture are left out."""
-    return {row[0]: row[1] for row in await tx.all(SQL.hashes, as_table({"id": each} for each in item_ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.hashes, as_column("id", item_ids))}
 
 
 async def find_picture_content(tx: Reading, picture_hash: str) -> bytes | None:
@@ -312,4 +255,4 @@ def load_server_variables(tx: Writing, variables: Iterable[Row]) -> None:
 
 
 async def find_known_server_variables(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known, as_table({"id": each} for each in ids))}
+    return {row[0] for row in await tx.all(SQL.known, as_column("id", ids))}

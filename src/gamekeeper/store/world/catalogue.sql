@@ -57,7 +57,7 @@ ON CONFLICT (id) DO UPDATE
 SET name = excluded.name, stackable = excluded.stackable, max_stack = excluded.max_stack,
     bag_slots = excluded.bag_slots, icon = excluded.icon, details = excluded.details;
 
--- name: item_details, spell_details, variable_details, class_details, map_details
+-- name: items_details, spells_details, variables_details, classes_details, maps_details
 --   {table: items|spells|variables|classes|maps}
 SELECT r.id, r.details
 FROM json_each($1) AS given, {each} {table} r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
@@ -106,7 +106,7 @@ ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, na
 SELECT r.id, r.name
 FROM json_each($1) AS given CROSS JOIN {each} game_objects r WHERE r.type = $2 AND r.id = CAST(given.value->>'id' AS {guid}) {end_each};
 
--- name: object_details
+-- name: objects_details
 SELECT r.id, r.details
 FROM json_each($1) AS given
      CROSS JOIN {each} game_objects r

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 WAITING, APPLIED, FAILED, UNKNOWN = "waiting", "applied", "failed", "unknown"  # stored states
@@ -64,12 +64,12 @@ def insert_deliveries(tx: Writing, targets: Iterable[CommandTarget]) -> None:
 
 async def read_deliveries_of_changes(tx: Reading, numbers: Iterable[int]) -> list[Delivery]:
     """Read the deliveries of these changes, in order of number and game server."""
-    return await tx.rows(Delivery, SQL.of_changes, _to_table(numbers))
+    return await tx.rows(Delivery, SQL.of_changes, as_column("seq", numbers))
 
 
 async def read_player_receipts(tx: Reading, player_ids: Iterable[str]) -> dict[str, ServerReceipt]:
     """Map each of these players that is online to the receipts of its game server."""
-    rows = await tx.all(SQL.player_receipts, as_table({"id": each} for each in player_ids))
+    rows = await tx.all(SQL.player_receipts, as_column("id", player_ids))
     # the receipt of a report of the player can be ahead of the game server's own
     return {row[0]: ServerReceipt(row[1], row[2], max(row[3], row[4])) for row in rows}
 
@@ -81,7 +81,7 @@ async def read_leased(tx: Reading, limit: int) -> list[ServerReceipt]:
 
 async def read_cursors(tx: Reading, servers: Iterable[str]) -> dict[str, int]:
     """Map each of these game servers that is known to the cursor of the feed that was stored for it."""
-    rows = await tx.all(SQL.cursors, as_table({"server": each} for each in servers))
+    rows = await tx.all(SQL.cursors, as_column("server", servers))
     return {row[0]: row[1] for row in rows}
 
 
@@ -92,7 +92,7 @@ async def read_overdue(tx: Reading, wait_ms: int, limit: int) -> list[OverdueCom
 
 async def lock_deliveries(tx: Reading, server: str, numbers: Iterable[int]) -> dict[int, str]:
     """Lock a game server's deliveries of these changes. Return their states, by number of the change."""
-    return {row[0]: row[1] for row in await tx.all(SQL.lock, server, _to_table(numbers))}
+    return {row[0]: row[1] for row in await tx.all(SQL.lock, server, as_column("seq", numbers))}
 
 
 def acknowledge(tx: Writing, server: str, acks: Iterable[Acknowledgement]) -> None:
@@ -106,7 +106,7 @@ async def save_cursors(tx: Writing, cursors: Mapping[str, int]) -> None:
 
 
 def delete_deliveries(tx: Writing, numbers: Iterable[int]) -> None:
-    tx.defer(SQL.delete, _to_table(numbers))
+    tx.defer(SQL.delete, as_column("seq", numbers))
 
 
 def delete_old_deliveries(tx: Writing, before_ms: int, limit: int) -> None:
@@ -115,11 +115,7 @@ def delete_old_deliveries(tx: Writing, before_ms: int, limit: int) -> None:
 
 def blank_deliveries(tx: Writing, numbers: Iterable[int]) -> None:
     """Remove the game's reasons from deliveries of an erased person's changes."""
-    tx.defer(SQL.blank, _to_table(numbers))
-
-
-def _to_table(numbers: Iterable[int]) -> str:
-    return as_table({"seq": each} for each in numbers)
+    tx.defer(SQL.blank, as_column("seq", numbers))
 
 
 class FeedRow(NamedTuple):

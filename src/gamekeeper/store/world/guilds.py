@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 _ORDERS = {
@@ -85,12 +85,12 @@ async def search(tx: Reading, fold: str, candidates: int, limit: int) -> list[tu
 
 async def lock_all(tx: Reading, ids: Iterable[str]) -> dict[str, Guild]:
     """Lock these guilds in the order of their ids: id → guild."""
-    return {row[0]: Guild(*row) for row in await tx.all(SQL.lock_all, _to_ids(sorted(set(ids))))}
+    return {row[0]: Guild(*row) for row in await tx.all(SQL.lock_all, as_column("id", sorted(set(ids))))}
 
 
 async def lock_players(tx: Reading, ids: Iterable[str]) -> set[str]:
     """Lock these players in the order of presence and erasures; return those who exist."""
-    return {row[0] for row in await tx.all(SQL.lock_players, _to_ids(sorted(set(ids))))}
+    return {row[0] for row in await tx.all(SQL.lock_players, as_column("id", sorted(set(ids))))}
 
 
 def insert(tx: Writing, guild: GuildColumns) -> None:
@@ -120,7 +120,7 @@ def load_members(tx: Writing, members: Iterable[Row]) -> None:
 
 def recount(tx: Writing, guild_ids: Iterable[str]) -> None:
     """Count the members of guilds again: a bulk load pauses the triggers that count them."""
-    tx.defer(SQL.recount, _to_ids(guild_ids))
+    tx.defer(SQL.recount, as_column("id", guild_ids))
 
 
 async def read_members(tx: Reading, guild_id: str) -> list[GuildMember]:
@@ -135,7 +135,7 @@ async def read_roster(tx: Reading, guild_id: str, limit: int) -> list[RosterEntr
 
 async def read_memberships(tx: Reading, player_ids: Iterable[str]) -> dict[str, GuildMember]:
     """Read which of these players are in a guild: player id → membership."""
-    return {row[0]: GuildMember(*row) for row in await tx.all(SQL.memberships, _to_ids(player_ids))}
+    return {row[0]: GuildMember(*row) for row in await tx.all(SQL.memberships, as_column("id", player_ids))}
 
 
 def save_members(tx: Writing, members: Iterable[GuildMember]) -> None:
@@ -149,28 +149,24 @@ def restore_member(tx: Writing, member: GuildMember) -> None:
 
 
 def delete_members(tx: Writing, player_ids: Iterable[str]) -> None:
-    tx.defer(SQL.delete_members, _to_ids(player_ids))
+    tx.defer(SQL.delete_members, as_column("id", player_ids))
 
 
 async def find_miscounted(tx: Reading) -> list[MiscountedGuild]:
     return await tx.rows(MiscountedGuild, SQL.miscounted)
 
 
-def _to_ids(ids: Iterable[str]) -> str:
-    return as_table({"id": each} for each in ids)
-
-
 async def find_known_ids(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known, as_table({"id": each} for each in ids))}
+    return {row[0] for row in await tx.all(SQL.known, as_column("id", ids))}
 
 
 async def find_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
     """Find the names of guilds by id. A deleted guild has none."""
-    return {row[0]: row[1] for row in await tx.all(SQL.names, as_table({"id": each} for each in ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.names, as_column("id", ids))}
 
 
 async def find_known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known_folds, as_table({"fold": each} for each in folds))}
+    return {row[0] for row in await tx.all(SQL.known_folds, as_column("fold", folds))}
 
 
 class GuildVariableDeclaration(NamedTuple):
@@ -224,7 +220,7 @@ def save_values(tx: Writing, values: Iterable[GuildValue]) -> None:
 
 
 def clear_values(tx: Writing, guild_id: str, variable_ids: Iterable[str]) -> None:
-    tx.defer(SQL.clear_values, guild_id, as_table({"id": each} for each in variable_ids))
+    tx.defer(SQL.clear_values, guild_id, as_column("id", variable_ids))
 
 
 def load_values(tx: Writing, values: Iterable[Row]) -> None:
@@ -233,7 +229,7 @@ def load_values(tx: Writing, values: Iterable[Row]) -> None:
 
 
 async def find_known_variables(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known_variable, as_table({"id": each} for each in ids))}
+    return {row[0] for row in await tx.all(SQL.known_variable, as_column("id", ids))}
 
 
 PERSON = (PersonRows(20, "guilds", SQL.of_person),)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 DONE_STAGE = "done"  # stage of a finished import
@@ -53,11 +53,11 @@ def _decode_text(value: str | bytes) -> str:
 
 
 async def find_known_activity(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known_activity, as_table({"id": each} for each in ids))}
+    return {row[0] for row in await tx.all(SQL.known_activity, as_column("id", ids))}
 
 
 async def find_known_trades(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known_trades, as_table({"id": each} for each in ids))}
+    return {row[0] for row in await tx.all(SQL.known_trades, as_column("id", ids))}
 
 
 PLAYERS, USERS, GUILDS = "players", "users", "guilds"  # owners of leftovers
@@ -73,7 +73,7 @@ class Leftover(NamedTuple):
 
 async def find_known_leftovers(tx: Reading, owners: str, ids: Iterable[str]) -> set[tuple[str, str]]:
     """Return owner and kind of the leftovers that these accounts, players or guilds have."""
-    rows = await tx.all(_KNOWN[owners], as_table({"id": each} for each in ids))
+    rows = await tx.all(_KNOWN[owners], as_column("id", ids))
     return {(owner_id, kind) for owner_id, kind in rows}
 
 

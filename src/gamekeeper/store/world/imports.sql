@@ -17,29 +17,16 @@ ON CONFLICT (source) DO UPDATE
 SET stage = excluded.stage, last = excluded.last, listed = excluded.listed, counts = excluded.counts,
     finished_at = excluded.finished_at;
 
--- name: known_activity
-SELECT id FROM activity_log WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+-- name: known_activity, known_trades {table: activity_log|trade_log}
+SELECT id FROM {table} WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
--- name: known_trades
-SELECT id FROM trade_log WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+-- name: known_of_players, known_of_users, known_of_guilds {table: player_leftovers|user_leftovers|guild_leftovers}
+--   {owner_id: player_id|user_id|guild_id}
+SELECT {owner_id}, kind FROM {table} WHERE {owner_id} IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
--- name: known_of_players
-SELECT player_id, kind FROM player_leftovers WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: known_of_users
-SELECT user_id, kind FROM user_leftovers WHERE user_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: known_of_guilds
-SELECT guild_id, kind FROM guild_leftovers WHERE guild_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: load_of_players
-INSERT INTO player_leftovers (player_id, kind, data) VALUES ($1, $2, $3);
-
--- name: load_of_users
-INSERT INTO user_leftovers (user_id, kind, data) VALUES ($1, $2, $3);
-
--- name: load_of_guilds
-INSERT INTO guild_leftovers (guild_id, kind, data) VALUES ($1, $2, $3);
+-- name: load_of_players, load_of_users, load_of_guilds {table: player_leftovers|user_leftovers|guild_leftovers}
+--   {owner_id: player_id|user_id|guild_id}
+INSERT INTO {table} ({owner_id}, kind, data) VALUES ($1, $2, $3);
 
 -- name: of_person
 SELECT user_id AS owner_id, kind, data FROM user_leftovers WHERE user_id = $1

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gamekeeper.ground.instants import DAY_MS, MINUTE_MS
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statement, Statements, as_table
+from gamekeeper.store.engine.statements import Statement, Statements, as_column, as_table
 
 SQL = Statements(__file__)
 NO_ID = "00000000-0000-0000-0000-000000000000"  # no account; in the counts also: no player, or all of them
@@ -90,12 +90,12 @@ class _Period(NamedTuple):
 
 async def lock_users(tx: Reading, ids: Iterable[str]) -> set[str]:
     """Return which accounts exist, and lock them against deletion until the transaction ends."""
-    return {row[0] for row in await tx.all(SQL.lock_users, as_table({"id": each} for each in sorted(set(ids))))}
+    return {row[0] for row in await tx.all(SQL.lock_users, as_column("id", sorted(set(ids))))}
 
 
 async def find_named_users(tx: Reading, folds: Iterable[str]) -> dict[str, str]:
     """Find accounts by folded names or email addresses: fold → id."""
-    return {row[0]: row[1] for row in await tx.all(SQL.named_users, as_table({"fold": each} for each in sorted(folds)))}
+    return {row[0]: row[1] for row in await tx.all(SQL.named_users, as_column("fold", sorted(folds)))}
 
 
 async def add_activity(tx: Writing, entries: Iterable[ActivityEntry]) -> int:
@@ -147,7 +147,7 @@ async def read_trades(
 
 
 async def read_item_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
-    rows = await tx.all(SQL.item_names, as_table({"id": each} for each in sorted(set(ids))))
+    rows = await tx.all(SQL.item_names, as_column("id", sorted(set(ids))))
     return {row[0]: row[1] for row in rows}
 
 
@@ -162,7 +162,7 @@ async def read_addresses(tx: Reading, user_id: str, limit: int, offset: int) -> 
 
 async def read_other_users(tx: Reading, user_id: str, addresses: Iterable[str]) -> dict[str, bytes | str]:
     """Read who else used each address: address → JSON object of ids and names. At most OTHER_USERS for each."""
-    given = as_table({"address": each} for each in addresses)
+    given = as_column("address", addresses)
     return {row[0]: row[1] or "{}" for row in await tx.all(SQL.other_users, given, user_id, OTHER_USERS)}
 
 

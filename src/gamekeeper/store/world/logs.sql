@@ -141,29 +141,21 @@ SELECT given.value->>'address',
         WHERE named.name IS NOT NULL)
 FROM json_each($1) AS given;
 
--- name: delete_activity_of_user
+-- name: delete_activity_of_user, delete_old_activity {which: user_id = $1|at < $1}
 DELETE FROM activity_log WHERE id IN (
-    SELECT id FROM activity_log WHERE user_id = $1 ORDER BY at, id LIMIT $2) RETURNING user_id, player_id, at;
+    SELECT id FROM activity_log WHERE {which} ORDER BY at, id LIMIT $2) RETURNING user_id, player_id, at;
 
 -- name: delete_activity_naming
 DELETE FROM activity_log WHERE id IN (
     SELECT id FROM activity_log WHERE named_id = $1 LIMIT $2) RETURNING user_id, player_id, at;
 
--- name: delete_trades_of_user
+-- name: delete_trades_of_user, delete_old_trades {which: user_id = $1|at < $1}
 DELETE FROM trade_log WHERE id IN (
-    SELECT id FROM trade_log WHERE user_id = $1 ORDER BY at, id LIMIT $2) RETURNING user_id, player_id, target_id, at;
+    SELECT id FROM trade_log WHERE {which} ORDER BY at, id LIMIT $2) RETURNING user_id, player_id, target_id, at;
 
 -- name: delete_addresses_of_user
 DELETE FROM log_addresses WHERE (user_id, address) IN (
     SELECT user_id, address FROM log_addresses WHERE user_id = $1 ORDER BY address LIMIT $2) RETURNING 1;
-
--- name: delete_old_activity
-DELETE FROM activity_log WHERE id IN (
-    SELECT id FROM activity_log WHERE at < $1 ORDER BY at, id LIMIT $2) RETURNING user_id, player_id, at;
-
--- name: delete_old_trades
-DELETE FROM trade_log WHERE id IN (
-    SELECT id FROM trade_log WHERE at < $1 ORDER BY at, id LIMIT $2) RETURNING user_id, player_id, target_id, at;
 
 -- name: delete_old_addresses
 DELETE FROM log_addresses WHERE (user_id, address) IN (
