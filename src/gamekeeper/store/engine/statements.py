@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 SEPARATOR = "beside"  # name of the column that separates the results of two joined SQL statements
-FOLDER = Path(__file__).parent  # of the schema and its migrations
+FOLDER = Path(__file__).parent  # has the folder of the migrations
 _SPACE = r"(?: |\n--   )"
 _HEADER = re.compile(
     rf"^-- (name|part): (\w+(?:,{_SPACE}\w+)*)(?: \((sqlite|postgres)\))?((?:{_SPACE}\{{\w+: [^}}\n]*\}})*)$",
