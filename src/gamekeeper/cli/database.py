@@ -202,15 +202,9 @@ def _summarize(manifest: BackupManifest) -> str:
 
 
 def _to_json_fields(manifest: BackupManifest) -> dict[str, object]:
-    return {
-        "made_at": manifest.made_at,
-        "engine": manifest.engine,
-        "gamekeeper": manifest.gamekeeper,
-        "schema": manifest.schema,
-        "ledger": manifest.ledger,
-        "rows": manifest.rows,
-        "tables": {table.name: table.rows for table in manifest.tables},
-    }
+    names = ("made_at", "engine", "gamekeeper", "schema", "ledger", "rows")
+    tables = {table.name: table.rows for table in manifest.tables}
+    return {**{name: getattr(manifest, name) for name in names}, "tables": tables}
 
 
 EXAMPLE = "gamekeeper move --to postgresql://gamekeeper@localhost/game --database sqlite:///game.db"

@@ -44,19 +44,15 @@ def check_certificate(settings: Settings) -> None:
     if not settings.tls_cert or not settings.tls_key:
         raise BadSetting(MISSING_OPTION.format(missing="--tls-key" if settings.tls_cert else "--tls-cert"))
     for name, file in (("--tls-cert", settings.tls_cert), ("--tls-key", settings.tls_key)):
-        _require_readable(name, Path(file))
+        try:
+            Path(file).open("rb").close()
+        except OSError as error:
+            raise BadSetting(f"{name} {file} cannot be read: {error.strerror}.") from None
     try:
         # load the key with an empty password: otherwise OpenSSL would prompt for one on the terminal
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_cert, settings.tls_key, password="")
     except ssl.SSLError as error:
         raise BadSetting(_describe_error(settings, error)) from None
-
-
-def _require_readable(name: str, file: Path) -> None:
-    try:
-        file.open("rb").close()
-    except OSError as error:
-        raise BadSetting(f"{name} {file} cannot be read: {error.strerror}.") from None
 
 
 def _describe_error(settings: Settings, error: ssl.SSLError) -> str:

@@ -1,9 +1,9 @@
 """Shared by all commands: how they are declared, opening a keeper, output as text or JSON, error messages.
 
 A command is a function with `@command`: its parameters are the arguments, its keyword-only parameters the options.
-Their defaults declare them, by `option(…)` or `argument(…)`; one that several commands have is an `Annotated` type.
-One that begins with a keeper runs on a database, and gets the option --database. One that returns an `Output` gets
-the option --json.
+Defaults declare them, by `option(…)` or `argument(…)`; a parameter that several commands have is an `Annotated` type.
+A command that begins with a keeper runs on a database, and gets the option --database. One that returns an `Output`
+gets the option --json.
 """
 
 import asyncio

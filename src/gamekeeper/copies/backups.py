@@ -120,7 +120,7 @@ class Archive(CopyFiles):
 
     def read_rows(self, table: str, progress: CopyProgress) -> Generator[Row]:
         made, done = next(each for each in self.manifest.tables if each.name == table), 0
-        # The clock of a machine may have been wrong for a while: so times may be later than the backup
+        # the clock of a machine may have been wrong for a while, so times may be up to a year later than the backup
         ranges = [find_range(table, column, self.manifest.made_at) for column in made.columns]
         limits = [(position, allowed) for position, allowed in enumerate(ranges) if allowed]
         decoder: msgspec.json.Decoder[Row] = msgspec.json.Decoder(tuple[(StoredValue,) * len(made.columns)])

@@ -113,13 +113,7 @@ class DemoGame:
 
 def _make_query(after: int | None, server: str | None) -> FeedQuery:
     return FeedQuery(
-        after,
-        CHANGES_PER_READ,
-        wait_seconds=0,
-        account_id=ACCOUNT_ID,
-        include_own=False,
-        epoch=None,
-        server=server,
+        after, CHANGES_PER_READ, wait_seconds=0, account_id=ACCOUNT_ID, include_own=False, epoch=None, server=server
     )
 
 

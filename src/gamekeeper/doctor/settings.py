@@ -60,12 +60,11 @@ def check(keeper: Keeper) -> list[DoctorFinding]:
 
 def check_secret_files(keeper: Keeper) -> list[DoctorFinding]:
     """Report secret files that others can read. With the key file and the database, second factors are known."""
-    key, client = keeper.key_file.path, keeper.settings.oidc_client_secret_file
+    key, given = keeper.key_file.path, keeper.settings.oidc_client_secret_file
+    client = Path(given) if given else None
     return [
         *_check_access("second factors", key, f"the key file {key} of the second factors"),
-        *_check_access(
-            "openid connect", Path(client) if client else None, f"the secret {client} of the OpenID Connect client"
-        ),
+        *_check_access("openid connect", client, f"the secret {client} of the OpenID Connect client"),
     ]
 
 
