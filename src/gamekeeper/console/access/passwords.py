@@ -9,7 +9,7 @@ from gamekeeper.console.frame.api_calls import ApiCall
 from gamekeeper.console.frame.menu import OWN
 from gamekeeper.console.frame.refusals import UnusablePassword
 from gamekeeper.console.frame.routes import form_route, page_route
-from gamekeeper.console.frame.texts import PerLanguage, gettext
+from gamekeeper.console.frame.texts import gettext
 from gamekeeper.game.access import credentials, passwords
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.accounts import accounts
@@ -22,9 +22,6 @@ from gamekeeper.http.server.response import Response
 # prefixes of the form fields for a new password, its repetition, and a generated password
 TYPED, AGAIN, GENERATED = "password.", "again.", "generated."
 NEW, CURRENT = "new", "current"
-MISSING = PerLanguage(lambda: gettext("Type the new password twice, or tick the generated one."))
-DIFFERENT = PerLanguage(lambda: gettext("The two new passwords are not the same. Type the new password twice."))
-WRONG_CURRENT = PerLanguage(lambda: gettext("The current password is wrong. Type it again."))
 NAMES = ("username", "email")  # body fields with the name and the email of an account to create
 
 
@@ -33,9 +30,10 @@ def choose(request: Request, fields: Mapping[str, str], name: str, owner: tuple[
     typed = fields.get(TYPED + name, "")
     chosen = fields.get(GENERATED + name) or typed
     if not chosen:
-        raise UnusablePassword(problem=MISSING())
+        raise UnusablePassword(problem=gettext("Type the new password twice, or tick the generated one."))
     if chosen is typed and not hmac.compare_digest(typed.encode(), fields.get(AGAIN + name, "").encode()):
-        raise UnusablePassword(problem=DIFFERENT())
+        problem = gettext("The two new passwords are not the same. Type the new password twice.")
+        raise UnusablePassword(problem=problem)
     return require_usable(request, chosen, owner)
 
 
@@ -62,7 +60,7 @@ async def show(request: Request, refusal: Refusal | None = None) -> Response:
         request,
         "access/password.html",
         refusal,
-        problem=WRONG_CURRENT() if isinstance(refusal, WrongPassword) else "",
+        problem=gettext("The current password is wrong. Type it again.") if isinstance(refusal, WrongPassword) else "",
         **list_choices(request),
     )
 

@@ -83,8 +83,6 @@ def _is_address(name: str) -> bool:
 PATH = SET_UP.removeprefix(ROOT)
 HOME = SET_UP
 STALE = PerLanguage(lambda: gettext("You signed in too long ago. Sign in again, then change your second factor."))
-WRONG_NEW_CODE = PerLanguage(lambda: gettext("The code is wrong. Type the code that the app shows now."))
-BAD_PASSKEY = PerLanguage(lambda: gettext("The passkey could not be added. Try again."))
 QR_SCALE = 5  # pixels of a QR code's module
 
 
@@ -124,7 +122,8 @@ async def add_passkey(request: Request, raw: bytes) -> Response:
         name = fields.get("name", "").strip() or gettext("Passkey")
         return await _add(request, second_factors.make_passkey(site, ticket, name, fields.get("passkey", "")))
     except (WrongSecondFactor, BadField) as refusal:
-        problem = BAD_PASSKEY() if isinstance(refusal, WrongSecondFactor) else ""
+        is_wrong = isinstance(refusal, WrongSecondFactor)
+        problem = gettext("The passkey could not be added. Try again.") if is_wrong else ""
         return await show(request, problem, refusal)
 
 
@@ -182,7 +181,8 @@ def _render_totp(request: Request, ticket: credentials.Ticket, sealed: str, refu
 
     drawn = segno.make(address, micro=False).svg_data_uri(scale=QR_SCALE, dark="#000", light="#fff")
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
-    problem = WRONG_NEW_CODE() if isinstance(refused, WrongSecondFactor) else ""
+    is_wrong = isinstance(refused, WrongSecondFactor)
+    problem = gettext("The code is wrong. Type the code that the app shows now.") if is_wrong else ""
     return pages.render(
         request, "access/totp.html", refused, ticket=sealed, drawn=drawn, secret=spaced, problem=problem
     )

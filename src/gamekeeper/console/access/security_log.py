@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import msgspec
 
 from gamekeeper.console.frame import list_page, pages
-from gamekeeper.console.frame.list_page import BeforeMark
 from gamekeeper.console.frame.menu import ADMINISTRATION, SECURITY
 from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext
@@ -13,11 +12,11 @@ from gamekeeper.game.access import security_log
 from gamekeeper.game.access.security_log import EventPage
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import Refusal
-from gamekeeper.http.server import queries, query_values
+from gamekeeper.http.access.credential_shapes import SecurityQuery
+from gamekeeper.http.server import queries
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access.security_log import SecurityFilter, SecurityRow
-from gamekeeper.store.audit.history import NEVER
 
 EVENTS_PER_PAGE = 50
 FIELDS = ("user", "kind", "from", "to")
@@ -88,10 +87,11 @@ async def show(request: Request) -> Response:
     sought = {name: request.query.get(name, "").strip() for name in FIELDS}
     page, refused = EventPage([], None), None
     try:
-        mark = queries.decode(BeforeMark, request.query).before
-        wanted = await _make_filter(request, sought)
+        query = queries.decode(SecurityQuery, sought | {"user": "", "before": request.query.get("before", "")})
+        user = await lookup.find_user(request.services.keeper.store, sought["user"]) if sought["user"] else None
+        wanted = SecurityFilter(user.id if user else None, query.kind or None, query.since, query.to)
         page = await request.services.keeper.store.read(
-            lambda tx: security_log.load_page(tx, wanted, mark, EVENTS_PER_PAGE)
+            lambda tx: security_log.load_page(tx, wanted, query.before, EVENTS_PER_PAGE)
         )
     except Refusal as refusal:
         refused = refusal
@@ -109,16 +109,6 @@ async def show(request: Request) -> Response:
 def name_kind(kind: str) -> str:
     """Return the name of a kind of event; that of a newer version is shown as it is stored."""
     return KIND_NAMES().get(kind, kind.replace("_", " "))
-
-
-async def _make_filter(request: Request, sought: dict[str, str]) -> SecurityFilter:
-    user = await lookup.find_user(request.services.keeper.store, sought["user"]) if sought["user"] else None
-    return SecurityFilter(
-        user.id if user else None,
-        query_values.read_event_kind(sought["kind"], "kind") if sought["kind"] else None,
-        query_values.read_start(sought["from"], "from") if sought["from"] else 0,
-        query_values.read_end(sought["to"], "to") if sought["to"] else NEVER,
-    )
 
 
 def _describe(event: SecurityRow) -> str:

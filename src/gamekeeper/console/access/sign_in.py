@@ -11,7 +11,6 @@ from gamekeeper.console.frame import list_page, pages, routes, sessions
 from gamekeeper.console.frame.menu import OWN
 from gamekeeper.console.frame.pages import SIGN_IN
 from gamekeeper.console.frame.texts import PerLanguage, describe_refusal, gettext
-from gamekeeper.console.frame.texts import translate as _
 from gamekeeper.game.access import credentials, tokens
 from gamekeeper.game.access.console_refusals import TicketExpired
 from gamekeeper.game.access.refusals import WrongOtp
@@ -21,11 +20,6 @@ from gamekeeper.http.contract.operation import READ, WRITE
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
-
-WRONG_CODE = PerLanguage(
-    lambda: gettext("The code is wrong, or was used already. Type the next code, or a recovery code.")
-)
-CHANGED = PerLanguage(lambda: gettext("The password was changed meanwhile. Sign in again."))
 
 
 async def show_second_step(request: Request, step: FirstStep, to: str) -> Response:
@@ -48,7 +42,7 @@ async def sign_in_with_factor(request: Request, raw: bytes) -> Response:
     except (WrongOtp, TooManyRequests) as refusal:
         return await _render_second_step(request, ticket, state, to, refusal)
     except LogInRefusal as refusal:
-        return refuse(request, refusal, to, CHANGED())
+        return refuse(request, refusal, to, gettext("The password was changed meanwhile. Sign in again."))
     return pages.redirect(to, cookie)
 
 
@@ -69,17 +63,11 @@ async def _render_second_step(
         refusal,
         state=state,
         options=await second_factors.make_check_options(request, ticket),
-        problem=WRONG_CODE() if isinstance(refusal, WrongOtp) else "",
+        problem=gettext("The code is wrong, or was used already. Type the next code, or a recovery code.")
+        if isinstance(refusal, WrongOtp)
+        else "",
     )
 
-
-WRONG = PerLanguage(lambda: gettext("The name or the password is wrong. Type both again."))
-DUPLICATE_COOKIE = PerLanguage(
-    lambda: _(
-        "Your browser sent more than one cookie %(name)s, and one is not from this console. "
-        "Delete the cookies of this site, then sign in."
-    )
-)
 
 ALL_SESSIONS, ALL_TOKENS = "sessions", "all"  # what a sign-out ends, beside THIS_SESSION
 INVITED = "invited"  # no session ended: the account was just made
@@ -124,7 +112,14 @@ END_NOTICES = PerLanguage(
 async def show(request: Request) -> Response:
     to, twice = pages.keep_console_path(request.query.get("next", "")), sessions.find_duplicate_cookie(request)
     ended = END_NOTICES().get(request.query.get("ended", ""))  # notice that says why the previous session ended
-    notices = [*([ended] if ended else []), *([Notice(DUPLICATE_COOKIE() % {"name": twice}, "bad")] if twice else [])]
+    notices = [ended] if ended else []
+    if twice:
+        text = gettext(
+            "Your browser sent more than one cookie %(name)s, and one is not from this console. "
+            "Delete the cookies of this site, then sign in.",
+            name=twice,
+        )
+        notices.append(Notice(text, "bad"))
     return pages.render(request, "access/sign_in.html", to=to, name="", notices=notices)
 
 
@@ -137,7 +132,7 @@ async def sign_in(request: Request, raw: bytes) -> Response:
         if isinstance(cookie, FirstStep):
             return await show_second_step(request, cookie, to)
     except (LogInRefusal, TooManyRequests) as refusal:
-        return refuse(request, refusal, to, WRONG(), name)
+        return refuse(request, refusal, to, gettext("The name or the password is wrong. Type both again."), name)
     return pages.redirect(to, cookie)
 
 

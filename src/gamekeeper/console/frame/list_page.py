@@ -4,7 +4,7 @@ The page URL contains the page number, sort order, filter and search text.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Annotated, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
@@ -131,13 +131,6 @@ class ListPage(NamedTuple):
     kept: Mapping[str, str] = {}  # query parameters that the form for another page sends again
 
 
-class Chip(NamedTuple):
-    """A condition in force, and the address of the list without it."""
-
-    label: str
-    url: str
-
-
 class SortableColumn(NamedTuple):
     """A column that the list can be sorted by. Its link sorts by it, or reverses the direction."""
 
@@ -188,11 +181,13 @@ def read_choice(request: Request, name: str, words: Mapping[str, str]) -> str:
     return chosen
 
 
-def make_chips(request: Request, described: Iterable[tuple[str, Iterable[str]]]) -> list[Chip]:
-    """Make a chip for each condition in force: its label, and the query parameters that it has."""
-    return [
-        Chip(label, build_url(request, page="", cursor="", **dict.fromkeys(names, ""))) for label, names in described
-    ]
+def make_chips(request: Request, described: Iterable[tuple[str, Iterable[str]]]) -> list[tuple[str, str]]:
+    """Return the label of each condition in force with the address of the list without it.
+
+    `described`: the label and the query parameters of each.
+    """
+    without = partial(build_url, request, page="", cursor="")
+    return [(label, without(**dict.fromkeys(names, ""))) for label, names in described]
 
 
 def make_columns(request: Request, orders: Sequence[str], *, ascending: bool) -> dict[str, SortableColumn]:

@@ -4,7 +4,7 @@ Each page declares its menu entry and a short explanation beside its route. The 
 links to the documents that are shipped with the server.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
@@ -130,16 +130,11 @@ ANY_PAGE = PageHelp("Every change shows a preview, needs a reason, and can be un
 HELP = PerLanguage(lambda: {each.path: each.about.translate() for each in list_pages() if each.about})
 
 
-class MenuGroup(NamedTuple):
-    title: str
-    entries: Sequence[MenuEntry]
-
-
-def list_groups(rights: frozenset[str]) -> list[MenuGroup]:
-    """List the groups of the menu with the entries that a viewer with these permissions can open."""
+def list_groups(rights: frozenset[str]) -> list[tuple[str, list[MenuEntry]]]:
+    """List the titles of the menu's groups with the entries that a viewer with these permissions can open."""
     shown = [each for each in MENU() if each.needs <= rights]
     groups, titles = groupby(shown, key=lambda each: each.group), GROUP_TITLES()
-    return [MenuGroup(titles[group], list(entries)) for group, entries in groups]
+    return [(titles[group], list(entries)) for group, entries in groups]
 
 
 def find_current(path: str) -> MenuEntry | None:

@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.ext import InternationalizationExtension
 from jinja2.parser import Parser
-from markupsafe import escape
+from markupsafe import Markup, escape
 from msgspec import structs
 
 from gamekeeper.console.frame import formats, menu, sessions, texts
@@ -123,6 +123,11 @@ class FormToken(str):
         return dispatcher.may_call(self.request.caller, route)
 
 
+def _translate(message: str, **values: object) -> Markup:
+    """Translate a text in an expression of a template. Its values are escaped, the text is not."""
+    return Markup(texts.translate(message)) % values  # noqa: S704 - a text of our own catalogue
+
+
 TEMPLATES = ConsoleEnvironment(
     loader=PackageLoader("gamekeeper.console", ""),
     autoescape=True,
@@ -134,6 +139,7 @@ TEMPLATES = ConsoleEnvironment(
 )
 TEMPLATES.policies["ext.i18n.trimmed"] = True
 TEMPLATES.install_gettext_callables(texts.translate, texts.translate_plural, newstyle=True, pgettext=texts.pgettext)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
+TEMPLATES.globals["_"] = _translate  # Jinja's function has three calls through the context for each text
 ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(each) for each in LANGUAGES}
 
 
