@@ -8,9 +8,8 @@ from argon2 import PasswordHasher, extract_parameters
 from gamekeeper.game.access import passwords
 from gamekeeper.game.access.passwords import Passwords, hash_for_wire
 from loops import over
-from world import SENT
+from world import SENT, WRONG
 
-WRONG = hash_for_wire("not it")
 SALT = "5E884898DA28047151D0E56F8DC6292773603D0D6AABBDD62A11EF721D1542D8"
 # SHA-256 of the text "letmein", as upper case hex digits
 LETMEIN = "1C8BFE8F801D79745C4631D09FFF36C82AA37FC4CCE4FC946683D7B336B63032"

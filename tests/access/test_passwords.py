@@ -16,11 +16,9 @@ from gamekeeper.game.access.passwords import Passwords, hash_for_wire, require_w
 from gamekeeper.game.core.refusals import BadPassword, Overloaded
 from loops import over
 from proof import refused, rows
-from world import SENT, Answer, MakeWorld, World
+from world import SENT, TOKEN, WRONG, Answer, MakeWorld, World
 
 T = TypeVar("T")
-TOKEN = "/api/oauth/token"
-WRONG = hash_for_wire("not it")
 pytestmark = pytest.mark.usefixtures("argon2_at_full_cost")
 
 
