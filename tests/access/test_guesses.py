@@ -6,11 +6,11 @@ import pytest
 
 import people
 from gamekeeper.game.access import guess_limits
-from guessing import PROVING, TOKEN, USERS, WRONG, earlier, guess, limited, shut, validate
+from guessing import PROVING, earlier, guess, limited, shut, validate
 from loops import over
 from proof import refused, rows
 from tidying import tidy
-from world import SENT, MakeWorld, World
+from world import SENT, TOKEN, USERS, WRONG, MakeWorld, World
 
 WINDOW = 5 * 60_000
 

@@ -8,15 +8,12 @@ import pytest
 import people
 from gamekeeper import app
 from gamekeeper.game.access import credentials, passwords
-from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.core import lookup
 from gamekeeper.store.engine.interface import DatabaseUnavailable
 from gamekeeper.store.engine.statements import Statement
 from proof import refused
-from world import SENT, Answer, MakeWorld, World
+from world import NEW, PLAYERS, SENT, TOKEN, USERS, WRONG, Answer, MakeWorld, World
 
-TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
-WRONG, NEW = hash_for_wire("not it"), hash_for_wire("battery staple")
 SALT = "5E884898DA28047151D0E56F8DC6292773603D0D6AABBDD62A11EF721D1542D8"
 IMPORTED = f"intersect${SALT}${passwords.hash_as_intersect(SENT, SALT)}"
 ACCOUNTS = ("Ann", "Bob", "Shop")

@@ -7,14 +7,11 @@ from email.utils import parsedate_to_datetime
 import pytest
 
 import people
-from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.core.lookup import parse_guid
 from gamekeeper.http.server import caller
 from proof import rows
-from token_pairs import BY_PASSWORD, FIELDS, TOKEN, exchange, log_in, require_oauth_error, works
-from world import SENT, World
-
-WRONG = hash_for_wire("not it")
+from token_pairs import BY_PASSWORD, FIELDS, exchange, log_in, require_oauth_error, works
+from world import SENT, TOKEN, WRONG, World
 
 
 def test_log_in_answer_has_exactly_the_fields_and_dates(world: World) -> None:

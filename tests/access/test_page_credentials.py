@@ -1,7 +1,5 @@
 """Which credentials open a page of the console."""
 
-import pytest
-
 from gamekeeper.console.pages import PAGES
 from gamekeeper.http.contract.operation import NO_TOKEN
 from gamekeeper.http.routes import ROUTES
@@ -11,7 +9,7 @@ from markup import Page
 from world import MakeWorld, World
 
 
-@pytest.mark.parametrize("tls", [False, True])
+@over("tls", False, True)
 def test_api_does_not_accept_the_cookie(make_world: MakeWorld, *, tls: bool) -> None:
     """Over TLS the path of the cookie is /, so browsers send it to the API too."""
     world = make_world(trusted_proxies="10.0.0.1")

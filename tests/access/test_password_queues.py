@@ -11,9 +11,9 @@ from argon2 import PasswordHasher
 import people
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.core.refusals import TooManyGuesses
-from guessing import TOKEN, earlier
+from guessing import earlier
 from proof import rows
-from world import SENT, Answer, MakeWorld, World
+from world import SENT, TOKEN, Answer, MakeWorld, World
 
 WRONG = [hash_for_wire(f"not it {number}") for number in range(5)]
 

@@ -14,12 +14,11 @@ from argon2 import PasswordHasher, Type, extract_parameters
 from gamekeeper.game.access import passwords
 from gamekeeper.game.access.passwords import Passwords, hash_for_wire, require_wire_hash
 from gamekeeper.game.core.refusals import BadPassword, Overloaded
+from loops import over
 from proof import refused, rows
-from world import SENT, Answer, MakeWorld, World
+from world import SENT, TOKEN, WRONG, Answer, MakeWorld, World
 
 T = TypeVar("T")
-TOKEN = "/api/oauth/token"
-WRONG = hash_for_wire("not it")
 pytestmark = pytest.mark.usefixtures("argon2_at_full_cost")
 
 
@@ -111,7 +110,7 @@ def test_unknown_account_costs_a_real_check(checking: Passwords, checks: Checks,
     assert (found.memory_cost, found.time_cost, found.parallelism) == (19 * 1024, 2, 1)
 
 
-@pytest.mark.parametrize("stored", ["", "nonsense", "$argon2id$v=19$m=1"])
+@over("stored", "", "nonsense", "$argon2id$v=19$m=1")
 def test_broken_stored_hash_matches_no_password(checking: Passwords, stored: str) -> None:
     assert run(checking.is_right(SENT, stored)) is False
 

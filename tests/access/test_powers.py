@@ -12,8 +12,8 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core.request import Origin
 from loops import over
 from proof import refused, spelt
-from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
-from world import SENT, Answer, MakeWorld, World
+from token_pairs import BY_PASSWORD, exchange, log_in, require_oauth_error, works
+from world import PLAYERS, SENT, TOKEN, Answer, MakeWorld, World
 
 NOTHING = dict.fromkeys(("Editor", "Ban", "Kick", "Mute", "Api", "UsersQuery", "UsersManage", "GameLink"), False)
 HELD = ("editor", "ban", "kick", "mute", "users_query", "users_manage", "game_link")

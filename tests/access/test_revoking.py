@@ -13,8 +13,8 @@ from gamekeeper.http.server import admission, caller
 from gamekeeper.store.access import tokens as stored
 from gamekeeper.store.engine.interface import Reading
 from proof import refused
-from token_pairs import DENIED, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
-from world import Answer, MakeWorld, World
+from token_pairs import DENIED, exchange, log_in, require_oauth_error, works
+from world import PLAYERS, TOKEN, Answer, MakeWorld, World
 
 MISSING = "This needs the permission users.manage. Ask an administrator for a role that has it."
 GIVE = {"itemid": people.COIN.id, "quantity": 1}

@@ -20,8 +20,8 @@ from gamekeeper.game.core.writes import Decide
 from gamekeeper.store.access import roles as role_rows
 from gamekeeper.store.access.roles import Powers
 from proof import refused
-from token_pairs import BY_PASSWORD, TOKEN, exchange, log_in
-from world import CLI, SENT, Answer, World
+from token_pairs import BY_PASSWORD, exchange, log_in
+from world import CLI, SENT, TOKEN, Answer, World
 
 ROLES = "/api/keeper/v1/roles"
 PLAYER = "/api/v1/players/Ann"

@@ -13,8 +13,8 @@ from gamekeeper.game.access.refusals import KeyFileUnusable
 from gamekeeper.ground import settings
 from gamekeeper.store.access.roles import Powers
 from proof import refused
-from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
-from world import Answer, MakeWorld, World
+from token_pairs import BY_PASSWORD, exchange, log_in, require_oauth_error, works
+from world import PLAYERS, TOKEN, Answer, MakeWorld, World
 
 SHOP = people.USER_IDS["Shop"]
 ROLES = "/api/keeper/v1/roles"

@@ -18,8 +18,8 @@ from gamekeeper.store.access import tokens as stored
 from gamekeeper.store.engine.interface import Store
 from keepers import get_callers
 from proof import refused
-from token_pairs import BY_PASSWORD, DAY, FIELDS, MINUTE, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
-from world import SENT, MakeWorld, World
+from token_pairs import BY_PASSWORD, DAY, FIELDS, MINUTE, exchange, log_in, require_oauth_error, works
+from world import PLAYERS, SENT, TOKEN, MakeWorld, World
 
 HOUR = 60 * MINUTE
 

@@ -9,14 +9,12 @@ import pytest
 
 import people
 from expectations import everything
-from gamekeeper.game.access.passwords import hash_for_wire
 from loops import collecting
 from proof import reset_code, rows
 from token_pairs import log_in
-from world import SENT, MakeWorld, World
+from world import NEW, SENT, TOKEN, USERS, MakeWorld, World
 
-USERS, TOKEN, TOKENS = "/api/v1/users", "/api/oauth/token", "/api/oauth/tokens"
-NEW = hash_for_wire("battery staple")
+TOKENS = "/api/oauth/tokens"
 PREFIXED = re.compile(r"[0-9a-f]{64}|\$argon2", re.IGNORECASE)
 REASON = "asked for by mail, café № 4711".ljust(500, "!")
 KEY = {"Idempotency-Key": "k1"}

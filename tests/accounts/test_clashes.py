@@ -14,9 +14,8 @@ from gamekeeper.game.players.changes import PlayerState as Belongings
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.accounts.users import User
 from proof import refused
-from world import Answer, MakeWorld, World
+from world import PLAYERS, TOKEN, USERS, Answer, MakeWorld, World
 
-TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
 FIRST, SECOND = people.guid(0x501), people.guid(0x502)  # ids of the accounts Zed and ZED
 KNIGHT, OTHER = people.guid(0x503), people.guid(0x504)  # ids of the players Knight and KNIGHT
 ADDRESS = "zed@example.test"

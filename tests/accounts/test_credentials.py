@@ -1,15 +1,13 @@
 """Operations 23 to 26, 29 and 30 and redeeming a reset code: check, change and reset passwords and emails."""
 
 import people
-from credentials import BODIES, EMAIL, MANAGE_EMAIL, MANAGE_PASSWORD, NEW, PASSWORD, RESET, USERS, VALIDATE, opens, post
+from credentials import BODIES, EMAIL, MANAGE_EMAIL, MANAGE_PASSWORD, PASSWORD, RESET, VALIDATE, opens, post
 from expectations import everything, unchanged
-from gamekeeper.game.access.passwords import hash_for_wire
 from loops import over
 from proof import refused, reset_code, rows, spelt
 from token_pairs import log_in
-from world import SENT, World
+from world import NEW, SENT, USERS, WRONG, World
 
-WRONG = hash_for_wire("not it")
 # By operation that checks the current password: name of the field that contains it
 PROVING = {VALIDATE: "password", EMAIL: "authorization", PASSWORD: "authorization"}
 KEY = {"Idempotency-Key": "once"}

@@ -16,9 +16,8 @@ from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
 from outbox import age, ask, list_mails
 from proof import refused, rows
-from world import SENT, Answer, MakeWorld, World
+from world import SENT, USERS, Answer, MakeWorld, World
 
-USERS = "/api/v1/users"
 REGISTER = f"{USERS}/register"
 PEOPLE = ("Ann", "Bob", "Mona", "Shop")
 

@@ -11,9 +11,8 @@ from expectations import unchanged
 from game_server import LINK, newcomer, put_player
 from gamekeeper.ground.instants import DAY_MS, parse_instant
 from proof import refused, spelt
-from world import SENT, Answer, World
+from world import PLAYERS, SENT, USERS, Answer, World
 
-USERS, PLAYERS = "/api/v1/users", "/api/v1/players"
 ACTS = {"ban": "Ban", "unban": "Ban", "mute": "Mute", "unmute": "Mute", "kick": "Kick"}
 SAID = {
     "ban": "has been banned!",

@@ -2,9 +2,7 @@ import json
 
 from command_line import CommandLine
 from gamekeeper.ground.instants import DAY_MS
-from world import World
-
-PLAYERS = "/api/v1/players"
+from world import PLAYERS, World
 
 
 def test_ban_and_unban(command: CommandLine, world: World) -> None:

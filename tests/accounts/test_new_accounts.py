@@ -3,10 +3,10 @@
 import pytest
 
 import people
-from account_records import REGISTER, USERS
+from account_records import REGISTER
 from expectations import unchanged
 from proof import refused, rows, spelt
-from world import SENT, MakeWorld, World
+from world import SENT, USERS, MakeWorld, World
 
 
 def newcomer(**differing: object) -> dict[str, object]:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import people
-from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.http.accounts import mails as sending
 from gamekeeper.http.accounts.mails import Sender
 from gamekeeper.store.accounts import mails
@@ -20,12 +19,9 @@ from loops import over
 from outbox import age, ask, list_mails, make_due, only, send, sending_to
 from smtp_sink import Rude, Sink
 from tidying import tidy
-from world import MakeWorld, World
+from world import NEW, USERS, MakeWorld, World
 
 pytestmark = pytest.mark.both_engines
-
-USERS = "/api/v1/users"
-NEW = hash_for_wire("battery staple")
 
 
 def take(world: World, lease_ms: int = 60_000) -> mails.LeasedMail | None:

@@ -10,9 +10,7 @@ from outbox import FROM, ask, make_due, only, send, sending_to
 from remote import wait_until
 from server import Server
 from smtp_sink import HERE, Rude, Sink
-from world import MakeWorld
-
-USERS = "/api/v1/users"
+from world import USERS, MakeWorld
 
 
 def test_kill_9_between_queueing_and_sending(

@@ -5,12 +5,12 @@ import base64
 import pytest
 
 import people
-from credentials import EMAIL, MANAGE_EMAIL, MANAGE_PASSWORD, NEW, PASSWORD, RESET, USERS, opens, post, redeem
+from credentials import EMAIL, MANAGE_EMAIL, MANAGE_PASSWORD, PASSWORD, RESET, opens, post, redeem
 from expectations import unchanged
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.ground import log
 from proof import refused, reset_code, rows, spelt
-from world import SENT, MakeWorld, World
+from world import NEW, SENT, USERS, MakeWorld, World
 
 SENT_MESSAGE = "Password reset email sent."
 WARNING = "Mail is not set up on this server; the message waits in the outbox."

@@ -1,10 +1,10 @@
 """Operations 20, 21, 22, 27, 28 and 31 of docs/operations.md: read and register accounts."""
 
 import people
-from account_records import NO_POWER, ROOTS_POWER, USERS, record
+from account_records import NO_POWER, ROOTS_POWER, record
 from loops import over
 from proof import refused, reset_code, spelt
-from world import World
+from world import USERS, World
 from writes import token_of
 
 CLERKS_POWER = NO_POWER | {"Api": True, "PersonalInformation": True}

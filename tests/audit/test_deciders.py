@@ -12,7 +12,7 @@ import factors
 import people
 import staff
 from approving import DECIDER, RULES, decide, hold, let_decide, make_strict
-from credentials import MANAGE_EMAIL, MANAGE_PASSWORD, NEW, PASSWORD, opens, post, redeem
+from credentials import MANAGE_EMAIL, MANAGE_PASSWORD, PASSWORD, opens, post, redeem
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.access.refusals import InvitationVoid
 from gamekeeper.game.access.roles import RoleRequest, change_account
@@ -20,7 +20,7 @@ from gamekeeper.game.accounts import accounts
 from gamekeeper.game.audit.approvals import parse_rules
 from gamekeeper.store.accounts import invitations as invitation_rows
 from proof import refused
-from world import PUBLIC_URL, Answer, MakeWorld, World
+from world import NEW, PUBLIC_URL, Answer, MakeWorld, World
 
 pytestmark = pytest.mark.both_engines  # approvals are decided under locks
 

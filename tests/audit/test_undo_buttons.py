@@ -9,9 +9,8 @@ from gamekeeper.game.access import roles
 from keepers import Keeper, open_session
 from loops import over
 from markup import Page
-from world import World
+from world import PLAYERS, USERS, World
 
-USERS, PLAYERS = "/api/v1/users", "/api/v1/players"
 COINS = {"itemid": people.COIN.id, "quantity": 5}
 BAN = {"reason": "lying", "duration": 1}
 

@@ -7,8 +7,8 @@ import pytest
 from expectations import everything, refused
 from loops import collecting
 from people import ANN
-from world import Answer, World
-from writes import CASES, COINS, GIVE, PLAYERS, Case, count_keys, send
+from world import PLAYERS, Answer, World
+from writes import CASES, COINS, GIVE, Case, count_keys, send
 
 # writes that cannot succeed after other ones, which take the item, rename the player or delete it
 IN_SECOND_WORLD = (

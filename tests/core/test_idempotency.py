@@ -13,8 +13,8 @@ from gamekeeper.store.engine.interface import Reading
 from loops import collecting
 from people import ANN, COIN, HEAL, USER_IDS, guid
 from tidying import tidy
-from world import Answer, MakeWorld, World, open_world
-from writes import CASES, COINS, FROST, GIVE, PLAYERS, TEACH, Case, count_keys, prepare, send, token_of
+from world import PLAYERS, Answer, MakeWorld, World, open_world
+from writes import CASES, COINS, FROST, GIVE, TEACH, Case, count_keys, prepare, send, token_of
 
 
 def coins(world: World) -> int:

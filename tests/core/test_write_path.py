@@ -17,6 +17,7 @@ from gamekeeper.game.players import inventory, items
 from gamekeeper.ground import crash
 from gamekeeper.store.core import idempotency_keys
 from gamekeeper.store.engine.interface import ClaimTaken, Locking, Writing
+from loops import over
 from proof import rows
 from world import World
 
@@ -43,9 +44,7 @@ def test_answer_is_stored_for_its_caller_and_key(world: World) -> None:
         assert apply(world, other, b'"other"') == ApplyResult(b'"other"', replayed=False)
 
 
-@pytest.mark.parametrize(
-    "intent", [Intent("r", actor_id=ROOT), Intent("r", key="k"), Intent("r", actor_id=ROOT, key="k", dry_run=True)]
-)
+@over("intent", Intent("r", actor_id=ROOT), Intent("r", key="k"), Intent("r", actor_id=ROOT, key="k", dry_run=True))
 def test_answer_without_caller_or_key_or_of_dry_run_is_not_stored(world: World, intent: Intent) -> None:
     apply(world, KEYED)
     kept = rows(world, "idempotency_keys")
@@ -146,7 +145,7 @@ def giving(world: World, intent: Intent, **more: Any) -> ApplyResult:
     return world.run(world.keeper.changes.apply(intent, decide, lambda said: said))
 
 
-@pytest.mark.parametrize("dry_run", [False, True])
+@over("dry_run", True, False)
 def test_change_has_both_effect_and_ledger_row_or_neither(world: World, dry_run: bool) -> None:  # noqa: FBT001 - a case
     seen = len(world.ledger())
     done = giving(world, Intent("r9", ROOT, None, over_link=False, reason="why", dry_run=dry_run))
@@ -201,13 +200,11 @@ def test_answer_deleted_while_it_is_looked_up_leads_to_a_new_answer(
     assert giving(world, KEYED).replayed
 
 
-@pytest.mark.parametrize(
-    ("reason", "kept"),
-    [
-        ("ann and Annabel asked; ann, not Anna", "(erased) and (erased) asked; (erased), not Anna"),
-        ("joann", "joann"),
-        (None, None),
-    ],
+@over(
+    "reason, kept",
+    ("ann and Annabel asked; ann, not Anna", "(erased) and (erased) asked; (erased), not Anna"),
+    ("joann", "joann"),
+    (None, None),
 )
 def test_reason_is_stored_without_erased_names(world: World, reason: str | None, kept: str | None) -> None:
     giving(world, Intent("r1", ROOT, reason=reason), erased_names=("Ann", "", "Annabel"))

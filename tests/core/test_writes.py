@@ -7,8 +7,8 @@ from game_server import LINK
 from gamekeeper.game.core.writes import erase_names
 from gamekeeper.http.contract.operation import WRITE
 from gamekeeper.http.routes import ROUTES
-from world import World
-from writes import CASES, KEEPER_PLAYERS, PLAYERS, Case, every_write, send, token_of
+from world import PLAYERS, World
+from writes import CASES, KEEPER_PLAYERS, Case, every_write, send, token_of
 
 
 def test_table_lists_every_write_to_players_and_over_the_link() -> None:

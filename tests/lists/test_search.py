@@ -21,11 +21,11 @@ from gamekeeper.store.engine import database_checks
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.players import players
 from people import ANN, USER_IDS, ZOE, guid
-from world import World
+from world import PLAYERS, USERS, World
 
 pytestmark = pytest.mark.both_engines
 
-PLAYERS, ONLINE, USERS = "/api/v1/players", "/api/v1/players/online", "/api/v1/users"
+ONLINE = "/api/v1/players/online"
 LETTERS = ["a", "b", "A", "B", "é", "É", "e\u0301", "ß", "%", "_", "'", '"', "*", "-", "Ж", "ж", "😀", " ", "(", "\\"]
 MANY = 120
 

@@ -10,9 +10,8 @@ import people
 from expectations import refused
 from loops import over
 from sharing import open_fresh
-from world import Answer, World
+from world import PLAYERS, Answer, World
 
-PLAYERS = "/api/v1/players"
 GET_LISTS = (PLAYERS, f"{PLAYERS}/rank", f"{PLAYERS}/online")
 POST_LISTS = (PLAYERS, f"{PLAYERS}/online")
 ANNS_RECORD = {

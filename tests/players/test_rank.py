@@ -3,9 +3,7 @@
 from typing import Any
 
 import game_server
-from world import World
-
-PLAYERS = "/api/v1/players"
+from world import PLAYERS, World
 
 
 def rank(world: World, key: str, around: int = 0) -> Any:

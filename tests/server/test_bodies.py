@@ -2,9 +2,8 @@
 
 from loops import over
 from proof import refused
-from world import Answer, World
+from world import USERS, Answer, World
 
-USERS = "/api/v1/users"
 EMAIL = f"{USERS}/Ann/manage/email/change"  # operation whose body has one string
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 OK = b'{"new":"ann@new.test"}'

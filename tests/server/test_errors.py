@@ -12,10 +12,9 @@ from gamekeeper.game.access.tokens import hash_token
 from gamekeeper.game.core import lookup
 from gamekeeper.ground import log
 from proof import refused
-from token_pairs import DENIED, PLAYERS, log_in
-from world import SENT, Answer, MakeWorld, World
+from token_pairs import DENIED, log_in
+from world import PLAYERS, SENT, USERS, Answer, MakeWorld, World
 
-USERS = "/api/v1/users"
 EMAIL = f"{USERS}/Ann/manage/email/change"
 INNER = "the inner text, with a secret"
 

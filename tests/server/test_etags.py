@@ -5,9 +5,8 @@ from gamekeeper.http.contract.operation import NO_STORE, READ
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.server import static_files
 from loops import over
-from world import Answer, World
+from world import PLAYERS, USERS, Answer, World
 
-PLAYERS, USERS = "/api/v1/players", "/api/v1/users"
 SECRET = [(f"{USERS}/Ann/password/reset", "Clerk"), (USERS, "Root"), (f"{USERS}/Ann", "Root")]
 TAG = b'"abc"'
 

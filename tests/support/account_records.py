@@ -2,9 +2,8 @@
 
 import people
 from proof import registration_date
-from world import World
+from world import USERS, World
 
-USERS = "/api/v1/users"
 REGISTER = f"{USERS}/register"
 NO_POWER = {"Editor": False, "Ban": False, "Kick": False, "Mute": False, "Api": False, "PersonalInformation": False}
 ROOTS_POWER = dict.fromkeys(NO_POWER, True)

@@ -1,10 +1,7 @@
 """Operations that need a password or a reset code."""
 
-from gamekeeper.game.access.passwords import hash_for_wire
-from world import SENT, Answer, World
+from world import NEW, SENT, USERS, Answer, World
 
-USERS = "/api/v1/users"
-NEW = hash_for_wire("battery staple")
 VALIDATE, EMAIL, PASSWORD, RESET = "password/validate", "email/change", "password/change", "password/reset"
 MANAGE_EMAIL, MANAGE_PASSWORD = "manage/email/change", "manage/password/change"
 BODIES: dict[str, dict[str, object]] = {

@@ -3,14 +3,10 @@
 from collections.abc import Mapping
 
 import people
-from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.core.lookup import new_guid
 from proof import refused
-from world import SENT, Answer, World
+from world import SENT, TOKEN, USERS, WRONG, Answer, World
 
-TOKEN = "/api/oauth/token"
-USERS = "/api/v1/users"
-WRONG = hash_for_wire("not it")
 PROVING: Mapping[str, Mapping[str, object]] = {
     "password/validate": {"password": WRONG},
     "email/change": {"new": "ann@new.test", "authorization": WRONG},

@@ -1,9 +1,7 @@
 """Get token pairs over HTTP, and check whether they work."""
 
-from world import SENT, Answer, World
+from world import PLAYERS, SENT, TOKEN, Answer, World
 
-TOKEN = "/api/oauth/token"
-PLAYERS = "/api/v1/players"
 FIELDS = ["access_token", "token_type", "expires_in", "refresh_token", ".issued", ".expires"]
 DENIED = "Authorization has been denied for this request."
 MINUTE, DAY = 60_000, 86_400_000

@@ -40,7 +40,9 @@ OK = 200
 KEY_FILE = str(Path(__file__).parent / "secret_key_of_tests.txt")
 Path(KEY_FILE).chmod(0o600)  # as the doctor wants it; git does not store this mode
 PUBLIC_URL = "https://keeper.example.test"  # invitations need an address
+PLAYERS, USERS, TOKEN = "/api/v1/players", "/api/v1/users", "/api/oauth/token"
 SENT = hash_for_wire(people.PASSWORD)
+WRONG, NEW = hash_for_wire("not it"), hash_for_wire("battery staple")  # a wrong password, and a new one
 KEEP_TOKEN = Statement("keep", {"": "UPDATE tokens SET access_hash = $1 WHERE access_hash = $2"})
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # argon2 at the lowest cost, to make tests fast
 

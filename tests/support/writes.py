@@ -14,9 +14,8 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.world.catalogue import NamedEntry
 from guild_rows import GUILD_ID, insert
 from people import ANN, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, WARRIOR, ZOE, guid
-from world import Answer, World
+from world import PLAYERS, Answer, World
 
-PLAYERS = "/api/v1/players"
 NEW = guid(0x900)
 OTHER_ID = guid(0x901)
 OTHERS = {"Ann": "Zoe", "Bob": "Zoe", "one": "three", "two": "three", "spells": "maps"}

@@ -12,7 +12,7 @@ from gamekeeper.http.server.bodies import list_optional_names
 from gamekeeper.http.world.link_shapes import PutPlayer
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, TUTORIAL, USER_IDS
 from reports import FIELDS, NEW, STRANGE, bag, inventory, record
-from world import World
+from world import PLAYERS, World
 
 
 def test_player_is_created_with_all_or_the_least_fields(world: World) -> None:
@@ -266,7 +266,6 @@ def test_without_a_catalogue_a_slot_with_a_bag_holds_one_item(world: World) -> N
 
 # --- misspelt fields, and those of our own answers -------------------------------------------------------------------
 
-PLAYERS = "/api/v1/players"
 BODIED = [each for each in EXAMPLES if each.route.is_own_api and isinstance(each.body, dict)]
 
 
