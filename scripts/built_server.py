@@ -29,7 +29,8 @@ class BuiltServer(Server):
         self._argument = argument
 
     def _command(self) -> list[str]:
-        return [sys.executable, __file__, self.builder, self.database, str(self.port), self._argument]
+        argument = [self._argument] if self._argument else []
+        return [sys.executable, __file__, self.builder, self.database, str(self.port), *argument]
 
 
 class Builder:
