@@ -1,36 +1,31 @@
 """A real Gamekeeper server with a seeded fault.
 
     with Served(EARLY_ANSWER, run.database) as server: …    like scripts/server.py's Server, with the same settings
-    python -m battery.served WAY DATABASE PORT              the program behind it; GAMEKEEPER_… settings as always
 
 To seed another fault, write a function that patches the product and add it to WAYS. It runs in the worker before the
-application is built, because patches made in the parent process do not reach the worker.
+application is built: see scripts/built_server.py.
 A request with the header `Battery-Crash: after_commit` makes its process crash at that point of `crash.POINTS`; with
 `after_commit:2` at the second time. A process that is started later is not affected.
 """
 
 import asyncio
 import contextlib
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, MutableMapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import apsw
 
+from built_server import BuiltServer
 from gamekeeper import app
-from gamekeeper.cli import serve
 from gamekeeper.game.audit import history, retention
 from gamekeeper.game.audit.retention import ProvenClock
 from gamekeeper.game.lists import ordered_lists
 from gamekeeper.game.players import presence
-from gamekeeper.ground import crash, log, settings
+from gamekeeper.ground import crash, log
 from gamekeeper.ground.settings import Settings
 from gamekeeper.http.server.admission import Gate
 from gamekeeper.http.server.asgi import Asgi, Scope, Send
@@ -44,7 +39,6 @@ from gamekeeper.store.engine.sqlite import SqliteStore
 from gamekeeper.store.engine.statements import Statement
 from gamekeeper.store.players import items as item_rows
 from gamekeeper.store.players import players as player_rows
-from server import Server
 
 AS_IT_IS, EARLY_ANSWER, NORMAL = "as-it-is", "early-answer", "normal"
 WALL_CLOCK, LEAK, ASSUMED_COMMIT = "wall-clock", "leak", "assumed-commit"
@@ -58,17 +52,10 @@ EARLY_SECONDS = 0.03  # seconds from the early answer (seeded fault) to the COMM
 Work = Callable[[Writing], Coroutine[Any, Any, Any]]
 
 
-class Served(Server):
+class Served(BuiltServer):
     """A Gamekeeper server with the seeded fault `way`; otherwise like `gamekeeper serve`."""
 
-    stderr = subprocess.DEVNULL  # no log: seeded faults cause many log lines
-
-    def __init__(self, way: str, database: str, port: int | None = None, **settings: object) -> None:
-        super().__init__(database, port, **settings)
-        self._way = way
-
-    def _command(self) -> list[str]:
-        return [sys.executable, "-m", "battery.served", self._way, self.database, str(self.port)]
+    builder = "battery.served"
 
 
 class Crashing:
@@ -274,9 +261,3 @@ WAYS: dict[str, Callable[[], None]] = {
     FREQUENT_RETENTION: _tidy_often,
     HASTY_RETENTION: _delete_at_once,
 }
-
-
-if __name__ == "__main__":
-    named, database, port = sys.argv[1:]
-    loaded = settings.load(dict(os.environ), database=database, port=int(port))
-    serve.run(loaded, partial(build, way=named), "ready")

@@ -1,22 +1,17 @@
 """A Gamekeeper server whose answers are corrupted: seeded faults for the tests of answers.
 
 with Spoilt(ECHOED, run.database) as server: …      like scripts/server.py's Server, with the same settings
-python -m battery.spoilt WAY DATABASE PORT          the program behind it
 """
 
 import json
-import os
-import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any, cast
 
+from built_server import BuiltServer
 from gamekeeper.cli import serve
-from gamekeeper.ground import settings
 from gamekeeper.ground.settings import Settings
 from gamekeeper.http.server.asgi import Asgi, Scope, Send
 from gamekeeper.http.server.request import Receive
-from server import Server
 
 BROKEN, ECHOED, APPLIED = "500-for-400", "echoed-token", "refused-and-applied"
 RESHAPED, HIDDEN = "other-shape", "hidden-route"
@@ -24,13 +19,8 @@ BAD = 400
 Answer = tuple[int, bytes]
 
 
-class Spoilt(Server):
-    def __init__(self, way: str, database: str, **settings: object) -> None:
-        super().__init__(database, None, **settings)
-        self._way = way
-
-    def _command(self) -> list[str]:
-        return [sys.executable, "-m", "battery.spoilt", self._way, self.database, str(self.port)]
+class Spoilt(BuiltServer):
+    builder = "battery.spoilt"
 
 
 class Spoiling:
@@ -122,8 +112,3 @@ WAYS: dict[str, Callable[[Scope, Answer], Answer]] = {
 
 def build(settings: Settings, way: str) -> Asgi:
     return cast("Asgi", Spoiling(serve.build_app(settings), way))  # safe cast: granian accepts any ASGI app
-
-
-if __name__ == "__main__":
-    way, database, port = sys.argv[1:]
-    serve.run(settings.load(os.environ, database=database, port=int(port)), partial(build, way=way), "ready")

@@ -5,19 +5,18 @@ Part T12-home compares the home page of a big database with that of a small one.
 
 import http.client
 import json
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import product
 from urllib.parse import urlencode
 
-from benchmarks import machine, rounds, servers
+from benchmarks import altered, machine, rounds, servers
 from benchmarks.latencies import TimedRequests, measure
 from benchmarks.load import TIMEOUT_SECONDS
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench
-from benchmarks.servers import PORT, Server
+from benchmarks.servers import Server
 from benchmarks.worlds import ENGINES, MIDDLE, PASSWORD, POSTGRES, SMALL, SQLITE
 from gamekeeper.demo.world import API_ACCOUNT, make_numbered_name
 
@@ -80,7 +79,7 @@ def _open_home(bench: Bench, stack: ExitStack, engine: str, players: int, way: s
     world = bench.worlds.get(engine, players)
     program = servers.gamekeeper(world)
     if way == UNSHARED:
-        program = replace(program, command=(sys.executable, "-m", "benchmarks.unshared", world.url, PORT))
+        program = servers.altered(world, altered.UNSHARED)
     name = f"home-{engine}-{players}{'-unshared' if way == UNSHARED else ''}"
     server = stack.enter_context(servers.running(replace(program, name=name)))
     cookie = {"Cookie": _sign_in(server)}

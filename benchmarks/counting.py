@@ -4,18 +4,17 @@ A gift does not wait for it: background jobs follow the audit log. So the CPU ti
 that of the seconds after it, until all its changes are counted.
 """
 
-import sys
 import time
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from benchmarks import copies, counted, load, machine, rounds, servers
+from benchmarks import altered, copies, counted, load, machine, rounds, servers
 from benchmarks.counted import ENVIRONMENT
 from benchmarks.load import Load
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench
-from benchmarks.servers import PORT, Program
+from benchmarks.servers import Program
 from benchmarks.worlds import ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
 from benchmarks.writes import give_lines
 from gamekeeper.game.insight import activity
@@ -99,7 +98,7 @@ def _measure(name: str, world: BenchWorld, number: int) -> Sample:
 def _program_of(world: BenchWorld, name: str) -> Program:
     program = replace(servers.gamekeeper(world), name=f"counting-{COPIES[name]}-{world.engine}")
     if name == WITHOUT:
-        return replace(program, command=(sys.executable, "-m", "benchmarks.uncounted", world.url, PORT))
+        return servers.altered(world, altered.UNCOUNTED)
     return replace(program, environment=ENVIRONMENT) if name == BOARD else program
 
 

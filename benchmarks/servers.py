@@ -40,6 +40,12 @@ def hello() -> Program:
     return Program("hello", (sys.executable, "-m", "benchmarks.hello", PORT))
 
 
+def altered(world: BenchWorld, way: str) -> Program:
+    """Return the program of Gamekeeper with one of the changes of altered.py."""
+    command = (sys.executable, "scripts/built_server.py", "benchmarks.altered", world.url, PORT, way)
+    return Program(f"{way}-{world.engine}", command, cluster=world.cluster)
+
+
 def gamekeeper(world: BenchWorld, checkout: Path = ROOT) -> Program:
     """Return the program of Gamekeeper with default settings; its access log goes to standard error, a file here."""
     python = sys.executable if checkout == ROOT else str(checkout.resolve() / ".venv" / "bin" / "python")

@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
@@ -12,11 +11,11 @@ from pathlib import Path
 from random import Random
 
 from benchmarks import copies, machine, rounds, servers
-from benchmarks.committing import ALONE, AS_IT_COMES, NORMAL
+from benchmarks.altered import ALONE, AS_IT_COMES, NORMAL
 from benchmarks.load import Load
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, Candidate
-from benchmarks.servers import PORT, Program, Server
+from benchmarks.servers import Program, Server
 from benchmarks.worlds import DATA, ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
 from gamekeeper.demo.world import COIN, make_numbered_id, make_numbered_name
 from gamekeeper.game.lists.ordered_lists import MAINTAIN_SECONDS
@@ -203,7 +202,7 @@ def _commits(bench: Bench) -> Results:
     if slow:
         ways |= {GROUPED: (AS_IT_COMES, slow), EACH: (ALONE, slow)}
     world = bench.worlds.get(SQLITE, SMALL)
-    load = Load(world.requests("gives", lambda dice: [*give_lines(world.players, dice)]), world.tokens)
+    load = Load(world.requests("gives", lambda dice: [*give_lines(world.players, dice)]), world.tokens, keyed=True)
     with ExitStack() as stack:
         candidates: list[Candidate] = []
         for place, (name, (way, library)) in enumerate(ways.items()):
@@ -215,9 +214,9 @@ def _commits(bench: Bench) -> Results:
 
 
 def _committing(world: BenchWorld, way: str, library: Path | None) -> Program:
-    command = (sys.executable, "-m", "benchmarks.committing", world.url, PORT, way)
     disk = {"LD_PRELOAD": str(library)} if library else {}
-    return Program(f"committing {way}{' slowly' if library else ''}", command, disk)
+    name = f"committing {way}{' slowly' if library else ''}"
+    return replace(servers.altered(world, way), name=name, environment=disk)
 
 
 def slow_disk() -> Path | None:

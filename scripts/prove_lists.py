@@ -16,9 +16,7 @@ import argparse
 import asyncio
 import contextlib
 import multiprocessing
-import os
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,11 +24,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 
+from built_server import BuiltServer
 from gamekeeper.game.access import tokens
 from gamekeeper.game.access.passwords import NO_PASSWORD
 from gamekeeper.game.accounts import accounts
@@ -45,9 +43,7 @@ from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.migrate import migrate
 from gamekeeper.store.engine.statements import Statement
 from list_writer import API, SHARED, WriterJob, client_of, open_keeper, shared_player_id, write_in_process
-from server import Server
 
-SMALL_SERVER = Path(__file__).with_name("small_list_server.py")
 WRITERS = 3
 ROUND = 40  # number of operations of each writer between two comparisons
 READ_SECONDS = 0.15  # seconds between two pages that a reader requests
@@ -93,12 +89,9 @@ class Mismatch(Exception):
 # --- servers with small buckets ------------------------------------------------------------------------------------
 
 
-class SmallServer(Server):
-    def start(self) -> None:
-        command = [sys.executable, SMALL_SERVER, self.database, str(self.port)]
-        environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false"}
-        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
-        self._wait_until_ready()
+class SmallServer(BuiltServer):
+    builder = "small_list_server"
+    stderr = None
 
 
 async def prepare(keeper: Keeper) -> tuple[str, str]:
@@ -159,7 +152,7 @@ async def compare(keeper: Keeper, clients: Sequence[httpx.AsyncClient], size: in
 @dataclass
 class ListProof:
     database: str
-    servers: Sequence[Server]
+    servers: Sequence[SmallServer]
     clients: Sequence[httpx.AsyncClient]
     user_id: str
     token: str
@@ -246,7 +239,7 @@ async def prove(database: str, *, operations: int, seconds: float, seed: int, dr
         keeper = await stack.enter_async_context(open_keeper(database))
         user_id, token = await prepare(keeper)
         count = 1 if keeper.store.engine == "sqlite" else 2
-        servers = [stack.enter_context(SmallServer(database)) for _ in range(count)]
+        servers = [stack.enter_context(SmallServer("", database)) for _ in range(count)]
         asked = (*[each.url for each in servers], keeper)
         clients = [await stack.enter_async_context(client_of(each, token)) for each in asked]
         run = ListProof(database, servers, clients, user_id, token, seed, random.Random(seed))
