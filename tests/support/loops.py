@@ -31,6 +31,8 @@ def over(names: str, *cases: Any) -> Callable[[Callable[..., None]], Callable[..
     `names` are the arguments that each case gives, separated by ", ". A failure names the case.
     """
     given = names.split(", ")
+    if len(cases) < 2:
+        raise TypeError("Give each case as an argument.")
 
     def wrap(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
