@@ -3,18 +3,19 @@
 from functools import partial
 from typing import TypeVar
 
-from msgspec import UNSET, UnsetType, structs
+from msgspec import UNSET, UnsetType
 
 from gamekeeper.game.access import api_keys
 from gamekeeper.game.access import refusals as key_no
 from gamekeeper.game.access.api_keys import IssuedKey, KeyDraft, KeyEdit
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
-from gamekeeper.ground.instants import format_instant, parse_instant
+from gamekeeper.ground.instants import parse_instant
 from gamekeeper.http.access import credential_shapes
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import KEYS, MANY, READ, Group
 from gamekeeper.http.contract.path_parameters import declare_id, read_server
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import api_keys as rows
@@ -77,7 +78,7 @@ async def create_key(request: Request, body: credential_shapes.CreateKey) -> Res
         body.Owner or None,
     )
     decide = partial(api_keys.create, draft=draft, actor=request.caller.actor)
-    return await request.change(decide, partial(_encode_issued, note=NOT_CREATED if request.dry_run else SHOWN_ONCE))
+    return await request.change(decide, partial(_make_issued, note=NOT_CREATED if request.dry_run else SHOWN_ONCE))
 
 
 @GROUP.operation(
@@ -92,7 +93,7 @@ async def change_key(request: Request, body: credential_shapes.ChangeKey, key_id
     _refuse_keys(request)
     wanted = KeyEdit(_get(body.Name), _get(body.Owner), _get(body.Suspended))
     decide = partial(api_keys.edit, key_id=key_id, wanted=wanted, actor=request.caller.actor)
-    answer = await request.change(decide, _encode_record)
+    answer = await request.change(decide, _make_known)
     request.services.callers.clear_cache()
     return answer
 
@@ -108,8 +109,7 @@ async def rotate_key(request: Request, body: credential_shapes.RotateKey, key_id
     """Give an API key a new secret. The old one works for `GraceMinutes` more; id and limits stay."""
     _refuse_keys(request)
     decide = partial(api_keys.rotate, key_id=key_id, grace_minutes=body.GraceMinutes, actor=request.caller.actor)
-    encode = partial(_encode_issued, note=NOT_CREATED if request.dry_run else SHOWN_ONCE)
-    answer = await request.change(decide, encode)
+    answer = await request.change(decide, partial(_make_issued, note=NOT_CREATED if request.dry_run else SHOWN_ONCE))
     request.services.callers.clear_cache()
     return answer
 
@@ -122,7 +122,7 @@ async def rotate_key(request: Request, body: credential_shapes.RotateKey, key_id
 )
 async def revoke_key(request: Request, key_id: str) -> Response:
     """Revoke an API key: at once in this process, within 5 seconds in others."""
-    answer = await request.change(partial(api_keys.revoke, key_id=key_id), _encode_record)
+    answer = await request.change(partial(api_keys.revoke, key_id=key_id), _make_known)
     request.services.callers.clear_cache()
     return answer
 
@@ -131,17 +131,16 @@ async def revoke_key(request: Request, key_id: str) -> Response:
     "POST /api/keeper/v1/keys/lookup",
     permissions=KEYS,
     access=READ,
-    answer=credential_shapes.FoundKey,
     refusals=(key_no.NoSuchKey,),
 )
-async def look_up_key(request: Request, body: credential_shapes.LookUpKey) -> bytes:
+async def look_up_key(request: Request, body: credential_shapes.LookUpKey) -> credential_shapes.FoundKey:
     """Find the API key that a secret belongs to, such as a leaked one."""
 
-    async def read(tx: Reading) -> bytes:
+    async def read(tx: Reading) -> credential_shapes.FoundKey:
         key, active = await api_keys.find_by_text(tx, body.Key)
         owner = await users.find_by_id(tx, key.user_id)
-        record = make_record(key, api_keys.find_held(key, owner, await role_rows.read_all(tx)))
-        return shapes.encode(credential_shapes.FoundKey(**structs.asdict(record), TextActive=active))
+        record = _make_record(key, api_keys.find_held(key, owner, await role_rows.read_all(tx)))
+        return make_record(credential_shapes.FoundKey, record, TextActive=active)
 
     return await request.services.keeper.store.read(read)
 
@@ -150,47 +149,30 @@ async def _read_records(tx: Reading, owner: str | None) -> list[credential_shape
     user_id = None if owner is None else (await lookup.find_user(tx, owner)).id
     keys, table = await rows.read_list(tx, user_id), await role_rows.read_all(tx)
     owners = {each.id: each for each in await users.read_by_ids(tx, {key.user_id for key in keys})}
-    return [make_record(key, api_keys.find_held(key, owners.get(key.user_id), table)) for key in keys]
+    return [_make_record(key, api_keys.find_held(key, owners.get(key.user_id), table)) for key in keys]
 
 
-def make_record(key: ApiKey, held: frozenset[str]) -> credential_shapes.KeyRecord:
-    limits = key.limits
-    return credential_shapes.KeyRecord(
-        Id=key.id,
-        Name=key.name,
+def _make_record(key: ApiKey, held: frozenset[str]) -> credential_shapes.KeyRecord:
+    return make_record(
+        *(credential_shapes.KeyRecord, key, key.limits),
         OwnerId=key.user_id,
         Owner=key.user,
-        Role=key.role,
         Permissions=sorted(key.permissions),
         Effective=sorted(held),
-        ExpiresAt=_format(key.expires_at),
-        Addresses=_make_list(limits.addresses),
-        PerMinute=limits.per_minute,
-        Items=_make_list(limits.items),
-        MostPerRequest=limits.most_per_request,
-        MostPerDay=limits.most_per_day,
-        Servers=_make_list(limits.servers),
-        CreatedAt=format_instant(key.created_at),
-        CreatedBy=key.created_by,
-        RotatedBy=key.rotated_by,
-        LastUsedAt=_format(key.last_used),
+        LastUsedAt=key.last_used,
         LastUsedFrom=key.last_address,
-        OldTextEndsAt=_format(key.old_text_ends_at),
-        SuspendedAt=_format(key.suspended_at),
-        RevokedAt=_format(key.revoked_at),
         Active=key.live,
     )
 
 
-def _encode_record(issued: IssuedKey) -> bytes:
-    return shapes.encode(make_record(issued.key, issued.held))
+def _make_known(issued: IssuedKey) -> credential_shapes.KeyRecord:
+    return _make_record(issued.key, issued.held)
 
 
-def _encode_issued(issued: IssuedKey, *, note: str) -> bytes:
-    """Encode a key with its text. A dry run and the answer to a retry have a note instead."""
-    text = None if note == NOT_CREATED else issued.text
-    record = structs.asdict(make_record(issued.key, issued.held))
-    return shapes.encode(credential_shapes.IssuedKey(**record, Key=text, Note=None if text else note))
+def _make_issued(issued: IssuedKey, *, note: str) -> credential_shapes.IssuedKey:
+    """Make the record of a key with its text. A dry run and the answer to a retry have a note instead."""
+    text, record = None if note == NOT_CREATED else issued.text, _make_record(issued.key, issued.held)
+    return make_record(credential_shapes.IssuedKey, record, Key=text, Note=None if text else note)
 
 
 def _refuse_keys(request: Request) -> None:
@@ -217,11 +199,3 @@ def _read_list(given: list[str] | UnsetType | None) -> tuple[str, ...] | None:
 
 def _get(given: T | UnsetType | None) -> T | None:
     return None if given is UNSET else given
-
-
-def _make_list(names: tuple[str, ...] | None) -> list[str] | None:
-    return None if names is None else list(names)
-
-
-def _format(at: int | None) -> str | None:
-    return None if at is None else format_instant(at)

@@ -19,11 +19,11 @@ from gamekeeper.game.access.roles import RoleDraft, RoleRequest
 from gamekeeper.game.accounts import moderation
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
-from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.access import role_shapes
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import MANAGE, MANY, OF_ONE_OWNER, QUERY, STAFF, Group
 from gamekeeper.http.contract.path_parameters import PathParameter
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.server.paging import join_pieces
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -66,7 +66,7 @@ async def create_role(request: Request, body: role_shapes.CreateRole) -> Respons
     """Create a role, with permissions that the caller has."""
     draft = RoleDraft(body.about, body.permissions or (), body.readonly, _read_quotas(body.quotas))
     decide = partial(roles.create, name=body.name, draft=draft, actor=request.caller.actor)
-    return await request.change(decide, _encode_record)
+    return await request.change(decide, _make_record)
 
 
 @GROUP.operation(
@@ -87,7 +87,7 @@ async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:
         _read_quotas(body.quotas),
     )
     decide = partial(roles.edit, name=request.params[0], draft=draft, actor=request.caller.actor)
-    answer = await request.change(decide, _encode_record)
+    answer = await request.change(decide, _make_record)
     request.services.callers.clear_cache()  # the cached callers still have the role's old permissions
     return answer
 
@@ -101,7 +101,7 @@ async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:
 async def delete_role(request: Request) -> Response:
     """Delete a role that no account has."""
     decide = partial(roles.delete, name=request.params[0], actor=request.caller.actor)
-    return await request.change(decide, _encode_record)
+    return await request.change(decide, _make_record)
 
 
 @GROUP.operation(
@@ -113,7 +113,8 @@ async def delete_role(request: Request) -> Response:
 async def get_user_roles(request: Request) -> bytes:
     """Get the roles and the permissions of an account."""
     user = await lookup.find_user(request.services.keeper.store, request.params[0])
-    return await join_pieces(request, len(permissions.list_roles(user)), map(_encode_held, (user,)))
+    pieces = (shapes.encode(_make_held(each)) for each in (user,))
+    return await join_pieces(request, len(permissions.list_roles(user)), pieces)
 
 
 @GROUP.operation(
@@ -132,9 +133,7 @@ async def change_user_roles(request: Request, body: role_shapes.ChangeRoles) -> 
     wanted = RoleRequest(body.give or (), body.take or (), body.grant or (), body.revoke or ())
 
     rule = partial(roles.change_account, key=request.params[0], wanted=wanted, actor=request.caller.actor)
-    answer = await request.change(
-        partial(api_keys.decide_with_losses, rule=rule), lambda changed: _encode_held(*changed)
-    )
+    answer = await request.change(partial(api_keys.decide_with_losses, rule=rule), lambda done: _make_held(*done))
     request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
     return answer
 
@@ -149,24 +148,18 @@ def _read_quotas(sent: list[role_shapes.RoleQuota] | UnsetType) -> dict[str, int
 
 
 def _make_record(role: Role) -> role_shapes.RoleRecord:
-    return role_shapes.RoleRecord(
-        role.name,
-        role.about,
-        sorted(roles.list_permissions(role)),
-        ReadOnly=role.read_only,
-        BuiltIn=role.builtin,
-        Quotas=[role_shapes.RoleQuota(*each) for each in role.quotas],
+    quotas = [role_shapes.RoleQuota(*each) for each in role.quotas]
+    held = sorted(roles.list_permissions(role))
+    return make_record(role_shapes.RoleRecord, role, Permissions=held, BuiltIn=role.builtin, Quotas=quotas)
+
+
+def _make_held(user: User, losses: Iterable[KeyLoss] = ()) -> role_shapes.HeldRoles:
+    return make_record(
+        *(role_shapes.HeldRoles, user),
+        **list_values(user),
+        Permissions=sorted(permissions.list_held(user)),
+        WeakenedKeys=role_shapes.make_list(losses),
     )
-
-
-def _encode_record(role: Role) -> bytes:
-    return shapes.encode(_make_record(role))
-
-
-def _encode_held(user: User, losses: Iterable[KeyLoss] = ()) -> bytes:
-    direct, held = permissions.list_granted(user.powers, user.grants), permissions.list_held(user)
-    names, weakened = list(permissions.list_roles(user)), role_shapes.make_list(losses)
-    return shapes.encode(role_shapes.HeldRoles(user.id, user.name, names, sorted(direct), sorted(held), weakened))
 
 
 POWERS_GROUP = Group("Powers", "Permissions of accounts.", place=160)
@@ -184,16 +177,14 @@ async def change_powers(request: Request, body: role_shapes.ChangePowers) -> Res
     sent = msgspec.structs.asdict(body)
     given = {role_shapes.RIGHTS.get(name, name): flag for name, flag in sent.items() if flag is not UNSET}
     rule = partial(roles.change_powers, key=request.params[0], given=given, actor=request.caller.actor)
-    answer = await request.change(partial(api_keys.decide_with_losses, rule=rule), _encode)
+    answer = await request.change(partial(api_keys.decide_with_losses, rule=rule), _make_powers)
     request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
     return answer
 
 
-def _encode(changed: ChangedOwner) -> bytes:
-    user, weakened = changed.user, role_shapes.make_list(changed.losses)
-    return shapes.encode(
-        role_shapes.HeldPowers(user.id, user.name, *permissions.find_powers(user), WeakenedKeys=weakened)
-    )
+def _make_powers(changed: ChangedOwner) -> role_shapes.HeldPowers:
+    powers, weakened = permissions.find_powers(changed.user), role_shapes.make_list(changed.losses)
+    return make_record(role_shapes.HeldPowers, changed.user, powers, WeakenedKeys=weakened)
 
 
 STAFF_GROUP = Group("Staff", "Accounts of staff.", place=180)
@@ -203,15 +194,14 @@ GROUPS = (GROUP, POWERS_GROUP, STAFF_GROUP)
 @STAFF_GROUP.operation(
     "GET /api/keeper/v1/staff",
     permissions=QUERY | STAFF,
-    answer=role_shapes.StaffList,
     rows=200,
 )
-async def list_staff(request: Request, query: role_shapes.StaffQuery) -> bytes:
+async def list_staff(request: Request, query: role_shapes.StaffQuery) -> role_shapes.StaffList:
     """List accounts with roles or directly granted permissions, by name; the first 4,000."""
     page = await request.services.keeper.store.read(
         lambda tx: permissions.load_staff_page(tx, query.offset, query.limit)
     )
-    return shapes.encode(role_shapes.StaffList([_make_member(each) for each in page.members], page.next))
+    return role_shapes.StaffList([_make_member(each) for each in page.members], page.next)
 
 
 @STAFF_GROUP.operation(
@@ -223,7 +213,7 @@ async def list_staff(request: Request, query: role_shapes.StaffQuery) -> bytes:
 async def end_sessions(request: Request) -> Response:
     """End all sessions of an account in the console. Tokens of programs stay valid."""
     decide = partial(moderation.end_sessions, key=request.params[0], actor=request.caller.actor)
-    answer = await request.change(decide, lambda user: shapes.encode(role_shapes.EndedSessions(user.id, user.name)))
+    answer = await request.change(decide, partial(make_record, role_shapes.EndedSessions))
     request.services.callers.clear_cache()
     return answer
 
@@ -237,9 +227,7 @@ async def end_sessions(request: Request) -> Response:
 async def suspend_user(request: Request) -> Response:
     """Suspend an account: its tokens are revoked, and it cannot log in. The game is not affected."""
     rule = partial(moderation.suspend, key=request.params[0], actor=request.caller.actor)
-    answer = await request.change(
-        partial(api_keys.decide_with_losses, rule=rule), lambda done: _encode_suspension(*done)
-    )
+    answer = await request.change(partial(api_keys.decide_with_losses, rule=rule), lambda done: _make_suspension(*done))
     request.services.callers.clear_cache()
     return answer
 
@@ -253,25 +241,20 @@ async def suspend_user(request: Request) -> Response:
 async def resume_user(request: Request) -> Response:
     """End the suspension of an account; also 200 if it is not suspended."""
     decide = partial(moderation.resume, key=request.params[0], actor=request.caller.actor)
-    return await request.change(decide, _encode_suspension)
+    return await request.change(decide, _make_suspension)
 
 
-def _encode_suspension(user: User, losses: Iterable[KeyLoss] = ()) -> bytes:
-    weakened = role_shapes.make_list(losses)
-    return shapes.encode(role_shapes.Suspension(user.id, user.name, Suspended=user.suspended, WeakenedKeys=weakened))
+def _make_suspension(user: User, losses: Iterable[KeyLoss] = ()) -> role_shapes.Suspension:
+    return make_record(role_shapes.Suspension, user, WeakenedKeys=role_shapes.make_list(losses))
 
 
-def list_values(user: User) -> tuple[str, str, str, list[str], list[str], bool]:
-    """List the values of the fields that every account with roles has."""
-    roles, granted = permissions.list_roles(user), permissions.list_granted(user.powers, user.grants)
-    return user.id, user.name, user.email, list(roles), sorted(granted), user.suspended
+def list_values(user: User) -> dict[str, object]:
+    """List the values of `Roles` and `Granted` of an account."""
+    granted = permissions.list_granted(user.powers, user.grants)
+    return {"Roles": list(permissions.list_roles(user)), "Granted": sorted(granted)}
 
 
 def _make_member(member: StaffMember) -> role_shapes.StaffMember:
-    user, (last, sessions, has_second_factor) = member
-    return role_shapes.StaffMember(
-        *list_values(user),
-        LastSignIn=None if last is None else format_instant(last),
-        Sessions=sessions,
-        SecondFactor=has_second_factor,
-    )
+    last, sessions, has_second_factor = member.activity
+    activity = {"LastSignIn": last, "Sessions": sessions, "SecondFactor": has_second_factor}
+    return make_record(role_shapes.StaffMember, member.user, **list_values(member.user), **activity)

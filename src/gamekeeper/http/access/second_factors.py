@@ -7,10 +7,9 @@ from gamekeeper.game.access import refusals as factor_no
 from gamekeeper.game.access import second_factors
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
-from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.access import credential_shapes
-from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import QUERY, STAFF, Group
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import second_factors as rows
@@ -25,16 +24,15 @@ GROUPS = (GROUP,)
 @GROUP.operation(
     "GET /api/keeper/v1/users/[lookupKey]/second-factors",
     permissions=QUERY | STAFF,
-    answer=credential_shapes.SecondFactorList,
     rows=second_factors.MAX_FACTORS,
 )
-async def get_second_factors(request: Request) -> bytes:
+async def get_second_factors(request: Request) -> credential_shapes.SecondFactorList:
     """Get the second factors of an account, without their secrets."""
 
-    async def read(tx: Reading) -> bytes:
+    async def read(tx: Reading) -> credential_shapes.SecondFactorList:
         user = await lookup.find_user(tx, request.params[0])
         left = await rows.count_recovery_codes(tx, user.id)
-        return _encode(user, await rows.read_of_user(tx, user.id), left)
+        return _make_list(user, await rows.read_of_user(tx, user.id), left)
 
     return await request.services.keeper.store.read(read)
 
@@ -49,19 +47,11 @@ async def reset_second_factors(request: Request) -> Response:
     """Remove all second factors of an account that lost them, and revoke its tokens and sessions."""
     settings = request.services.keeper.settings
     decide = partial(second_factors.reset, key=request.params[0], actor=request.caller.actor, settings=settings)
-    answer = await request.change(decide, lambda user: _encode(user, (), 0))
+    answer = await request.change(decide, lambda user: _make_list(user, (), 0))
     request.services.callers.clear_cache()
     return answer
 
 
-def _encode(user: User, factors: Sequence[SecondFactor], left: int) -> bytes:
-    shown = [
-        credential_shapes.SecondFactor(
-            each.kind,
-            each.name,
-            format_instant(each.added_at),
-            None if each.last_used is None else format_instant(each.last_used),
-        )
-        for each in factors
-    ]
-    return shapes.encode(credential_shapes.SecondFactorList(user.id, user.name, shown, left))
+def _make_list(user: User, factors: Sequence[SecondFactor], left: int) -> credential_shapes.SecondFactorList:
+    shown = [make_record(credential_shapes.SecondFactor, each) for each in factors]
+    return make_record(credential_shapes.SecondFactorList, user, SecondFactors=shown, RecoveryCodesLeft=left)

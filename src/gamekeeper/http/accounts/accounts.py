@@ -31,13 +31,13 @@ from gamekeeper.http.contract.operation import (
     needs,
 )
 from gamekeeper.http.contract.path_parameters import declare_id
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.players import documents, player_shapes, players
 from gamekeeper.http.server import paging
 from gamekeeper.http.server.paging import encode_rows
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.accounts import invitations as stored_invitations
-from gamekeeper.store.accounts.invitations import Invitation
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import players as stored_players
@@ -105,7 +105,7 @@ async def register_user(request: Request, body: account_shapes.Register) -> Resp
     decide = partial(
         accounts.register_counted, caller=caller, settings=settings, name=name, email=email, password=password
     )
-    return await request.change(decide, lambda user: shapes.encode(account_shapes.Registered(user.name, user.email)))
+    return await request.change(decide, lambda user: account_shapes.Registered(user.name, user.email))
 
 
 @GROUP.operation(
@@ -255,12 +255,7 @@ async def invite(request: Request, body: role_shapes.Invite) -> Response:
     settings = request.services.keeper.settings
     warning = None if settings.smtp_url else NO_MAIL
     decide = partial(accounts.invite, email=body.email, names=body.roles, actor=request.caller.actor, settings=settings)
-
-    def encode(made: Invitation) -> bytes:
-        expires_at = format_instant(made.expires_at)
-        return shapes.encode(role_shapes.Invited(made.id, list(made.roles), expires_at, warning))
-
-    answer = await request.change(decide, encode)
+    answer = await request.change(decide, partial(make_record, role_shapes.Invited, Warning=warning))
     if warning and not request.dry_run:
         log.problem(request.id, warning)
     return answer
@@ -269,13 +264,14 @@ async def invite(request: Request, body: role_shapes.Invite) -> Response:
 @INVITATIONS_GROUP.operation(
     "GET /api/keeper/v1/invitations",
     permissions=QUERY | STAFF,
-    answer=role_shapes.InvitationList,
     rows=accounts.MOST_OPEN,
 )
-async def list_invitations(request: Request) -> bytes:
+async def list_invitations(request: Request) -> role_shapes.InvitationList:
     """List the invitations that were not accepted yet, newest first."""
     found = await stored_invitations.read_open(request.services.keeper.store, accounts.MOST_OPEN)
-    return shapes.encode(role_shapes.InvitationList([_make_record(each) for each in found]))
+    return role_shapes.InvitationList(
+        [make_record(role_shapes.OpenInvitation, each, InvitedBy=each.inviter) for each in found]
+    )
 
 
 @INVITATIONS_GROUP.operation(
@@ -287,17 +283,4 @@ async def list_invitations(request: Request) -> bytes:
 async def withdraw_invitation(request: Request, invitation_id: str) -> Response:
     """Withdraw an invitation: its link does not work any more."""
     decide = partial(accounts.withdraw_invitation, invitation_id=invitation_id)
-    return await request.change(decide, lambda found: shapes.encode(role_shapes.Withdrawn(found.id)))
-
-
-def _make_record(each: Invitation) -> role_shapes.OpenInvitation:
-    return role_shapes.OpenInvitation(
-        each.id,
-        each.email,
-        list(each.roles),
-        each.inviter,
-        format_instant(each.invited_at),
-        format_instant(each.expires_at),
-        None if each.sent_at is None else format_instant(each.sent_at),
-        each.last_error,
-    )
+    return await request.change(decide, partial(make_record, role_shapes.Withdrawn))

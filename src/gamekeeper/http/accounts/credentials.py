@@ -10,9 +10,9 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import WrongCode, WrongPassword
 from gamekeeper.game.core.values import require_email
+from gamekeeper.game.core.writes import Decide
 from gamekeeper.http.accounts import account_shapes, mails
 from gamekeeper.http.accounts import accounts as http_accounts
-from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MANAGE, QUERY, READ, WRITE, Group
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response, make_change_response
@@ -28,14 +28,13 @@ GROUPS = (GROUP,)
     number=23,
     permissions=QUERY,
     access=READ,
-    answer=account_shapes.Message,
     refusals=(no.WrongPassword, no.TooManyGuesses),
     example_answer=account_shapes.Message(CORRECT),
 )
-async def validate_password(request: Request, body: account_shapes.ValidatePassword) -> bytes:
+async def validate_password(request: Request, body: account_shapes.ValidatePassword) -> account_shapes.Message:
     """Check an account's password."""
     await _check_password(request, body.password)
-    return _encode_message(CORRECT)
+    return account_shapes.Message(CORRECT)
 
 
 @GROUP.operation(
@@ -133,7 +132,7 @@ async def redeem_reset_code(request: Request, body: account_shapes.RedeemCode) -
         )
         password = await request.services.keeper.passwords.hash_password(body.new)
         decide = partial(credentials.redeem_code, key=request.params[0], code=code, password=password)
-        return await _change_and_clear_tokens(request, request.change(decide, lambda _: _encode_message(UPDATED)))
+        return await _change_and_clear_tokens(request, decide, UPDATED)
 
     return await _change_or_replay(request, change)
 
@@ -162,14 +161,10 @@ async def _check_password(request: Request, sent: str) -> str:
 async def _set_password(request: Request, new: str, proven: str | None, message: str) -> Response:
     password = await request.services.keeper.passwords.hash_password(new)
     decide = partial(accounts.change_password, key=request.params[0], password=password, proven=proven)
-    return await _change_and_clear_tokens(request, request.change(decide, lambda _: _encode_message(message)))
+    return await _change_and_clear_tokens(request, decide, message)
 
 
-async def _change_and_clear_tokens(request: Request, changing: Coroutine[Any, Any, Response]) -> Response:
-    answer = await changing
+async def _change_and_clear_tokens(request: Request, decide: Decide[Any], message: str) -> Response:
+    answer = await request.change(decide, lambda _: account_shapes.Message(message))
     request.services.callers.clear_cache()
     return answer
-
-
-def _encode_message(text: str) -> bytes:
-    return shapes.encode(account_shapes.Message(text))

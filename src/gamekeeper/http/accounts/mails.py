@@ -23,13 +23,14 @@ from gamekeeper.game.core.background_jobs import Job, Run
 from gamekeeper.game.core.writes import Decide
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import log
-from gamekeeper.ground.instants import DAY_MS, format_instant
+from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.ground.settings import BadSetting, Settings, show_value, variable
 from gamekeeper.http.accounts import account_shapes, mail_messages
 from gamekeeper.http.accounts.mail_messages import BadAddress, InvitationMail, ResetMail, join_lines
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import MANAGE, MOST_AT_ONCE, Group
 from gamekeeper.http.contract.path_parameters import declare_id
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.server.caller import Caller
 from gamekeeper.http.server.metrics import GAUGE, MetricFamily, RoomMetrics, Sample, format_sample
 from gamekeeper.http.server.query_values import MailCursor
@@ -197,14 +198,13 @@ declare_id("mailId", "The mail's id.", samples.MAIL_ID, "mail_id")
 @GROUP.operation(
     "GET /api/keeper/v1/mails",
     permissions=MANAGE,
-    answer=account_shapes.Mails,
     rows=MOST_AT_ONCE,
 )
-async def list_mails(request: Request, query: account_shapes.MailsQuery) -> bytes:
+async def list_mails(request: Request, query: account_shapes.MailsQuery) -> account_shapes.Mails:
     """List mails, newest first, with recipient and delivery state; never with their reset codes."""
     page = await mails.load_page(request.services.keeper.store, query.user or None, query.before, query.limit)
     told = [_make_mail(each, request.caller) for each in page.mails]
-    return shapes.encode(account_shapes.Mails(told, str(MailCursor(*page.next)) if page.next else None))
+    return account_shapes.Mails(told, str(MailCursor(*page.next)) if page.next else None)
 
 
 @GROUP.operation(
@@ -223,8 +223,7 @@ async def retry_mail(request: Request, mail_id: str) -> Response:
 async def change_and_warn(request: Request, decide: Decide[Any], message: str) -> Response:
     """Make a change that queues a mail. Warn in the answer and in the log if no SMTP server is set."""
     warning = None if request.services.keeper.settings.smtp_url else NOT_SET_UP
-    answer = shapes.encode(account_shapes.Message(message, warning))
-    answered = await request.change(decide, lambda _: answer)
+    answered = await request.change(decide, lambda _: account_shapes.Message(message, warning))
     if warning and not request.dry_run:
         log.problem(request.id, warning)
     return answered
@@ -232,11 +231,8 @@ async def change_and_warn(request: Request, decide: Decide[Any], message: str) -
 
 def _make_mail(each: OutboxMail, caller: Caller) -> account_shapes.Mail:
     """Convert a mail of the outbox to its wire shape. `Retriable` depends on the caller's token."""
-    due, sent = (None if at is None else format_instant(at) for at in (each.next_try_at, each.sent_at))
-    times = (format_instant(each.queued_at), format_instant(each.expires_at))
-    delivery = (each.state, *times, each.tries, due, sent, each.last_error)
     may = mails.can_retry(each) and not caller.read_only
-    return account_shapes.Mail(each.id, each.user_id, each.name, each.kind, each.address, *delivery, may)
+    return make_record(account_shapes.Mail, each, User=each.name, Email=each.address, Retriable=may)
 
 
 Lease = Callable[[Writing, int], Coroutine[Any, Any, LeasedMail | None]]

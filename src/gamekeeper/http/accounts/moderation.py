@@ -16,7 +16,7 @@ from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.ground.instants import parse_instant
 from gamekeeper.http.accounts import account_shapes
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import BAN, KICK, MUTE, QUERY, Group, H
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -151,6 +151,4 @@ async def _act(
         key_is_player=request.route.path.startswith(PLAYERS),
         until=until,
     )
-    return await request.change(
-        lambda tx: rule(tx, order), lambda name: shapes.encode(account_shapes.Message(said.format(name)))
-    )
+    return await request.change(lambda tx: rule(tx, order), lambda name: account_shapes.Message(said.format(name)))

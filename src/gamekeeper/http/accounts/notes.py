@@ -9,11 +9,12 @@ from gamekeeper.game.accounts import notes
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
-from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import PathParameter, declare_id
+from gamekeeper.http.contract.records import make_record
+from gamekeeper.http.contract.shapes import ZERO
 from gamekeeper.http.server.paging import fill_list
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
@@ -59,7 +60,7 @@ async def list_notes(request: Request, query: account_shapes.NotesQuery) -> byte
 
 
 def _encode_records(some: Sequence[Note]) -> bytes:
-    return shapes.encode([make_record(each) for each in some])
+    return shapes.encode([make_record(account_shapes.NoteRecord, each) for each in some])
 
 
 @GROUP.operation(
@@ -79,7 +80,7 @@ async def add_note(request: Request, body: account_shapes.AddNote) -> Response:
         author_id=request.caller.account_id,
         warning=body.Warning,
     )
-    return await request.change(decide, lambda note: shapes.encode(make_record(note)))
+    return await request.change(decide, partial(make_record, account_shapes.NoteRecord))
 
 
 @GROUP.operation(
@@ -90,7 +91,8 @@ async def add_note(request: Request, body: account_shapes.AddNote) -> Response:
 )
 async def delete_note(request: Request, note_id: str) -> Response:
     """Delete a note. The audit log keeps it."""
-    return await request.change(partial(notes.delete, note_id=note_id), lambda note: shapes.encode(make_record(note)))
+    decide = partial(notes.delete, note_id=note_id)
+    return await request.change(decide, partial(make_record, account_shapes.NoteRecord))
 
 
 @GROUP.operation(
@@ -108,42 +110,22 @@ async def set_tags(request: Request, body: account_shapes.SetTags) -> Response:
         user=None if body.User is UNSET else body.User,
         tags=body.Tags,
     )
-    return await request.change(decide, lambda tags: shapes.encode(account_shapes.TagsOf(tags)))
+    return await request.change(decide, account_shapes.TagsOf)
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/tags/[tag]",
     permissions=WRITE_NOTES,
-    answer=account_shapes.TaggedList,
     rows=MOST_AT_ONCE,
 )
-async def list_tagged(request: Request, query: account_shapes.TaggedQuery) -> bytes:
+async def list_tagged(request: Request, query: account_shapes.TaggedQuery) -> account_shapes.TaggedList:
     """List the accounts and players that have a tag."""
     found = await notes.load_tagged(request.services.keeper.store, request.params[0], notes.FIRST, query.limit)
-    return shapes.encode(
-        account_shapes.TaggedList(
-            [
-                account_shapes.TaggedRecord(
-                    each.user_id, each.user, None if each.player_id == lookup.ZERO_GUID else each.player_id, each.player
-                )
-                for each in found
-            ]
-        )
-    )
-
-
-def make_record(note: Note) -> account_shapes.NoteRecord:
-    return account_shapes.NoteRecord(
-        Id=note.id,
-        UserId=note.user_id,
-        User=note.user,
-        PlayerId=note.player_id,
-        Player=note.player,
-        AuthorId=note.author_id,
-        Author=note.author,
-        At=format_instant(note.at),
-        Warning=note.warning,
-        Text=note.text,
+    return account_shapes.TaggedList(
+        [
+            make_record(account_shapes.TaggedRecord, each, PlayerId=None if each.player_id == ZERO else each.player_id)
+            for each in found
+        ]
     )
 
 

@@ -24,12 +24,12 @@ from gamekeeper.game.core.change import Step
 from gamekeeper.game.core.refusals import ChangedMeanwhile, PowerMissing, Refusal, RoleMissing
 from gamekeeper.game.core.request import ApproverKey, Consent
 from gamekeeper.game.core.writes import Intent
-from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.access.role_shapes import Invite
 from gamekeeper.http.audit import history_shapes
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, OF_ONE_OWNER, Group, Route, needs
 from gamekeeper.http.contract.path_parameters import declare_id
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.server import bodies, dispatcher, queries
 from gamekeeper.http.server.caller import load_requester
 from gamekeeper.http.server.paging import encode_pieces, join_pieces
@@ -82,10 +82,10 @@ async def list_approvals(request: Request, query: history_shapes.ApprovalsQuery)
 async def get_approval(request: Request, approval_id: str) -> bytes:
     """Get a change that needs an approval, with what it would change."""
     found = await approvals.find(request.services.keeper.store, approval_id)
-    shown = msgspec.structs.asdict(make_approval(found, request.caller.permissions))
+    shown = make_approval(found, request.caller.permissions)
     told = hide_emails(found.preview, request.caller.permissions)
     preview = msgspec.json.decode(told, type=list[history_shapes.PreviewedChange])
-    start = shapes.encode(history_shapes.ApprovalDetails(**shown, Preview=[])).removesuffix(b"[]}")
+    start = shapes.encode(make_record(history_shapes.ApprovalDetails, shown, Preview=[])).removesuffix(b"[]}")
     pieces = chain((start,), encode_pieces(preview, shapes.encode), (b"}",))
     return await join_pieces(request, len(preview) + len(found.key_makers), pieces)
 
@@ -127,7 +127,7 @@ async def deny(request: Request, approval_id: str) -> Response:
     me, reason = request.caller, request.make_intent().reason
     return await request.change(
         partial(approval_gate.deny, approval_id=approval_id, account_id=me.account_id, reason=reason),
-        lambda denied: shapes.encode(make_approval(denied._replace(decider=me.name), me.permissions)),
+        lambda denied: make_approval(denied._replace(decider=me.name), me.permissions),
     )
 
 
@@ -186,25 +186,15 @@ def mask_email(email: str) -> str:
 
 def make_approval(row: Approval, permissions: Collection[str]) -> history_shapes.Approval:
     """Make the record of an approval for a caller with these permissions."""
-    return history_shapes.Approval(
-        row.id,
-        row.state,
-        row.rule,
-        format_instant(row.requested_at),
-        format_instant(row.expires_at),
-        row.actor_id,
-        row.actor,
-        row.method,
-        row.path,
-        row.reason,
-        None if row.decided_at is None else format_instant(row.decided_at),
-        row.decided_by,
-        row.decider,
-        row.decision_reason,
-        None if row.key_name is None else row.token_id,
-        row.key_name,
-        [history_shapes.KeyMaker(each.id, each.name) for each in row.key_makers],
-        find_invited(row, permissions),
+    return make_record(
+        *(history_shapes.Approval, row),
+        RequesterId=row.actor_id,
+        Requester=row.actor,
+        DeciderId=row.decided_by,
+        KeyId=None if row.key_name is None else row.token_id,
+        Key=row.key_name,
+        KeyMakers=[history_shapes.KeyMaker(each.id, each.name) for each in row.key_makers],
+        Email=find_invited(row, permissions),
     )
 
 

@@ -36,6 +36,7 @@ from gamekeeper.http.audit.history import CSV
 from gamekeeper.http.contract import samples, shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import declare_id
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.server import dispatcher
 from gamekeeper.http.server.paging import CSV_BATCH, format_cell
 from gamekeeper.http.server.query_values import MailCursor
@@ -93,31 +94,29 @@ async def create_bulk_job(request: Request, body: bulk_shapes.NewBulkJob) -> Res
 
     found = await request.read_in_pieces(find, long=len(given) > bulk_jobs.LOOKUP_BATCH)
     plan = Plan(body.Act, details, found, request.make_intent().reason, _make_creator(request))
-    return await request.change(partial(bulk_jobs.create, plan=plan), encode_job)
+    return await request.change(partial(bulk_jobs.create, plan=plan), make_job)
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/bulk",
     permissions=RUN,
-    answer=bulk_shapes.BulkJobs,
     rows=MOST_AT_ONCE,
 )
-async def list_bulk_jobs(request: Request, query: bulk_shapes.JobsQuery) -> bytes:
+async def list_bulk_jobs(request: Request, query: bulk_shapes.JobsQuery) -> bulk_shapes.BulkJobs:
     """List jobs, newest first."""
     page = await bulk_jobs.load_page(request.services.keeper.store, query.before, query.limit)
     following = str(MailCursor(*page.next)) if page.next else None
-    return shapes.encode(bulk_shapes.BulkJobs([make_job(each) for each in page.jobs], following))
+    return bulk_shapes.BulkJobs([make_job(each) for each in page.jobs], following)
 
 
 @GROUP.operation(
     "GET /api/keeper/v1/bulk/[jobId]",
     permissions=RUN,
-    answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob,),
 )
-async def get_bulk_job(request: Request, job_id: str) -> bytes:
+async def get_bulk_job(request: Request, job_id: str) -> bulk_shapes.BulkJob:
     """Get a job with its progress."""
-    return encode_job(await bulk_jobs.find(request.services.keeper.store, job_id))
+    return make_job(await bulk_jobs.find(request.services.keeper.store, job_id))
 
 
 @GROUP.operation(
@@ -173,11 +172,10 @@ async def _read_csv(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes,
 @GROUP.operation(
     "GET /api/keeper/v1/bulk/[jobId]/preview",
     permissions=RUN,
-    answer=bulk_shapes.BulkPreview,
     rows=50,
     refusals=(NoSuchBulkJob, no.TooManyLongReads, *MISSING),
 )
-async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, job_id: str) -> bytes:
+async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, job_id: str) -> bulk_shapes.BulkPreview:
     """Try the job on its next players, and change nothing."""
     store = request.services.keeper.store
     job = await bulk_jobs.find(store, job_id)
@@ -188,7 +186,7 @@ async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, jo
     if query.check:
         account, gate = request.caller.account_id, request.services.gate
         check = await gate.run(account, lambda rest: _check(request, job, tried, targets, rest), long=True)
-    return shapes.encode(bulk_shapes.BulkPreview(tried, check))
+    return bulk_shapes.BulkPreview(tried, check)
 
 
 @GROUP.operation(
@@ -210,7 +208,7 @@ async def start_bulk_job(request: Request, job_id: str) -> Response:
         _describe(job) if job else {},
         approved=request.consent is not None,
     )
-    return await request.change(partial(bulk_jobs.start, job_id=job_id, terms=terms), encode_job)
+    return await request.change(partial(bulk_jobs.start, job_id=job_id, terms=terms), make_job)
 
 
 @GROUP.operation(
@@ -223,7 +221,7 @@ async def pause_bulk_job(request: Request, job_id: str) -> Response:
     """Pause a job after the player that it works on; also 200 if it is paused already."""
     job = await rows.find(request.services.keeper.store, job_id)
     decide = partial(bulk_jobs.pause, job_id=job_id, details=_describe(job) if job else {})
-    return await request.change(decide, encode_job)
+    return await request.change(decide, make_job)
 
 
 @GROUP.operation(
@@ -236,7 +234,7 @@ async def cancel_bulk_job(request: Request, job_id: str) -> Response:
     """Cancel a job. What it has changed stays."""
     job = await rows.find(request.services.keeper.store, job_id)
     decide = partial(bulk_jobs.cancel, job_id=job_id, details=_describe(job) if job else {})
-    return await request.change(decide, encode_job)
+    return await request.change(decide, make_job)
 
 
 @GROUP.operation(
@@ -248,7 +246,7 @@ async def cancel_bulk_job(request: Request, job_id: str) -> Response:
 async def undo_bulk_job(request: Request, job_id: str) -> Response:
     """Create a job that undoes what is not undone yet of another job. Start it like any job."""
     decide = partial(bulk_jobs.undo, job_id=job_id, reason=request.make_intent().reason, creator=_make_creator(request))
-    return await request.change(decide, encode_job)
+    return await request.change(decide, make_job)
 
 
 def _make_creator(request: Request) -> Creator:
@@ -316,21 +314,9 @@ def _describe(job: BulkJob) -> dict[str, object]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def encode_job(job: BulkJob) -> bytes:
-    return shapes.encode(make_job(job))
-
-
 def make_job(job: BulkJob) -> bulk_shapes.BulkJob:
-    details = bulk_jobs.read_details(job)
-    started, ended, until = (
-        None if at is None else format_instant(at) for at in (job.started_at, job.ended_at, details.until)
-    )
-    return bulk_shapes.BulkJob(
-        *(job.id, job.state, job.act, details.item_id, details.quantity, details.bank_overflow),
-        *(details.variable_id, details.value, details.days, job.reason, job.creator_id, job.creator, job.undoes),
-        *(make_request_id(job.id), job.problem, job.players, job.done, job.refused, job.held, job.remaining),
-        *(job.not_found, job.repeated, format_instant(job.created_at), started, ended, details.minutes, until),
-    )
+    made, details = make_request_id(job.id), bulk_jobs.read_details(job)
+    return make_record(bulk_shapes.BulkJob, job, details, UndoOf=job.undoes, RequestId=made)
 
 
 def _make_targets(page: TargetPage) -> list[bulk_shapes.BulkTarget]:

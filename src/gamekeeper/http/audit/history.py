@@ -199,7 +199,7 @@ async def undo_change(request: Request, query: history_shapes.UndoQuery, seq: in
     trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
     room, words = read_capacity(keeper.settings), keeper.changes.codec
     decide = partial(undo.undo, seq=seq, actor=by, codec=words, room=room, trade_ms=trade_ms)
-    answer = await request.change(decide, _encode_undo)
+    answer = await request.change(decide, _make_undone)
     request.services.callers.clear_cache()  # clear the cached callers: the undo may have changed permissions
     return answer
 
@@ -302,9 +302,9 @@ def _make_change_delivery(each: DeliveryState) -> history_shapes.ChangeDelivery:
     return history_shapes.ChangeDelivery(each.server, each.state, each.reason, at)
 
 
-def _encode_undo(result: undo.UndoResult) -> bytes:
+def _make_undone(result: undo.UndoResult) -> history_shapes.Undone:
     changes = [_make_done_change(each) for each in result.changes]
-    return shapes.encode(history_shapes.Undone(result.change.seq, result.change.kind, changes))
+    return history_shapes.Undone(result.change.seq, result.change.kind, changes)
 
 
 def _make_done_change(change: Change) -> history_shapes.DoneChange:

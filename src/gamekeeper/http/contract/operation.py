@@ -87,8 +87,8 @@ KEEPER_ROOT = "/api/keeper/"
 LINK_ROOT = "/api/link/"  # path prefix of the operations for game servers
 # path prefixes of the files that a page loads: style sheets, scripts and pictures
 FILES = ("/console/static/", "/console/pictures/", "/api/docs/[")
-# handler of an operation; an answer as bytes is JSON with status 200
-Handler = Callable[..., Coroutine[Any, Any, bytes | Response]]
+# handler of an operation; an answer that is a shape, or its JSON as bytes, has status 200
+Handler = Callable[..., Coroutine[Any, Any, Any]]
 H = TypeVar("H", bound=Handler)
 
 

@@ -141,6 +141,11 @@ class Held(Struct):
     ApprovalId: Guid
 
 
+def encode_answer(answer: object) -> bytes:
+    """Encode what a handler or a change answers, unless it is encoded already."""
+    return answer if isinstance(answer, bytes) else encode(answer)
+
+
 def describe_code(codes: Sequence[str]) -> dict[str, object]:
     """Return the schema of `Code`, with the codes that an operation can answer with."""
     return {"Code": {"type": "string", "enum": codes}}

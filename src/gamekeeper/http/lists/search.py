@@ -10,11 +10,10 @@ from gamekeeper.game.lists import account_filters, player_filters, search
 from gamekeeper.game.lists.account_filters import AccountFilter
 from gamekeeper.game.lists.player_filters import PageWanted, PlayersPage
 from gamekeeper.game.lists.player_walks import PlayerFilter
-from gamekeeper.ground.instants import format_instant
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
 from gamekeeper.http.access import roles
-from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import QUERY, READ_PLAYERS, Group
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.lists import search_shapes
 from gamekeeper.http.lists.search_shapes import (
     AccountConditions,
@@ -93,11 +92,10 @@ SIGN_INS = frozenset({"audit.read"})  # needed to know when somebody signed in
 @ACCOUNTS_GROUP.operation(
     "GET /api/keeper/v1/users",
     permissions=QUERY,
-    answer=FilteredUsers,
     rows=MOST_PAGE_ROWS,
     refusals=(no.SearchNotReady, no.TooManyLongReads, PermissionMissing),
 )
-async def filter_users(request: Request, query: FilteredUsersQuery) -> bytes:
+async def filter_users(request: Request, query: FilteredUsersQuery) -> FilteredUsers:
     """List accounts that match a filter: at most 1000 matches."""
     sorts = account_filters.make_sorts(read_account_filter(request, query))
     by = query.sortBy or next(iter(sorts))
@@ -109,7 +107,7 @@ async def filter_users(request: Request, query: FilteredUsersQuery) -> bytes:
     total, found, is_cut = await paging.load_page(request, page, sorts[by], query.search, descending=descending)
     last = await load_last_sign_ins(request, [each.id for each in found])
     values = [_make_account(each, last.get(each.id)) for each in found]
-    return shapes.encode(FilteredUsers(total, Complete=not is_cut, Values=values))
+    return FilteredUsers(total, Complete=not is_cut, Values=values)
 
 
 def read_account_filter(request: Request, query: AccountConditions) -> AccountFilter:
@@ -133,12 +131,13 @@ async def load_last_sign_ins(request: Request, ids: list[str]) -> dict[str, int]
 
 
 def _make_account(user: User, last: int | None) -> FilteredUser:
-    return FilteredUser(
-        *roles.list_values(user),
+    return make_record(
+        *(FilteredUser, user),
+        **roles.list_values(user),
         IsBanned=user.ban_reason is not None,
         IsMuted=user.mute_reason is not None,
-        RegistrationDate=format_instant(user.created_at),
-        LastSignIn=None if last is None else format_instant(last),
+        RegistrationDate=user.created_at,
+        LastSignIn=last,
     )
 
 
@@ -150,14 +149,12 @@ GROUPS = (PLAYERS_GROUP, ACCOUNTS_GROUP, GROUP)
     "GET /api/keeper/v1/search",
     name="search",
     permissions=READ_PLAYERS,
-    answer=search_shapes.Finds,
     rows=50,
     gated=True,
 )
-async def find(request: Request, query: search_shapes.FindQuery) -> bytes:
+async def find(request: Request, query: search_shapes.FindQuery) -> search_shapes.Finds:
     """Search players, accounts, the catalogue and changes by id, name or email, best match first."""
     sight, keeper = search.Sight.from_permissions(request.caller.permissions), request.services.keeper
     find = partial(search.find, text=query.q, most=query.limit, codec=keeper.changes.codec, sight=sight)
     found = await request.run_through_gate(lambda: keeper.store.read(find))
-    hits = [search_shapes.Found(each.kind, each.id, each.name, each.detail, each.match) for each in found]
-    return shapes.encode(search_shapes.Finds(query.q, hits))
+    return search_shapes.Finds(query.q, [make_record(search_shapes.Found, each) for each in found])

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from gamekeeper.game.core.refusals import Overloaded, ReadOnlyToken, Refusal, RepeatedField
 from gamekeeper.http.contract.operation import ANY_TOKEN, NO_STORE, REVALIDATED, WRITE, Route
+from gamekeeper.http.contract.shapes import encode_answer
 from gamekeeper.http.server import bodies, errors, queries, static_files
 from gamekeeper.http.server.admission import LARGE_BYTES, UNLIMITED_PATHS
 from gamekeeper.http.server.caller import POWERS, ROLES, Caller
@@ -139,7 +140,7 @@ async def _run_handler(request: Request, route: Route) -> Response:
         made = await route.handler(request, **_read_arguments(request, route))
     else:
         made = await route.handler(request)
-    answer = made if isinstance(made, Response) else Response(made)
+    answer = made if isinstance(made, Response) else Response(encode_answer(made))
     if request.dry_run or route.successor:
         answer.headers = (*_make_notice_headers(request), *answer.headers)
     if route.cache is REVALIDATED or (route.cache is not NO_STORE and not request.caller.sees_reset_codes):

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 from urllib.parse import parse_qsl
 
@@ -28,7 +28,7 @@ from gamekeeper.game.core.request import Consent, HeldRequest, Origin
 from gamekeeper.game.core.writes import Decide, Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.contract.operation import NO_TOKEN, READ, Route
-from gamekeeper.http.contract.shapes import encode
+from gamekeeper.http.contract.shapes import encode, encode_answer
 from gamekeeper.http.server import admission
 from gamekeeper.http.server.admission import Admission, Gate, SharedQuery
 from gamekeeper.http.server.caller import Caller, Callers
@@ -192,8 +192,10 @@ class Request(msgspec.Struct):
         caller = await self.services.callers.find_caller(self.headers.get(b"authorization"), self)
         caller.require(self.caller.permissions)
 
-    async def change(self, decide: Decide[R], answer: Callable[[R], bytes]) -> Response:
-        done = await self.services.keeper.changes.apply(self.make_intent(), decide, answer)
+    async def change(self, decide: Decide[R], answer: Callable[[R], bytes | Struct]) -> Response:
+        """Make a change. `answer` makes the answer from the rule's result: a shape, or its JSON."""
+        encode = partial(_encode_answer, answer)
+        done = await self.services.keeper.changes.apply(self.make_intent(), decide, encode)
         return make_change_response(done, self.route.path)
 
     def _name_queue(self) -> str | None:
@@ -220,6 +222,10 @@ class Request(msgspec.Struct):
         if len(reason) > MAX_REASON_LENGTH or CONTROL.search(reason):
             raise BadField(field="X-Reason", problem=f"must be at most {MAX_REASON_LENGTH} printable characters")
         return reason or None
+
+
+def _encode_answer(answer: Callable[[R], bytes | Struct], result: R) -> bytes:
+    return encode_answer(answer(result))
 
 
 def _decode_header(raw: bytes) -> str:

@@ -15,6 +15,7 @@ from gamekeeper.game.players.inventory import find_stack_limit
 from gamekeeper.game.world.guilds import GuildReport
 from gamekeeper.ground.instants import format_engine_time, format_instant, parse_instant
 from gamekeeper.http.contract import shapes
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.server import errors
 from gamekeeper.http.world import catalogue_shapes, link_shapes
@@ -69,8 +70,8 @@ def make_guild(guild: Guild) -> catalogue_shapes.Guild:
     return catalogue_shapes.Guild(guild.id, guild.name, founded, guild.bank_slots, guild.instance_id or ZERO_GUID)
 
 
-def encode_counted(guild: Guild) -> bytes:
-    return shapes.encode(catalogue_shapes.CountedGuild(make_guild(guild), guild.members))
+def make_counted(guild: Guild) -> catalogue_shapes.CountedGuild:
+    return catalogue_shapes.CountedGuild(make_guild(guild), guild.members)
 
 
 def read_report(guild_id: str, body: catalogue_shapes.PutGuild) -> GuildReport:
@@ -86,14 +87,9 @@ def read_report(guild_id: str, body: catalogue_shapes.PutGuild) -> GuildReport:
 
 
 def make_side(guild: GuildState) -> catalogue_shapes.GuildSide:
-    members = [_make_member(each) for each in guild.members]
-    founded = format_instant(guild.founded_at)
-    return catalogue_shapes.GuildSide(guild.id, guild.name, founded, guild.bank_slots, guild.instance_id, members)
-
-
-def _make_member(member: GuildMember) -> catalogue_shapes.ChangedMember:
-    joined = None if member.joined_at is None else format_instant(member.joined_at)
-    return catalogue_shapes.ChangedMember(member.player_id, member.rank, joined)
+    own = {"GuildId": guild.id, "FoundingDate": guild.founded_at, "BankSlotsCount": guild.bank_slots}
+    members = [make_record(catalogue_shapes.ChangedMember, each) for each in guild.members]
+    return make_record(catalogue_shapes.GuildSide, guild, **own, Members=members)
 
 
 def make_feed_changes(changes: Sequence[feed.FeedRow]) -> list[link_shapes.FeedChange]:

@@ -37,7 +37,7 @@ async def list_guilds(request: Request, query: catalogue_shapes.GuildsQuery) -> 
     part = GuildSlice(page.offset, page.limit, query.sortBy, query.sortDirection == "Descending")
     found = await load_page(request, part, query.search)
     return shapes.encode_engine_page(
-        found.total, page.number, page.size, [documents.encode_counted(each) for each in found.rows]
+        found.total, page.number, page.size, [shapes.encode(documents.make_counted(each)) for each in found.rows]
     )
 
 
@@ -51,7 +51,7 @@ async def list_guilds_legacy(request: Request, body: shapes.LegacyPage) -> bytes
     """List guilds by name with the number of their members, in the legacy format."""
     page = paging.read_legacy(request, body)
     found = await load_page(request, GuildSlice(page.offset, page.limit))
-    records = [documents.encode_counted(each) for each in found.rows]
+    records = [shapes.encode(documents.make_counted(each)) for each in found.rows]
     return shapes.encode_legacy(found.total, page.number, records)
 
 
@@ -59,12 +59,11 @@ async def list_guilds_legacy(request: Request, body: shapes.LegacyPage) -> bytes
     "GET /api/v1/guilds/[guildId]",
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=catalogue_shapes.Guild,
     refusals=(NoSuchGuild,),
 )
-async def get_guild(request: Request, guild_id: str) -> bytes:
+async def get_guild(request: Request, guild_id: str) -> catalogue_shapes.Guild:
     """Get a guild by id."""
-    return shapes.encode(documents.make_guild(await guilds.require(request.services.keeper.store, guild_id)))
+    return documents.make_guild(await guilds.require(request.services.keeper.store, guild_id))
 
 
 @GROUP.operation(
@@ -91,7 +90,7 @@ async def list_guild_members(request: Request, query: catalogue_shapes.MembersQu
 async def put_guild(request: Request, body: catalogue_shapes.PutGuild, guild_id: str) -> Response:
     """Report a guild as it is: other members leave it, and members of other guilds move."""
     report = documents.read_report(guild_id, body)
-    return await request.change(partial(guilds.put_guild, report=report), documents.encode_counted)
+    return await request.change(partial(guilds.put_guild, report=report), documents.make_counted)
 
 
 @GROUP.operation(
@@ -102,7 +101,7 @@ async def put_guild(request: Request, body: catalogue_shapes.PutGuild, guild_id:
 )
 async def delete_guild(request: Request, guild_id: str) -> Response:
     """Report that a guild has ended. Its members stay as players without a guild."""
-    return await request.change(partial(guilds.delete_guild, guild_id=guild_id), documents.encode_counted)
+    return await request.change(partial(guilds.delete_guild, guild_id=guild_id), documents.make_counted)
 
 
 async def load_page(request: Request, part: GuildSlice, search: str = "") -> GuildPage[Guild]:
@@ -135,24 +134,22 @@ async def list_guild_variables(request: Request, guild_id: str) -> bytes:
     "GET /api/v1/guilds/[guildId]/variables/[guildVariableId]",
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=variable_shapes.GuildVariable,
     refusals=(GuildMissing, InvalidGuildVariable),
 )
-async def get_guild_variable(request: Request, guild_id: str, variable_id: str) -> bytes:
+async def get_guild_variable(request: Request, guild_id: str, variable_id: str) -> variable_shapes.GuildVariable:
     """Get a variable of a guild. Its value is null if it was never set."""
-    return shapes.encode(_make_record(await _load_one(request, guild_id, variable_id)))
+    return _make_record(await _load_one(request, guild_id, variable_id))
 
 
 @VARIABLES_GROUP.operation(
     "GET /api/v1/guilds/[guildId]/variables/[guildVariableId]/value",
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=AnyValueOnly,
     refusals=(GuildMissing, InvalidGuildVariable),
 )
-async def get_guild_variable_value(request: Request, guild_id: str, variable_id: str) -> bytes:
+async def get_guild_variable_value(request: Request, guild_id: str, variable_id: str) -> AnyValueOnly:
     """Get only the value of a variable of a guild."""
-    return shapes.encode(AnyValueOnly((await _load_one(request, guild_id, variable_id)).value))
+    return AnyValueOnly((await _load_one(request, guild_id, variable_id)).value)
 
 
 @VARIABLES_GROUP.operation(
@@ -171,7 +168,7 @@ async def set_guild_variable(request: Request, body: SetAnyVariable, guild_id: s
         sent=body.value,
         from_form=bodies.is_form(request.raw_body, content_type),
     )
-    return await request.change(decide, lambda changed: shapes.encode(_make_record(changed)))
+    return await request.change(decide, _make_record)
 
 
 async def _load_one(request: Request, guild_id: str, variable_id: str) -> GuildVariable:

@@ -1,6 +1,7 @@
 """Logs of activity and trades: game servers report them in batches, and staff read them in the engine's pages."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -10,9 +11,10 @@ from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world import logs
 from gamekeeper.game.world.logs import LogFilter, LogPage, LogReceipt, LogSlice, SharedAddress
-from gamekeeper.ground.instants import format_engine_time, parse_instant
+from gamekeeper.ground.instants import parse_instant
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import LINK, Group, H, needs
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.players import player_shapes
 from gamekeeper.http.server import paging
 from gamekeeper.http.server.request import Request
@@ -45,7 +47,7 @@ async def report_activity(request: Request, body: log_shapes.ActivityBatch) -> R
         await logs.require_credible_times(tx, [each.at for each in entries])
         return await logs.add_activity(tx, entries)
 
-    return await request.change(decide, _encode_receipt)
+    return await request.change(decide, partial(make_record, log_shapes.LogReceipt))
 
 
 @GROUP.operation(
@@ -61,7 +63,7 @@ async def report_trades(request: Request, body: log_shapes.TradeBatch) -> Respon
         await logs.require_credible_times(tx, [each.at for each in entries])
         return await logs.add_trades(tx, entries)
 
-    return await request.change(decide, _encode_receipt)
+    return await request.change(decide, partial(make_record, log_shapes.LogReceipt))
 
 
 def _declare_list(path: str, answer: type[Page], example: Page | None = None) -> Callable[[H], H]:
@@ -89,9 +91,7 @@ async def list_addresses_of_user(request: Request, query: shapes.EngineQuery, us
         part = LogSlice(page.offset, page.limit)
         found = await request.services.keeper.store.read(lambda tx: logs.load_addresses(tx, user_id, part))
     records = [
-        log_shapes.UsedAddress(
-            each.used.address, format_engine_time(each.used.last_used), _decode_names(each.other_users)
-        )
+        make_record(log_shapes.UsedAddress, each.used, Ip=each.used.address, OtherUsers=_decode_names(each.other_users))
         for each in found.rows
     ]
     return _encode_page(found.total, page, records)
@@ -147,21 +147,15 @@ async def _list_activity(request: Request, query: log_shapes.LogQuery, wanted: L
 
 
 def make_activity(row: ActivityRow, *, with_address: bool) -> log_shapes.Activity:
-    address = (row.address or "") if with_address else ""
-    player = row.player_id or ZERO_GUID
-    at = format_engine_time(row.at)
-    return log_shapes.Activity(row.id, at, row.user_id, player, row.action, row.peer, address, row.meta)
+    own = {"PlayerId": row.player_id or ZERO_GUID, "Ip": (row.address or "") if with_address else ""}
+    return make_record(log_shapes.Activity, row, TimeStamp=row.at, **own)
 
 
 def make_trade(row: TradeRow, item_names: Mapping[str, str], *, with_address: bool) -> log_shapes.Trade:
-    return log_shapes.Trade(
-        Id=row.id,
-        TradeId=row.trade_id,
-        UserId=row.user_id,
-        PlayerId=row.player_id,
+    return make_record(
+        *(log_shapes.Trade, row),
         Ip=(row.address or "") if with_address else "",
-        TimeStamp=format_engine_time(row.at),
-        TargetId=row.target_id,
+        TimeStamp=row.at,
         Items=list(_name_items(row.items, item_names)),
         TargetItems=list(_name_items(row.target_items, item_names)),
         Username=row.user,
@@ -173,7 +167,7 @@ def make_trade(row: TradeRow, item_names: Mapping[str, str], *, with_address: bo
 def _name_items(items: bytes | str, names: Mapping[str, str]) -> Iterable[log_shapes.NamedTradeItem]:
     for each in _decode_items(items):
         name = names.get(each.ItemId, player_shapes.DELETED)
-        yield log_shapes.NamedTradeItem(each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
+        yield make_record(log_shapes.NamedTradeItem, each, ItemName=name)
 
 
 def _read_activity(number: int, entry: log_shapes.ReportedActivity) -> ActivityEntry:
@@ -205,10 +199,6 @@ def _can_see_addresses(request: Request) -> bool:
 
 def _is_descending(query: log_shapes.LogQuery) -> bool:
     return query.sortDirection == "Descending"
-
-
-def _encode_receipt(receipt: LogReceipt) -> bytes:
-    return shapes.encode(log_shapes.LogReceipt(receipt.taken, receipt.known, receipt.erased))
 
 
 def _encode_page(
