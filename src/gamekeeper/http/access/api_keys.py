@@ -25,7 +25,7 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.engine.interface import Reading
 
 T = TypeVar("T")
-GROUP = Group("API keys", "Keys for programs such as shops, bots and game servers.", place=210)
+GROUP = Group("API keys", "Keys for programs such as shops, bots and game servers.", place=210, permissions=KEYS)
 GROUPS = (GROUP,)
 SHOWN_ONCE = "The secret of a key is shown once, in the first answer. If it was lost, rotate the key."
 NOT_CREATED = "A dry run creates no key."
@@ -37,7 +37,6 @@ declare_id("keyId", "The API key's id.", samples.KEY_ID, "key_id")
 
 @GROUP.operation(
     "GET /api/keeper/v1/keys",
-    permissions=KEYS,
     answer=credential_shapes.KeyList,
     rows=MANY,
     gated=True,
@@ -55,7 +54,6 @@ async def list_keys(request: Request, query: credential_shapes.KeysQuery) -> byt
 
 @GROUP.operation(
     "POST /api/keeper/v1/keys",
-    permissions=KEYS,
     answer=credential_shapes.IssuedKey,
     refusals=(
         *(no.BadField, key_no.UnknownPermission, key_no.UnknownRole, key_no.BadAddressRange, no.NoSuchUser),
@@ -83,7 +81,6 @@ async def create_key(request: Request, body: credential_shapes.CreateKey) -> Res
 
 @GROUP.operation(
     "PUT /api/keeper/v1/keys/[keyId]",
-    permissions=KEYS,
     answer=credential_shapes.KeyRecord,
     refusals=(no.BadField, key_no.NoSuchKey, no.NoSuchUser, key_no.KeyRevoked, *EDIT_REFUSALS),
     example_body=credential_shapes.ChangeKey(Suspended=False),
@@ -100,7 +97,6 @@ async def change_key(request: Request, body: credential_shapes.ChangeKey, key_id
 
 @GROUP.operation(
     "POST /api/keeper/v1/keys/[keyId]/rotate",
-    permissions=KEYS,
     answer=credential_shapes.IssuedKey,
     refusals=(key_no.NoSuchKey, key_no.KeyRevoked, *EDIT_REFUSALS),
     example_body=credential_shapes.RotateKey(60),
@@ -114,12 +110,7 @@ async def rotate_key(request: Request, body: credential_shapes.RotateKey, key_id
     return answer
 
 
-@GROUP.operation(
-    "DELETE /api/keeper/v1/keys/[keyId]",
-    permissions=KEYS,
-    answer=credential_shapes.KeyRecord,
-    refusals=(key_no.NoSuchKey,),
-)
+@GROUP.operation("DELETE /api/keeper/v1/keys/[keyId]", answer=credential_shapes.KeyRecord, refusals=(key_no.NoSuchKey,))
 async def revoke_key(request: Request, key_id: str) -> Response:
     """Revoke an API key: at once in this process, within 5 seconds in others."""
     answer = await request.change(partial(api_keys.revoke, key_id=key_id), _make_known)
@@ -127,12 +118,7 @@ async def revoke_key(request: Request, key_id: str) -> Response:
     return answer
 
 
-@GROUP.operation(
-    "POST /api/keeper/v1/keys/lookup",
-    permissions=KEYS,
-    access=READ,
-    refusals=(key_no.NoSuchKey,),
-)
+@GROUP.operation("POST /api/keeper/v1/keys/lookup", access=READ, refusals=(key_no.NoSuchKey,))
 async def look_up_key(request: Request, body: credential_shapes.LookUpKey) -> credential_shapes.FoundKey:
     """Find the API key that a secret belongs to, such as a leaked one."""
 

@@ -187,15 +187,11 @@ def _make_powers(changed: ChangedOwner) -> role_shapes.HeldPowers:
     return make_record(role_shapes.HeldPowers, changed.user, powers, WeakenedKeys=weakened)
 
 
-STAFF_GROUP = Group("Staff", "Accounts of staff.", place=180)
+STAFF_GROUP = Group("Staff", "Accounts of staff.", place=180, permissions=QUERY | STAFF)
 GROUPS = (GROUP, POWERS_GROUP, STAFF_GROUP)
 
 
-@STAFF_GROUP.operation(
-    "GET /api/keeper/v1/staff",
-    permissions=QUERY | STAFF,
-    rows=200,
-)
+@STAFF_GROUP.operation("GET /api/keeper/v1/staff", rows=200)
 async def list_staff(request: Request, query: role_shapes.StaffQuery) -> role_shapes.StaffList:
     """List accounts with roles or directly granted permissions, by name; the first 4,000."""
     page = await request.services.keeper.store.read(
@@ -206,7 +202,6 @@ async def list_staff(request: Request, query: role_shapes.StaffQuery) -> role_sh
 
 @STAFF_GROUP.operation(
     "DELETE /api/keeper/v1/users/[lookupKey]/sessions",
-    permissions=QUERY | STAFF,
     answer=role_shapes.EndedSessions,
     refusals=(no.Outranked,),
 )
@@ -220,7 +215,6 @@ async def end_sessions(request: Request) -> Response:
 
 @STAFF_GROUP.operation(
     "POST /api/keeper/v1/users/[lookupKey]/suspend",
-    permissions=QUERY | STAFF,
     answer=role_shapes.Suspension,
     refusals=(no.Outranked, no.OwnAccount, LastManager),
 )
@@ -234,7 +228,6 @@ async def suspend_user(request: Request) -> Response:
 
 @STAFF_GROUP.operation(
     "POST /api/keeper/v1/users/[lookupKey]/resume",
-    permissions=QUERY | STAFF,
     answer=role_shapes.Suspension,
     refusals=(no.Outranked, no.OwnAccount, RoleBeyondQuota),
 )

@@ -17,15 +17,11 @@ from gamekeeper.store.access.second_factors import SecondFactor
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
 
-GROUP = Group("Second factors", "Second factors of accounts.", place=200)
+GROUP = Group("Second factors", "Second factors of accounts.", place=200, permissions=QUERY | STAFF)
 GROUPS = (GROUP,)
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/users/[lookupKey]/second-factors",
-    permissions=QUERY | STAFF,
-    rows=second_factors.MAX_FACTORS,
-)
+@GROUP.operation("GET /api/keeper/v1/users/[lookupKey]/second-factors", rows=second_factors.MAX_FACTORS)
 async def get_second_factors(request: Request) -> credential_shapes.SecondFactorList:
     """Get the second factors of an account, without their secrets."""
 
@@ -39,7 +35,6 @@ async def get_second_factors(request: Request) -> credential_shapes.SecondFactor
 
 @GROUP.operation(
     "DELETE /api/keeper/v1/users/[lookupKey]/second-factors",
-    permissions=QUERY | STAFF,
     answer=credential_shapes.SecondFactorList,
     refusals=(no.Outranked, factor_no.OwnFactors),
 )

@@ -12,7 +12,7 @@ from gamekeeper.game.core.background_jobs import Job
 from gamekeeper.game.core.refusals import InvalidRequest, RoleMissing, UnsupportedGrantType
 from gamekeeper.ground.instants import format_http_date
 from gamekeeper.http.access import credential_shapes
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import ANY_TOKEN, NO_TOKEN, Group
 from gamekeeper.http.server.request import Request, Services
 from gamekeeper.http.server.response import Response
@@ -26,16 +26,15 @@ GROUPS = (GROUP,)
 @GROUP.operation(
     "POST /api/oauth/token",
     permissions=NO_TOKEN,
-    answer=credential_shapes.Token,
     refusals=(*no.LogInRefusal.__subclasses__(), no.BadPassword, no.TooManyGuesses, KeyFileUnusable),
     example_body={"grant_type": "password", "username": samples.KEEPER, "password": samples.HASH},
 )
-async def issue_token(request: Request, body: credential_shapes.LogIn) -> bytes:
+async def issue_token(request: Request, body: credential_shapes.LogIn) -> credential_shapes.Token:
     """Log in, or renew a token with its refresh token. `otp`: code of the second factor."""
     if body.grant_type == "refresh_token":
         if not body.refresh_token:
             raise InvalidRequest(problem="The field 'refresh_token' is missing.")
-        return _encode_token(
+        return _make_token(
             await tokens.refresh(
                 request.services.keeper, body.refresh_token, request.services.callers.clear_cache, request.find_origin()
             )
@@ -52,7 +51,7 @@ async def issue_token(request: Request, body: credential_shapes.LogIn) -> bytes:
     pair = await tokens.log_in(
         request.services.keeper, body.username, sent, request.find_origin(), otp=body.otp, read_only=read_only
     )
-    return _encode_token(pair)
+    return _make_token(pair)
 
 
 @GROUP.operation(
@@ -65,7 +64,7 @@ async def revoke_tokens(request: Request) -> Response:
     """Revoke all tokens of an account: the caller's own, or any account's with `users.manage`."""
     key = await _find_account_key(request)
     answer = await request.change(
-        partial(tokens.revoke_all, name=key), lambda user: shapes.encode(credential_shapes.Revoked(user.name))
+        partial(tokens.revoke_all, name=key), lambda user: credential_shapes.Revoked(user.name)
     )
     request.services.callers.clear_cache()
     return answer
@@ -114,7 +113,7 @@ async def revoke_one(request: Request) -> Response:
     key, token = await _find_account_key(request), request.params[1]
     kept = await request.change(
         partial(tokens.revoke_one, name=key, token=token),
-        lambda user: shapes.encode(credential_shapes.Revoked(user.name)),
+        lambda user: credential_shapes.Revoked(user.name),
     )
     request.services.callers.clear_cache()
     # add `token` only after the answer is stored for retries: it may be a refresh token, which must not be stored
@@ -141,10 +140,10 @@ def _require_own(request: Request, account_id: str) -> None:
         raise RoleMissing(role=permissions.find_role("users.manage"))
 
 
-def _encode_token(pair: TokenPair) -> bytes:
+def _make_token(pair: TokenPair) -> credential_shapes.Token:
     seconds = (pair.expires_at - pair.issued_at) // 1000
     dates = (format_http_date(pair.issued_at), format_http_date(pair.expires_at))
-    return shapes.encode(credential_shapes.Token(pair.access, "bearer", seconds, pair.refresh, *dates))
+    return credential_shapes.Token(pair.access, "bearer", seconds, pair.refresh, *dates)
 
 
 NOTE_USE_SECONDS = 30.0

@@ -233,7 +233,7 @@ NO_MAIL = (
     "Mail is not set up: the invitation is sent once GAMEKEEPER_SMTP_URL is set. Without mail, use: "
     "gamekeeper users add NAME --email ADDRESS --staff ROLE --generate-password"
 )
-INVITATIONS_GROUP = Group("Invitations", "Invitations of staff by mail.", place=190)
+INVITATIONS_GROUP = Group("Invitations", "Invitations of staff by mail.", place=190, permissions=QUERY | STAFF)
 GROUPS = (GROUP, INVITATIONS_GROUP)
 
 
@@ -242,7 +242,6 @@ declare_id("invitationId", "The invitation's id.", samples.MAIL_ID, "invitation_
 
 @INVITATIONS_GROUP.operation(
     "POST /api/keeper/v1/invitations",
-    permissions=QUERY | STAFF,
     answer=role_shapes.Invited,
     refusals=(
         *(no.BadField, no.EmailTaken, role_no.UnknownRole, role_no.RoleOutOfReach, role_no.OwnRole),
@@ -261,11 +260,7 @@ async def invite(request: Request, body: role_shapes.Invite) -> Response:
     return answer
 
 
-@INVITATIONS_GROUP.operation(
-    "GET /api/keeper/v1/invitations",
-    permissions=QUERY | STAFF,
-    rows=accounts.MOST_OPEN,
-)
+@INVITATIONS_GROUP.operation("GET /api/keeper/v1/invitations", rows=accounts.MOST_OPEN)
 async def list_invitations(request: Request) -> role_shapes.InvitationList:
     """List the invitations that were not accepted yet, newest first."""
     found = await stored_invitations.read_open(request.services.keeper.store, accounts.MOST_OPEN)
@@ -276,7 +271,6 @@ async def list_invitations(request: Request) -> role_shapes.InvitationList:
 
 @INVITATIONS_GROUP.operation(
     "DELETE /api/keeper/v1/invitations/[invitationId]",
-    permissions=QUERY | STAFF,
     answer=role_shapes.Withdrawn,
     refusals=(role_no.NoSuchInvitation,),
 )

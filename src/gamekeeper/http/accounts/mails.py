@@ -188,18 +188,14 @@ def _reject_url(settings: Settings, problem: str) -> NoReturn:
 DUE = "The mail is due now."
 NOT_SET_UP = "Mail is not set up on this server; the message waits in the outbox."
 
-GROUP = Group("Mails", "The outbox: mails, their delivery state, and retries.", place=370)
+GROUP = Group("Mails", "The outbox: mails, their delivery state, and retries.", place=370, permissions=MANAGE)
 GROUPS = (GROUP,)
 
 
 declare_id("mailId", "The mail's id.", samples.MAIL_ID, "mail_id")
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/mails",
-    permissions=MANAGE,
-    rows=MOST_AT_ONCE,
-)
+@GROUP.operation("GET /api/keeper/v1/mails", rows=MOST_AT_ONCE)
 async def list_mails(request: Request, query: account_shapes.MailsQuery) -> account_shapes.Mails:
     """List mails, newest first, with recipient and delivery state; never with their reset codes."""
     page = await mails.load_page(request.services.keeper.store, query.user or None, query.before, query.limit)
@@ -209,7 +205,6 @@ async def list_mails(request: Request, query: account_shapes.MailsQuery) -> acco
 
 @GROUP.operation(
     "POST /api/keeper/v1/mails/[mailId]/retry",
-    permissions=MANAGE,
     answer=account_shapes.Message,
     refusals=(no.NoSuchMail, no.MailNotRetriable),
     example_answer=account_shapes.Message(DUE),

@@ -23,8 +23,12 @@ from gamekeeper.store.accounts import notes as rows
 from gamekeeper.store.accounts.notes import Note, Subject
 from gamekeeper.store.engine.interface import Reading
 
-WRITE_NOTES = needs("notes.write")
-GROUP = Group("Notes", "Notes, warnings and tags of staff about accounts and players.", place=120)
+GROUP = Group(
+    "Notes",
+    "Notes, warnings and tags of staff about accounts and players.",
+    place=120,
+    permissions=needs("notes.write"),
+)
 GROUPS = (GROUP,)
 
 
@@ -36,7 +40,6 @@ PathParameter("tag", "The tag, in any letter case.", "refunds", no.BadField)
 
 @GROUP.operation(
     "GET /api/keeper/v1/notes",
-    permissions=WRITE_NOTES,
     answer=account_shapes.NoteList,
     rows=MOST_AT_ONCE,
     gated=True,
@@ -65,7 +68,6 @@ def _encode_records(some: Sequence[Note]) -> bytes:
 
 @GROUP.operation(
     "POST /api/keeper/v1/notes",
-    permissions=WRITE_NOTES,
     answer=account_shapes.NoteRecord,
     refusals=(no.NoSuchPlayer, no.NoSuchUser),
     example_body=account_shapes.AddNote("Asked for the same refund twice.", samples.PLAYER, Warning=True),
@@ -83,12 +85,7 @@ async def add_note(request: Request, body: account_shapes.AddNote) -> Response:
     return await request.change(decide, partial(make_record, account_shapes.NoteRecord))
 
 
-@GROUP.operation(
-    "DELETE /api/keeper/v1/notes/[noteId]",
-    permissions=WRITE_NOTES,
-    answer=account_shapes.NoteRecord,
-    refusals=(notes.NoSuchNote,),
-)
+@GROUP.operation("DELETE /api/keeper/v1/notes/[noteId]", answer=account_shapes.NoteRecord, refusals=(notes.NoSuchNote,))
 async def delete_note(request: Request, note_id: str) -> Response:
     """Delete a note. The audit log keeps it."""
     decide = partial(notes.delete, note_id=note_id)
@@ -97,7 +94,6 @@ async def delete_note(request: Request, note_id: str) -> Response:
 
 @GROUP.operation(
     "POST /api/keeper/v1/tags",
-    permissions=WRITE_NOTES,
     answer=account_shapes.TagsOf,
     refusals=(no.NoSuchPlayer, no.NoSuchUser),
     example_body=account_shapes.SetTags(["refunds", "streamer"], samples.PLAYER),
@@ -113,11 +109,7 @@ async def set_tags(request: Request, body: account_shapes.SetTags) -> Response:
     return await request.change(decide, account_shapes.TagsOf)
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/tags/[tag]",
-    permissions=WRITE_NOTES,
-    rows=MOST_AT_ONCE,
-)
+@GROUP.operation("GET /api/keeper/v1/tags/[tag]", rows=MOST_AT_ONCE)
 async def list_tagged(request: Request, query: account_shapes.TaggedQuery) -> account_shapes.TaggedList:
     """List the accounts and players that have a tag."""
     found = await notes.load_tagged(request.services.keeper.store, request.params[0], notes.FIRST, query.limit)

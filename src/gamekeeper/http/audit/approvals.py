@@ -43,9 +43,9 @@ from gamekeeper.store.engine.interface import Reading
 
 SEES_EMAILS = "users.query"  # permission
 INVITATIONS = "/api/keeper/v1/invitations"
-GROUP = Group("Approvals", "Changes that wait for a second person.", place=340)
-GROUPS = (GROUP,)
 DECIDE = needs("approvals.decide")
+GROUP = Group("Approvals", "Changes that wait for a second person.", place=340, permissions=DECIDE)
+GROUPS = (GROUP,)
 DECISIONS = (NoSuchApproval, OwnApproval, MadeKeyOfRequest, KeyCannotDecide, ApprovalDecided, ApprovalExpired)
 
 
@@ -54,7 +54,6 @@ declare_id("approvalId", "The approval's id.", samples.MAIL_ID, "approval_id")
 
 @GROUP.operation(
     "GET /api/keeper/v1/approvals",
-    permissions=DECIDE,
     answer=history_shapes.Approvals,
     rows=MOST_AT_ONCE,
     gated=True,
@@ -74,7 +73,6 @@ async def list_approvals(request: Request, query: history_shapes.ApprovalsQuery)
 
 @GROUP.operation(
     "GET /api/keeper/v1/approvals/[approvalId]",
-    permissions=DECIDE,
     answer=history_shapes.ApprovalDetails,
     rows=OF_ONE_OWNER,
     refusals=(NoSuchApproval,),
@@ -92,7 +90,6 @@ async def get_approval(request: Request, approval_id: str) -> bytes:
 
 @GROUP.operation(
     "POST /api/keeper/v1/approvals/[approvalId]/approve",
-    permissions=DECIDE,
     answer=history_shapes.Approved,
     refusals=(*DECISIONS, RequesterLostAccess, ChangedMeanwhile),
 )
@@ -115,12 +112,7 @@ async def approve(request: Request, approval_id: str) -> Response:
     return Response(content, entries=entries, state_fingerprint=done.state_fingerprint)
 
 
-@GROUP.operation(
-    "POST /api/keeper/v1/approvals/[approvalId]/deny",
-    permissions=DECIDE,
-    answer=history_shapes.Approval,
-    refusals=DECISIONS,
-)
+@GROUP.operation("POST /api/keeper/v1/approvals/[approvalId]/deny", answer=history_shapes.Approval, refusals=DECISIONS)
 async def deny(request: Request, approval_id: str) -> Response:
     """Deny a change of another account. Its `X-Reason` is shown to those who see the approval."""
     _require_person(request)

@@ -51,9 +51,9 @@ LoadTargets = Callable[[Reading], AsyncGenerator[TargetPage]]
 NEW_BULK_JOB = bulk_shapes.NewBulkJob(
     "give_item", [samples.PLAYER, samples.PLAYER_ID], ItemId=samples.DRAUGHT, Quantity=2
 )
-GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.", place=360)
-GROUPS = (GROUP,)
 RUN = needs("bulk.run", "players.read")
+GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.", place=360, permissions=RUN)
+GROUPS = (GROUP,)
 ATTACHMENT = (b"content-disposition", b'attachment; filename="bulk-job.csv"')
 LARGE_BODY = 1_048_576  # bytes: the ids of MOST_PLAYERS need less than half of it
 CHECK_SECONDS = 2.0  # of trying players for expected refusals; the answer says how many were tried
@@ -65,7 +65,6 @@ declare_id("jobId", "The bulk job's id.", samples.BULK_JOB_ID, "job_id")
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk",
-    permissions=RUN,
     body_limit=LARGE_BODY,
     answer=bulk_shapes.BulkJob,
     refusals=(
@@ -97,11 +96,7 @@ async def create_bulk_job(request: Request, body: bulk_shapes.NewBulkJob) -> Res
     return await request.change(partial(bulk_jobs.create, plan=plan), make_job)
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/bulk",
-    permissions=RUN,
-    rows=MOST_AT_ONCE,
-)
+@GROUP.operation("GET /api/keeper/v1/bulk", rows=MOST_AT_ONCE)
 async def list_bulk_jobs(request: Request, query: bulk_shapes.JobsQuery) -> bulk_shapes.BulkJobs:
     """List jobs, newest first."""
     page = await bulk_jobs.load_page(request.services.keeper.store, query.before, query.limit)
@@ -109,11 +104,7 @@ async def list_bulk_jobs(request: Request, query: bulk_shapes.JobsQuery) -> bulk
     return bulk_shapes.BulkJobs([make_job(each) for each in page.jobs], following)
 
 
-@GROUP.operation(
-    "GET /api/keeper/v1/bulk/[jobId]",
-    permissions=RUN,
-    refusals=(NoSuchBulkJob,),
-)
+@GROUP.operation("GET /api/keeper/v1/bulk/[jobId]", refusals=(NoSuchBulkJob,))
 async def get_bulk_job(request: Request, job_id: str) -> bulk_shapes.BulkJob:
     """Get a job with its progress."""
     return make_job(await bulk_jobs.find(request.services.keeper.store, job_id))
@@ -121,7 +112,6 @@ async def get_bulk_job(request: Request, job_id: str) -> bulk_shapes.BulkJob:
 
 @GROUP.operation(
     "GET /api/keeper/v1/bulk/[jobId]/targets",
-    permissions=RUN,
     answer=bulk_shapes.BulkTargets,
     rows=bulk_jobs.MOST_PLAYERS,
     gated=True,
@@ -171,7 +161,6 @@ async def _read_csv(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes,
 
 @GROUP.operation(
     "GET /api/keeper/v1/bulk/[jobId]/preview",
-    permissions=RUN,
     rows=50,
     refusals=(NoSuchBulkJob, no.TooManyLongReads, *MISSING),
 )
@@ -191,7 +180,6 @@ async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, jo
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk/[jobId]/start",
-    permissions=RUN,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, NotYourJob, JobOfAnotherKey, JobEnded, *MISSING),
 )
@@ -213,7 +201,6 @@ async def start_bulk_job(request: Request, job_id: str) -> Response:
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk/[jobId]/pause",
-    permissions=RUN,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, JobEnded, JobNotStarted),
 )
@@ -226,7 +213,6 @@ async def pause_bulk_job(request: Request, job_id: str) -> Response:
 
 @GROUP.operation(
     "POST /api/keeper/v1/bulk/[jobId]/cancel",
-    permissions=RUN,
     answer=bulk_shapes.BulkJob,
     refusals=(NoSuchBulkJob, JobEnded),
 )

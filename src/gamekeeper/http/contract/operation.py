@@ -17,7 +17,6 @@ from typing import (
     Any,
     NamedTuple,
     NotRequired,
-    Required,
     TypedDict,
     TypeVar,
     Union,
@@ -27,7 +26,7 @@ from typing import (
 )
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.game.access.refusals import GiftTooLarge, ItemNotAllowed, QuotaReached
@@ -228,7 +227,7 @@ class Operation(Route):
 class OperationParts(TypedDict):
     """The parts of an operation's declaration, besides method, path, group and handler."""
 
-    permissions: Required[frozenset[str] | None]
+    permissions: NotRequired[frozenset[str] | None]  # if they are not those of the group
     answer: NotRequired[object]  # if the handler's return type is not the shape of the answer
     name: NotRequired[str]  # if it is not the handler's name
     access: NotRequired[Access]  # if a GET writes, or another method reads
@@ -253,6 +252,7 @@ class Group:
     title: str
     about: str
     place: int  # its place among the groups in the documents; modules of rooms list their groups in a tuple `GROUPS`
+    permissions: frozenset[str] | UnsetType | None = UNSET  # of all operations that do not declare their own
     operations: list[Operation] = field(default_factory=list[Operation])
 
     def operation(self, address: str, **parts: Unpack[OperationParts]) -> Callable[[H], H]:
@@ -266,6 +266,7 @@ class Group:
                 "name": handler.__name__,
                 "access": READ if method == "GET" else WRITE,
                 "answer": _find_answer(handler),
+                "permissions": self.permissions,
                 **{name: value for name, value in parts.items() if name not in EXAMPLES},
             }
             found.setdefault("rows", _find_rows(found["answer"]))
@@ -312,8 +313,8 @@ def _contains_list(kind: object) -> bool:
 
 def _require_parts(address: str, parts: OperationParts, found: Mapping[str, Any], handler: Handler) -> None:
     """Check that an operation's declaration has all required parts; the error names the missing ones."""
-    missing = sorted(OperationParts.__required_keys__ - parts.keys())
-    missing += ["answer"] if found["answer"] is None else []
+    missing = ["answer"] if found["answer"] is None else []
+    missing += ["permissions"] if found["permissions"] is UNSET else []
     is_long = found["access"] is READ and found["answer"] is not None and is_list(found["answer"])
     missing += ["rows"] if is_long and found["rows"] is None and "rows" not in parts else []
     missing += ["gated"] if (found["rows"] or 0) > MOST_AT_ONCE and not parts.get("gated") else []

@@ -20,6 +20,7 @@ from gamekeeper.http.contract.operation import (
     Group,
     needs,
 )
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.players import documents, player_shapes, players
 from gamekeeper.http.server.paging import encode_pieces, join_pieces
 from gamekeeper.http.server.request import Request
@@ -81,14 +82,13 @@ async def get_bank(request: Request) -> bytes:
     number=13,
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=player_shapes.NamedBag,
     rows=MOST_AT_ONCE,
     refusals=(no.NoSuchBag,),
 )
-async def get_bag(request: Request, bag_id: str) -> bytes:
+async def get_bag(request: Request, bag_id: str) -> player_shapes.NamedBag:
     """Get all slots of a bag."""
     size, held, names = await request.services.keeper.store.read(partial(items.load_bag, bag_id=bag_id))
-    return shapes.encode(player_shapes.NamedBag(bag_id, size, documents.list_named_slots(held, names, bag_id, size)))
+    return player_shapes.NamedBag(bag_id, size, documents.list_named_slots(held, names, bag_id, size))
 
 
 @GROUP.operation(
@@ -108,7 +108,7 @@ async def give_item(request: Request, body: player_shapes.GiveItem) -> Response:
         room=inventory.read_capacity(request.services.keeper.settings),
         overflow=body.bankoverflow,
     )
-    return await request.change(decide, partial(_encode_given, body.itemid))
+    return await request.change(decide, partial(_make_given, body.itemid))
 
 
 @GROUP.operation(
@@ -127,7 +127,7 @@ async def take_item(request: Request, body: player_shapes.TakeItem) -> Response:
         quantity=body.quantity,
         codec=request.services.keeper.changes.codec,
     )
-    return await request.change(decide, lambda taken: shapes.encode(player_shapes.Taken(body.itemid, taken)))
+    return await request.change(decide, lambda taken: player_shapes.Taken(body.itemid, taken))
 
 
 @GROUP.operation(
@@ -147,7 +147,7 @@ async def take_from_slot(request: Request, body: player_shapes.TakeFromSlot) -> 
         room=inventory.read_capacity(request.services.keeper.settings),
         codec=request.services.keeper.changes.codec,
     )
-    return await request.change(decide, _encode_changed_slots)
+    return await request.change(decide, _list_changed_slots)
 
 
 @GROUP.operation(
@@ -171,7 +171,7 @@ async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
         room=inventory.read_capacity(request.services.keeper.settings),
         codec=request.services.keeper.changes.codec,
     )
-    return await request.change(decide, _encode_changed_slots)
+    return await request.change(decide, _list_changed_slots)
 
 
 @GROUP.operation(
@@ -196,7 +196,7 @@ async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
         room=inventory.read_capacity(request.services.keeper.settings),
         codec=request.services.keeper.changes.codec,
     )
-    return await request.change(decide, _encode_changed_slots)
+    return await request.change(decide, _list_changed_slots)
 
 
 @GROUP.operation(
@@ -260,20 +260,14 @@ async def _load_items(request: Request) -> tuple[Slots, Mapping[str, str]]:
     return await request.services.keeper.store.read(look)
 
 
-def _encode_given(item_id: str, held: ItemCounts) -> bytes:
-    return shapes.encode(
-        player_shapes.Given(item_id, player_shapes.Quantity(held.inventory + held.bank, held.bank, held.inventory))
-    )
+def _make_given(item_id: str, held: ItemCounts) -> player_shapes.Given:
+    return player_shapes.Given(item_id, player_shapes.Quantity(held.inventory + held.bank, held.bank, held.inventory))
 
 
-def _encode_changed_slots(touched: SlotChanges) -> bytes:
-    return shapes.encode(
-        player_shapes.ChangedSlots(
-            [
-                player_shapes.ChangedSlot(slot, stack.bag_id, stack.item_id, stack.quantity, list(stack.buffs), place)
-                if stack
-                else player_shapes.ChangedSlot(slot, Container=place)
-                for (place, slot), stack in touched.items()
-            ]
-        )
+def _list_changed_slots(touched: SlotChanges) -> player_shapes.ChangedSlots:
+    return player_shapes.ChangedSlots(
+        [
+            make_record(player_shapes.ChangedSlot, documents.make_item_slot(slot, stack), Container=place)
+            for (place, slot), stack in touched.items()
+        ]
     )

@@ -144,11 +144,10 @@ async def list_players_legacy(request: Request, body: shapes.LegacyPage) -> byte
     number=4,
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=player_shapes.OnlineCount,
 )
-async def count_online_players(request: Request) -> bytes:
+async def count_online_players(request: Request) -> player_shapes.OnlineCount:
     """Count the players who are online."""
-    return shapes.encode(player_shapes.OnlineCount(await request.services.keeper.lists.count(ONLINE)))
+    return player_shapes.OnlineCount(await request.services.keeper.lists.count(ONLINE))
 
 
 @GROUP.operation(

@@ -50,7 +50,7 @@ async def teach_spell(request: Request, body: player_shapes.Spell) -> Response:
     """Teach a player a spell."""
     size = request.services.keeper.settings.spell_slots
     decide = partial(player_edits.teach_spell, player=request.params[0], spell_id=body.spellid, size=size)
-    return await request.change(decide, lambda spell: shapes.encode(player_shapes.SpellId(spell)))
+    return await request.change(decide, player_shapes.SpellId)
 
 
 @GROUP.operation(
@@ -63,4 +63,4 @@ async def teach_spell(request: Request, body: player_shapes.Spell) -> Response:
 async def forget_spell(request: Request, body: player_shapes.Spell) -> Response:
     """Remove a spell from a player's known spells."""
     decide = partial(player_edits.forget_spell, player=request.params[0], spell_id=body.spellid)
-    return await request.change(decide, lambda spell: shapes.encode(player_shapes.SpellId(spell)))
+    return await request.change(decide, player_shapes.SpellId)

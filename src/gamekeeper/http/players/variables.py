@@ -47,12 +47,11 @@ async def list_variables(request: Request) -> bytes:
     number=7,
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=variable_shapes.PlayerVariable,
     refusals=(no.NoSuchVariable,),
 )
-async def get_variable(request: Request, variable_id: str) -> bytes:
+async def get_variable(request: Request, variable_id: str) -> variable_shapes.PlayerVariable:
     """Get a variable of a player; 0, false or an empty text if it was never set."""
-    return shapes.encode(variable_shapes.PlayerVariable(variable_id, await _load_value(request, variable_id)))
+    return variable_shapes.PlayerVariable(variable_id, await _load_value(request, variable_id))
 
 
 @GROUP.operation(
@@ -60,12 +59,11 @@ async def get_variable(request: Request, variable_id: str) -> bytes:
     number=8,
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=variable_shapes.Value,
     refusals=(no.NoSuchVariable,),
 )
-async def get_variable_value(request: Request, variable_id: str) -> bytes:
+async def get_variable_value(request: Request, variable_id: str) -> variable_shapes.Value:
     """Get only the value of a variable."""
-    return shapes.encode(variable_shapes.Value(await _load_value(request, variable_id)))
+    return variable_shapes.Value(await _load_value(request, variable_id))
 
 
 @GROUP.operation(
@@ -85,7 +83,7 @@ async def set_variable(request: Request, body: variable_shapes.SetVariable, vari
         new=body.value,
         from_form=bodies.is_form(request.raw_body, content_type),
     )
-    return await request.change(decide, lambda new: shapes.encode(variable_shapes.Variable(variable_id, new)))
+    return await request.change(decide, lambda new: variable_shapes.Variable(variable_id, new))
 
 
 async def _load_value(request: Request, variable_id: str) -> variables.AnyValue:

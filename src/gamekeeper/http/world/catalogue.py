@@ -160,16 +160,16 @@ KEYED = (
     | shapes.Legacy[catalogue_shapes.Keyed[variable_shapes.GuildVariableObject]]
     | shapes.Legacy[catalogue_shapes.Keyed[catalogue_shapes.NamedEntry]]
 )
-GROUP = Group("Gameobjects", "The catalogue with the object types and JSON shapes of the Intersect engine.", place=250)
+GROUP = Group(
+    "Gameobjects",
+    "The catalogue with the object types and JSON shapes of the Intersect engine.",
+    place=250,
+    permissions=READ_PLAYERS,
+)
 GROUPS = (GROUP,)
 
 
-@GROUP.operation(
-    "GET /api/v1/gameobjects/[type]",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=OBJECTS,
-)
+@GROUP.operation("GET /api/v1/gameobjects/[type]", cache=REVALIDATED, answer=OBJECTS)
 async def list_game_objects(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
     """List the game's objects of one type, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
@@ -177,12 +177,7 @@ async def list_game_objects(request: Request, query: shapes.PageQuery, object_ty
     return shapes.encode_paged(total, page.number, page.size, [_encode_object(request, each) for each in found])
 
 
-@GROUP.operation(
-    "POST /api/v1/gameobjects/[type]",
-    permissions=READ_PLAYERS,
-    access=READ,
-    answer=KEYED,
-)
+@GROUP.operation("POST /api/v1/gameobjects/[type]", access=READ, answer=KEYED)
 async def list_game_objects_legacy(request: Request, body: shapes.LegacyPage, object_type: str) -> bytes:
     """List the game's objects of one type, in the legacy format."""
     page = paging.read_legacy(request, body)
@@ -192,12 +187,7 @@ async def list_game_objects_legacy(request: Request, body: shapes.LegacyPage, ob
     )
 
 
-@GROUP.operation(
-    "GET /api/v1/gameobjects/[type]/names",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=shapes.Paged[str],
-)
+@GROUP.operation("GET /api/v1/gameobjects/[type]/names", cache=REVALIDATED, answer=shapes.Paged[str])
 async def list_game_object_names(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
     """List the names of the objects of one type, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
@@ -207,7 +197,6 @@ async def list_game_object_names(request: Request, query: shapes.PageQuery, obje
 
 @GROUP.operation(
     "POST /api/v1/gameobjects/[type]/names",
-    permissions=READ_PLAYERS,
     access=READ,
     answer=dict[str, str],
     rows=MANY,
@@ -226,7 +215,6 @@ async def list_game_object_names_legacy(request: Request, object_type: str) -> b
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/[objectId]",
-    permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=OBJECT,
     refusals=(no.NoSuchObject,),
@@ -242,7 +230,6 @@ async def get_game_object(request: Request, object_type: str, object_id: str) ->
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/time",
-    permissions=READ_PLAYERS,
     cache=REVALIDATED,
     answer=catalogue_shapes.TimeSettings,
     rows=24,

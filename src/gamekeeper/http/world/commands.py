@@ -17,7 +17,7 @@ from gamekeeper.game.world.commands import CommandRequest, Destination, WarpResu
 from gamekeeper.game.world.refusals import InvalidMap, InvalidPlayerId, NoRecipient, NoSuchMap, NotTold, TooManyMessages
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.accounts.moderation import declare_act
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import ANY_TOKEN, LINK, READ, Group, H, Route, needs
 from gamekeeper.http.server.errors import ActNotImplemented, ActNotSupported, InvalidAction
 from gamekeeper.http.server.metrics import GAUGE, MetricFamily, RoomMetrics, Sample, format_sample
@@ -54,7 +54,7 @@ async def kill(request: Request, body: account_shapes.Pardon) -> Response:
     """Kill a player who is online; the game server gets it from the change feed."""
     order = _make_order(request)._replace(reason=body.reason or "", moderator=body.moderator or request.caller.name)
     return await request.change(
-        partial(commands.kill, order=order), lambda name: shapes.encode(account_shapes.Message(KILLED.format(name)))
+        partial(commands.kill, order=order), lambda name: account_shapes.Message(KILLED.format(name))
     )
 
 
@@ -94,11 +94,11 @@ REFUSED = tuple(
 
 async def _warp(request: Request, to: Destination) -> Response:
     codec = request.services.keeper.changes.codec
-    return await request.change(partial(commands.warp, order=_make_order(request), to=to, codec=codec), _encode_warp)
+    return await request.change(partial(commands.warp, order=_make_order(request), to=to, codec=codec), _tell_warp)
 
 
-def _encode_warp(done: WarpResult) -> bytes:
-    return shapes.encode(account_shapes.Message(WARPED.format(done.player, done.map_id, done.x, done.y)))
+def _tell_warp(done: WarpResult) -> account_shapes.Message:
+    return account_shapes.Message(WARPED.format(done.player, done.map_id, done.x, done.y))
 
 
 def _make_order(request: Request) -> CommandRequest:
@@ -110,8 +110,8 @@ def _make_order(request: Request) -> CommandRequest:
     )
 
 
-CHAT_GROUP = Group("Chat", "Chat messages into the game.", place=150)
 SEND = needs("chat.send")
+CHAT_GROUP = Group("Chat", "Chat messages into the game.", place=150, permissions=SEND)
 YELLOW, GREY = ChatColor(255, 255, 255, 0), ChatColor(255, 220, 220, 220)  # the engine's default colours
 EXAMPLE = Chat("The market opens in five minutes.")
 
@@ -120,7 +120,6 @@ def _declare_global(path: str, name: str) -> Callable[[H], H]:
     return CHAT_GROUP.operation(
         path,
         name=name,
-        permissions=SEND,
         answer=ChatSent,
         refusals=(TooManyMessages,),
     )
@@ -136,7 +135,6 @@ async def send_to_all(request: Request, body: Chat) -> Response:
 
 @CHAT_GROUP.operation(
     "POST /api/v1/chat/direct/[lookupKey]",
-    permissions=SEND,
     answer=DirectChatSent,
     refusals=(TooManyMessages, NoRecipient, InvalidPlayerId),
     example_path={"lookupKey": "Halvard"},
@@ -151,7 +149,6 @@ async def send_direct_chat(request: Request, body: Chat) -> Response:
 
 @CHAT_GROUP.operation(
     "POST /api/v1/chat/proximity/[mapId]",
-    permissions=SEND,
     answer=ProximityChatSent,
     refusals=(TooManyMessages, NoSuchMap, InvalidMap),
 )
@@ -181,7 +178,7 @@ async def _send(
             counted.append(True)
         return await decide(tx, life_ms=settings.command_seconds * 1000)
 
-    return await request.change(count_and_decide, lambda _: shapes.encode(answer))
+    return await request.change(count_and_decide, lambda _: answer)
 
 
 def _make_message(body: Chat, default: ChatColor) -> Mapping[str, object]:
@@ -207,11 +204,11 @@ async def acknowledge_commands(request: Request, body: link_shapes.Acks, server:
     """Acknowledge commands of the change feed, all or none; the first one of each stands."""
     require_server(request.caller.key, server)
     acks = [Acknowledgement(each.Seq, each.State, each.Reason or None) for each in body.Acks]
-    return await request.change(partial(commands.acknowledge, server=server, acks=acks), _encode)
+    return await request.change(partial(commands.acknowledge, server=server, acks=acks), _list_standing)
 
 
-def _encode(standing: Sequence[tuple[int, str]]) -> bytes:
-    return shapes.encode(link_shapes.StandingAcks([link_shapes.StandingAck(*each) for each in standing]))
+def _list_standing(standing: Sequence[tuple[int, str]]) -> link_shapes.StandingAcks:
+    return link_shapes.StandingAcks([link_shapes.StandingAck(*each) for each in standing])
 
 
 async def _count_overdue(keeper: Keeper) -> Sequence[Sample]:

@@ -7,7 +7,6 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists.list_index import ONLINE
 from gamekeeper.ground import instants
 from gamekeeper.http.accounts import account_shapes
-from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import ANY_TOKEN, NO_TOKEN, REVALIDATED, Group
 from gamekeeper.http.players import player_shapes
 from gamekeeper.http.server import metrics
@@ -23,73 +22,49 @@ GROUP = Group("Info", "Versions of the API; the game's name, limits and statisti
 GROUPS = (GROUP,)
 
 
-@GROUP.operation(
-    "GET /api/info",
-    permissions=NO_TOKEN,
-    cache=REVALIDATED,
-    answer=info_shapes.Versions,
-)
-async def list_versions(request: Request) -> bytes:
+@GROUP.operation("GET /api/info", permissions=NO_TOKEN, cache=REVALIDATED)
+async def list_versions(request: Request) -> info_shapes.Versions:
     """List the versions of the API."""
     del request  # the request is not needed: every client gets the same list
-    return shapes.encode(info_shapes.Versions(info_shapes.VERSIONS))
+    return info_shapes.Versions(info_shapes.VERSIONS)
 
 
 @GROUP.operation(
     "GET /api/info/versions",
     permissions=NO_TOKEN,
     cache=REVALIDATED,
-    answer=list[str],
     rows=1,
 )
-async def list_version_names(request: Request) -> bytes:
+async def list_version_names(request: Request) -> list[str]:
     """List the versions of the API, as an array."""
     del request  # the request is not needed: every client gets the same list
-    return shapes.encode(info_shapes.VERSIONS)
+    return info_shapes.VERSIONS
 
 
-@GROUP.operation(
-    "GET /api/v1/info",
-    permissions=ANY_TOKEN,
-    cache=REVALIDATED,
-    answer=info_shapes.Info,
-)
-async def get_info(request: Request) -> bytes:
+@GROUP.operation("GET /api/v1/info", permissions=ANY_TOKEN, cache=REVALIDATED)
+async def get_info(request: Request) -> info_shapes.Info:
     """Get the game's name and the server's port."""
     settings = request.services.keeper.settings
-    return shapes.encode(info_shapes.Info(settings.game_name, settings.port))
+    return info_shapes.Info(settings.game_name, settings.port)
 
 
-@GROUP.operation(
-    "GET /api/v1/info/authorized",
-    permissions=ANY_TOKEN,
-    cache=REVALIDATED,
-    answer=account_shapes.Authorized,
-)
-async def is_authorized(request: Request) -> bytes:
+@GROUP.operation("GET /api/v1/info/authorized", permissions=ANY_TOKEN, cache=REVALIDATED)
+async def is_authorized(request: Request) -> account_shapes.Authorized:
     """Check the token: 200 if it is active, otherwise 401."""
     del request  # the dispatcher has already checked the token
-    return shapes.encode(account_shapes.Authorized(authorized=True))
+    return account_shapes.Authorized(authorized=True)
 
 
-@GROUP.operation(
-    "GET /api/v1/info/stats",
-    permissions=ANY_TOKEN,
-    answer=info_shapes.ServerStats,
-)
-async def get_server_stats(request: Request) -> bytes:
+@GROUP.operation("GET /api/v1/info/stats", permissions=ANY_TOKEN)
+async def get_server_stats(request: Request) -> info_shapes.ServerStats:
     """Get the uptime, requests per second, connected game servers and players online."""
     keeper, request_rates = request.services.keeper, request.services.metrics.request_rates
     servers, online = await presence.count_servers(keeper.store), await keeper.lists.count(ONLINE)
-    return shapes.encode(info_shapes.ServerStats(request_rates.uptime_ms, request_rates.last_second, servers, online))
+    return info_shapes.ServerStats(request_rates.uptime_ms, request_rates.last_second, servers, online)
 
 
-@GROUP.operation(
-    "GET /api/v1/info/metrics",
-    permissions=ANY_TOKEN,
-    answer=info_shapes.ServerMetrics,
-)
-async def get_server_metrics(request: Request) -> bytes:
+@GROUP.operation("GET /api/v1/info/metrics", permissions=ANY_TOKEN)
+async def get_server_metrics(request: Request) -> info_shapes.ServerMetrics:
     """Get figures about the server in the engine's shape. Those that are not known are zero."""
     keeper, rates = request.services.keeper, request.services.metrics.request_rates
     servers, online = await presence.count_servers(keeper.store), await keeper.lists.count(ONLINE)
@@ -103,16 +78,11 @@ async def get_server_metrics(request: Request) -> bytes:
         info_shapes.ThreadingMetrics(),
     )
     now = instants.format_instant(await clock.now(keeper.store))
-    return shapes.encode(info_shapes.ServerMetrics(rates.uptime_ms, now, sections))
+    return info_shapes.ServerMetrics(rates.uptime_ms, now, sections)
 
 
-@GROUP.operation(
-    "GET /api/v1/info/config",
-    permissions=ANY_TOKEN,
-    cache=REVALIDATED,
-    answer=info_shapes.Config,
-)
-async def get_config(request: Request) -> bytes:
+@GROUP.operation("GET /api/v1/info/config", permissions=ANY_TOKEN, cache=REVALIDATED)
+async def get_config(request: Request) -> info_shapes.Config:
     """Get the game's limits, such as inventory slots and the highest level."""
     given = request.services.keeper.settings
     player = info_shapes.PlayerConfig(
@@ -124,15 +94,13 @@ async def get_config(request: Request) -> bytes:
         MAX_STAT,
         given.bank_slots,
     )
-    return shapes.encode(
-        info_shapes.Config(
-            given.game_name,
-            given.port,
-            player,
-            SmtpValid=bool(given.smtp_url),
-            ValidPasswordResetTimeMinutes=credentials.CODE_LIFE_MS // 60_000,
-            Bank=info_shapes.BankConfig(given.bank_slots),
-        )
+    return info_shapes.Config(
+        given.game_name,
+        given.port,
+        player,
+        SmtpValid=bool(given.smtp_url),
+        ValidPasswordResetTimeMinutes=credentials.CODE_LIFE_MS // 60_000,
+        Bank=info_shapes.BankConfig(given.bank_slots),
     )
 
 
@@ -140,13 +108,12 @@ async def get_config(request: Request) -> bytes:
     "GET /api/v1/info/config/stats",
     permissions=ANY_TOKEN,
     cache=REVALIDATED,
-    answer=list[str],
     rows=5,
 )
-async def list_stat_names(request: Request) -> bytes:
+async def list_stat_names(request: Request) -> list[str]:
     """List the names of the five stats, in the order that all lists of stats have."""
     del request  # the request is not needed: every client gets the same list
-    return shapes.encode(player_shapes.STATS)
+    return player_shapes.STATS
 
 
 async def _count_online(keeper: Keeper) -> Sequence[metrics.Sample]:

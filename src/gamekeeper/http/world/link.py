@@ -43,12 +43,11 @@ ENTRIES = (
 )
 # one thread: several convert no more pictures, but use all processors and Python's lock, and other requests wait
 _executor = ThreadPoolExecutor(1, "pictures")
-GROUP = Group("Link", "For game servers: report the catalogue, players and who is online.", place=270)
+GROUP = Group("Link", "For game servers: report the catalogue, players and who is online.", place=270, permissions=LINK)
 
 
 @GROUP.operation(
     "PUT /api/link/v1/catalogue/[kind]",
-    permissions=LINK,
     records=Records("CatalogueEntry", tuple(dict.fromkeys(catalogue_shapes.ENTRIES.values()))),
     answer=link_shapes.Count,
 )
@@ -56,17 +55,10 @@ async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
     """Publish entries of one kind of the catalogue, with any further fields."""
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     given = await request.read_body(partial(http_catalogue.read_entries, kind, body, content_type))
-    return await request.change(
-        partial(catalogue.put, kind=kind, entries=given), lambda count: shapes.encode(link_shapes.Count(count))
-    )
+    return await request.change(partial(catalogue.put, kind=kind, entries=given), link_shapes.Count)
 
 
-@GROUP.operation(
-    "GET /api/link/v1/catalogue/[kind]",
-    permissions=LINK,
-    cache=REVALIDATED,
-    answer=ENTRIES,
-)
+@GROUP.operation("GET /api/link/v1/catalogue/[kind]", cache=REVALIDATED, answer=ENTRIES)
 async def list_catalogue(request: Request, query: shapes.PageQuery, kind: str) -> bytes:
     """List one list of the catalogue, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
@@ -74,12 +66,7 @@ async def list_catalogue(request: Request, query: shapes.PageQuery, kind: str) -
     return shapes.encode_paged(total, page.number, page.size, [documents.encode_entry(each) for each in found])
 
 
-@GROUP.operation(
-    "PUT /api/link/v1/items/[itemId]/picture",
-    permissions=LINK,
-    answer=link_shapes.ItemPicture,
-    refusals=(no.NoSuchItem,),
-)
+@GROUP.operation("PUT /api/link/v1/items/[itemId]/picture", answer=link_shapes.ItemPicture, refusals=(no.NoSuchItem,))
 async def put_item_picture(request: Request, body: link_shapes.PutPicture, item_id: str) -> Response:
     """Publish the picture of an item: a PNG or WebP file as base64, of at most 64 KiB."""
     picture = await asyncio.get_running_loop().run_in_executor(
@@ -90,7 +77,6 @@ async def put_item_picture(request: Request, body: link_shapes.PutPicture, item_
 
 @GROUP.operation(
     "DELETE /api/link/v1/items/[itemId]/picture",
-    permissions=LINK,
     answer=link_shapes.ItemPicture,
     refusals=(no.NoSuchItem,),
 )
@@ -103,13 +89,12 @@ async def _change_picture(request: Request, item_id: str, picture: Picture | Non
     """Set or remove the picture of an item, and answer with its hash."""
     return await request.change(
         partial(catalogue.put_picture, item_id=item_id, picture=picture),
-        lambda found: shapes.encode(link_shapes.ItemPicture(item_id, found)),
+        lambda found: link_shapes.ItemPicture(item_id, found),
     )
 
 
 @GROUP.operation(
     "PUT /api/link/v1/players/[id]",
-    permissions=LINK,
     answer=player_shapes.PlayerRecord,
     refusals=(
         *(no.MissingField, no.ReservedName, no.WrongVariableType, ReadOnlyVariable),
@@ -148,7 +133,6 @@ async def put_player(request: Request, body: link_shapes.PutPlayer, player_id: s
 
 @GROUP.operation(
     "DELETE /api/link/v1/players/[id]",
-    permissions=LINK,
     answer=player_shapes.PlayerRecord,
     refusals=(no.NoSuchPlayer, no.PlayerOnline),
 )
@@ -160,7 +144,6 @@ async def delete_player_by_id(request: Request, player_id: str) -> Response:
 
 @GROUP.operation(
     "PUT /api/link/v1/servers/[server]",
-    permissions=LINK,
     answer=link_shapes.ServerState,
     refusals=(ServerNotAllowed, no.CursorAhead),
 )
@@ -171,13 +154,12 @@ async def send_heartbeat(request: Request, body: link_shapes.Lease, server: str)
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000, applied=applied)
     return await request.change(
         decide,
-        lambda state: shapes.encode(link_shapes.ServerState(server, instants.format_instant(state[0]), state[1])),
+        lambda state: link_shapes.ServerState(server, instants.format_instant(state[0]), state[1]),
     )
 
 
 @GROUP.operation(
     "POST /api/link/v1/servers/[server]/joined",
-    permissions=LINK,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed, PlayerOnOtherServer),
 )
@@ -185,12 +167,11 @@ async def report_joined(request: Request, body: link_shapes.Players, server: str
     """Report players who have come online."""
     require_server(request.caller.key, server)
     decide = partial(presence.join, server=server, ids=body.Players, speaker=find_speaker(request.caller.key))
-    return await request.change(decide, lambda online: shapes.encode(link_shapes.Online(online)))
+    return await request.change(decide, link_shapes.Online)
 
 
 @GROUP.operation(
     "POST /api/link/v1/servers/[server]/left",
-    permissions=LINK,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, no.NoSuchPlayer, ServerNotAllowed),
 )
@@ -198,12 +179,11 @@ async def report_left(request: Request, body: link_shapes.Players, server: str) 
     """Report players who have gone offline."""
     require_server(request.caller.key, server)
     decide = partial(presence.leave, server=server, ids=body.Players)
-    return await request.change(decide, lambda online: shapes.encode(link_shapes.Online(online)))
+    return await request.change(decide, link_shapes.Online)
 
 
 @GROUP.operation(
     "DELETE /api/link/v1/servers/[server]",
-    permissions=LINK,
     answer=link_shapes.Online,
     refusals=(no.NoSuchServer, ServerNotAllowed),
 )
@@ -211,7 +191,7 @@ async def report_shutdown(request: Request, server: str) -> Response:
     """Report a game server's shutdown: all of its players go offline at once."""
     require_server(request.caller.key, server)
     decide = partial(presence.close_server, server=server)
-    return await request.change(decide, lambda online: shapes.encode(link_shapes.Online(online)))
+    return await request.change(decide, link_shapes.Online)
 
 
 def _read_report(body: link_shapes.PutPlayer) -> PlayerReport:

@@ -34,11 +34,7 @@ _decode_items = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
 _decode_names = msgspec.json.Decoder(dict[str, str]).decode
 
 
-@GROUP.operation(
-    "POST /api/link/v1/logs/activity",
-    permissions=LINK,
-    answer=log_shapes.LogReceipt,
-)
+@GROUP.operation("POST /api/link/v1/logs/activity", permissions=LINK, answer=log_shapes.LogReceipt)
 async def report_activity(request: Request, body: log_shapes.ActivityBatch) -> Response:
     """Report activity of accounts and players, such as log-ins. Known entries are left out."""
     entries = [_read_activity(number, each) for number, each in enumerate(body.Entries)]
@@ -50,11 +46,7 @@ async def report_activity(request: Request, body: log_shapes.ActivityBatch) -> R
     return await request.change(decide, partial(make_record, log_shapes.LogReceipt))
 
 
-@GROUP.operation(
-    "POST /api/link/v1/logs/trades",
-    permissions=LINK,
-    answer=log_shapes.LogReceipt,
-)
+@GROUP.operation("POST /api/link/v1/logs/trades", permissions=LINK, answer=log_shapes.LogReceipt)
 async def report_trades(request: Request, body: log_shapes.TradeBatch) -> Response:
     """Report trades between players, one entry for each party. Known entries are left out."""
     entries = [_read_trade(number, each) for number, each in enumerate(body.Entries)]

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 
-import msgspec
-
 from gamekeeper.game.core.refusals import WrongValueType
 from gamekeeper.game.core.values import decode_value
 from gamekeeper.game.world import catalogue
@@ -17,6 +15,7 @@ from gamekeeper.game.world.refusals import (
 )
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import READ, READ_PLAYERS, REVALIDATED, Group, H, needs
+from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.players.variable_shapes import (
     AnyValueOnly,
@@ -99,24 +98,22 @@ async def get_variable(request: Request, variable_id: str) -> bytes:
     f"GET {NEWEST}/[serverVariableId]/value",
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=HeadValueOnly,
     refusals=REFUSALS[NEWEST],
 )
-async def get_server_variable_value(request: Request, variable_id: str) -> bytes:
+async def get_server_variable_value(request: Request, variable_id: str) -> HeadValueOnly:
     """Get only the value of a variable of the server, as `Value`."""
-    return shapes.encode(HeadValueOnly(decode_value((await _find(request, variable_id)).value)))
+    return HeadValueOnly(decode_value((await _find(request, variable_id)).value))
 
 
 @GROUP.operation(
     f"GET {GLOBAL}/[serverVariableId]/value",
     permissions=READ_PLAYERS,
     cache=REVALIDATED,
-    answer=AnyValueOnly,
     refusals=REFUSALS[GLOBAL],
 )
-async def get_global_variable_value(request: Request, variable_id: str) -> bytes:
+async def get_global_variable_value(request: Request, variable_id: str) -> AnyValueOnly:
     """Get only the value of a variable of the server, as `value`."""
-    return shapes.encode(AnyValueOnly(decode_value((await _find(request, variable_id)).value)))
+    return AnyValueOnly(decode_value((await _find(request, variable_id)).value))
 
 
 def _declare_set(root: str, name: str) -> Callable[[H], H]:
@@ -141,7 +138,7 @@ async def set_variable(request: Request, body: SetAnyVariable, variable_id: str)
         refusals=_find_refusals(request),
         from_form=bodies.is_form(request.raw_body, content_type),
     )
-    return await request.change(decide, _encode_changed)
+    return await request.change(decide, _make_changed)
 
 
 async def _load_page(request: Request, page: PageRange) -> tuple[int, list[bytes]]:
@@ -168,5 +165,5 @@ def _make_record(each: StoredVariable) -> ServerVariable:
     return ServerVariable(each.name, each.text_id, number, value, each.folder, each.id, each.created_at)
 
 
-def _encode_changed(each: StoredVariable) -> bytes:
-    return shapes.encode(ChangedServerVariable(**msgspec.structs.asdict(_make_record(each)), VariableId=each.id))
+def _make_changed(each: StoredVariable) -> ChangedServerVariable:
+    return make_record(ChangedServerVariable, _make_record(each), VariableId=each.id)
