@@ -8,13 +8,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.game.access.security_log import KINDS
 from gamekeeper.http.contract.shapes import (
-    CURSOR_SCHEMA,
-    END_DESCRIPTION,
     HIDDEN_SCHEMA,
     LIMITS,
     PRINTABLE,
     STRIPPED,
-    TIME,
     Guid,
     Instant,
     PasswordHash,
@@ -24,10 +21,12 @@ from gamekeeper.http.contract.shapes import (
     Secret,
     Text,
     describe,
+    describe_cursor,
+    describe_end,
+    describe_start,
     encode,
 )
 from gamekeeper.http.server import query_values
-from gamekeeper.http.server.query_values import read_mail_cursor
 from gamekeeper.store.audit.history import NEVER
 
 
@@ -239,13 +238,7 @@ class SecondFactorList(Struct):
     RecoveryCodesLeft: PlainInt32
 
 
-EventsBefore = Annotated[
-    query_values.MailCursor,
-    Meta(
-        description="Older events than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
-    ),
-]
+EventsBefore = Annotated[query_values.MailCursor, describe_cursor("events")]
 EventUser = Annotated[Phrase, describe("Events about this account, by name or id.")]
 EventKind = Annotated[
     str,
@@ -255,20 +248,8 @@ EventKind = Annotated[
         extra_json_schema={"enum": list(KINDS)},
     ),
 ]
-EventsSince = Annotated[
-    int,
-    Meta(
-        description="Events at or after this time.",
-        extra={"read": query_values.read_start, "schema": TIME},
-    ),
-]
-EventsTo = Annotated[
-    int,
-    Meta(
-        description=f"Events up to this time. {END_DESCRIPTION}",
-        extra={"read": query_values.read_end, "schema": TIME},
-    ),
-]
+EventsSince = Annotated[int, describe_start("Events at or after this time.")]
+EventsTo = Annotated[int, describe_end("Events up to this time.")]
 EventFormat = Annotated[Literal["json", "csv"], describe("`csv`: a table in UTF-8; the header `X-Next` is its `Next`.")]
 
 

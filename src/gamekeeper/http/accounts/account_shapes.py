@@ -8,7 +8,6 @@ from typing import Annotated, Any, Generic, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.http.contract.shapes import (
-    CURSOR_SCHEMA,
     NEVER_NULL,
     PRINTABLE,
     Email,
@@ -25,9 +24,9 @@ from gamekeeper.http.contract.shapes import (
     Secret,
     Text,
     describe,
+    describe_cursor,
 )
 from gamekeeper.http.server import query_values
-from gamekeeper.http.server.query_values import read_mail_cursor
 
 
 class Register(Struct):
@@ -210,13 +209,7 @@ class Penalty(Struct):
     ] = UNSET
 
 
-MailsBefore = Annotated[
-    query_values.MailCursor,
-    Meta(
-        description="Older mails than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
-    ),
-]
+MailsBefore = Annotated[query_values.MailCursor, describe_cursor("mails")]
 MailsToUser = Annotated[Id, describe("Mails to this account, by id.")]
 
 
@@ -251,13 +244,7 @@ class Mails(Struct):
 
 NameOrId = Text  # the field `Text` of a note hides this type within its class
 NoteText = Annotated[str, Meta(max_length=1000, extra_json_schema=PRINTABLE)]
-NotesBefore = Annotated[
-    query_values.MailCursor,
-    Meta(
-        description="Older notes than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
-    ),
-]
+NotesBefore = Annotated[query_values.MailCursor, describe_cursor("notes")]
 ShortLimit = Annotated[Limit, Meta(extra={"cut": 1000})]
 
 

@@ -8,7 +8,6 @@ from gamekeeper.http.accounts.account_shapes import Days as DayCount
 from gamekeeper.http.accounts.account_shapes import Minutes as MinuteCount
 from gamekeeper.http.audit.history_shapes import Format, PreviewedChange
 from gamekeeper.http.contract.shapes import (
-    CURSOR_SCHEMA,
     NEVER_NULL,
     PRINTABLE,
     Guid,
@@ -19,20 +18,14 @@ from gamekeeper.http.contract.shapes import (
     PlainInt64,
     Positive,
     describe,
+    describe_cursor,
 )
 from gamekeeper.http.players.variable_shapes import VariableValue
 from gamekeeper.http.server import query_values
-from gamekeeper.http.server.query_values import read_mail_cursor
 
 PlayerKey = Annotated[str, Meta(max_length=255)]
 ActName = Literal["give_item", "take_item", "set_variable", "ban_player", "mute_player"]
-JobsBefore = Annotated[
-    query_values.MailCursor,
-    Meta(
-        description="Older jobs than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
-    ),
-]
+JobsBefore = Annotated[query_values.MailCursor, describe_cursor("jobs")]
 MAX_NUMBER = 2**31 - 1
 TargetsAfter = Annotated[
     int, Meta(ge=0, le=MAX_NUMBER, description="Players after this number: `Next` of the previous page.")

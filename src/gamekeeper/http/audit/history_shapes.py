@@ -8,10 +8,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from gamekeeper.game.audit.history import KINDS, PointInTime
 from gamekeeper.http.accounts.account_shapes import USER_FIELDS
 from gamekeeper.http.contract.shapes import (
-    CURSOR_SCHEMA,
     END_DESCRIPTION,
     LIMITS,
-    TIME,
     Guid,
     Id,
     Instant,
@@ -21,28 +19,18 @@ from gamekeeper.http.contract.shapes import (
     PlainInt64,
     Positive,
     describe,
+    describe_cursor,
+    describe_end,
+    describe_start,
 )
 from gamekeeper.http.players.player_shapes import PLAYER_FIELDS, ChangedBag, ItemSlot, KnownSpell, Sum
 from gamekeeper.http.players.variable_shapes import AnyVariable, ChangedVariable, GuildValue
 from gamekeeper.http.server import query_values
-from gamekeeper.http.server.query_values import read_mail_cursor
 from gamekeeper.store.audit.history import NEVER
 
 Cursor = Annotated[int, Meta(ge=1, le=NEVER, description="Changes before this number: `Next` of the previous page.")]
-StartTime = Annotated[
-    int,
-    Meta(
-        description="Changes at or after this time.",
-        extra={"read": query_values.read_start, "schema": TIME},
-    ),
-]
-EndTime = Annotated[
-    int,
-    Meta(
-        description=f"Changes up to this time. {END_DESCRIPTION}",
-        extra={"read": query_values.read_end, "schema": TIME},
-    ),
-]
+StartTime = Annotated[int, describe_start("Changes at or after this time.")]
+EndTime = Annotated[int, describe_end("Changes up to this time.")]
 PlayerFilter = Annotated[Id, describe("Changes of this player, by id; also of a deleted player.")]
 UserFilter = Annotated[Id, describe("Changes of this account, and the creation and deletion of its players.")]
 ActorFilter = Annotated[Id, describe("Changes made by this account, without those it reported over the link.")]
@@ -226,13 +214,7 @@ PERSONAL = (
 )
 
 
-ApprovalsBefore = Annotated[
-    query_values.MailCursor,
-    Meta(
-        description="Older approvals than this position: `Next` of the previous page.",
-        extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA},
-    ),
-]
+ApprovalsBefore = Annotated[query_values.MailCursor, describe_cursor("approvals")]
 ApprovalState = Annotated[Literal["waiting", "done", "denied", "expired"], describe("Only approvals in this state.")]
 
 

@@ -10,7 +10,14 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.http.server.query_values import CHANGE_NUMBER, make_lenient_reader, read_lenient_direction
+from gamekeeper.http.server.query_values import (
+    CHANGE_NUMBER,
+    make_lenient_reader,
+    read_end,
+    read_lenient_direction,
+    read_mail_cursor,
+    read_start,
+)
 
 
 def describe(text: str) -> Meta:
@@ -67,6 +74,24 @@ Phrase = Annotated[str, Meta(extra={"strip": True}, extra_json_schema=STRIPPED)]
 TIME = {"format": "date-time", "type": "string"}
 END_DESCRIPTION = "A time without a fraction includes its whole second."
 CURSOR_SCHEMA = {"pattern": f"^{CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$", "type": "string"}
+
+
+def describe_cursor(records: str) -> Meta:
+    """Describe the position in a list at which the page before ended."""
+    text = f"Older {records} than this position: `Next` of the previous page."
+    return Meta(description=text, extra={"read": read_mail_cursor, "schema": CURSOR_SCHEMA})
+
+
+def describe_start(text: str) -> Meta:
+    """Describe the start of a time range, which is read as milliseconds."""
+    return Meta(description=text, extra={"read": read_start, "schema": TIME})
+
+
+def describe_end(text: str, more: str = "") -> Meta:
+    """Describe the end of a time range, which is read as milliseconds. `more` follows the sentence about seconds."""
+    return Meta(description=f"{text} {END_DESCRIPTION} {more}".rstrip(), extra={"read": read_end, "schema": TIME})
+
+
 # format of a page of the audit log or security log → default limit and largest limit; larger values count as the latter
 LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
 

@@ -17,9 +17,7 @@ from gamekeeper.game.lists.player_filters import Cursor
 from gamekeeper.game.lists.player_walks import ACCOUNT, LEVEL, NAME, QUANTITY, SEEN, Order
 from gamekeeper.http.access.role_shapes import AccountWithRoles
 from gamekeeper.http.contract.shapes import (
-    END_DESCRIPTION,
     PRINTABLE,
-    TIME,
     Direction,
     Id,
     Instant,
@@ -31,11 +29,12 @@ from gamekeeper.http.contract.shapes import (
     Printable,
     Search,
     describe,
+    describe_end,
+    describe_start,
     encode,
     encode_array,
 )
 from gamekeeper.http.players.player_shapes import PlayerRecord
-from gamekeeper.http.server.query_values import read_end, read_start
 
 Int32 = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-1, le=2**63 - 1)]
@@ -100,19 +99,9 @@ MapFilter = Annotated[Id, describe("Players on this map, by id.")]
 LowestLevel = Annotated[Positive, describe("Players of this level or a higher one.")]
 HighestLevel = Annotated[Positive, describe("Players of this level or a lower one.")]
 SeenFrom = Annotated[
-    int,
-    Meta(
-        description="Players who were online at this time or later. Those who are online now count as seen now.",
-        extra={"read": read_start, "schema": TIME},
-    ),
+    int, describe_start("Players who were online at this time or later. Those who are online now count as seen now.")
 ]
-SeenTo = Annotated[
-    int,
-    Meta(
-        description=f"Players who were last online at this time or before. {END_DESCRIPTION}",
-        extra={"read": read_end, "schema": TIME},
-    ),
-]
+SeenTo = Annotated[int, describe_end("Players who were last online at this time or before.")]
 Banned = Annotated[bool, describe("Players whose account is banned, or is not. Needs `users.query`.")]
 Online = Annotated[bool, describe("Players who are online, or are not.")]
 HeldItem = Annotated[Id, describe("Players who have this item, as of the last counted change.")]
@@ -186,20 +175,8 @@ AccountState = Annotated[
     describe("Accounts that are banned, are muted, or have any permission."),
 ]
 RoleFilter = Annotated[str, Meta(description="Accounts with this role.", extra_json_schema=PRINTABLE)]
-SignedInFrom = Annotated[
-    int,
-    Meta(
-        description=f"Accounts whose last sign-in was at this time or later. {NEEDS}",
-        extra={"read": read_start, "schema": TIME},
-    ),
-]
-SignedInTo = Annotated[
-    int,
-    Meta(
-        description=f"Accounts whose last sign-in was at this time or before. {END_DESCRIPTION} {NEEDS}",
-        extra={"read": read_end, "schema": TIME},
-    ),
-]
+SignedInFrom = Annotated[int, describe_start(f"Accounts whose last sign-in was at this time or later. {NEEDS}")]
+SignedInTo = Annotated[int, describe_end("Accounts whose last sign-in was at this time or before.", NEEDS)]
 AccountSort = Annotated[
     Literal["newest", "name", "email"],
     Meta(
