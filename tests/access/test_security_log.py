@@ -116,7 +116,7 @@ def test_use_from_a_new_address_is_recorded_once(world: World) -> None:
 
 def test_pages_and_tables_have_every_event_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gamekeeper.game.access.security_log.PIECE_ROWS", 40)
-    monkeypatch.setattr("gamekeeper.http.access.security_log.CSV_BATCH", 7)
+    monkeypatch.setattr("gamekeeper.http.server.paging.CSV_BATCH", 7)
     for number in range(90):
         world.keeper.failed_guesses.add("guess_failed", None, None, f"192.0.2.{number}")
     seen = [each["Id"] for each in events(world, "?limit=90")]

@@ -1,9 +1,7 @@
 """Bulk jobs: one act for many players, which the server works through. `bulk_runner.py` does it."""
 
-import csv
-import io
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import msgspec
@@ -33,12 +31,12 @@ from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.audit import bulk_runner, bulk_shapes, history_shapes
 from gamekeeper.http.audit.bulk_runner import ACTS, make_request_id
 from gamekeeper.http.audit.history import CSV
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import samples
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import declare_id
 from gamekeeper.http.contract.records import make_record
 from gamekeeper.http.server import dispatcher
-from gamekeeper.http.server.paging import CSV_BATCH, format_cell
+from gamekeeper.http.server.paging import answer_table
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import APPROVAL_HEADER, Response
@@ -46,7 +44,6 @@ from gamekeeper.store.audit import bulk_jobs as rows
 from gamekeeper.store.audit.bulk_jobs import BulkJob, BulkTarget
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading
 
-LoadTargets = Callable[[Reading], AsyncGenerator[TargetPage]]
 # Examples for the documents, made of the demo data.
 NEW_BULK_JOB = bulk_shapes.NewBulkJob(
     "give_item", [samples.PLAYER, samples.PLAYER_ID], ItemId=samples.DRAUGHT, Quantity=2
@@ -54,7 +51,6 @@ NEW_BULK_JOB = bulk_shapes.NewBulkJob(
 RUN = needs("bulk.run", "players.read")
 GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.", place=360, permissions=RUN)
 GROUPS = (GROUP,)
-ATTACHMENT = (b"content-disposition", b'attachment; filename="bulk-job.csv"')
 LARGE_BODY = 1_048_576  # bytes: the ids of MOST_PLAYERS need less than half of it
 CHECK_SECONDS = 2.0  # of trying players for expected refusals; the answer says how many were tried
 MISSING = (no.PowerMissing, PermissionMissing)
@@ -122,41 +118,8 @@ async def list_bulk_targets(request: Request, query: bulk_shapes.TargetsQuery, j
     load = partial(
         bulk_jobs.load_target_pages, job_id=job_id, after=query.after, limit=query.limit, state=query.state or None
     )
-    read = partial(_read_csv if query.format == CSV else _read_json, load=load)
-    is_long = query.limit > bulk_jobs.PIECE_TARGETS
-    found = await request.run_until_disconnect(request.read_in_pieces(read, long=is_long))
-    if found is None:
-        return b""  # nobody reads this answer: the client has disconnected
-    content, following = found
-    if query.format != CSV:
-        return content
-    more = [] if following is None else [(b"x-next", str(following).encode())]
-    return Response(content, headers=(ATTACHMENT, *more), content_type=b"text/csv; charset=utf-8")
-
-
-async def _read_json(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes, int | None]:
-    """Encode each part by itself: all targets of a large job at once would take longer than other requests may wait."""
-    parts, following = list[bytes](), None
-    async for page in load(tx):
-        if page.targets:
-            parts.append(shapes.encode(_make_targets(page)).removeprefix(b"[").removesuffix(b"]"))
-        following = page.next
-        await rest()
-    return b'{"Targets":[%b],"Next":%b}' % (b",".join(parts), shapes.encode(following)), following
-
-
-async def _read_csv(tx: Reading, rest: Pause, load: LoadTargets) -> tuple[bytes, int | None]:
-    out, following = io.StringIO(newline=""), None
-    writer = csv.writer(out)
-    writer.writerow(bulk_shapes.BulkTarget.__struct_fields__)
-    async for page in load(tx):
-        targets = _make_targets(page)
-        for start_bulk_job in range(0, len(targets), CSV_BATCH):
-            await rest()
-            some = targets[start_bulk_job : start_bulk_job + CSV_BATCH]
-            writer.writerows([format_cell(value) for value in msgspec.structs.astuple(each)] for each in some)
-        following = page.next
-    return out.getvalue().encode(), following
+    file, is_long = "bulk-job.csv" if query.format == CSV else None, query.limit > bulk_jobs.PIECE_TARGETS
+    return await answer_table(request, load, _make_targets, bulk_shapes.BulkTargets, file, long=is_long)
 
 
 @GROUP.operation(

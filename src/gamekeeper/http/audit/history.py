@@ -1,12 +1,8 @@
 """The audit log: list changes, get a player's items, spells and variables of an earlier time, undo a change."""
 
-import csv
-import io
 import itertools
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-
-import msgspec
 
 from gamekeeper.game.access.refusals import (
     HeldByRole,
@@ -17,7 +13,7 @@ from gamekeeper.game.access.refusals import (
     RoleOutOfReach,
 )
 from gamekeeper.game.audit import history, undo
-from gamekeeper.game.audit.history import HistoryPage, Pause, PointInTime
+from gamekeeper.game.audit.history import HistoryPage, PointInTime
 from gamekeeper.game.audit.refusals import AlreadyUndone, NotUndoable
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.change import Change
@@ -35,20 +31,15 @@ from gamekeeper.http.contract.operation import GIFT_REFUSALS, OF_ONE_OWNER, Grou
 from gamekeeper.http.players import documents, player_shapes, variable_shapes
 from gamekeeper.http.server.caller import Caller
 from gamekeeper.http.server.metrics import GAUGE, MetricFamily, RoomMetrics, Sample, format_sample
-from gamekeeper.http.server.paging import CSV_BATCH, encode_pieces, encode_rows, format_cell, join_pieces
+from gamekeeper.http.server.paging import CsvTable, answer_table, encode_pieces, encode_rows, join_pieces
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.audit.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, HistoryChange, HistoryFilter, find_change
 from gamekeeper.store.core import ledger
-from gamekeeper.store.engine.interface import Reading
 
 JSON, CSV = "json", "csv"
-ATTACHMENT = (b"content-disposition", b'attachment; filename="changes.csv"')
-COLUMNS = history_shapes.ToldChange.__struct_fields__
 ACCOUNTS_ROLE = "users.query"
 NOTES = "notes.write"  # without this permission, the contents of notes are blank
-
-LoadPages = Callable[[Reading], AsyncGenerator[HistoryPage]]
 
 PAST = needs("players.read", "audit.read")
 PAST_REFUSALS = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
@@ -70,38 +61,9 @@ async def list_history(request: Request, query: history_shapes.HistoryQuery) -> 
     limit = min(query.limit or usual, most)
     find_cursor = request.services.keeper.feed.cursors.find
     load = partial(history.load_pages, wanted=wanted, before=cursor, limit=limit, find_cursor=find_cursor)
-    read = partial(_read_csv if form == CSV else _read_json, load=load, caller=request.caller)
-    found = await request.run_until_disconnect(request.read_in_pieces(read, long=limit > history.PIECE_ROWS))
-    if found is None:
-        return b""  # nobody reads this answer: the client has disconnected
-    content, following = found
-    if form == JSON:
-        return content
-    more = [] if following is None else [(b"x-next", str(following).encode())]
-    return Response(content, headers=(ATTACHMENT, *more), content_type=b"text/csv; charset=utf-8")
-
-
-async def _read_json(tx: Reading, rest: Pause, load: LoadPages, caller: Caller) -> tuple[bytes, int | None]:
-    changes, following = list[history_shapes.ToldChange](), None
-    async for page in load(tx):
-        changes += make_history(page, caller).Changes
-        following = page.next
-        await rest()
-    return shapes.encode(history_shapes.History(changes, following)), following
-
-
-async def _read_csv(tx: Reading, rest: Pause, load: LoadPages, caller: Caller) -> tuple[bytes, int | None]:
-    out, following = io.StringIO(newline=""), None
-    writer = csv.writer(out)
-    writer.writerow(COLUMNS)
-    async for page in load(tx):
-        await rest()
-        rows = _make_rows(page, caller)
-        while some := list(itertools.islice(rows, CSV_BATCH)):
-            writer.writerows(some)
-            await rest()
-        following = page.next
-    return out.getvalue().encode(), following
+    make = partial(_make_changes, caller=request.caller)
+    file, is_long = "changes.csv" if form == CSV else None, limit > history.PIECE_ROWS
+    return await answer_table(request, load, make, history_shapes.History, file, long=is_long)
 
 
 @GROUP.operation(
@@ -253,19 +215,9 @@ def _make_changes(page: HistoryPage, caller: Caller) -> Iterator[history_shapes.
 
 def make_csv(page: HistoryPage, caller: Caller) -> bytes:
     """Make a CSV table of changes. Cells that a spreadsheet could run as a formula get a leading apostrophe."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    writer.writerow(COLUMNS)
-    writer.writerows(_make_rows(page, caller))
-    return out.getvalue().encode()
-
-
-def _make_rows(page: HistoryPage, caller: Caller) -> Iterator[Sequence[str]]:
-    return map(_make_cells, _make_changes(page, caller))
-
-
-def _make_cells(change: history_shapes.ToldChange) -> Sequence[str]:
-    return [format_cell(value) for value in msgspec.structs.astuple(change)]
+    table = CsvTable(history_shapes.ToldChange)
+    table.write(_make_changes(page, caller))
+    return table.encode()
 
 
 def _make_log_change(

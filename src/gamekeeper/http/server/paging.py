@@ -4,11 +4,17 @@ Lists with all that one player, guild or account has are not paged: above MOST_A
 gate for long reads.
 """
 
+import csv
+import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import NamedTuple, Protocol, TypeVar, get_args
 
-from msgspec import UNSET
+import msgspec
+from msgspec import UNSET, Struct
+from msgspec.structs import astuple
 
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.lists import search
@@ -18,7 +24,10 @@ from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE
 from gamekeeper.http.contract.shapes import DEFAULT_SIZE, EngineQuery, LegacyPage, PageQuery, SearchQuery, SentPage
 from gamekeeper.http.server import bodies
+from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
+from gamekeeper.http.server.response import Response
+from gamekeeper.store.engine.interface import Reading
 
 MAX_INT32 = 2**31 - 1
 
@@ -149,3 +158,91 @@ def format_cell(value: object) -> str:
     told = shapes.encode(value).decode().removeprefix("null")
     # escape the sign that starts a formula; the JSON value stays the same
     return FORMULA_IN_JSON.sub(lambda sign: f"\\u{ord(sign[0]):04x}", told)
+
+
+class CsvTable:
+    """A CSV table of records of one shape, with a row of their names."""
+
+    def __init__(self, shape: type[Struct]) -> None:
+        self._out = io.StringIO(newline="")
+        self._writer = csv.writer(self._out)
+        self._writer.writerow(shape.__struct_fields__)
+
+    def write(self, records: Iterable[Struct]) -> None:
+        self._writer.writerows([format_cell(value) for value in astuple(each)] for each in records)
+
+    def encode(self) -> bytes:
+        return self._out.getvalue().encode()
+
+
+class NextPage(Protocol):
+    """A page with the cursor of the next one: a number, or time and id; None: it is the last."""
+
+    @property
+    def next(self) -> int | tuple[int, str] | None: ...
+
+
+Page = TypeVar("Page", bound=NextPage)
+MakeRecords = Callable[[Page], Iterable[Struct]]
+
+
+async def answer_table(
+    request: Request,
+    load: Callable[[Reading], AsyncIterator[Page]],
+    make: MakeRecords[Page],
+    shape: type[Struct],
+    file: str | None,
+    *,
+    long: bool,
+) -> bytes | Response:
+    """Answer pages as one answer of `shape`, whose fields are a list and `Next`; with a file name, as a CSV table."""
+    read = partial(_read_json if file is None else _read_csv, load=load, make=make, shape=shape)
+    found = await request.run_until_disconnect(request.read_in_pieces(read, long=long))
+    if found is None:
+        return b""  # nobody reads this answer: the client has disconnected
+    content, following = found
+    if file is None:
+        return content
+    more = [] if following is None else [(b"x-next", str(following).encode())]
+    attached = (b"content-disposition", f'attachment; filename="{file}"'.encode())
+    return Response(content, headers=(attached, *more), content_type=b"text/csv; charset=utf-8")
+
+
+async def _read_json(
+    tx: Reading,
+    rest: Pause,
+    load: Callable[[Reading], AsyncIterator[Page]],
+    make: MakeRecords[Page],
+    shape: type[Struct],
+) -> tuple[bytes, int | str | None]:
+    """Encode each part by itself: all records at once would take longer than other requests may wait."""
+    parts, following = list[bytes](), None
+    async for page in load(tx):
+        if records := [*make(page)]:
+            parts.append(shapes.encode(records)[1:-1])
+        following = _show_cursor(page)
+        await rest()
+    field = shape.__struct_fields__[0].encode()
+    return b'{"%b":[%b],"Next":%b}' % (field, b",".join(parts), shapes.encode(following)), following
+
+
+async def _read_csv(
+    tx: Reading,
+    rest: Pause,
+    load: Callable[[Reading], AsyncIterator[Page]],
+    make: MakeRecords[Page],
+    shape: type[Struct],
+) -> tuple[bytes, int | str | None]:
+    table, following = CsvTable(get_args(msgspec.structs.fields(shape)[0].type)[0]), None
+    async for page in load(tx):
+        await rest()
+        records = iter(make(page))
+        while some := [*islice(records, CSV_BATCH)]:
+            table.write(some)
+            await rest()
+        following = _show_cursor(page)
+    return table.encode(), following
+
+
+def _show_cursor(page: NextPage) -> int | str | None:
+    return str(MailCursor(*page.next)) if isinstance(page.next, tuple) else page.next
