@@ -5,8 +5,10 @@
 
 from typing import Annotated, Any, Generic, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.http.contract.records import to_pascal
 from gamekeeper.http.contract.shapes import (
     NEVER_NULL,
     PRINTABLE,
@@ -117,76 +119,30 @@ class Authorized(Struct):
     authorized: bool
 
 
-USER_FIELDS = {
-    "name": "Name",
-    "email": "Email",
-    "password": "Password",
-    "reset_code": "PasswordResetCode",
-    "mute_reason": "MuteReason",
-    "ban_reason": "BanReason",
-    "reason": "Reason",
-    "moderator": "Moderator",
-    "ends_at": "EndsAt",
-    "approval": "ApprovalId",
-    "mail_id": "MailId",
-    "mail_state": "MailState",
-    "next_try_at": "NextTryAt",
-    "editor": "Editor",
-    "ban": "Ban",
-    "kick": "Kick",
-    "mute": "Mute",
-    "api": "Api",
-    "users_query": "UsersQuery",
-    "users_manage": "UsersManage",
-    "game_link": "GameLink",
-    "roles": "Roles",
-    "permissions": "Permissions",
-    "role": "Role",
-    "about": "About",
-    "read_only": "ReadOnly",
-    "quotas": "Quotas",
-    "suspended": "Suspended",
-    "second_factors": "SecondFactors",
-    "recovery_codes": "RecoveryCodes",
-    "identities": "Identities",
-    "invitation_id": "InvitationId",
-}
+# attributes of sides of changes, which are of accounts and staff, and those with another name in the API
+_ATTRIBUTES = (
+    *("name", "email", "password", "reset_code", "mute_reason", "ban_reason", "reason", "moderator"),
+    *("ends_at", "approval", "mail_id", "mail_state", "next_try_at", "editor", "ban", "kick", "mute", "api"),
+    *("users_query", "users_manage", "game_link", "roles", "permissions", "role", "about", "read_only"),
+    *("quotas", "suspended", "second_factors", "recovery_codes", "identities", "invitation_id"),
+)
+_RENAMED = {"reset_code": "PasswordResetCode", "approval": "ApprovalId"}
+USER_FIELDS = {each: to_pascal(each) for each in _ATTRIBUTES} | _RENAMED
 
 
 Rows = list[dict[str, Any]]
 
 
-class Person(Struct):
-    account: UserRecord[Power]
-    characters: Rows = []
-    texts: Rows = []
-    guilds: Rows = []
-    penalties: Rows = []
-    roles: Rows = []
-    api_keys: Rows = []
-    second_factors: Rows = []
-    recovery_codes: Rows = []
-    identities: Rows = []
-    mails: Rows = []
-    callers: Rows = []
-    approvals: Rows = []
-    bulk_jobs: Rows = []
-    bulk_targets: Rows = []
-    notes: Rows = []
-    tags: Rows = []
-    saved_views: Rows = []
-    standings: Rows = []
-    signals: Rows = []
-    addresses: Rows = []
-    log_addresses: Rows = []
-    leftovers: Rows = []
-    tokens: Rows = []
-    security: Rows = []
-    activity: Rows = []
-    trades: Rows = []
-    play_sessions: Rows = []
-    play_time: Rows = []
-    changes: Rows = []
+# all lists of a person's data, in the order of the export
+_LISTS = (
+    *("characters", "texts", "guilds", "penalties", "roles", "api_keys", "second_factors", "recovery_codes"),
+    *("identities", "mails", "callers", "approvals", "bulk_jobs", "bulk_targets", "notes", "tags"),
+    *("saved_views", "standings", "signals", "addresses", "log_addresses", "leftovers", "tokens", "security"),
+    *("activity", "trades", "play_sessions", "play_time", "changes"),
+)
+Person = msgspec.defstruct(
+    "Person", [("account", UserRecord[Power]), *((name, Rows, []) for name in _LISTS)], module=__name__
+)
 
 
 Days = Annotated[int, Meta(ge=0, le=999_999, description="Days; 0: permanently."), NEVER_NULL]

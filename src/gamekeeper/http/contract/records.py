@@ -69,6 +69,11 @@ def to_snake(name: str) -> str:
     return _WORD_START.sub("_", name).lower()
 
 
+def to_pascal(name: str) -> str:
+    """Turn `user_id` into UserId."""
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
 def _has(kind: type, attribute: str) -> bool:
     fields = [getattr(kind, each, ()) for each in ("_fields", "__struct_fields__", "__dataclass_fields__")]
     is_property = hasattr(kind, attribute) and not hasattr(tuple, attribute)  # not `count` of a NamedTuple

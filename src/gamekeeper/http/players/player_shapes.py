@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.http.contract.records import to_snake
 from gamekeeper.http.contract.shapes import (
     NEVER_NULL,
     ZERO,
@@ -126,34 +127,9 @@ class OnlineCount(Struct):
     onlineCount: PlainInt32  # noqa: N815 - the wire's spelling
 
 
-PLAYER_ATTRIBUTES = {
-    "Name": "name",
-    "InBank": "in_bank",
-    "UserId": "user_id",
-    "MaxVitals": "max_vitals",
-    "Id": "id",
-    "Level": "level",
-    "Exp": "exp",
-    "ExperienceToNextLevel": "experience_to_next_level",
-    "ClassId": "class_id",
-    "Gender": "gender",
-    "Vitals": "vitals",
-    "BaseStats": "base_stats",
-    "StatPointAllocations": "stat_point_allocations",
-    "StatPoints": "stat_points",
-    "Equipment": "equipment",
-    "MapId": "map_id",
-    "X": "x",
-    "Y": "y",
-    "Z": "z",
-    "Dir": "dir",
-    "Sprite": "sprite",
-    "Face": "face",
-    "Dead": "dead",
-    "CreationDate": "created_at",
-    "PlayTimeSeconds": "play_time_seconds",
-    "LastOnline": "last_online",
-}
+# field of a record or of a stored document → attribute of `Player`
+PLAYER_ATTRIBUTES = {name: to_snake(name) for name in (*PlayerDocument.__struct_fields__, "LastOnline")}
+PLAYER_ATTRIBUTES["CreationDate"] = "created_at"
 PLAYER_FIELDS = {attribute: name for name, attribute in PLAYER_ATTRIBUTES.items()}
 # names of a player's stats, in the order of all lists of stats
 STATS = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]
