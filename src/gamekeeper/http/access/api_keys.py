@@ -90,9 +90,7 @@ async def change_key(request: Request, body: credential_shapes.ChangeKey, key_id
     _refuse_keys(request)
     wanted = KeyEdit(_get(body.Name), _get(body.Owner), _get(body.Suspended))
     decide = partial(api_keys.edit, key_id=key_id, wanted=wanted, actor=request.caller.actor)
-    answer = await request.change(decide, _make_known)
-    request.services.callers.clear_cache()
-    return answer
+    return await request.change(decide, _make_known, clear_callers=True)
 
 
 @GROUP.operation(
@@ -105,17 +103,15 @@ async def rotate_key(request: Request, body: credential_shapes.RotateKey, key_id
     """Give an API key a new secret. The old one works for `GraceMinutes` more; id and limits stay."""
     _refuse_keys(request)
     decide = partial(api_keys.rotate, key_id=key_id, grace_minutes=body.GraceMinutes, actor=request.caller.actor)
-    answer = await request.change(decide, partial(_make_issued, note=NOT_CREATED if request.dry_run else SHOWN_ONCE))
-    request.services.callers.clear_cache()
-    return answer
+    return await request.change(
+        decide, partial(_make_issued, note=NOT_CREATED if request.dry_run else SHOWN_ONCE), clear_callers=True
+    )
 
 
 @GROUP.operation("DELETE /api/keeper/v1/keys/[keyId]", answer=credential_shapes.KeyRecord, refusals=(key_no.NoSuchKey,))
 async def revoke_key(request: Request, key_id: str) -> Response:
     """Revoke an API key: at once in this process, within 5 seconds in others."""
-    answer = await request.change(partial(api_keys.revoke, key_id=key_id), _make_known)
-    request.services.callers.clear_cache()
-    return answer
+    return await request.change(partial(api_keys.revoke, key_id=key_id), _make_known, clear_callers=True)
 
 
 @GROUP.operation("POST /api/keeper/v1/keys/lookup", access=READ, refusals=(key_no.NoSuchKey,))

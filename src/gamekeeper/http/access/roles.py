@@ -87,9 +87,9 @@ async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:
         _read_quotas(body.quotas),
     )
     decide = partial(roles.edit, name=request.params[0], draft=draft, actor=request.caller.actor)
-    answer = await request.change(decide, _make_record)
-    request.services.callers.clear_cache()  # the cached callers still have the role's old permissions
-    return answer
+    return await request.change(
+        decide, _make_record, clear_callers=True
+    )  # the cached callers still have the role's old permissions
 
 
 @GROUP.operation(
@@ -133,9 +133,9 @@ async def change_user_roles(request: Request, body: role_shapes.ChangeRoles) -> 
     wanted = RoleRequest(body.give or (), body.take or (), body.grant or (), body.revoke or ())
 
     rule = partial(roles.change_account, key=request.params[0], wanted=wanted, actor=request.caller.actor)
-    answer = await request.change(partial(api_keys.decide_with_losses, rule=rule), lambda done: _make_held(*done))
-    request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
-    return answer
+    return await request.change(
+        partial(api_keys.decide_with_losses, rule=rule), lambda done: _make_held(*done), clear_callers=True
+    )  # the cached callers still have the account's old permissions
 
 
 def _read_quotas(sent: list[role_shapes.RoleQuota] | UnsetType) -> dict[str, int] | None:
@@ -177,9 +177,9 @@ async def change_powers(request: Request, body: role_shapes.ChangePowers) -> Res
     sent = msgspec.structs.asdict(body)
     given = {role_shapes.RIGHTS.get(name, name): flag for name, flag in sent.items() if flag is not UNSET}
     rule = partial(roles.change_powers, key=request.params[0], given=given, actor=request.caller.actor)
-    answer = await request.change(partial(api_keys.decide_with_losses, rule=rule), _make_powers)
-    request.services.callers.clear_cache()  # the cached callers still have the account's old permissions
-    return answer
+    return await request.change(
+        partial(api_keys.decide_with_losses, rule=rule), _make_powers, clear_callers=True
+    )  # the cached callers still have the account's old permissions
 
 
 def _make_powers(changed: ChangedOwner) -> role_shapes.HeldPowers:
@@ -208,9 +208,7 @@ async def list_staff(request: Request, query: role_shapes.StaffQuery) -> role_sh
 async def end_sessions(request: Request) -> Response:
     """End all sessions of an account in the console. Tokens of programs stay valid."""
     decide = partial(moderation.end_sessions, key=request.params[0], actor=request.caller.actor)
-    answer = await request.change(decide, partial(make_record, role_shapes.EndedSessions))
-    request.services.callers.clear_cache()
-    return answer
+    return await request.change(decide, partial(make_record, role_shapes.EndedSessions), clear_callers=True)
 
 
 @STAFF_GROUP.operation(
@@ -221,9 +219,9 @@ async def end_sessions(request: Request) -> Response:
 async def suspend_user(request: Request) -> Response:
     """Suspend an account: its tokens are revoked, and it cannot log in. The game is not affected."""
     rule = partial(moderation.suspend, key=request.params[0], actor=request.caller.actor)
-    answer = await request.change(partial(api_keys.decide_with_losses, rule=rule), lambda done: _make_suspension(*done))
-    request.services.callers.clear_cache()
-    return answer
+    return await request.change(
+        partial(api_keys.decide_with_losses, rule=rule), lambda done: _make_suspension(*done), clear_callers=True
+    )
 
 
 @STAFF_GROUP.operation(

@@ -42,9 +42,7 @@ async def reset_second_factors(request: Request) -> Response:
     """Remove all second factors of an account that lost them, and revoke its tokens and sessions."""
     settings = request.services.keeper.settings
     decide = partial(second_factors.reset, key=request.params[0], actor=request.caller.actor, settings=settings)
-    answer = await request.change(decide, lambda user: _make_list(user, (), 0))
-    request.services.callers.clear_cache()
-    return answer
+    return await request.change(decide, lambda user: _make_list(user, (), 0), clear_callers=True)
 
 
 def _make_list(user: User, factors: Sequence[SecondFactor], left: int) -> credential_shapes.SecondFactorList:

@@ -63,11 +63,9 @@ async def issue_token(request: Request, body: credential_shapes.LogIn) -> creden
 async def revoke_tokens(request: Request) -> Response:
     """Revoke all tokens of an account: the caller's own, or any account's with `users.manage`."""
     key = await _find_account_key(request)
-    answer = await request.change(
-        partial(tokens.revoke_all, name=key), lambda user: credential_shapes.Revoked(user.name)
+    return await request.change(
+        partial(tokens.revoke_all, name=key), lambda user: credential_shapes.Revoked(user.name), clear_callers=True
     )
-    request.services.callers.clear_cache()
-    return answer
 
 
 @GROUP.operation(
@@ -85,11 +83,8 @@ async def revoke_tokens_alias(request: Request) -> Response:
         return await revoke_tokens(request)
     if "users.manage" not in request.caller.permissions:
         _require_own(request, owner)
-    kept = await request.change(
-        partial(tokens.revoke_one, name=owner, token=wanted),
-        lambda _: credential_shapes.encode_revoked_token(""),
-    )
-    request.services.callers.clear_cache()
+    decide = partial(tokens.revoke_one, name=owner, token=wanted)
+    kept = await request.change(decide, lambda _: credential_shapes.encode_revoked_token(""), clear_callers=True)
     # as in `revoke_one`: the id may be a refresh token, which must not be stored
     return structs.replace(kept, content=credential_shapes.encode_revoked_token(wanted))
 
@@ -111,11 +106,8 @@ async def revoke_tokens_alias(request: Request) -> Response:
 async def revoke_one(request: Request) -> Response:
     """Revoke one token of an account, by its id or its refresh token."""
     key, token = await _find_account_key(request), request.params[1]
-    kept = await request.change(
-        partial(tokens.revoke_one, name=key, token=token),
-        lambda user: credential_shapes.Revoked(user.name),
-    )
-    request.services.callers.clear_cache()
+    decide = partial(tokens.revoke_one, name=key, token=token)
+    kept = await request.change(decide, lambda user: credential_shapes.Revoked(user.name), clear_callers=True)
     # add `token` only after the answer is stored for retries: it may be a refresh token, which must not be stored
     return structs.replace(kept, content=credential_shapes.add_token_id(kept.content, token))
 

@@ -117,11 +117,9 @@ async def register_user(request: Request, body: account_shapes.Register) -> Resp
 async def rename_user(request: Request, body: player_shapes.Rename) -> Response:
     """Rename an account."""
     name = require_name(body.name, "name", request.services.keeper.settings)
-    answer = await request.change(
-        partial(accounts.rename, key=request.params[0], name=name), encode_changed_user_record
-    )
-    request.services.callers.clear_cache()  # the cached callers still have the account's old name
-    return answer
+    return await request.change(
+        partial(accounts.rename, key=request.params[0], name=name), encode_changed_user_record, clear_callers=True
+    )  # the cached callers still have the account's old name
 
 
 @GROUP.operation(
@@ -138,9 +136,7 @@ async def delete_user(request: Request) -> Response:
         codec=request.services.keeper.changes.codec,
         actor=request.caller.actor,
     )
-    answer = await request.change(decide, lambda erased: encode_changed_user_record(erased.user))
-    request.services.callers.clear_cache()
-    return answer
+    return await request.change(decide, lambda erased: encode_changed_user_record(erased.user), clear_callers=True)
 
 
 @GROUP.operation(

@@ -10,7 +10,6 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import WrongCode, WrongPassword
 from gamekeeper.game.core.values import require_email
-from gamekeeper.game.core.writes import Decide
 from gamekeeper.http.accounts import account_shapes, mails
 from gamekeeper.http.accounts import accounts as http_accounts
 from gamekeeper.http.contract.operation import MANAGE, QUERY, READ, WRITE, Group
@@ -132,7 +131,7 @@ async def redeem_reset_code(request: Request, body: account_shapes.RedeemCode) -
         )
         password = await request.services.keeper.passwords.hash_password(body.new)
         decide = partial(credentials.redeem_code, key=request.params[0], code=code, password=password)
-        return await _change_and_clear_tokens(request, decide, UPDATED)
+        return await request.change(decide, lambda _: account_shapes.Message(UPDATED), clear_callers=True)
 
     return await _change_or_replay(request, change)
 
@@ -161,10 +160,4 @@ async def _check_password(request: Request, sent: str) -> str:
 async def _set_password(request: Request, new: str, proven: str | None, message: str) -> Response:
     password = await request.services.keeper.passwords.hash_password(new)
     decide = partial(accounts.change_password, key=request.params[0], password=password, proven=proven)
-    return await _change_and_clear_tokens(request, decide, message)
-
-
-async def _change_and_clear_tokens(request: Request, decide: Decide[Any], message: str) -> Response:
-    answer = await request.change(decide, lambda _: account_shapes.Message(message))
-    request.services.callers.clear_cache()
-    return answer
+    return await request.change(decide, lambda _: account_shapes.Message(message), clear_callers=True)

@@ -161,9 +161,9 @@ async def undo_change(request: Request, query: history_shapes.UndoQuery, seq: in
     trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
     room, words = read_capacity(keeper.settings), keeper.changes.codec
     decide = partial(undo.undo, seq=seq, actor=by, codec=words, room=room, trade_ms=trade_ms)
-    answer = await request.change(decide, _make_undone)
-    request.services.callers.clear_cache()  # clear the cached callers: the undo may have changed permissions
-    return answer
+    return await request.change(
+        decide, _make_undone, clear_callers=True
+    )  # clear the cached callers: the undo may have changed permissions
 
 
 def _require_permissions(caller: Caller, needs: frozenset[str]) -> None:

@@ -192,10 +192,17 @@ class Request(msgspec.Struct):
         caller = await self.services.callers.find_caller(self.headers.get(b"authorization"), self)
         caller.require(self.caller.permissions)
 
-    async def change(self, decide: Decide[R], answer: Callable[[R], bytes | Struct]) -> Response:
-        """Make a change. `answer` makes the answer from the rule's result: a shape, or its JSON."""
+    async def change(
+        self, decide: Decide[R], answer: Callable[[R], bytes | Struct], *, clear_callers: bool = False
+    ) -> Response:
+        """Make a change. `answer` makes the answer from the rule's result: a shape, or its JSON.
+
+        `clear_callers`: the change can concern names, permissions or tokens of callers that this process has cached.
+        """
         encode = partial(_encode_answer, answer)
         done = await self.services.keeper.changes.apply(self.make_intent(), decide, encode)
+        if clear_callers:
+            self.services.callers.clear_cache()
         return make_change_response(done, self.route.path)
 
     def _name_queue(self) -> str | None:
