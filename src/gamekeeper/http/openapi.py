@@ -3,7 +3,7 @@
 One is the strict contract, the other the tolerant one. The explorer is a page and its files.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -52,36 +52,23 @@ Document = Contract | TolerantContract
 SCHEMES: Schema = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "An access token from `POST /api/oauth/token`."}
 }
-HEADERS: Mapping[str, Schema] = {
-    "X-Request-Id": {
-        "description": "The request's id, which the server's log shows too.",
-        "schema": {"type": "string"},
-    },
-    "Idempotent-Replay": {
-        "description": "`true` when this is the stored answer to an earlier request with the same `Idempotency-Key`.",
-        "schema": {"type": "string", "const": "true"},
-    },
-    "X-Dry-Run": {
-        "description": "`true` when the request was a dry run: nothing was changed.",
-        "schema": {"type": "string", "const": "true"},
-    },
-    "X-Approval-Required": {
-        "description": "`true` when the request was a dry run, and the change would wait for an approval.",
-        "schema": {"type": "string", "const": "true"},
-    },
-    "ETag": {"description": "The entity tag of the answer, to send in `If-None-Match`.", "schema": {"type": "string"}},
-    "Deprecation": {"description": "Since when the operation is deprecated (RFC 9745).", "schema": {"type": "string"}},
-    "Link": {"description": "The operation that replaces this one.", "schema": {"type": "string"}},
-    "WWW-Authenticate": {
-        "description": "`Bearer`, and why the token does not work: `error_description` (RFC 6750).",
-        "schema": {"type": "string"},
-    },
-    "Retry-After": {
-        "description": "Seconds to wait before the next attempt.",
-        "schema": {"type": "integer", "format": "int32", "minimum": 0},
-    },
-}
-
+TEXT, TRUE = {"type": "string"}, {"type": "string", "const": "true"}
+_HEADERS: list[tuple[str, Schema, str]] = [
+    ("X-Request-Id", TEXT, "The request's id, which the server's log shows too."),
+    (
+        "Idempotent-Replay",
+        TRUE,
+        "`true` when this is the stored answer to an earlier request with the same `Idempotency-Key`.",
+    ),
+    ("X-Dry-Run", TRUE, "`true` when the request was a dry run: nothing was changed."),
+    ("X-Approval-Required", TRUE, "`true` when the request was a dry run, and the change would wait for an approval."),
+    ("ETag", TEXT, "The entity tag of the answer, to send in `If-None-Match`."),
+    ("Deprecation", TEXT, "Since when the operation is deprecated (RFC 9745)."),
+    ("Link", TEXT, "The operation that replaces this one."),
+    ("WWW-Authenticate", TEXT, "`Bearer`, and why the token does not work: `error_description` (RFC 6750)."),
+    ("Retry-After", {"type": "integer", "format": "int32", "minimum": 0}, "Seconds to wait before the next attempt."),
+]
+HEADERS = {name: {"description": text, "schema": schema} for name, schema, text in _HEADERS}
 IF_NONE_MATCH: Schema = {
     "name": "If-None-Match",
     "in": "header",

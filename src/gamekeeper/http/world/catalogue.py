@@ -4,7 +4,7 @@ Published entries can have further fields (details). Lists have the engine's obj
 """
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Union, cast, get_args
 
 import msgspec
 
@@ -16,7 +16,6 @@ from gamekeeper.game.players import inventory
 from gamekeeper.game.world import catalogue as game_catalogue
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MANY, READ, READ_PLAYERS, REVALIDATED, Group, Route
-from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.server import bodies, paging
 from gamekeeper.http.server.admission import pauses
 from gamekeeper.http.server.errors import InvalidObjectType, MalformedBody
@@ -139,27 +138,10 @@ def _read_entry(value: catalogue_shapes.Entry, number: int) -> catalogue.Catalog
             return catalogue.NamedEntry(*fields)
 
 
-OBJECT = (
-    catalogue_shapes.ItemObject
-    | catalogue_shapes.VariableObject
-    | variable_shapes.ServerVariable
-    | variable_shapes.GuildVariableObject
-    | catalogue_shapes.NamedEntry
-)
-OBJECTS = (
-    shapes.Paged[catalogue_shapes.ItemObject]
-    | shapes.Paged[catalogue_shapes.VariableObject]
-    | shapes.Paged[variable_shapes.ServerVariable]
-    | shapes.Paged[variable_shapes.GuildVariableObject]
-    | shapes.Paged[catalogue_shapes.NamedEntry]
-)
-KEYED = (
-    shapes.Legacy[catalogue_shapes.Keyed[catalogue_shapes.ItemObject]]
-    | shapes.Legacy[catalogue_shapes.Keyed[catalogue_shapes.VariableObject]]
-    | shapes.Legacy[catalogue_shapes.Keyed[variable_shapes.ServerVariable]]
-    | shapes.Legacy[catalogue_shapes.Keyed[variable_shapes.GuildVariableObject]]
-    | shapes.Legacy[catalogue_shapes.Keyed[catalogue_shapes.NamedEntry]]
-)
+# answers of an operation have one of these shapes, by the type of the objects
+_OBJECTS = get_args(catalogue_shapes.GameObject)
+OBJECTS = Union[tuple(shapes.Paged[each] for each in _OBJECTS)]  # noqa: UP007 - made at run time
+KEYED = Union[tuple(shapes.Legacy[catalogue_shapes.Keyed[each]] for each in _OBJECTS)]  # noqa: UP007 - as above
 GROUP = Group(
     "Gameobjects",
     "The catalogue with the object types and JSON shapes of the Intersect engine.",
@@ -216,7 +198,7 @@ async def list_game_object_names_legacy(request: Request, object_type: str) -> b
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/[objectId]",
     cache=REVALIDATED,
-    answer=OBJECT,
+    answer=catalogue_shapes.GameObject,
     refusals=(no.NoSuchObject,),
 )
 async def get_game_object(request: Request, object_type: str, object_id: str) -> bytes:
