@@ -3,8 +3,9 @@
 The handler's signature is part of the declaration. After the request it takes, in this order: `body` and `query`, if
 the operation has them, with their shapes as types; then the path parameters that have a reader in path_parameters.py.
 The dispatcher decodes and checks them all. Other arguments are rejected when the module is imported. The name of the
-operation is the handler's, and GET reads while other methods write, unless the declaration says otherwise. The
-declaration also says how many rows of a list may be read and encoded at once.
+operation is the handler's, the answer is the shape that it returns, the permissions are those of the group, and GET
+reads while other methods write, unless the declaration says otherwise. The declaration also says how many rows of a
+list may be read and encoded at once. Examples are made of the shapes.
 """
 
 import inspect
@@ -87,7 +88,7 @@ LINK_ROOT = "/api/link/"  # path prefix of the operations for game servers
 # path prefixes of the files that a page loads: style sheets, scripts and pictures
 FILES = ("/console/static/", "/console/pictures/", "/api/docs/[")
 # handler of an operation; an answer that is a shape, or its JSON as bytes, has status 200
-Handler = Callable[..., Coroutine[Any, Any, Any]]
+Handler = Callable[..., Coroutine[Any, Any, bytes | Response | Struct | list[str]]]
 H = TypeVar("H", bound=Handler)
 
 
