@@ -159,7 +159,7 @@ def make_trade(row: TradeRow, item_names: Mapping[str, str], *, with_address: bo
 def _name_items(items: bytes | str, names: Mapping[str, str]) -> Iterable[log_shapes.NamedTradeItem]:
     for each in _decode_items(items):
         name = names.get(each.ItemId, player_shapes.DELETED)
-        yield log_shapes.NamedTradeItem(each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
+        yield make_record(log_shapes.NamedTradeItem, each, ItemName=name)
 
 
 def _read_activity(number: int, entry: log_shapes.ReportedActivity) -> ActivityEntry:
