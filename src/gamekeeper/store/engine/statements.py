@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 SEPARATOR = "beside"  # name of the column that separates the results of two joined SQL statements
-FOLDER = Path(__file__).parent  # of the schema and its migrations
+FOLDER = Path(__file__).parent  # has the folder of the migrations
 _SPACE = r"(?: |\n--   )"
 _HEADER = re.compile(
     rf"^-- (name|part): (\w+(?:,{_SPACE}\w+)*)(?: \((sqlite|postgres)\))?((?:{_SPACE}\{{\w+: [^}}\n]*\}})*)$",
@@ -62,7 +62,7 @@ class Statements:
 def list_files() -> list[Path]:
     """List the .sql files of named statements, by their names."""
     found = (path for path in FOLDER.parent.rglob("*.sql") if path.parent.name != "migrations")
-    return sorted((path for path in found if path.stem != "schema"), key=lambda path: path.stem)
+    return sorted(found, key=lambda path: path.stem)
 
 
 def count_parameters(text: str) -> int:
