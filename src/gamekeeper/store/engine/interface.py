@@ -81,11 +81,15 @@ class Reading(Protocol):
 
     def one(self, statement: Statement, *values: Value) -> Coroutine[Any, Any, Row | None]: ...
 
-    async def fetch_both(
+    def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
-    ) -> tuple[Row | None, list[Any]]:
+    ) -> Coroutine[Any, Any, tuple[Row | None, list[Any]]]:
         """Return the one row of the first statement, and all rows of the second, from the same snapshot."""
-        return await self.one(first, value), list(await self.all(statement, *values))
+
+        async def fetch() -> tuple[Row | None, list[Any]]:
+            return await self.one(first, value), list(await self.all(statement, *values))
+
+        return fetch()
 
     async def rows(self, kind: Callable[..., T], statement: Statement, *values: Value) -> list[T]:
         """Return all rows as values of a type, such as a NamedTuple, whose fields are the columns in their order."""

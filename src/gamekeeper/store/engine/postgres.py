@@ -106,7 +106,7 @@ class PostgresStore(Reading):
     def one(self, statement: Statement, *values: Value) -> Coroutine[Any, Any, Row | None]:
         return self._read_with_retry(lambda line: line.one(statement, *values))
 
-    def fetch_both(  # pyright: ignore[reportIncompatibleMethodOverride] - returns a coroutine, like the base method
+    def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> Coroutine[Any, Any, tuple[Row | None, list[Any]]]:
         return self._read_with_retry(lambda line: line.fetch_both(first, value, statement, *values))

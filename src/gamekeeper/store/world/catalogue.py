@@ -83,8 +83,16 @@ class _KindStatements(NamedTuple):
 
 def _find_statements(entry: type[CatalogueEntry], table: str, *more: str) -> _KindStatements:
     """Find a kind's statements, which are named after its table; those of all kinds in game_objects after `objects`."""
-    names = f"count_{table}", table, f"{table}_called", f"{table}_by_id", f"save_{table}"
-    return _KindStatements(entry, *(SQL.named[name] for name in names), SQL.named.get(f"{table}_details"), more)
+    return _KindStatements(
+        entry,
+        total=SQL.named[f"count_{table}"],
+        page=SQL.named[table],
+        called=SQL.named[f"{table}_called"],
+        by_id=SQL.named[f"{table}_by_id"],
+        save=SQL.named[f"save_{table}"],
+        details=SQL.named.get(f"{table}_details"),
+        more=more,
+    )
 
 
 OBJECT_TYPES: Mapping[str, str] = {  # kind → type of the rows in game_objects, as the Intersect engine names it
