@@ -139,7 +139,8 @@ TEMPLATES = ConsoleEnvironment(
 )
 TEMPLATES.policies["ext.i18n.trimmed"] = True
 TEMPLATES.install_gettext_callables(texts.translate, texts.translate_plural, newstyle=True, pgettext=texts.pgettext)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - the i18n extension adds this method
-TEMPLATES.globals["_"] = _translate  # Jinja's function has three calls through the context for each text
+# Jinja's own function has three calls through the context for each text
+TEMPLATES.globals["_"] = _translate  # pyright: ignore[reportArgumentType] - Jinja types it as one of its own globals
 ENVIRONMENTS = {each: TEMPLATES if each == ENGLISH else TEMPLATES.in_language(each) for each in LANGUAGES}
 
 
