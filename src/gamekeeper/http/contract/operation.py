@@ -270,6 +270,8 @@ class Group:
                 "permissions": self.permissions,
                 **{name: value for name, value in parts.items() if name not in EXAMPLES},
             }
+            if (returned := _find_answer(handler)) not in (None, found["answer"]):
+                raise DeclarationError(f"The operation {address} declares another answer than {returned}.")
             found.setdefault("rows", _find_rows(found["answer"]))
             found["refusals"] = tuple(dict.fromkeys((*parts.get("refusals", ()), *_list_gate_refusals(found))))
             _require_parts(address, parts, found, handler)

@@ -169,7 +169,12 @@ async def list_game_objects_legacy(request: Request, body: shapes.LegacyPage, ob
     )
 
 
-@GROUP.operation("GET /api/v1/gameobjects/[type]/names", cache=REVALIDATED, answer=shapes.Paged[str])
+@GROUP.operation(
+    "GET /api/v1/gameobjects/[type]/names",
+    cache=REVALIDATED,
+    answer=shapes.Paged[str],
+    example_answer=shapes.Paged(31, 0, 5, 1, ["Healing Draught"]),
+)
 async def list_game_object_names(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
     """List the names of the objects of one type, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)

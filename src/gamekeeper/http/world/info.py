@@ -34,6 +34,7 @@ async def list_versions(request: Request) -> info_shapes.Versions:
     permissions=NO_TOKEN,
     cache=REVALIDATED,
     rows=1,
+    example_answer=info_shapes.VERSIONS,
 )
 async def list_version_names(request: Request) -> list[str]:
     """List the versions of the API, as an array."""
@@ -109,6 +110,7 @@ async def get_config(request: Request) -> info_shapes.Config:
     permissions=ANY_TOKEN,
     cache=REVALIDATED,
     rows=5,
+    example_answer=player_shapes.STATS,
 )
 async def list_stat_names(request: Request) -> list[str]:
     """List the names of the five stats, in the order that all lists of stats have."""
