@@ -24,7 +24,7 @@ class Figure(NamedTuple):
 
     @classmethod
     def none(cls, what: str, found: Sequence[str] | float, said: str = "") -> Self:
-        """Count or list what must not happen. `said`: what to print instead."""
+        """Make the figure of something that must not happen. `said`: its text, by default the number or the list."""
         listed = "; ".join(found) or "0" if isinstance(found, Sequence) else str(found)
         return cls(what, said or listed, "0", not found)
 

@@ -85,12 +85,12 @@ class Givers:
             Figure.none(f"{what}keys without an outcome", self.unresolved),
         ]
 
-    def statuses(self) -> Figure:
+    def statuses(self, what: str = "") -> Figure:
         """Compare the statuses of all refusals with the one that is allowed during a failure."""
         refused = self.refusals(since=0)
         others = {status: count for status, count in refused.items() if status != BUSY}
         said = f"{others or 'none'}, beside {BUSY} {refused[BUSY]} times"
-        return Figure(f"statuses other than {BUSY}", said, "none", not others)
+        return Figure(f"{what}statuses other than {BUSY}", said, "none", not others)
 
     @contextmanager
     def at_work(self) -> Generator[None]:

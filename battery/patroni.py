@@ -262,5 +262,5 @@ def _figures(givers: Givers, gaps: list[float], switches: list[float]) -> list[F
             worst <= DEATH_BAR,
         ),
         Timed("Patroni: switchover", f"{slowest:.1f} s at worst", f"≤ {SWITCH_BAR:g} s", slowest <= SWITCH_BAR),
-        givers.statuses(),
+        givers.statuses("Patroni: "),
     ]

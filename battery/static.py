@@ -177,9 +177,9 @@ def _covering(data: str, tests: Sequence[str]) -> str:
 
 
 def _mutate_some(seconds: int, seed: int) -> list[Figure]:
-    """Test about as many mutants as the time allows, of each function with the same numbers; `make mutation`: all."""
+    """Test as many mutants of each function as the time allows. `make mutation` tests all."""
     some = min(MUTANTS_EACH, 1 + int(seconds * MUTANTS_A_SECOND / FUNCTIONS))
-    return test_mutants(*(f"*__mutmut_{each}" for each in random.Random(seed).sample(range(1, MUTANTS_EACH), some)))
+    return test_mutants(*(f"*__mutmut_{each}" for each in random.Random(seed).sample(range(1, MUTANTS_EACH + 1), some)))
 
 
 CASES = (

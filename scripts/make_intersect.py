@@ -283,7 +283,7 @@ def moderation() -> dict[str, list[Row]]:
 
 
 class File:
-    """A database file of an era that is written, in one transaction if it is new."""
+    """A database file of an era that is written in one transaction, without a journal: an error leaves it unusable."""
 
     def __init__(self, path: Path, era: Era) -> None:
         self.era = era

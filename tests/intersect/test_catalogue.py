@@ -1,6 +1,7 @@
 from gamekeeper.intersect import catalogue
-from gamekeeper.intersect.catalogue import GameData
+from gamekeeper.intersect.catalogue import READERS, GameData
 from gamekeeper.intersect.data import Report
+from gamekeeper.intersect.values import FIELDS, OWN
 from gamekeeper.store.world.catalogue import CatalogueItem
 from loops import over
 
@@ -35,3 +36,8 @@ def test_too_large_bag_is_limited_and_listed() -> None:
 def test_invalid_experience_overrides_are_ignored(level: str) -> None:
     row = (ID, "Warrior", "[1,1]", "[1,1]", 0, 1, 1, f'{{"{level}": 5, "2": {2**70}, "3": 7}}')
     assert catalogue.read_class(row).overrides == {3: 7}
+
+
+def test_every_kind_of_field_has_a_reader() -> None:
+    kinds = {field.kind for fields in FIELDS.values() for field in fields.values()}
+    assert kinds <= {*READERS, OWN}

@@ -150,7 +150,7 @@ _JSON = Kind(msgspec.Raw, _format_document, _read_json)
 _TRUTH = Kind(bool, bool, int)
 _GUID = Kind(str | None, _keep, _read_guid)
 _PLAIN = Kind(str | int | None, _keep, _keep)
-# placeholder type of schema.sql → kind
+# type of a column, see `schema.read_column_types` → kind
 _KINDS = {"boolean": _TRUTH, "json": _JSON, "document": _JSON, "guid": _GUID}
 
 

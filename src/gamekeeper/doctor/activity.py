@@ -240,7 +240,7 @@ def _compare(
     for key in sorted(each for each in {*stored, *counted} if each >= first):
         where = f"{what} {key if what in {'minute', 'hour'} else format_day(key)}"
         for name in names:
-            kept, right = (getattr(rows.get(key), name, 0) for rows in (stored, counted))
+            kept, right = (getattr(rows[key], name) if key in rows else 0 for rows in (stored, counted))
             if kept != right:
                 message = f"The rollup of {where} has {kept} for {name}; its {parts} give {right}"
                 found.add(ERROR, "activity", f"{message}. {ADVICE}")

@@ -70,19 +70,14 @@ async def show_account(request: Request) -> Response:
 
 async def _load_view(tx: Reading, request: Request) -> tuple[ShownSubject, Mapping[str, object], Mapping[str, object]]:
     """Load what the page shows from one consistent snapshot of the database, and what other rooms load for it."""
-    user, read = (
-        await lookup.find_user_record(tx, request.params[0]),
-        request.services.keeper.changes.codec.decode_player,
-    )
+    user = await lookup.find_user_record(tx, request.params[0])
+    read = request.services.keeper.changes.codec.decode_player
     home = f"/console/accounts/{user.id}"
     subject = ShownSubject(Subjects(None, user.id), address=home)
     viewer, table = await roles.load_roles(tx, request)
     rights, mine, below = request.caller.permissions, user.id == request.caller.account_id, roles.is_below(viewer, user)
-    sees_tokens, can_write, held = (
-        mine or "users.manage" in rights,
-        not request.caller.read_only,
-        permissions.list_roles(user),
-    )
+    sees_tokens = mine or "users.manage" in rights
+    can_write, held = not request.caller.read_only, permissions.list_roles(user)
     usable = roles.list_usable(request, viewer, table) if below and rights >= STAFF else []
     found = await players.read_records_of_user(tx, user.id)
     page = console_tokens.TokenPage([], None)

@@ -61,7 +61,7 @@ YES, NO = "true", "false"
 
 
 class FilterChoices(NamedTuple):
-    """What the conditions are chosen from, or name."""
+    """Catalogue entries for the menus of the filter, and the item that its condition names."""
 
     classes: Sequence[CatalogueEntry]
     maps: Sequence[CatalogueEntry]
