@@ -12,7 +12,7 @@ from benchmarks.worlds import SQLITE, BenchWorld
 from gamekeeper.demo.world import COIN
 from gamekeeper.game.core.writes import Intent
 from gamekeeper.game.insight import boards
-from gamekeeper.game.insight.board_shapes import CreateBoard
+from gamekeeper.game.insight.boards import CreateBoard
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
 from gamekeeper.http import keeper_builder

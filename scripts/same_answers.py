@@ -28,7 +28,7 @@ from gamekeeper.game.accounts import erasures
 from gamekeeper.game.insight import activity
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import Operation
 from gamekeeper.http.contract.path_parameters import find_parameter
 from gamekeeper.http.routes import ROUTES
@@ -321,9 +321,9 @@ def answers(database: str, token: str) -> list[tuple[Ask, int, object]]:
     headers = {"Authorization": f"Bearer {token}"}
     with Server(database) as server, httpx.Client(base_url=server.url, headers=headers, timeout=30) as client:
         found: list[tuple[Ask, int, object]] = []
-        key_id = samples.KEY_ID  # of the API key that one of the requests creates
+        key_id = examples.KEY_ID  # of the API key that one of the requests creates
         for ask in asks():
-            address = ask.address.replace(samples.KEY_ID, key_id)
+            address = ask.address.replace(examples.KEY_ID, key_id)
             answer = client.request(ask.route.method, address, json=ask.body)
             found.append((ask, answer.status_code, mask_volatile(answer.json())))
             if ask.route.name == "create_key":

@@ -15,9 +15,9 @@ import guild_values
 import held_gifts
 import invitations
 import people
-from gamekeeper.game.insight.board_shapes import SaveBoard, SaveSeason, StartSeason
+from gamekeeper.game.insight.boards import SaveBoard, SaveSeason, StartSeason
 from gamekeeper.http.access import credential_shapes, role_shapes
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import WRITE, Operation, Route
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.world import link_shapes
@@ -60,19 +60,19 @@ OTHER_KEYS = {
     "serverVariableId": people.DOUBLE_XP.id,
     "guildVariableId": guild_values.FAME.id,
     "mailId": MAIL_ID,
-    "invitationId": samples.MAIL_ID,
+    "invitationId": examples.MAIL_ID,
     "keyId": KEY_ID,
     "approvalId": APPROVAL_ID,
     "noteId": NOTE_ID,
     "signalId": SIGNAL_ID,
     "tag": "refunds",
-    "board": samples.BOARD,
+    "board": examples.BOARD,
     "season": "1",
     "jobId": bulking.JOB_ID,
     "userId": people.USER_IDS["Ann"],
     "playerId": people.ANN.id,
     "guildId": guild_rows.GUILD_ID,
-    "role": samples.ROLE,
+    "role": examples.ROLE,
 }
 # Accounts by operation, where Ann does not fit: Bob is banned and muted, and Mona has an online player.
 OTHERS = {
@@ -95,16 +95,16 @@ UNKNOWN_KEYS = {
 GIVE: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 2}
 # Maps values of the declared examples, which belong to the demo world, to those of the test world.
 HERE = {
-    samples.DRAUGHT: people.COIN.id,
-    samples.COIN: people.COIN.id,
-    samples.EMBER_LANCE: people.HEAL.id,
-    samples.STONE_SKIN: people.FIREBALL.id,
-    samples.WARDEN: people.WARRIOR.id,
-    samples.PLAYER_ID: people.BOB.id,
-    samples.KEEPER: "Clerk",
-    samples.HASH: SENT,
-    samples.PLAYER: "Ann",
-    samples.CODE: CODE,
+    examples.DRAUGHT: people.COIN.id,
+    examples.COIN: people.COIN.id,
+    examples.EMBER_LANCE: people.HEAL.id,
+    examples.STONE_SKIN: people.FIREBALL.id,
+    examples.WARDEN: people.WARRIOR.id,
+    examples.PLAYER_ID: people.BOB.id,
+    examples.KEEPER: "Clerk",
+    examples.HASH: SENT,
+    examples.PLAYER: "Ann",
+    examples.CODE: CODE,
 }
 
 
@@ -187,7 +187,7 @@ def insert_board(world: World) -> None:
         world.sql(f"DELETE FROM {table}")  # noqa: S608 - ours
     ranks: dict[str, Any] = {"ranks": "item", "thing_id": people.COIN.id, "gain": False, "created_at": 0}
     flags = {"hide_staff": True, "public": True, "deleted": False}
-    world.insert("boards", id=BOARD_ID, name=samples.BOARD, title="Most silver", **ranks, **flags)
+    world.insert("boards", id=BOARD_ID, name=examples.BOARD, title="Most silver", **ranks, **flags)
     lasts = {"starts_at": 1000, "ends_at": 2000, "seq": 0, "final": True}
     world.insert("seasons", id=BOARD_ID, board_id=BOARD_ID, number=1, title="Spring", **lasts)
 
@@ -218,7 +218,7 @@ def furnish(world: World) -> None:
     This is a game server with an online player of Mona's, a mail with a reset code, a token and an API key with known
     ids, a role, a held gift, a guild, and a ban and a mute of Bob.
     """
-    world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
+    world.post("/api/keeper/v1/roles", {"name": examples.ROLE, "permissions": ["players.read"]})
     world.call("PUT", f"/api/link/v1/servers/{SERVER}", body={"Lease": 3600})
     monas = {"Name": "Mona", "UserId": people.USER_IDS["Mona"], "CreationDate": "2026-01-31T12:00:00Z"}
     world.call("PUT", f"/api/link/v1/players/{MONAS_ID}", body=monas)

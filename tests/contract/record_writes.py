@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import people
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from guild_rows import GUILD_ID
 from reports import FIELDS
 from world import World
@@ -39,7 +39,7 @@ ANN = "/api/v1/players/Ann"
 CREATE = Write("PUT", f"/api/link/v1/players/{NEW_ID}", WHOLE)
 LEASE = Write("PUT", REALM, {"Lease": 60})
 JOIN = Write("POST", f"{REALM}/joined", {"Players": [people.ANN.id]}, [LEASE])
-PUT_PICTURE = Write("PUT", f"/api/link/v1/items/{people.COIN.id}/picture", {"Picture": samples.PICTURE})
+PUT_PICTURE = Write("PUT", f"/api/link/v1/items/{people.COIN.id}/picture", {"Picture": examples.PICTURE})
 MEMBER = {"PlayerId": people.ANN.id, "Rank": 0}
 GUILD = {"Name": "Red Hand", "FoundingDate": "2021-06-01T10:00:00Z", "Members": [MEMBER]}
 PUT_GUILD = Write("PUT", f"/api/link/v1/guilds/{GUILD_ID}", GUILD)

@@ -23,7 +23,7 @@ from described import (
 )
 from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.http.audit import change_shapes
-from gamekeeper.http.contract import operation_refusals, samples
+from gamekeeper.http.contract import examples, operation_refusals
 from gamekeeper.http.contract.operation import NO_TOKEN, WRITE
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.server import errors
@@ -132,8 +132,8 @@ SCHEMAS = DOCUMENT["components"]["schemas"]
 def test_document_contains_no_secret() -> None:
     text = RAW.decode() + TOLERANT_RAW.decode()
     assert "$argon2" not in text
-    assert set(re.findall(r"gka_[\w-]*", text)) == {samples.ACCESS}
-    assert set(re.findall(r"\b[0-9a-f]{64}\b", text)) == {samples.HASH, samples.PICTURE_HASH}
+    assert set(re.findall(r"gka_[\w-]*", text)) == {examples.ACCESS}
+    assert set(re.findall(r"\b[0-9a-f]{64}\b", text)) == {examples.HASH, examples.PICTURE_HASH}
 
 
 def test_every_kind_of_change_has_before_and_after_schemas() -> None:

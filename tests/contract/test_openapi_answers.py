@@ -18,7 +18,7 @@ import staff
 from described import FORM, IGNORED, JSON, RAW, SETTINGS, TOLERANT_RAW, Operation, each_operation, hold
 from gamekeeper.demo import loader
 from gamekeeper.game.access import tokens
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import NO_TOKEN, WRITE
 from gamekeeper.store.accounts import users
 from gamekeeper.store.engine import copies
@@ -48,27 +48,27 @@ def drop_each_field(value: object) -> Iterator[object]:
 
 
 def furnish(world: World) -> None:
-    staff.save_role(world, samples.ROLE, ["moderation.mute", "players.read"])
-    api_keys.insert(world, samples.KEY_ID, samples.USER_ID)
-    invitations.insert(world, samples.USER_ID)
-    world.call("PUT", f"/api/link/v1/servers/{samples.REALM}", body={"Lease": 3600})
+    staff.save_role(world, examples.ROLE, ["moderation.mute", "players.read"])
+    api_keys.insert(world, examples.KEY_ID, examples.USER_ID)
+    invitations.insert(world, examples.USER_ID)
+    world.call("PUT", f"/api/link/v1/servers/{examples.REALM}", body={"Lease": 3600})
     online = world.get(f"/api/v1/players/{'Halvard'}").json["Id"]
-    world.post(f"/api/link/v1/servers/{samples.REALM}/joined", {"Players": [online]})
-    world.post(f"/api/v1/players/{samples.PLAYER}/items/give", {"itemid": samples.DRAUGHT, "quantity": 1})
+    world.post(f"/api/link/v1/servers/{examples.REALM}/joined", {"Players": [online]})
+    world.post(f"/api/v1/players/{examples.PLAYER}/items/give", {"itemid": examples.DRAUGHT, "quantity": 1})
     world.sql("UPDATE ledger SET seq = 4711 WHERE seq = (SELECT MAX(seq) FROM ledger)")
     # without it, PostgreSQL's sequence stays behind, and each report waits for changes up to 4711 until its time is up
     world.run(world.keeper.store.write(copies.continue_ledger))
-    [(keeper,)] = world.sql("SELECT id FROM users WHERE fold = $1", samples.KEEPER.lower())
-    bulking.insert_job(world, keeper, samples.DRAUGHT, (samples.PLAYER_ID, 4711), online, samples.BULK_JOB_ID)
-    world.insert("notes", id=samples.MAIL_ID, user_id=samples.USER_ID, at=0, text="Polite.", warning=False)
-    good_requests.insert_delivery(world, samples.REALM)
-    good_requests.insert_reset(world, samples.USER_ID, samples.MAIL_ID, samples.CODE, "marlow@example.test")
-    good_requests.insert_token(world, samples.TOKEN_ID, samples.USER_ID)
-    named = (OTHER, samples.USER.lower(), samples.KEEPER.lower())
+    [(keeper,)] = world.sql("SELECT id FROM users WHERE fold = $1", examples.KEEPER.lower())
+    bulking.insert_job(world, keeper, examples.DRAUGHT, (examples.PLAYER_ID, 4711), online, examples.BULK_JOB_ID)
+    world.insert("notes", id=examples.MAIL_ID, user_id=examples.USER_ID, at=0, text="Polite.", warning=False)
+    good_requests.insert_delivery(world, examples.REALM)
+    good_requests.insert_reset(world, examples.USER_ID, examples.MAIL_ID, examples.CODE, "marlow@example.test")
+    good_requests.insert_token(world, examples.TOKEN_ID, examples.USER_ID)
+    named = (OTHER, examples.USER.lower(), examples.KEEPER.lower())
     [(requester,)] = world.sql("SELECT id FROM users WHERE fold NOT IN ($1, $2, $3) ORDER BY fold LIMIT 1", *named)
     world.sql("UPDATE users SET api = {true} WHERE id = $1", requester)
-    held_gifts.hold(world, samples.MAIL_ID, requester, samples.PLAYER, samples.DRAUGHT)
-    insert_signal(world, samples.MAIL_ID)
+    held_gifts.hold(world, examples.MAIL_ID, requester, examples.PLAYER, examples.DRAUGHT)
+    insert_signal(world, examples.MAIL_ID)
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +150,6 @@ def test_every_refusal_is_described(demo: World, powerless: Mapping[bool, str], 
 @each_operation
 def test_answer_about_an_unknown_key_is_described(demo: World, operation: Operation) -> None:
     body = operation.bodies().get(JSON)
-    for name, other in product(operation.parameters("path"), (samples.EPOCH, "nothing")):
+    for name, other in product(operation.parameters("path"), (examples.EPOCH, "nothing")):
         answer = demo.call(operation.route.method, operation.dry_run_path(**{name: other}), body=body)
         hold(operation, answer, answer.status)

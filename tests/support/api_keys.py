@@ -3,7 +3,7 @@
 from typing import Any
 
 from gamekeeper.game.access.tokens import hash_token
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from world import Answer, World
 
 KEYS = "/api/keeper/v1/keys"
@@ -27,4 +27,4 @@ def insert(world: World, key_id: str, user_id: str) -> None:
     may = {"role": "shop", "permissions": "[]"}
     world.ensure("api_keys", id=key_id, user_id=user_id, scope_id=key_id, name="old shop", created_at=0, **may)
     world.sql("UPDATE api_keys SET revoked_at = NULL WHERE id = $1", key_id)
-    world.ensure("api_key_texts", hash=hash_token(samples.KEY_TEXT), key_id=key_id)
+    world.ensure("api_key_texts", hash=hash_token(examples.KEY_TEXT), key_id=key_id)

@@ -2,7 +2,7 @@
 
 from gamekeeper.console.frame.menu import MENU
 from gamekeeper.demo.world import DRAGONS, make_stable_id
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 
 
 def player_page(name: str) -> str:
@@ -18,8 +18,8 @@ PAGES = [
     "/console/changes?before=20",  # a short page of the audit log, which axe checks faster than the first page
     "/console/deliveries",
     "/console/roles/shop",
-    f"/console/guilds/{samples.GUILD_ID}",
-    f"/console/items/{samples.COIN}",
+    f"/console/guilds/{examples.GUILD_ID}",
+    f"/console/items/{examples.COIN}",
     "/console/economy/gifts",
     f"/console/economy/variables/{DRAGONS.id}",
     "/console/me",

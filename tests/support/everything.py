@@ -26,7 +26,7 @@ import held_gifts
 import invitations
 import people
 from gamekeeper.game.core.undo import RULES
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import WRITE
 from signalling import insert_signal
 from undos import last, undone
@@ -82,7 +82,7 @@ def _restore(world: World, password: str) -> None:
     world.insert("resets", user_id=ANN, code=CODE, tries_left=1000, expires_at=FAR, mail_id=MAIL_ID)
     world.sql("UPDATE mails SET failed_at = 1, next_try_at = NULL, taken_until = NULL WHERE id = $1", MAIL_ID)
     world.sql("DELETE FROM roles WHERE name = 'quartermaster'")
-    world.post("/api/keeper/v1/roles", {"name": samples.ROLE, "permissions": ["players.read"]})
+    world.post("/api/keeper/v1/roles", {"name": examples.ROLE, "permissions": ["players.read"]})
     api_keys.insert(world, KEY_ID, people.USER_IDS["Clerk"])
     invitations.insert(world, people.USER_IDS["Clerk"])
     for (player_id,) in world.sql("SELECT DISTINCT player_id FROM tags"):

@@ -9,7 +9,7 @@ import pytest
 from game_server import LINK, heartbeat, join
 from gamekeeper.game.access import tokens
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from gamekeeper.store.accounts import users
 from gamekeeper.store.world.catalogue import NamedEntry
 from guild_rows import GUILD_ID, insert
@@ -231,8 +231,8 @@ CASES = (
     ),
     over_link(
         "PUT items/[itemId]/picture",
-        *(f"{COIN.id}/picture", f"{NEW}/picture", {"Picture": samples.PICTURE}),
-        item_picture_put=(picture(COIN.id, None), picture(COIN.id, samples.PICTURE_HASH)),
+        *(f"{COIN.id}/picture", f"{NEW}/picture", {"Picture": examples.PICTURE}),
+        item_picture_put=(picture(COIN.id, None), picture(COIN.id, examples.PICTURE_HASH)),
     ),
     over_link(
         "DELETE items/[itemId]/picture",

@@ -7,7 +7,7 @@ import guild_values
 from boarding import BOARDS
 from economics import catch_up, give
 from game_server import LINK
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from guild_rows import FOUNDED_AT, GUILD_ID, insert
 from keepers import Keeper, open_staff, read_text
 from people import ANN, ARROW, BOB, COIN, DOUBLE_XP, USER_IDS, ZOE, guid
@@ -69,8 +69,8 @@ def test_change_of_a_server_variable_is_previewed_and_shown(world: World, root: 
 
 
 def test_picture_is_shown_and_served_to_staff_until_it_is_removed(world: World, root: Keeper) -> None:
-    address, publishing = f"/console/pictures/{samples.PICTURE_HASH}.png", f"{LINK}/items/{ARROW.id}/picture"
-    assert world.call("PUT", publishing, body={"Picture": samples.PICTURE}, by="Server").status == 200
+    address, publishing = f"/console/pictures/{examples.PICTURE_HASH}.png", f"{LINK}/items/{ARROW.id}/picture"
+    assert world.call("PUT", publishing, body={"Picture": examples.PICTURE}, by="Server").status == 200
     for path in ("/console/players/Ann", "/console/catalogue", f"/console/items/{ARROW.id}"):
         assert address in {each.get("src") for _, each in root.page(path).tags}, path
     answer = root.get(address)

@@ -13,7 +13,7 @@ from gamekeeper import __version__
 from gamekeeper.game.audit.refusals import ApprovalRequired
 from gamekeeper.ground.settings import Settings
 from gamekeeper.http.audit import change_shapes
-from gamekeeper.http.contract import operation_refusals, samples, shapes
+from gamekeeper.http.contract import examples, operation_refusals, shapes
 from gamekeeper.http.contract.operation import NO_STORE, NO_TOKEN, REVALIDATED, WRITE, Group, Operation
 from gamekeeper.http.contract.path_parameters import PathParameter, find_parameter
 from gamekeeper.http.contract.schemas import Schema
@@ -233,8 +233,8 @@ def _describe_success(operation: Operation, schemas: Document) -> Schema:
 
 
 def _describe_held(schemas: Document) -> Schema:
-    refusal = ApprovalRequired(samples.MAIL_ID)
-    example = msgspec.to_builtins(shapes.Held(refusal.message, refusal.code, samples.MAIL_ID))
+    refusal = ApprovalRequired(examples.MAIL_ID)
+    example = msgspec.to_builtins(shapes.Held(refusal.message, refusal.code, examples.MAIL_ID))
     return {
         "description": "The change waits for the approval of a second person. Nothing was changed yet.",
         "headers": operation_refusals.refer_to_headers(["X-Request-Id"]),

@@ -10,7 +10,7 @@ from gamekeeper.console.frame.menu import GAME, PLAYERS
 from gamekeeper.console.frame.routes import Dialog, page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.insight import boards
-from gamekeeper.game.insight.board_shapes import BoardRecord, SeasonRecord, StandingsPage
+from gamekeeper.game.insight.boards import BoardRecord, SeasonRecord, StandingsPage
 from gamekeeper.http.audit.history import ACCOUNTS_ROLE
 from gamekeeper.http.contract.shapes import PageQuery, PageSize
 from gamekeeper.http.insight.boards import SeasonNumber

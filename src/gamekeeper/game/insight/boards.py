@@ -5,27 +5,15 @@ Reports of boards are pages of standings, and the place of a player.
 
 import re
 from collections.abc import Sequence
-from typing import Literal, cast
+from typing import Annotated, Literal, cast
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.insight import standings
 from gamekeeper.game.insight.board_seasons import show_value
-from gamekeeper.game.insight.board_shapes import (
-    BoardList,
-    BoardRecord,
-    CreateBoard,
-    HiddenState,
-    SaveBoard,
-    SaveSeason,
-    SeasonRecord,
-    StandingRecord,
-    StandingsPage,
-    StartSeason,
-)
 from gamekeeper.game.insight.changes import AccountHidden, BoardDeleted, BoardSaved, SeasonSaved
 from gamekeeper.game.insight.refusals import (
     BoardExists,
@@ -39,7 +27,7 @@ from gamekeeper.game.insight.refusals import (
 )
 from gamekeeper.game.lists import ranked_lists
 from gamekeeper.ground.instants import format_instant, parse_instant
-from gamekeeper.ground.wire import PageRange
+from gamekeeper.ground.wire import Body, Guid, Instant, Page, PageRange, PlainInt32, PlainInt64, Shape, Text, describe
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading
@@ -58,6 +46,106 @@ SOON_MS = 60_000
 NEWEST_CHANGES = 1_000  # changes that a complete season may not have counted yet: they come all the time
 CATALOGUE = {ITEM: "items", VARIABLE: "variables"}  # what a board ranks → kind of catalogue entries
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?", re.ASCII)
+
+
+class SeasonRecord(Shape):
+    """A season."""
+
+    number: PlainInt32
+    title: str
+    starts_at: Instant
+    ends_at: Instant | None  # null: open
+    state: Annotated[
+        Literal["planned", "running", "ended", "final"],
+        describe("ended: its last changes are still being counted; final: the standings stay as they are."),
+    ]
+    complete: Annotated[bool, describe("False: some players are not counted yet.")]
+
+
+class BoardRecord(Shape):
+    """A board with its seasons."""
+
+    name: str
+    title: str
+    ranks: Ranks
+    thing_id: Guid | None
+    thing: Annotated[str | None, describe("Name of the item or variable in the catalogue.")]
+    gain: bool
+    hide_staff: bool
+    public: bool
+    seasons: Annotated[list[SeasonRecord], describe("Newest first, at most 20.")]
+
+
+class BoardList(Shape):
+    boards: list[BoardRecord]
+    hidden: Annotated[
+        list[HiddenAccount],
+        describe("Accounts whose players are on no board; empty without the permission users.query."),
+    ]
+
+
+class HiddenState(Shape):
+    user_id: Guid
+    user: str
+    hidden: bool
+
+
+class StandingRecord(Shape):
+    rank: PlainInt32
+    player_id: Annotated[Guid | None, describe("Null: the player was deleted.")]
+    name: str | None
+    value: Annotated[PlainInt64, describe("Level, quantity, value, or play time in seconds.")]
+
+
+class StandingsPage(Page):
+    board: BoardRecord
+    season: SeasonRecord
+    values: list[StandingRecord]
+
+
+BoardName = Annotated[str, Meta(max_length=40, pattern="^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")]
+
+
+class CreateBoard(Body):
+    """A new board with its first season. `Thing` is the name or id of the item or variable.
+
+    `Gain`: rank by what players gain in the season, not by what they have.
+    """
+
+    Name: Annotated[BoardName, describe("Name in addresses: a to z, 0 to 9 and -.")]
+    Title: Annotated[Text, describe("Title for people.")]
+    Ranks: Annotated[Ranks, describe("What players are ranked by.")]
+    Thing: Annotated[Text, describe("Name or id of the item or variable.")] | UnsetType = UNSET
+    Gain: Annotated[bool, describe("Rank by what players gain in the season, not by what they have.")] = False
+    HideStaff: Annotated[bool, describe("Leave accounts with permissions out.")] = True
+    Public: Annotated[bool, describe("Show it without a token, if the server's public side is on.")] = False
+    SeasonTitle: Annotated[Text, describe("Title of the first season.")] = ""
+    StartsAt: Annotated[Instant, describe("When the first season starts; default now.")] | UnsetType = UNSET
+    EndsAt: Annotated[Instant, describe("When it ends; default never.")] | UnsetType = UNSET
+
+
+class SaveBoard(Body):
+    """What to change about a board. What is left out stays as it is."""
+
+    Title: Annotated[Text, describe("The new title.")] | UnsetType = UNSET
+    HideStaff: Annotated[bool, describe("Leave accounts with permissions out.")] | UnsetType = UNSET
+    Public: Annotated[bool, describe("Show it without a token, if the server's public side is on.")] | UnsetType = UNSET
+
+
+class StartSeason(Body):
+    """A season after the last one. Without `StartsAt` it starts now; without `EndsAt` it stays open."""
+
+    Title: Annotated[Text, describe("Title of the season.")] = ""
+    StartsAt: Annotated[Instant, describe("When it starts; default now.")] | UnsetType = UNSET
+    EndsAt: Annotated[Instant, describe("When it ends; default never.")] | UnsetType = UNSET
+
+
+class SaveSeason(Body):
+    """What to change about a season. `EndsAt` null: it stays open. `EndNow`: it ends at the time of the request."""
+
+    Title: Annotated[Text, describe("The new title.")] | UnsetType = UNSET
+    EndsAt: Annotated[Instant, describe("The new end.")] | UnsetType | None = UNSET
+    EndNow: Annotated[bool, describe("End it at the time of the request.")] = False
 
 
 async def read_all(tx: Reading, *, accounts: bool) -> BoardList:
@@ -124,9 +212,8 @@ def _find_state(season: Season, now: int) -> Literal["planned", "running", "ende
 
 def _is_complete(season: Season, newest: int) -> bool:
     """Tell whether a season has counted all players, and all changes but the newest ones."""
-    if season.final:
-        return True
-    return season.seq != NOT_STARTED and season.swept is None and season.seq >= newest - NEWEST_CHANGES
+    is_counted = season.seq != NOT_STARTED and season.swept is None and season.seq >= newest - NEWEST_CHANGES
+    return season.final or is_counted
 
 
 async def create(tx: Locking, draft: CreateBoard) -> Decision[BoardRecord]:

@@ -12,7 +12,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.ground.instants import parse_instant
 from gamekeeper.http.access import credential_shapes
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.contract.operation import KEYS, MANY, READ, Group
 from gamekeeper.http.contract.path_parameters import declare_id, read_server
 from gamekeeper.http.contract.records import make_record
@@ -32,7 +32,7 @@ NOT_CREATED = "A dry run creates no key."
 EDIT_REFUSALS = (key_no.KeyManagesNoKeys, key_no.KeyOutOfReach, key_no.KeyBeyondQuota, no.Outranked)
 
 
-declare_id("keyId", "The API key's id.", samples.KEY_ID, "key_id")
+declare_id("keyId", "The API key's id.", examples.KEY_ID, "key_id")
 
 
 @GROUP.operation(
@@ -60,7 +60,12 @@ async def list_keys(request: Request, query: credential_shapes.KeysQuery) -> byt
         *EDIT_REFUSALS,
     ),
     example_body=credential_shapes.CreateKey(
-        "web shop", Role="shop", Addresses=["192.0.2.0/24"], Items=[samples.COIN], MostPerRequest=500, MostPerDay=10_000
+        "web shop",
+        Role="shop",
+        Addresses=["192.0.2.0/24"],
+        Items=[examples.COIN],
+        MostPerRequest=500,
+        MostPerDay=10_000,
     ),
 )
 async def create_key(request: Request, body: credential_shapes.CreateKey) -> Response:

@@ -20,7 +20,7 @@ from gamekeeper.game.accounts import moderation
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.http.access import role_shapes
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.contract.operation import MANAGE, MANY, OF_ONE_OWNER, QUERY, STAFF, Group
 from gamekeeper.http.contract.path_parameters import PathParameter
 from gamekeeper.http.contract.records import make_record
@@ -35,7 +35,7 @@ GROUP = Group("Roles", "Roles, and the roles and permissions of accounts.", plac
 EDIT_REFUSALS = (no.BadField, role_no.UnknownPermission, role_no.RoleOutOfReach, role_no.RoleBeyondQuota)
 
 
-PathParameter("role", "The role's name.", samples.ROLE, NoSuchRole)
+PathParameter("role", "The role's name.", examples.ROLE, NoSuchRole)
 
 
 @GROUP.operation(
@@ -75,7 +75,7 @@ async def create_role(request: Request, body: role_shapes.CreateRole) -> Respons
     answer=role_shapes.RoleRecord,
     refusals=(*EDIT_REFUSALS, role_no.OwnRole, role_no.LastManager, role_no.BuiltinRole),
     example_body=role_shapes.SaveRole(
-        permissions=["players.read", "moderation.mute"], quotas=[role_shapes.RoleQuota(samples.DRAUGHT, 50)]
+        permissions=["players.read", "moderation.mute"], quotas=[role_shapes.RoleQuota(examples.DRAUGHT, 50)]
     ),
 )
 async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:

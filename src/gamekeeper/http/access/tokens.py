@@ -12,7 +12,7 @@ from gamekeeper.game.core.background_jobs import Job
 from gamekeeper.game.core.refusals import InvalidRequest, RoleMissing, UnsupportedGrantType
 from gamekeeper.ground.instants import format_http_date
 from gamekeeper.http.access import credential_shapes
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import ANY_TOKEN, NO_TOKEN, Group
 from gamekeeper.http.server.request import Request, Services
 from gamekeeper.http.server.response import Response
@@ -27,7 +27,7 @@ GROUPS = (GROUP,)
     "POST /api/oauth/token",
     permissions=NO_TOKEN,
     refusals=(*no.LogInRefusal.__subclasses__(), no.BadPassword, no.TooManyGuesses, KeyFileUnusable),
-    example_body={"grant_type": "password", "username": samples.KEEPER, "password": samples.HASH},
+    example_body={"grant_type": "password", "username": examples.KEEPER, "password": examples.HASH},
 )
 async def issue_token(request: Request, body: credential_shapes.LogIn) -> credential_shapes.Token:
     """Log in, or renew a token with its refresh token. `otp`: code of the second factor."""

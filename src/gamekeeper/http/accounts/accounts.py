@@ -18,7 +18,7 @@ from gamekeeper.ground import log
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.access import role_shapes
 from gamekeeper.http.accounts import account_shapes
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.contract.operation import (
     MANAGE,
     OF_ONE_OWNER,
@@ -233,7 +233,7 @@ INVITATIONS_GROUP = Group("Invitations", "Invitations of staff by mail.", place=
 GROUPS = (GROUP, INVITATIONS_GROUP)
 
 
-declare_id("invitationId", "The invitation's id.", samples.MAIL_ID, "invitation_id")
+declare_id("invitationId", "The invitation's id.", examples.MAIL_ID, "invitation_id")
 
 
 @INVITATIONS_GROUP.operation(

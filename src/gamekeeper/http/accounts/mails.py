@@ -27,7 +27,7 @@ from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.ground.settings import BadSetting, Settings, show_value, variable
 from gamekeeper.http.accounts import account_shapes, mail_messages
 from gamekeeper.http.accounts.mail_messages import BadAddress, InvitationMail, ResetMail, join_lines
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import MANAGE, MOST_AT_ONCE, Group
 from gamekeeper.http.contract.path_parameters import declare_id
 from gamekeeper.http.contract.records import make_record
@@ -192,7 +192,7 @@ GROUP = Group("Mails", "The outbox: mails, their delivery state, and retries.", 
 GROUPS = (GROUP,)
 
 
-declare_id("mailId", "The mail's id.", samples.MAIL_ID, "mail_id")
+declare_id("mailId", "The mail's id.", examples.MAIL_ID, "mail_id")
 
 
 @GROUP.operation("GET /api/keeper/v1/mails", rows=MOST_AT_ONCE)

@@ -16,7 +16,7 @@ from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.ground.instants import parse_instant
 from gamekeeper.http.accounts import account_shapes
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import BAN, KICK, MUTE, QUERY, Group, H
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -63,8 +63,8 @@ KICKED = "{} has been kicked by the server!"
 Rule = Callable[[Reading, ModerationRequest], Coroutine[Any, Any, Decision[str]]]
 
 PENALTY, PARDON = (
-    account_shapes.Penalty(7, "Sold what was not his.", samples.KEEPER),
-    account_shapes.Pardon("Said sorry.", samples.KEEPER),
+    account_shapes.Penalty(7, "Sold what was not his.", examples.KEEPER),
+    account_shapes.Pardon("Said sorry.", examples.KEEPER),
 )
 GROUP = Group("Moderation", "Bans, mutes and kicks.", place=110)
 GROUPS = (GROUP,)
@@ -77,8 +77,8 @@ def _declare(
     message: str,
     *,
     refusals: Sequence[type[no.Refusal]] = (),
-    account: str = samples.USER,
-    player: str = samples.PLAYER,
+    account: str = examples.USER,
+    player: str = examples.PLAYER,
 ) -> Callable[[H], H]:
     answer = message.format(account)
     all_refusals = (no.Outranked, *refusals)
@@ -114,7 +114,7 @@ async def unmute(request: Request, body: account_shapes.Pardon) -> Response:
 @_declare(
     "kick",
     KICK,
-    account_shapes.Pardon("Stands in the doorway.", samples.KEEPER),
+    account_shapes.Pardon("Stands in the doorway.", examples.KEEPER),
     KICKED,
     refusals=(no.UserNotOnline,),
     account="Ottoline",

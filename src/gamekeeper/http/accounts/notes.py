@@ -10,7 +10,7 @@ from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.http.accounts import account_shapes
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import PathParameter, declare_id
 from gamekeeper.http.contract.records import make_record
@@ -32,7 +32,7 @@ GROUP = Group(
 GROUPS = (GROUP,)
 
 
-declare_id("noteId", "The note's id.", samples.MAIL_ID, "note_id")
+declare_id("noteId", "The note's id.", examples.MAIL_ID, "note_id")
 
 
 PathParameter("tag", "The tag, in any letter case.", "refunds", no.BadField)
@@ -70,7 +70,7 @@ def _encode_records(some: Sequence[Note]) -> bytes:
     "POST /api/keeper/v1/notes",
     answer=account_shapes.NoteRecord,
     refusals=(no.NoSuchPlayer, no.NoSuchUser),
-    example_body=account_shapes.AddNote("Asked for the same refund twice.", samples.PLAYER, Warning=True),
+    example_body=account_shapes.AddNote("Asked for the same refund twice.", examples.PLAYER, Warning=True),
 )
 async def add_note(request: Request, body: account_shapes.AddNote) -> Response:
     """Write a note about a player or an account; a warning is shown in the header of its page."""
@@ -96,7 +96,7 @@ async def delete_note(request: Request, note_id: str) -> Response:
     "POST /api/keeper/v1/tags",
     answer=account_shapes.TagsOf,
     refusals=(no.NoSuchPlayer, no.NoSuchUser),
-    example_body=account_shapes.SetTags(["refunds", "streamer"], samples.PLAYER),
+    example_body=account_shapes.SetTags(["refunds", "streamer"], examples.PLAYER),
 )
 async def set_tags(request: Request, body: account_shapes.SetTags) -> Response:
     """Replace the tags of a player or an account."""

@@ -26,7 +26,7 @@ from gamekeeper.game.core.request import ApproverKey, Consent
 from gamekeeper.game.core.writes import Intent
 from gamekeeper.http.access.role_shapes import Invite
 from gamekeeper.http.audit import history_shapes
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, OF_ONE_OWNER, Group, Route, needs
 from gamekeeper.http.contract.path_parameters import declare_id
 from gamekeeper.http.contract.records import make_record
@@ -49,7 +49,7 @@ GROUPS = (GROUP,)
 DECISIONS = (NoSuchApproval, OwnApproval, MadeKeyOfRequest, KeyCannotDecide, ApprovalDecided, ApprovalExpired)
 
 
-declare_id("approvalId", "The approval's id.", samples.MAIL_ID, "approval_id")
+declare_id("approvalId", "The approval's id.", examples.MAIL_ID, "approval_id")
 
 
 @GROUP.operation(

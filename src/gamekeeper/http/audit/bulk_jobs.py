@@ -31,7 +31,7 @@ from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.audit import bulk_runner, bulk_shapes, history_shapes
 from gamekeeper.http.audit.bulk_runner import ACTS, make_request_id
 from gamekeeper.http.audit.history import CSV
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import declare_id
 from gamekeeper.http.contract.records import make_record
@@ -46,7 +46,7 @@ from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading
 
 # Examples for the documents, made of the demo data.
 NEW_BULK_JOB = bulk_shapes.NewBulkJob(
-    "give_item", [samples.PLAYER, samples.PLAYER_ID], ItemId=samples.DRAUGHT, Quantity=2
+    "give_item", [examples.PLAYER, examples.PLAYER_ID], ItemId=examples.DRAUGHT, Quantity=2
 )
 RUN = needs("bulk.run", "players.read")
 GROUP = Group("Bulk jobs", "One act for many players, as a job of the server.", place=360, permissions=RUN)
@@ -56,7 +56,7 @@ CHECK_SECONDS = 2.0  # of trying players for expected refusals; the answer says 
 MISSING = (no.PowerMissing, PermissionMissing)
 
 
-declare_id("jobId", "The bulk job's id.", samples.BULK_JOB_ID, "job_id")
+declare_id("jobId", "The bulk job's id.", examples.BULK_JOB_ID, "job_id")
 
 
 @GROUP.operation(

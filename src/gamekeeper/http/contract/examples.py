@@ -11,45 +11,76 @@ import msgspec
 from msgspec import Meta, Struct, UnsetType
 
 from gamekeeper.ground import wire
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import shapes
 
+# values of the demo data, which the demo server accepts unchanged
+PLAYER, PLAYER_ID = "Aldwyn", "a5194e91-0fb9-563c-8b8b-e2c9ab08d4c1"
+OTHER_PLAYER, OTHER_PLAYER_ID = "Brisela", "752ec047-bcc4-5455-ad1e-569110db42c7"
+KEEPER = "keeper"
+USER, USER_ID = "Marlow", "ed453451-0f89-5616-be25-f06138b5e2bb"
+NAMED_USER, NAMED_PLAYER = (USER_ID, USER), (PLAYER_ID, PLAYER)  # id and name
+DRAUGHT, COIN = "96d6cdc3-877e-5dc4-9024-eac3881a6adb", "9e2b8323-5231-5487-a8b0-017c3b453c23"
+EMBER_LANCE, STONE_SKIN = "f4a3717c-c074-5bbd-b643-ed8518dcc252", "c0fb0f7e-e07e-57ed-8717-9d0e814ffb49"
+DRAGONS = "a094eca8-22fa-5da3-a446-b4965bbaf7c6"
+DOUBLE_XP, GUILD_FAME = "3e848b2c-f7d9-56eb-b091-afae504caeab", "32d5dc00-571d-595c-b123-1e47531f2a76"
+WARDEN, DOCKS = "e3951592-df08-5201-820b-25c1ea7ab849", "bc65429d-79f8-5621-a552-e02cad7c80f3"
+PACK_ID = "dfa11497-c558-5c95-926d-77ec093d1ffa"
+LOG_ID = "3f1c2f0e-8a53-4a0e-9d0b-5a7f6c1d2e3f"
+GUILD_ID = "ce3a6bfe-36ef-5067-acc4-c215eb1fe3ab"
+REALM = "realm-1"
+# SHA-256 hash of the example password "correct horse battery staple"
+HASH = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a"
+# a picture of 8 x 8 pixels, and the hash of what is stored
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAYAAADED76LAAAAFElEQVR4nGNgoC/YImfzn85WEgUANTwCDjUfbFsAAAAASUVORK5CYII="
+PICTURE_HASH = "7f24200f4002c7e2db6783b1f2aeea43647a8be601f746d927177eca2eda5aba"
+CODE = "the-code-out-of-the-mail"
+ACCESS = "gka_the-access-token"
+REQUEST_ID = "5f2c9a0e7d31b846"
+TOKEN_ID, EPOCH = "7c9e6679-7425-40de-944b-e07fc1f90ae7", "6fa459ea-ee8a-4ca4-894e-db77e160355e"
+MAIL_ID, MAIL_CURSOR = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed", "1769860800000-1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
+TIME, LATER_TIME = "2026-01-31T12:00:00.000Z", "2026-01-31T12:00:30.000Z"
+END_OF_DAY = "2026-02-01T00:00:00.000Z"
+ROLE = "night watch"
+BOARD = "most-silver"
+KEY_ID, KEY_TEXT = "2c1d3f80-5a0b-4c1c-9a63-0a1f6c3b7e55", "gkk_the-text-of-the-key"
+BULK_JOB_ID = "5b1f6c64-5c0e-4c5b-9d0f-6f3c8f3f0a11"
 DATES = {"issued": "Sat, 31 Jan 2026 12:00:00 GMT", "expires": "Sat, 31 Jan 2026 13:00:00 GMT"}
 _SLOT = {"Slot": 17, "BagId": None, "ItemId": shapes.ZERO, "Quantity": 0, "StatBuffs": [0, 0, 0, 0, 0]}
 EMPTIED = msgspec.Raw(msgspec.json.encode({"Items": [_SLOT]}))
-GIVEN = msgspec.Raw(msgspec.json.encode({"Items": [_SLOT | {"ItemId": samples.DRAUGHT, "Quantity": 2}]}))
+GIVEN = msgspec.Raw(msgspec.json.encode({"Items": [_SLOT | {"ItemId": DRAUGHT, "Quantity": 2}]}))
 # value → the fields with these names that have it, in all shapes where their type allows it
 _VALUES: list[tuple[object, str]] = [
-    (samples.USER, "Name Username username User Owner Requester Creator By"),
-    (samples.USER_ID, "Id UserId OwnerId RequesterId CreatorId ActorId CreatedBy"),
+    (USER, "Name Username username User Owner Requester Creator By"),
+    (USER_ID, "Id UserId OwnerId RequesterId CreatorId ActorId CreatedBy"),
     ("marlow@example.test", "Email"),
-    (samples.KEEPER, "Author InvitedBy"),
-    (samples.PLAYER, "Player PlayerName First lookupKey"),
-    (samples.PLAYER_ID, "PlayerId"),
-    (samples.OTHER_PLAYER, "TargetName"),
-    (samples.OTHER_PLAYER_ID, "TargetId"),
-    (samples.COIN, "ItemId itemid"),
+    (KEEPER, "Author InvitedBy"),
+    (PLAYER, "Player PlayerName First lookupKey"),
+    (PLAYER_ID, "PlayerId"),
+    (OTHER_PLAYER, "TargetName"),
+    (OTHER_PLAYER_ID, "TargetId"),
+    (COIN, "ItemId itemid"),
     ("Silver Mark", "ItemName"),
     ("Events", "Folder"),
     ("ald", "Query"),
-    (samples.STONE_SKIN, "SpellId spellid"),
-    (samples.DRAUGHT, "id"),
-    (samples.DRAGONS, "VariableId"),
-    (samples.DOCKS, "MapId mapId mapid"),
-    (samples.WARDEN, "ClassId classid"),
-    (samples.REALM, "Server"),
+    (STONE_SKIN, "SpellId spellid"),
+    (DRAUGHT, "id"),
+    (DRAGONS, "VariableId"),
+    (DOCKS, "MapId mapId mapid"),
+    (WARDEN, "ClassId classid"),
+    (REALM, "Server"),
     ("shop order 4711", "Reason"),
     ("items_given", "Kind"),
     (EMPTIED, "Before"),
     (GIVEN, "After"),
-    (samples.REQUEST_ID, "RequestId"),
-    (samples.MAIL_ID, "ApprovalId"),
-    (samples.TOKEN_ID, "AuthorId CredentialId"),
-    (samples.KEY_ID, "KeyId"),
+    (REQUEST_ID, "RequestId"),
+    (MAIL_ID, "ApprovalId"),
+    (TOKEN_ID, "AuthorId CredentialId"),
+    (KEY_ID, "KeyId"),
     ("web shop", "Key"),
-    (samples.EPOCH, "Epoch"),
-    (samples.LATER_TIME, "ExpiresAt LastUsedAt datetime"),
-    (samples.TIME, "SentAt StartedAt LastSignIn LastUsed"),
-    (samples.MAIL_CURSOR, "Next"),
+    (EPOCH, "Epoch"),
+    (LATER_TIME, "ExpiresAt LastUsedAt datetime"),
+    (TIME, "SentAt StartedAt LastSignIn LastUsed"),
+    (MAIL_CURSOR, "Next"),
     (4711, "Seq Undoes Next"),
     (48, "Total total Of Searched Tried"),
     (31, "Level level"),
@@ -64,7 +95,7 @@ _VALUES: list[tuple[object, str]] = [
     (100, "MaxBank MaxLevel InitialBankslots MaxSlots"),
     (35, "MaxInventory MaxSpells"),
     (True, "Active TextActive Online Stackable success authorized Retriable Undoable Complete SmtpValid SecondFactor"),
-    ([samples.ROLE], "Roles"),
+    ([ROLE], "Roles"),
     (["users.query"], "Granted"),
     (["items.give", "players.read"], "Permissions Effective"),
     (["refunds", "streamer"], "Tags"),
@@ -72,7 +103,7 @@ _VALUES: list[tuple[object, str]] = [
     ("192.0.2.7", "Ip Address LastUsedFrom"),
     ("Mozilla/5.0", "Browser"),
     ("Harrowmere", "name GameName"),
-    (samples.CODE, "code"),
+    (CODE, "code"),
     ("inventory", "Container"),
     ("Ascending", "SortDirection"),
     ("applied", "State"),
@@ -82,19 +113,19 @@ _VALUES: list[tuple[object, str]] = [
 ]
 # name of a shape → values of its own fields, also of those that may be left out; for shapes based on it too
 _OWN_VALUES: Mapping[str, Mapping[str, object]] = {
-    "Activity": {"Id": samples.LOG_ID, "Action": "SelectPlayer", "Peer": "Client"},
+    "Activity": {"Id": LOG_ID, "Action": "SelectPlayer", "Peer": "Client"},
     "ActivityPoint": {"Online": 11.25, "OnlineMax": 19, "Active": 31, "PlaySeconds": 486_000},
     "ActivitySeries": {"Step": "day"},
-    "Approval": {"Id": samples.MAIL_ID, "State": "waiting", "Path": "/api/v1/players/Aldwyn/items/give", "Email": None},
-    "Approved": {"Id": samples.MAIL_ID, "State": "done", "Answer": "{}"},
+    "Approval": {"Id": MAIL_ID, "State": "waiting", "Path": "/api/v1/players/Aldwyn/items/give", "Email": None},
+    "Approved": {"Id": MAIL_ID, "State": "done", "Answer": "{}"},
     "BoardRecord": {
-        "Name": samples.BOARD,
+        "Name": BOARD,
         "Title": "Most silver",
         "Ranks": "item",
-        "ThingId": samples.COIN,
+        "ThingId": COIN,
         "Thing": "Silver Mark",
     },
-    "BulkJob": {"Id": samples.BULK_JOB_ID, "State": "running", "Players": 500, "Done": 120, "Remaining": 378},
+    "BulkJob": {"Id": BULK_JOB_ID, "State": "running", "Players": 500, "Done": 120, "Remaining": 378},
     "BulkTarget": {"State": "done"},
     "DoneChange": {"Kind": "items_set", "UserId": None, "Before": GIVEN, "After": EMPTIED},
     "Chat": {"Message": "The market opens in five minutes."},
@@ -105,35 +136,35 @@ _OWN_VALUES: Mapping[str, Mapping[str, object]] = {
     "FilteredPlayers": {"SortBy": "name", "Next": "WyJuYW1lIiwiYWxkd3luIl0"},
     "Found": {
         "Kind": "player",
-        "Id": samples.PLAYER_ID,
-        "Name": samples.PLAYER,
+        "Id": PLAYER_ID,
+        "Name": PLAYER,
         "Detail": "level 48",
         "Match": "exact",
     },
-    "Guild": {"Id": samples.GUILD_ID, "Name": "Harbour Watch", "BankSlotsCount": 50},
-    "GuildVariable": {"VariableId": samples.GUILD_FAME, "VariableName": "Guild Fame"},
-    "IssuedKey": {"Key": samples.KEY_TEXT},
-    "ItemEntry": {"Id": samples.DRAUGHT, "Name": "Healing Draught", "MaxStack": 20, "Icon": "healing-draught.png"},
-    "ItemObject": {"Id": samples.DRAUGHT, "Name": "Healing Draught", "MaxInventoryStack": 20, "MaxBankStack": 20},
+    "Guild": {"Id": GUILD_ID, "Name": "Harbour Watch", "BankSlotsCount": 50},
+    "GuildVariable": {"VariableId": GUILD_FAME, "VariableName": "Guild Fame"},
+    "IssuedKey": {"Key": KEY_TEXT},
+    "ItemEntry": {"Id": DRAUGHT, "Name": "Healing Draught", "MaxStack": 20, "Icon": "healing-draught.png"},
+    "ItemObject": {"Id": DRAUGHT, "Name": "Healing Draught", "MaxInventoryStack": 20, "MaxBankStack": 20},
     "ItemEconomy": {"Name": "Silver Mark"},
-    "ItemPicture": {"Hash": samples.PICTURE_HASH},
+    "ItemPicture": {"Hash": PICTURE_HASH},
     "KeyRecord": {
-        "Id": samples.KEY_ID,
+        "Id": KEY_ID,
         "Name": "web shop",
         "Role": "shop",
         "Permissions": [],
         "Addresses": ["192.0.2.0/24"],
     },
-    "Keyed": {"Key": samples.DRAUGHT},
+    "Keyed": {"Key": DRAUGHT},
     "Lease": {"Lease": 30},
-    "LookUpKey": {"Key": samples.KEY_TEXT},
-    "Mail": {"Id": samples.MAIL_ID, "Kind": "password_reset", "State": "failed", "LastError": "550 No such mailbox"},
-    "NamedBag": {"Id": samples.PACK_ID},
-    "NoteRecord": {"Id": samples.MAIL_ID, "Text": "Asked for the same refund twice.", "Warning": True},
-    "OpenInvitation": {"Id": samples.MAIL_ID, "Email": "torhild@example.org", "Roles": ["moderator"]},
+    "LookUpKey": {"Key": KEY_TEXT},
+    "Mail": {"Id": MAIL_ID, "Kind": "password_reset", "State": "failed", "LastError": "550 No such mailbox"},
+    "NamedBag": {"Id": PACK_ID},
+    "NoteRecord": {"Id": MAIL_ID, "Text": "Asked for the same refund twice.", "Warning": True},
+    "OpenInvitation": {"Id": MAIL_ID, "Email": "torhild@example.org", "Roles": ["moderator"]},
     "PlayerDocument": {
-        "Name": samples.PLAYER,
-        "Id": samples.PLAYER_ID,
+        "Name": PLAYER,
+        "Id": PLAYER_ID,
         "CreationDate": "2025-01-01T09:00:00.000Z",
         "Level": 48,
         "MaxVitals": [792, 116],
@@ -147,23 +178,23 @@ _OWN_VALUES: Mapping[str, Mapping[str, object]] = {
         "Y": 37,
     },
     "PlayerRecord": {"ClassName": "Warden", "MapName": "Gullhaven Docks", "LastOnline": "2025-12-31T19:00:00.000Z"},
-    "Players": {"Players": [samples.PLAYER_ID]},
+    "Players": {"Players": [PLAYER_ID]},
     "PreviewedChange": {"UserId": None},
     "PutGuild": {"Name": "Harbour Watch"},
-    "PutPicture": {"Picture": samples.PICTURE},
+    "PutPicture": {"Picture": PICTURE},
     "Register": {"username": "Newcomer"},
     "Registered": {"Username": "Newcomer", "Email": "newcomer@example.org"},
     "Rename": {"name": "Aldwynne"},
-    "QuotaError": {"EndsAt": samples.END_OF_DAY},
-    "RoleRecord": {"Name": samples.ROLE, "About": "Keeps the chat quiet at night."},
+    "QuotaError": {"EndsAt": END_OF_DAY},
+    "RoleRecord": {"Name": ROLE, "About": "Keeps the chat quiet at night."},
     "SecondFactor": {"Kind": "totp", "Name": "Phone"},
-    "SecurityEvent": {"Id": samples.MAIL_ID, "Kind": "sign_in"},
-    "ServerVariable": {"Id": samples.DOUBLE_XP, "Name": "Double Experience", "TextId": "dxp", "Type": 2},
+    "SecurityEvent": {"Id": MAIL_ID, "Kind": "sign_in"},
+    "ServerVariable": {"Id": DOUBLE_XP, "Name": "Double Experience", "TextId": "dxp", "Type": 2},
     "SortKey": {"By": "TimeStamp"},
     "TimeSettings": {"RangeInterval": 720, "Rate": 1.0, "SyncTime": True},
     "SeasonRecord": {"Title": "Spring", "State": "final", "Complete": True},
     "Signal": {"Rule": "gain", "State": "open"},
-    "Token": {"access_token": samples.ACCESS, "token_type": "bearer", "expires_in": 3600, **DATES},
+    "Token": {"access_token": ACCESS, "token_type": "bearer", "expires_in": 3600, **DATES},
     "ToldChange": {"UserId": None, "User": None},
     "UsedAddress": {"LastUsed": "2026-01-31T12:00:00"},
 }
@@ -175,11 +206,11 @@ _BY_FIELD: Mapping[str, list[object]] = {
 _BY_TYPE = [
     (get_args(kind)[1], value)
     for kind, value in (
-        (shapes.Guid, samples.MAIL_ID),
-        (shapes.Instant, samples.TIME),
+        (shapes.Guid, MAIL_ID),
+        (shapes.Instant, TIME),
         (shapes.EngineTime, "2026-01-31T12:00:00"),
         (wire.Date, "2026-01-31"),
-        (shapes.PasswordHash, samples.HASH),
+        (shapes.PasswordHash, HASH),
         (shapes.Email, "torhild@example.org"),
         (shapes.Name, "Newcomer"),
         (shapes.FiveNumbers, [0, 0, 0, 0, 0]),

@@ -28,7 +28,7 @@ from gamekeeper.game.audit.refusals import (
 )
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import Refusal
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.contract.examples import make_example
 from gamekeeper.http.contract.operation import WRITE, Operation
 from gamekeeper.http.contract.path_parameters import find_parameter
@@ -40,7 +40,7 @@ from gamekeeper.http.server.request import is_encoded_whole
 
 RefusalType = type[Refusal]
 EXAMPLE_VALUES = {
-    "board": samples.BOARD,
+    "board": examples.BOARD,
     "season": 1,
     "seasons": 500,  # values for the placeholders in the example messages of refusals
     "field": "quantity",
@@ -50,7 +50,7 @@ EXAMPLE_VALUES = {
     "name": "Nobody",
     "email": "marlow@example.org",
     "advice": "",
-    "id": samples.TOKEN_ID,
+    "id": examples.TOKEN_ID,
     "kind": "pets",
     "held": 3,
     "container": "pocket",
@@ -60,14 +60,14 @@ EXAMPLE_VALUES = {
     "place": "inventory",
     "size": 35,
     "most": 20,
-    "item": samples.DRAUGHT,
+    "item": examples.DRAUGHT,
     "seconds": 240,
-    "variable": samples.DRAGONS,
+    "variable": examples.DRAGONS,
     "type": "Integer",
     "received": "String",
     "trimmed": 41,
     "last": 4711,
-    "epoch": samples.EPOCH,
+    "epoch": examples.EPOCH,
     "limit": 65_536,
     "seq": 4711,
     "why": "slot 17 of the inventory holds something else by now",
@@ -82,9 +82,9 @@ EXAMPLE_VALUES = {
     "given": 18,
     "range": "192.0.2.0/33",
     "address": "192.0.2.7",
-    "server": samples.REALM,
-    "player": samples.PLAYER_ID,
-    "approval": samples.MAIL_ID,
+    "server": examples.REALM,
+    "player": examples.PLAYER_ID,
+    "approval": examples.MAIL_ID,
     "state": "denied",
     "hint": "Did you mean 'player'?",
 }
@@ -246,7 +246,7 @@ def _make_example(kind: RefusalType, operation: Operation) -> Any:  # noqa: ANN4
     details = EXAMPLE_VALUES | {"role": role, "power": power, "permission": permission, "types": types}
     details |= {"problem": EXAMPLE_PROBLEMS[kind]} if kind in EXAMPLE_PROBLEMS else {}
     message = kind.template().format_map(details)
-    plain = shapes.Error(Message=message, Code=get_code(kind), RequestId=samples.REQUEST_ID)
+    plain = shapes.Error(Message=message, Code=get_code(kind), RequestId=examples.REQUEST_ID)
     shape = find_shape(kind, operation)
     if further := errors.FURTHER_FIELDS.get(kind):
         return msgspec.json.decode(shapes.encode(make_example(further.shape))) | msgspec.to_builtins(plain)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import Refusal
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.server import errors
 from gamekeeper.http.server.query_values import CHANGE_NUMBER, SERVER, read_change_number, read_server
 
@@ -67,29 +67,29 @@ def _declare_route_id(name: str, about: str, example: str, argument: str) -> Non
     PathParameter(name, about, example, errors.NoSuchRoute, GUID, read_route_guid, argument)
 
 
-declare_id("variableId", "The variable's id in the catalogue.", samples.DRAGONS, "variable_id")
-declare_id("itemId", "The item's id in the catalogue.", samples.COIN, "item_id")
-declare_id("serverVariableId", "The id of a variable of the server.", samples.DOUBLE_XP, "variable_id")
-_declare_route_id("guildVariableId", "The id of a variable of guilds.", samples.GUILD_FAME, "variable_id")
-declare_id("bagId", "The `BagId` of the slot that holds the bag.", samples.PACK_ID, "bag_id")
-PathParameter("username", "The account's name, in any letter case, or id.", samples.USER, no.NoSuchUser)
-PathParameter("lookupKey1", "The account's name, in any letter case, or id.", samples.USER, no.NoSuchUser)
+declare_id("variableId", "The variable's id in the catalogue.", examples.DRAGONS, "variable_id")
+declare_id("itemId", "The item's id in the catalogue.", examples.COIN, "item_id")
+declare_id("serverVariableId", "The id of a variable of the server.", examples.DOUBLE_XP, "variable_id")
+_declare_route_id("guildVariableId", "The id of a variable of guilds.", examples.GUILD_FAME, "variable_id")
+declare_id("bagId", "The `BagId` of the slot that holds the bag.", examples.PACK_ID, "bag_id")
+PathParameter("username", "The account's name, in any letter case, or id.", examples.USER, no.NoSuchUser)
+PathParameter("lookupKey1", "The account's name, in any letter case, or id.", examples.USER, no.NoSuchUser)
 PathParameter(
-    "lookupKey2", "The player's name, id, or position in the account's list, from 0.", samples.PLAYER, no.NoSuchPlayer
+    "lookupKey2", "The player's name, id, or position in the account's list, from 0.", examples.PLAYER, no.NoSuchPlayer
 )
 PathParameter(
     "tokenId",
     "The token's public id, or its refresh token.",
-    samples.TOKEN_ID,
+    examples.TOKEN_ID,
     no.NoSuchToken,
     {**TEXT, **shapes.HIDDEN_SCHEMA},
 )
-declare_id("id", "The player's id, chosen by the game.", samples.PLAYER_ID, "player_id")
-_declare_route_id("mapId", "The map's id.", samples.DOCKS, "map_id")
-_declare_route_id("userId", "The account's id.", samples.USER_ID, "user_id")
-_declare_route_id("playerId", "The player's id.", samples.PLAYER_ID, "player_id")
-_declare_route_id("guildId", "The guild's id.", samples.GUILD_ID, "guild_id")
-declare_id("objectId", "The object's id.", samples.DRAUGHT, "object_id")
+declare_id("id", "The player's id, chosen by the game.", examples.PLAYER_ID, "player_id")
+_declare_route_id("mapId", "The map's id.", examples.DOCKS, "map_id")
+_declare_route_id("userId", "The account's id.", examples.USER_ID, "user_id")
+_declare_route_id("playerId", "The player's id.", examples.PLAYER_ID, "player_id")
+_declare_route_id("guildId", "The guild's id.", examples.GUILD_ID, "guild_id")
+declare_id("objectId", "The object's id.", examples.DRAUGHT, "object_id")
 PathParameter(
     "seq",
     "The change's number.",
@@ -103,7 +103,7 @@ PathParameter(
 PathParameter(
     "server",
     "The game server's name, chosen by the game server.",
-    samples.REALM,
+    examples.REALM,
     no.BadField,
     {"type": "string", "pattern": f"^{SERVER}$"},
     read_server,
@@ -112,10 +112,10 @@ PathParameter(
 # the same name for accounts, below /users, and for players
 LOOKUP_KEY = "lookupKey"
 _OF_ACCOUNT = PathParameter(
-    f"users/{LOOKUP_KEY}", "The account's name, in any letter case, or id.", samples.USER, no.NoSuchUser
+    f"users/{LOOKUP_KEY}", "The account's name, in any letter case, or id.", examples.USER, no.NoSuchUser
 )
 _OF_PLAYER = PathParameter(
-    f"players/{LOOKUP_KEY}", "The player's name, in any letter case, or id.", samples.PLAYER, no.NoSuchPlayer
+    f"players/{LOOKUP_KEY}", "The player's name, in any letter case, or id.", examples.PLAYER, no.NoSuchPlayer
 )
 
 

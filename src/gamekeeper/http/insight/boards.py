@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.insight import boards, refusals
-from gamekeeper.game.insight.board_shapes import (
+from gamekeeper.game.insight.boards import (
     BoardList,
     BoardRecord,
     CreateBoard,
@@ -20,7 +20,7 @@ from gamekeeper.game.insight.board_shapes import (
 from gamekeeper.game.insight.refusals import NoSuchBoard, NoSuchSeason
 from gamekeeper.ground.wire import Body
 from gamekeeper.http.audit.history import ACCOUNTS_ROLE
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.contract.operation import MANY, READ_PLAYERS, Group, needs
 from gamekeeper.http.contract.path_parameters import PathParameter
 from gamekeeper.http.contract.shapes import PageQuery, Positive, Text, describe
@@ -47,7 +47,7 @@ GROUPS = (GROUP,)
 LONGEST_NUMBER = 9  # digits of a season's number
 
 
-PathParameter("board", "The board's name.", samples.BOARD, NoSuchBoard)
+PathParameter("board", "The board's name.", examples.BOARD, NoSuchBoard)
 
 
 PathParameter("season", "The season's number.", "1", NoSuchSeason)
@@ -68,7 +68,7 @@ async def list_boards(request: Request) -> bytes:
     "POST /api/keeper/v1/boards",
     answer=BoardRecord,
     refusals=(refusals.BoardExists, refusals.TooManyBoards),
-    example_body=CreateBoard("richest", "Richest players", "item", samples.COIN),
+    example_body=CreateBoard("richest", "Richest players", "item", examples.COIN),
 )
 async def create_board(request: Request, body: CreateBoard) -> Response:
     """Create a board with its first season."""

@@ -10,7 +10,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import NoSuchPlayer
 from gamekeeper.game.insight import boards, standings
-from gamekeeper.game.insight.board_shapes import SeasonRecord, StandingsPage
+from gamekeeper.game.insight.boards import SeasonRecord, StandingsPage
 from gamekeeper.game.insight.refusals import NoSuchBoard, NoSuchSeason
 from gamekeeper.ground.settings import BadSetting, Settings, variable
 from gamekeeper.ground.wire import PageRange, PlainInt32, PlainInt64, Shape

@@ -15,7 +15,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.wire import Body, Guid, Instant, PlainInt64, Shape, describe
 from gamekeeper.http.accounts.account_shapes import NoteText
 from gamekeeper.http.audit.history import ACCOUNTS_ROLE
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import declare_id
 from gamekeeper.http.contract.records import make_record
@@ -101,7 +101,7 @@ GROUP = Group("Signals", "What rules over changes, requests and game servers hav
 GROUPS = (GROUP,)
 
 
-declare_id("signalId", "The signal's id.", samples.MAIL_ID, "signal_id")
+declare_id("signalId", "The signal's id.", examples.MAIL_ID, "signal_id")
 
 
 @GROUP.operation("GET /api/keeper/v1/signals", rows=MOST_AT_ONCE)

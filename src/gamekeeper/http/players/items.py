@@ -10,7 +10,7 @@ from gamekeeper.game.core.player import BANK, INVENTORY
 from gamekeeper.game.players import inventory, items, player_edits
 from gamekeeper.game.players.inventory import ItemCounts, SlotChanges, Slots
 from gamekeeper.game.players.refusals import BagInItself, NoSuchContainer, SlotChanged, SlotHoldsLess, SlotOccupied
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.contract.operation import (
     GIFT_REFUSALS,
     MOST_AT_ONCE,
@@ -182,7 +182,7 @@ async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
         *(NoSuchContainer, no.NoSuchItem, SlotChanged, SlotHoldsLess, SlotOccupied, BagInItself),
         *(no.SlotOutOfRange, no.StackTooLarge),
     ),
-    example_body=player_shapes.MoveSlot(INVENTORY, 5, samples.COIN, BANK, 90),
+    example_body=player_shapes.MoveSlot(INVENTORY, 5, examples.COIN, BANK, 90),
 )
 async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
     """Move items to an empty slot, onto a stack of the same item, or swap two stacks."""
@@ -204,7 +204,7 @@ async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
     permissions=needs("players.progress"),
     answer=player_shapes.PlayerRecord,
     refusals=(SlotChanged,),
-    example_body=player_shapes.EquipSlot(5, samples.COIN, "weapon"),
+    example_body=player_shapes.EquipSlot(5, examples.COIN, "weapon"),
 )
 async def equip_slot(request: Request, body: player_shapes.EquipSlot) -> Response:
     """Equip the item of an inventory slot, instead of what is equipped there."""

@@ -3,7 +3,7 @@ from functools import partial
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.players import player_edits
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.contract.operation import OF_ONE_OWNER, READ_PLAYERS, REVALIDATED, Group, needs
 from gamekeeper.http.players import player_shapes
 from gamekeeper.http.server.paging import encode_rows
@@ -44,7 +44,7 @@ async def list_spells(request: Request) -> bytes:
     permissions=needs("spells.write"),
     answer=player_shapes.SpellId,
     refusals=(no.NoSuchSpell, no.SpellAlreadyKnown, no.NoFreeSpellSlot),
-    example_body=player_shapes.Spell(samples.EMBER_LANCE),
+    example_body=player_shapes.Spell(examples.EMBER_LANCE),
 )
 async def teach_spell(request: Request, body: player_shapes.Spell) -> Response:
     """Teach a player a spell."""

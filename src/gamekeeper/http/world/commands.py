@@ -17,7 +17,7 @@ from gamekeeper.game.world.commands import CommandRequest, Destination, WarpResu
 from gamekeeper.game.world.refusals import InvalidMap, InvalidPlayerId, NoRecipient, NoSuchMap, NotTold, TooManyMessages
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.accounts.moderation import declare_act
-from gamekeeper.http.contract import samples
+from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import ANY_TOKEN, LINK, READ, Group, H, Route, needs
 from gamekeeper.http.server.errors import ActNotImplemented, ActNotSupported, InvalidAction
 from gamekeeper.http.server.metrics import GAUGE, MetricFamily, RoomMetrics, Sample, format_sample
@@ -38,7 +38,7 @@ ACCOUNT, PLAYER = "Ottoline", "Halvard"  # names of the demo data, for the examp
 # acts that the engine refuses too, by their name in lower case
 NOT_SUPPORTED = {each.lower(): each for each in ("WarpMeTo", "WarpToMe")}
 NOT_IMPLEMENTED = {each.lower(): each for each in ("SetSprite", "SetFace", "SetAccess", "None", "ReturnToOverworld")}
-WARPED_THERE = WARPED.format(PLAYER, samples.DOCKS, 3, 4)
+WARPED_THERE = WARPED.format(PLAYER, examples.DOCKS, 3, 4)
 
 
 def _declare(
@@ -49,7 +49,7 @@ def _declare(
     )
 
 
-@_declare("kill", account_shapes.Pardon("Asked for it.", samples.KEEPER), KILLED.format(PLAYER), no.Outranked)
+@_declare("kill", account_shapes.Pardon("Asked for it.", examples.KEEPER), KILLED.format(PLAYER), no.Outranked)
 async def kill(request: Request, body: account_shapes.Pardon) -> Response:
     """Kill a player who is online; the game server gets it from the change feed."""
     order = _make_order(request)._replace(reason=body.reason or "", moderator=body.moderator or request.caller.name)
@@ -58,13 +58,13 @@ async def kill(request: Request, body: account_shapes.Pardon) -> Response:
     )
 
 
-@_declare("warpto", link_shapes.Warp(samples.DOCKS), WARPED_THERE)
+@_declare("warpto", link_shapes.Warp(examples.DOCKS), WARPED_THERE)
 async def warp(request: Request, body: link_shapes.Warp) -> Response:
     """Warp a player who is online to another map; it keeps its x and y."""
     return await _warp(request, Destination(body.mapid, None))
 
 
-@_declare("warptoloc", link_shapes.Warp(samples.DOCKS, 3, 4), WARPED_THERE)
+@_declare("warptoloc", link_shapes.Warp(examples.DOCKS, 3, 4), WARPED_THERE)
 async def warp_to_place(request: Request, body: link_shapes.Warp) -> Response:
     """Warp a player who is online to a place on a map."""
     return await _warp(request, Destination(body.mapid, (body.x, body.y)))

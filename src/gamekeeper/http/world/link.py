@@ -19,7 +19,7 @@ from gamekeeper.game.world import catalogue, link
 from gamekeeper.game.world.feed import FeedQuery
 from gamekeeper.game.world.link import PlayerReport
 from gamekeeper.ground import instants
-from gamekeeper.http.contract import samples, shapes
+from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.contract.operation import LINK, MOST_AT_ONCE, REVALIDATED, Group, Records
 from gamekeeper.http.players import player_shapes, players
 from gamekeeper.http.players.documents import read_slots, read_value
@@ -110,7 +110,7 @@ async def _change_picture(request: Request, item_id: str, picture: Picture | Non
             no.CursorAhead,
         ),
     ),
-    example_body=link_shapes.PutPlayer(Level=49, Items=[player_shapes.ItemSlot(17, None, samples.DRAUGHT, 2)]),
+    example_body=link_shapes.PutPlayer(Level=49, Items=[player_shapes.ItemSlot(17, None, examples.DRAUGHT, 2)]),
 )
 async def put_player(request: Request, body: link_shapes.PutPlayer, player_id: str) -> Response:
     """Create a player, or report changes of a player."""
