@@ -62,8 +62,8 @@ def assemble(engine: str) -> tuple[Definition, ...]:
 
 def _add_column(table: Definition, text: str, column: str) -> Definition:
     """Add a column after the last one, as both engines do, with the comments above it."""
-    found = _LAST_COLUMN.fullmatch(table.text)
-    assert found  # noqa: S101
+    if not (found := _LAST_COLUMN.fullmatch(table.text)):
+        raise ValueError(f"The table {table.name} has no column.")
     comments = "".join(f"    {line}\n" for line in text.split("\n") if line.startswith("-- "))
     end = "," if found[3].startswith("\n    ") else ""  # constraints of the table follow
     return table._replace(text=f"{found[1]},{found[2] or ''}\n{comments}    {column}{end}{found[3]}")
