@@ -22,7 +22,7 @@ def workers(server: Server) -> list[psutil.Process]:
     found: list[psutil.Process] = []
     for each in psutil.Process(server.pid).children():
         with contextlib.suppress(psutil.Error):
-            found += [each] if "spawn_main" in " ".join(each.cmdline()) else []
+            found += [] if "resource_tracker" in " ".join(each.cmdline()) else [each]
     return found
 
 
