@@ -197,9 +197,9 @@ def build_name_parameters(fold: str, name: str) -> tuple[str, str, str]:
 SIGNALS = ("signal_raised", "signal_acknowledged")
 # kinds of changes without a player that the change feed has too
 WITHOUT_PLAYER = ("chat_sent", "server_variables_set", "guild_variables_set", *SIGNALS)
-# commands to the game that it carries out at most once; they change no data of a player
+# commands that a game server carries out at most once; they change no stored data of a player
 TOLD_ONCE = ("player_killed", "player_warped", "chat_sent")
-# commands to the game that may be carried out again: they tell the game of a state
+# commands that a game server may carry out again, because they only tell it of a state
 STATE_COMMANDS = ("user_kicked", "user_banned", "user_muted", "user_unmuted")
 COMMANDS = (*TOLD_ONCE, *STATE_COMMANDS)
 # changes with the name of a moderator or of the target of a chat message; the indexes of the ledger repeat both lists
