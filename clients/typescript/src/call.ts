@@ -27,6 +27,7 @@ export interface Call<T> {
   readonly needsToken: boolean;
   readonly waitSeconds: number; // that the server may wait before it answers; added to the timeout
   readonly isEndless: boolean; // retry the request without a limit until the server answers
+  readonly signal: AbortSignal | undefined; // ends the call, also between two attempts
   readonly answer: Codec;
   readonly result?: T; // only for the type: a call never has it
 }
@@ -39,6 +40,7 @@ export interface Parts {
   readonly needsToken?: boolean;
   readonly waitSeconds?: number;
   readonly isEndless?: boolean;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export function makeCall<T>(method: string, path: string, answer: Codec, parts: Parts = {}): Call<T> {
@@ -54,6 +56,7 @@ export function makeCall<T>(method: string, path: string, answer: Codec, parts: 
     needsToken: parts.needsToken ?? true,
     waitSeconds: parts.waitSeconds ?? 0,
     isEndless: parts.isEndless ?? false,
+    signal: parts.signal,
     answer,
   };
 }

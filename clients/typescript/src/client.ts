@@ -54,15 +54,17 @@ export class Client extends Operations {
   }
 
   /**
-   * Iterate over all changes of the feed, then over each new one as it comes, without end. Needs game.link.
+   * Iterate over all changes of the feed, then over each new one as it comes, without end. Needs the permission
+   * game.link.
    *
-   * While the server is away, the iterator waits; then it continues. To continue after a restart of your program,
+   * While the server is away, the iterator waits; then it continues. Abort `signal` to end it: leaving the loop ends it
+   * too, but only at a change. To continue after a restart of your program,
    * store the `seq` of the last change that you have applied, and pass it as `after`.
    *
    * Throws EpochChanged, ChangesTrimmed if the change after `after` is no longer stored, CursorAhead,
    * ServerNotAllowed.
    */
-  followChanges(options: FollowOptions = {}): AsyncGenerator<Change, never, undefined> {
+  followChanges(options: FollowOptions = {}): AsyncGenerator<Change, void, undefined> {
     return followChanges(this.connection, options);
   }
 }

@@ -69,6 +69,7 @@ export class Connection {
   /** Send a call and retry it within the limits; return its decoded response. */
   async send<T>(call: Call<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
+      call.signal?.throwIfAborted();
       try {
         return await this.#attempt(call);
       } catch (problem) {
@@ -80,7 +81,7 @@ export class Connection {
         if (pause === undefined) {
           throw problem;
         }
-        await new Promise((resolve) => setTimeout(resolve, pause * 1000));
+        await sleep(pause, call.signal);
       }
     }
   }
@@ -153,7 +154,8 @@ export class Connection {
       credentials: "omit",
     };
     new Request(url, init); // throws the error of a request that can never be sent: it must not be retried
-    const signal = AbortSignal.timeout(Math.ceil((this.#timeoutSeconds + call.waitSeconds) * 1000));
+    const deadline = AbortSignal.timeout(Math.ceil((this.#timeoutSeconds + call.waitSeconds) * 1000));
+    const signal = call.signal ? AbortSignal.any([call.signal, deadline]) : deadline;
     try {
       const response = await this.#fetch(url, { ...init, signal });
       const content = new Uint8Array(await response.arrayBuffer());
@@ -162,6 +164,19 @@ export class Connection {
       throw new Unreachable(`No response to ${describe(call)}: ${describeError(cause)}`, { cause });
     }
   }
+}
+
+/** Wait, at most until the signal is aborted. */
+function sleep(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, seconds * 1000);
+    signal?.addEventListener("abort", end);
+  });
 }
 
 interface RawResponse {

@@ -226,6 +226,18 @@ for (const options of [{ reason: "a\nb" }, { reason: "x".repeat(501) }, { idempo
   assert.equal(sent[0]?.request, "GET /api/link/v1/changes?after=1&wait=20&limit=1000");
   assert.equal(sent[7]?.request, "GET /api/link/v1/changes?after=2&wait=20&limit=1000&epoch=e");
 }
+for (const answers of [[undefined], "silence"] as const) {
+  // a signal ends the iteration while it pauses before a retry, and while it waits for an answer
+  const wait = (_: unknown, init?: RequestInit): Promise<Response> =>
+    new Promise((_resolve, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)));
+  const patience = { ...QUICK, firstSeconds: 100, longestSeconds: 100 };
+  const [client] = answers === "silence" ? script([], { fetch: wait }) : script([...answers], { patience });
+  const ending = new AbortController();
+  setTimeout(() => ending.abort(), 20); // `AbortSignal.timeout` alone would not keep Node running
+  for await (const change of client.followChanges({ signal: ending.signal })) {
+    assert.fail(`a change: ${change.seq}`);
+  }
+}
 
 // --- JSON ----------------------------------------------------------------------------------------------------------
 
