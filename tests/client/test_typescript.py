@@ -3,8 +3,7 @@
 import json
 import shutil
 import subprocess
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -12,8 +11,7 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-import people
-from fault_proxy import FaultProxy
+from client_scenario import SECONDS, run_scenario
 from gamekeeper import __version__
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import Operation
@@ -28,7 +26,6 @@ pytestmark = pytest.mark.long_only
 ROOT = Path(__file__).parents[2]
 TOOLS = ROOT / ".venv" / "typescript-client"  # npm's packages, see scripts/install_node_packages.sh
 PROGRAMS = Path(__file__).parent / "typescript"
-SECONDS = 300  # timeout of a program, long enough for a busy machine
 # as strict as a reader's project may be, and without the types of browsers
 CHECKS = [
     *("--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noUnusedLocals"),
@@ -125,50 +122,8 @@ def test_retries_renewals_of_tokens_errors_and_json_behave_as_documented(project
 # --- a real server ----------------------------------------------------------------------------------------------
 
 
-class KillingProxy(FaultProxy):
-    """Kills the server when it loses an answer, and starts it again."""
-
-    def __init__(self, killed: Server) -> None:
-        super().__init__(killed.port)
-        self._killed = killed
-
-    def handle_loss(self) -> None:
-        self._killed.kill()
-        threading.Thread(target=self._killed.start).start()
-
-    def prepare_kill(self) -> None:
-        self.lose = 1
-
-
 def test_shop_leaderboard_bot_and_game_server_work_and_survive_a_kill(project: Path, database: str) -> None:
-    with Server(database) as server, KillingProxy(server) as proxy:
-        known = [people.PASSWORD, people.COIN.id, people.BOB.id, people.DOUBLE_XP.id, people.KILLS.id]
-        program = compile_program(PROGRAMS / "scenario.mts", project)
-        talk(["node", str(program), proxy.url, server.url, *known], proxy.prepare_kill)
-        gifts = proxy.count(b"POST /api/v1/players/Bob/items/give")
-    assert proxy.lose == 0
-    assert gifts >= 7  # 6 calls of the program, one of them at least twice
-
-
-def talk(command: list[str], act: Callable[[], None]) -> None:
-    """Run a program. For each line that it prints before the last one, call `act` and answer it."""
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        timer = threading.Timer(SECONDS, process.kill)
-        timer.start()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        printed = ""
-        for printed in process.stdout:
-            if printed.strip() != "done":
-                act()
-                process.stdin.write("\n")
-                process.stdin.flush()
-        timer.cancel()
-        problem = process.stderr.read()
-    assert (process.returncode, printed.strip()) == (0, "done"), problem
+    run_scenario(["node", compile_program(PROGRAMS / "scenario.mts", project)], database)
 
 
 @pytest.mark.parametrize(

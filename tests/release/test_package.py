@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
+from client_scenario import run_scenario
 from gamekeeper import __version__
 from gamekeeper.http.server import static_files
 
@@ -115,8 +116,8 @@ class Environment:
         return run_command([self.programs / program, *words], self.folder)
 
 
-def test_packages_are_complete_and_wheels_work_alone_and_with_each_other(tmp_path: Path) -> None:
-    """Build both packages once, check them, and install each wheel into an empty environment."""
+def test_packages_are_complete_and_wheels_work_alone_and_with_each_other(tmp_path: Path, database: str) -> None:
+    """Build both packages once, check them, install each wheel into an empty environment, and use them."""
     built, built_client = build(ROOT, tmp_path / "dist"), build(CLIENT, tmp_path / "client-dist")
     require_complete_server(built)
     require_complete_client(built_client)
@@ -133,6 +134,7 @@ def test_packages_are_complete_and_wheels_work_alone_and_with_each_other(tmp_pat
     assert client.installed() >= CLIENT_NEEDS
     modules = ", ".join(re.sub("/", ".", each[:-3]) for each in files_of(CLIENT / "src") if each.endswith(".py"))
     client.run("python", "-c", f"import {modules}")
+    run_scenario([client.programs / "python", ROOT / "tests" / "client" / "scenario.py"], database)
     server.install("--no-deps", built_client.wheel)
     assert server.run("gamekeeper", "--version") == f"gamekeeper, version {__version__}\n"
     server.run("gamekeeper", "deploy", "deploy")
