@@ -55,7 +55,7 @@ async def show(
 
     Everyone with access to the database can read the codes.
     """
-    found = await rows.find_by_id(keeper.store, _parse_id(mail_id))
+    found = await keeper.store.row(rows.ListedMail, rows.SQL.by_id, _parse_id(mail_id))
     if found is None:
         raise NoSuchMail(id=mail_id)
     _print_mail(found, keeper.settings, "html" if as_html else "plain")

@@ -29,6 +29,7 @@ from gamekeeper.store.accounts import moderation
 from gamekeeper.store.accounts import users as user_rows
 from gamekeeper.store.accounts.moderation import ImposedPenalty
 from gamekeeper.store.accounts.users import User
+from gamekeeper.store.engine.statements import as_column
 
 PAGE_SIZE = 500  # accounts that `users list` reads per query
 CONTROL = "Cc"  # Unicode category of control characters: line breaks, NUL, tab
@@ -265,7 +266,7 @@ async def _load(keeper: Keeper, found: Sequence[User]) -> list[AccountStatus]:
     ids = [user.id for user in found]
     mutes = {each.user_id: each for each in await moderation.find_mutes(keeper.store, ids)}
     bans = {each.user_id: each for each in await moderation.find_bans(keeper.store, ids)}
-    holders = await factor_rows.find_holders(keeper.store, ids)
+    holders = {row[0] for row in await keeper.store.all(factor_rows.SQL.holders, as_column("id", ids))}
     issuers = await credentials.find_issuers(keeper.store, ids)
     return [
         AccountStatus(user, mutes.get(user.id), bans.get(user.id), user.id in holders, issuers.get(user.id, []))

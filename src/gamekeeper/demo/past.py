@@ -107,7 +107,7 @@ class Past:
 
         def record(tx: Writing, appended: Sequence[int], approval_id: str | None) -> None:
             ledger.set_time(tx, appended, at)
-            security_log.backdate(tx, self._now, at)
+            tx.defer(security_log.SQL.backdate, self._now, at)
             if label:
                 self._numbers[label] = [*appended]
             if step:

@@ -27,6 +27,7 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_table
 
 PREFIX = "gkk_"
 MAX_NAME = 100  # characters of a key's name
@@ -100,7 +101,7 @@ async def find_by_text(tx: Reading, text: str) -> tuple[ApiKey, bool]:
     found = await rows.find_by_hash(tx, hashed)
     if found is None:
         raise NoSuchKey
-    return found, found.live and await rows.is_text_active(tx, hashed)
+    return found, found.live and await tx.one(rows.SQL.is_text_active, hashed) is not None
 
 
 async def create(tx: Reading, draft: KeyDraft, actor: Actor | None) -> Decision[IssuedKey]:
@@ -152,7 +153,7 @@ async def rotate(tx: Reading, key_id: str, grace_minutes: int, actor: Actor | No
     text, rotated_by = _make_text(), actor.id if actor else None
 
     async def replace(tx: Writing) -> None:
-        rows.end_texts(tx, key.id, grace_minutes * MINUTE_MS)
+        tx.defer(rows.SQL.end_texts, key.id, grace_minutes * MINUTE_MS)
         rows.insert_text(tx, key.id, hash_token(text), rotated_by)
 
     ends_at = await clock.now(tx) + grace_minutes * MINUTE_MS if grace_minutes else None
@@ -181,7 +182,7 @@ async def edit(tx: Reading, key_id: str, wanted: KeyEdit, actor: Actor | None) -
     )
 
     async def update(tx: Writing) -> None:
-        rows.update(tx, key.id, key.name, key.user_id, suspended=suspended)
+        tx.defer(rows.SQL.update, key.id, key.name, key.user_id, suspended)
 
     changed = {
         "Name": before.name != key.name,
@@ -203,7 +204,7 @@ async def revoke(tx: Reading, key_id: str) -> Decision[IssuedKey]:
     revoked_at = key.revoked_at or await clock.now(tx)
 
     async def write(tx: Writing) -> None:
-        rows.revoke(tx, key.id)
+        tx.defer(rows.SQL.revoke, key.id)
 
     events = _note("key_revoked", key) if key.revoked_at is None else ()
     return await _decide(tx, key._replace(revoked_at=revoked_at, live=False), owner, None, write, events)
@@ -213,7 +214,7 @@ async def note_use(store: Store, uses: dict[str, str]) -> None:
     """Store when and from which address keys were last used: id of the key → address."""
 
     async def note(tx: Writing) -> None:
-        rows.note_use(tx, uses)
+        tx.defer(rows.SQL.note_use, as_table({"id": key, "address": address} for key, address in uses.items()))
 
     if uses:
         await store.write(note)

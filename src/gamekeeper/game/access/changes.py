@@ -15,6 +15,7 @@ from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.access.second_factors import SecondFactor
 from gamekeeper.store.accounts import mails, users
 from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.engine.statements import as_column
 
 
 def make_user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.UserColumns:
@@ -61,7 +62,7 @@ class PasswordChanged(UserChange):
         return None, ChangeSide(user={"password": "changed"})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.set_password(tx, self.user.id, self.password)
+        tx.defer(users.SQL.set_password, self.user.id, self.password)
         tokens.revoke_all_of_user(tx, self.user.id)
         credentials.delete_reset(tx, self.user.id)
 
@@ -81,7 +82,7 @@ class PowersChanged(UserChange):
         return ChangeSide(user=_list_power_flags(self.user.powers)), ChangeSide(user=_list_power_flags(self.powers))
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.set_powers(tx, self.user.id, self.powers)
+        tx.defer(users.SQL.set_powers, self.user.id, *self.powers)
         if self.user.powers.api != self.powers.api:
             tokens.revoke_all_of_user(tx, self.user.id)
 
@@ -131,10 +132,11 @@ class RoleSaved(Change):
         return _make_role_side(self.before) if self.before else None, _make_role_side(self.after)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        roles.save(tx, self.after)
+        tx.defer(roles.SQL.save, self.after.name, self.after.about, self.after.read_only)
         before = self.before.permissions if self.before else frozenset[str]()
-        roles.remove_permissions(tx, self.after.name, before - self.after.permissions)
-        roles.add_permissions(tx, self.after.name, self.after.permissions - before)
+        removed, added = sorted(before - self.after.permissions), sorted(self.after.permissions - before)
+        tx.defer(roles.SQL.remove_permissions, self.after.name, as_column("permission", removed))
+        tx.defer(roles.SQL.add_permissions, self.after.name, as_column("permission", added))
         if self.after.quotas != (self.before.quotas if self.before else ()):
             roles.save_quotas(tx, self.after.name, self.after.quotas)
 
@@ -149,7 +151,7 @@ class RoleDeleted(Change):
         return _make_role_side(self.role), None
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        roles.delete(tx, self.role.name)
+        tx.defer(roles.SQL.delete, self.role.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +169,7 @@ class UserSuspended(UserChange):
         return ChangeSide(user={"suspended": False}), ChangeSide(user={"suspended": True})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.suspend(tx, self.user.id)
+        tx.defer(users.SQL.suspend, self.user.id)
         tokens.revoke_all_of_user(tx, self.user.id)
 
 
@@ -183,7 +185,7 @@ class UserResumed(UserChange):
         return ChangeSide(user={"suspended": True}), ChangeSide(user={"suspended": False})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.resume(tx, self.user.id)
+        tx.defer(users.SQL.resume, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +210,7 @@ class ResetRequested(UserChange):
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         credentials.save_reset(tx, self.user.id, self.code, self.tries, self.life_ms, self.mail_id)
-        mails.queue(tx, self.mail_id, self.user.id, self.caller_id, self.user.email, self.life_ms)
+        tx.defer(mails.SQL.queue, self.mail_id, self.user.id, self.caller_id, self.user.email, self.life_ms)
 
 
 def _make_role_side(role: roles.Role) -> ChangeSide:
@@ -243,9 +245,9 @@ class IdentitiesChanged(UserChange):
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         if self.removed:
-            credentials.delete_identity(tx, self.removed.id)
+            tx.defer(credentials.SQL.delete_identity, self.removed.id)
         if self.added:
-            credentials.insert_identity(tx, self.added)
+            tx.defer(credentials.SQL.insert_identity, *self.added[:5])
 
 
 def _make_identity_side(held: Sequence[Identity]) -> ChangeSide:
@@ -283,9 +285,9 @@ class SecondFactorsChanged(UserChange):
             second_factors.delete_of_user(tx, self.user.id)
             return
         if self.removed:
-            second_factors.delete(tx, self.removed.id)
+            tx.defer(second_factors.SQL.delete, self.removed.id)
         if self.added:
-            second_factors.insert(tx, self.added)
+            tx.defer(second_factors.SQL.insert, *self.added[:8])
         if not self.held:
             credentials.delete_known_callers(tx, self.user.id)
             tokens.revoke_sessions(tx, self.user.id, self.session_id)

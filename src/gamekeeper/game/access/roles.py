@@ -241,7 +241,7 @@ async def delete(tx: Reading, name: str, actor: Actor | None) -> Decision[Role]:
     if role.builtin:
         raise BuiltinRole(role=name, act="deleted")
     await _require_editable(tx, DELETE, (role,), actor)
-    if await rows.has_holder(tx, name) or await api_keys.has_role(tx, name):
+    if await tx.one(rows.SQL.has_holder, name) or await tx.one(api_keys.SQL.has_role, name):
         raise RoleInUse(role=name)
     return Decision([RoleDeleted(role)], role, subject=(None, None))
 

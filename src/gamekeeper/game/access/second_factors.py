@@ -116,7 +116,7 @@ async def use_code(tx: Writing, keeper: AccessKeeper, user_id: str, sent: str, o
     """Use up a TOTP code or a recovery code. False: it is wrong, or was used already."""
     code = "".join(sent.split()).replace("-", "").lower()
     if not code.isdigit() or len(code) == RECOVERY_LENGTH:
-        used = await rows.use_recovery_code(tx, user_id, hash_recovery_code(user_id, code))
+        used = bool(await tx.returning(rows.SQL.use_recovery_code, user_id, hash_recovery_code(user_id, code)))
         if used:
             security_log.record(tx, SecurityEvent("recovery_code_used", user_id, user_id, origin))
         return used

@@ -36,6 +36,7 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_column
 
 ACCESS_PREFIX = "gka_"
 CODE_MISSING = "This account has a second factor: send its code, or a recovery code, in the field 'otp'."
@@ -173,22 +174,22 @@ async def refresh(
     presented = lookup.parse_guid(token)
 
     async def rotate(tx: Writing) -> TokenPair | None:
-        owner = await tokens.find_refresh_owner(tx, hash_token(presented or ""))
+        owner = await tx.value(tokens.SQL.owner_of_refresh, hash_token(presented or ""))
         # lock the account before the refresh token: a revocation then waits, and revokes the new pair too
         if owner is None or not await users.lock(tx, owner):
             raise InvalidGrant
-        row = await tokens.lock_refresh(tx, hash_token(presented or ""))
+        row = await tx.row(tokens.RefreshRow, tokens.SQL.lock_refresh, hash_token(presented or ""))
         if row is None or row.revoked or row.expired:
             raise InvalidGrant
         if row.exchanged and row.exchanged_ms_ago > keeper.settings.refresh_grace_seconds * 1000:
-            tokens.revoke_family(tx, row.family_id)
+            tx.defer(tokens.SQL.revoke_family, row.family_id)
             security_log.record(tx, SecurityEvent("token_reused", row.user_id, None, origin, row.id))
             return None
         user = await lookup.find_user(tx, row.user_id)
         if barred := _find_refusal(user):
             raise barred
         await _require_factor_used(tx, keeper, user, used=row.second_factor)
-        tokens.mark_exchanged(tx, row.id)
+        tx.defer(tokens.SQL.mark_exchanged, row.id)
         grant = Grant(row.read_only)
         pair = await _issue_pair(tx, keeper, user, row.family_id, grant, second_factor=row.second_factor)
         security_log.record(
@@ -244,12 +245,12 @@ async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
     """Revoke one token, found by its refresh token or its public id."""
     user = await lookup.lock_user(tx, name)
     wanted = lookup.parse_guid(token) or lookup.ZERO_GUID
-    found = await tokens.find_of_user(tx, user.id, wanted, hash_token(wanted))
+    found = await tx.value(tokens.SQL.find_of_user, user.id, wanted, hash_token(wanted))
     if found is None:
         raise NoSuchToken(name=user.name, id=token)
 
     async def revoke(tx: Writing) -> None:
-        tokens.revoke_one(tx, found)
+        tx.defer(tokens.SQL.revoke_one, found)
 
     events = [SecurityEvent("token_revoked", user.id, credential_id=found)]
     return Decision([Unlogged(revoke)], user, subject=(None, user.id), events=events)
@@ -259,7 +260,7 @@ async def note_use(store: Store, uses: Collection[CredentialUse]) -> None:
     """Store when tokens were last used, at most once a minute per token, and from where."""
 
     async def note(tx: Writing) -> None:
-        tokens.note_use(tx, {each.credential_id for each in uses}, MINUTE_MS)
+        tx.defer(tokens.SQL.note_use, as_column("id", {each.credential_id for each in uses}), MINUTE_MS)
         await security_log.note_uses(tx, uses)
 
     if uses:

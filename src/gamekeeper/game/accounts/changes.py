@@ -35,9 +35,9 @@ class UsersLoaded(Change):
         return None, ChangeSide(catalogue={name: count for name, count in counts.items() if count})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.load(tx, [(self._make_columns(user), user.created_at) for user in self.accounts])
-        moderation.load_bans(tx, self.bans)
-        moderation.load_mutes(tx, self.mutes)
+        tx.load(users.SQL.load, [(*self._make_columns(user), user.created_at) for user in self.accounts])
+        tx.load(moderation.SQL.load_bans, self.bans)
+        tx.load(moderation.SQL.load_mutes, self.mutes)
 
     def _make_columns(self, user: users.User) -> users.UserColumns:
         return changes.make_user_columns(
@@ -55,7 +55,7 @@ class UserRenamed(UserChange):
         return ChangeSide(user={"name": self.user.name}), ChangeSide(user={"name": self.name})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.set_name(tx, self.user.id, self.name, fold(self.name))
+        tx.defer(users.SQL.set_name, self.user.id, self.name, fold(self.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +83,13 @@ class UserDeleted(UserChange):
         )
         moderation.blank_moderator(tx, self.user.id, self.names)
         erasures.blank_names(tx, self.names, self.user.id)
-        credentials.delete_guesses_of_account(tx, self.user.id)
+        tx.defer(credentials.SQL.delete_guesses_of_account, self.user.id)
         invitations.delete_of_email(tx, fold(self.user.email))
         approvals.erase(tx, self.players, self.user.id)
         notes.erase(tx, self.players)
         signals.erase(tx, self.players, [self.user.id, *self.api_keys])
         bulk_jobs.erase(tx, self.players, self.user.id)
-        users.delete(tx, self.user.id)
+        tx.defer(users.SQL.delete, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class EmailChanged(UserChange):
         return ChangeSide(user={"email": self.user.email}), ChangeSide(user={"email": self.email})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.set_email(tx, self.user.id, self.email, fold(self.email))
+        tx.defer(users.SQL.set_email, self.user.id, self.email, fold(self.email))
         credentials.delete_reset(tx, self.user.id)
 
 
@@ -131,7 +131,7 @@ class UserBanned(UserChange):
         )
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        moderation.save_ban(tx, self.user.id, self.ban)
+        tx.defer(moderation.SQL.save_ban, self.user.id, *self.ban)
         tokens.revoke_all_of_user(tx, self.user.id)
 
 
@@ -156,7 +156,7 @@ class UserMuted(UserChange):
         )
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        moderation.save_mute(tx, self.user.id, self.mute)
+        tx.defer(moderation.SQL.save_mute, self.user.id, *self.mute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class UserUnbanned(UserChange):
         )
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        moderation.lift_ban(tx, self.user.id)
+        tx.defer(moderation.SQL.lift_ban, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class UserUnmuted(UserChange):
         )
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        moderation.lift_mute(tx, self.user.id)
+        tx.defer(moderation.SQL.lift_mute, self.user.id)
 
 
 Kind(
@@ -250,7 +250,7 @@ class MailRetried(Change):
         return self._make_side(self.mail.state, self.mail.next_try_at), self._make_side("queued", self.at)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        mails.retry(tx, self.mail.id, self.at)
+        tx.defer(mails.SQL.retry, self.mail.id, self.at)
 
     def _make_side(self, state: str, due: int | None) -> ChangeSide:
         return ChangeSide(user={"mail_id": self.mail.id, "mail_state": state, "next_try_at": due})
@@ -272,7 +272,7 @@ class NoteAdded(Change):
         return None, _make_note_side(self.note)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        notes.insert(tx, self.note)
+        tx.defer(notes.SQL.insert, *self.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +287,7 @@ class NoteDeleted(Change):
         return _make_note_side(self.note), None
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        notes.delete(tx, self.note.id)
+        tx.defer(notes.SQL.delete, self.note.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +326,9 @@ class InvitationSent(Change):
         return None, _make_invitation_side(self.invitation)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        invitations.insert(tx, self.invitation, fold(self.invitation.email))
+        made = self.invitation
+        values = (made.id, made.email, fold(made.email), ",".join(made.roles), made.inviter_id)
+        tx.defer(invitations.SQL.insert, *values, made.expires_at, made.makes_decider)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ async def delete(tx: Locking, note_id: str) -> Decision[Note]:
     found = await notes.find(tx, note_id)
     if found is not None:
         await users.lock(tx, found.user_id)
-        found = await notes.find(tx, note_id) if await notes.lock(tx, note_id) else None
+        found = await notes.find(tx, note_id) if await tx.one(notes.SQL.lock, note_id) is not None else None
     if found is None:
         raise NoSuchNote
     return Decision([NoteDeleted(NewNote(*found[:7]))], found, subject=(None, found.user_id))
@@ -121,4 +121,4 @@ async def load_page(
 
 
 async def load_tagged(tx: Reading, tag: str, after: tuple[str, str], limit: int) -> list[Tagged]:
-    return await notes.read_tagged(tx, normalize_tag(tag), after, limit)
+    return await tx.rows(notes.Tagged, notes.SQL.tagged, normalize_tag(tag), *after, limit)

@@ -78,7 +78,7 @@ async def revoke_tokens_alias(request: Request) -> Response:
     """Revoke one token by its id, or all tokens of an account."""
     wanted = lookup.parse_guid(request.params[0])
     store = request.services.keeper.store
-    owner = await token_rows.find_owner(store, wanted, tokens.hash_token(wanted)) if wanted else None
+    owner = await store.value(token_rows.SQL.owner, wanted, tokens.hash_token(wanted)) if wanted else None
     if wanted is None or owner is None:
         return await revoke_tokens(request)
     if "users.manage" not in request.caller.permissions:

@@ -1,6 +1,6 @@
 """API keys of programs. Their texts are stored as hashes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from gamekeeper.store.access.roles import Grants, Powers, parse_grants
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_column, as_table
+from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
 LIST_LIMIT = 1000
@@ -105,11 +105,6 @@ async def find_caller(tx: Reading, text_hash: str) -> KeyCallerRow | None:
     )
 
 
-async def find_end(tx: Reading, text_hash: str) -> KeyEnd | None:
-    """Find out why a key does not work. None: it is unknown."""
-    return await tx.row(KeyEnd, SQL.end, text_hash)
-
-
 async def read_list(tx: Reading, user_id: str | None = None) -> list[ApiKey]:
     """Read the newest keys, of one account or of all, at most LIST_LIMIT."""
     if user_id is None:
@@ -148,17 +143,8 @@ async def read_makers(tx: Reading, key_ids: Iterable[str]) -> list[KeyMaker]:
     return await tx.rows(KeyMaker, SQL.makers, as_column("id", key_ids))
 
 
-async def is_text_active(tx: Reading, text_hash: str) -> bool:
-    return await tx.one(SQL.is_text_active, text_hash) is not None
-
-
 async def lock(tx: Reading, key_id: str) -> None:
     await tx.one(SQL.lock, key_id)
-
-
-async def has_role(tx: Reading, role: str) -> bool:
-    """Tell whether a key has this role."""
-    return await tx.one(SQL.has_role, role) is not None
 
 
 def insert(tx: Writing, key: ApiKey) -> None:
@@ -171,31 +157,8 @@ def insert(tx: Writing, key: ApiKey) -> None:
     )
 
 
-def backdate(tx: Writing, key: ApiKey) -> None:
-    """Store creation and last use of a key that is loaded as an earlier one."""
-    tx.defer(SQL.backdate, key.id, key.created_at, key.last_used, key.last_address)
-
-
 def insert_text(tx: Writing, key_id: str, text_hash: str, made_by: str | None) -> None:
     tx.defer(SQL.insert_text, text_hash, key_id, made_by)
-
-
-def end_texts(tx: Writing, key_id: str, after_ms: int) -> None:
-    """Let the present texts of a key work for `after_ms` milliseconds more."""
-    tx.defer(SQL.end_texts, key_id, after_ms)
-
-
-def update(tx: Writing, key_id: str, name: str, user_id: str, *, suspended: bool) -> None:
-    tx.defer(SQL.update, key_id, name, user_id, suspended)
-
-
-def revoke(tx: Writing, key_id: str) -> None:
-    tx.defer(SQL.revoke, key_id)
-
-
-def note_use(tx: Writing, uses: Mapping[str, str]) -> None:
-    """Store the time and the client address of the last use: id of the key → address."""
-    tx.defer(SQL.note_use, as_table({"id": key, "address": address} for key, address in uses.items()))
 
 
 def _to_key(row: Row) -> ApiKey:

@@ -64,10 +64,6 @@ async def read_all(tx: Reading) -> dict[str, Role]:
     }
 
 
-async def has_holder(tx: Reading, role: str) -> bool:
-    return await tx.one(SQL.has_holder, role) is not None
-
-
 async def lock_staff(tx: Reading) -> None:
     """Wait for other transactions that decide who manages staff. Lock accounts before this."""
     await tx.one(SQL.lock_staff)
@@ -78,33 +74,11 @@ async def has_another_manager(tx: Reading, user_id: str | None, role: str = NO_R
     return await tx.one(SQL.another_manager, user_id, role) is not None
 
 
-async def has_another_decider(tx: Reading, but: Iterable[str]) -> bool:
-    """Tell whether an account that is not one of these can decide on approvals at present."""
-    return await tx.one(SQL.another_decider, as_column("id", but)) is not None
-
-
-def save(tx: Writing, role: Role) -> None:
-    """Insert or update a role, without its permissions."""
-    tx.defer(SQL.save, role.name, role.about, role.read_only)
-
-
-def remove_permissions(tx: Writing, role: str, permissions: Iterable[str]) -> None:
-    tx.defer(SQL.remove_permissions, role, as_column("permission", sorted(permissions)))
-
-
-def add_permissions(tx: Writing, role: str, permissions: Iterable[str]) -> None:
-    tx.defer(SQL.add_permissions, role, as_column("permission", sorted(permissions)))
-
-
 def save_quotas(tx: Writing, role: str, quotas: Iterable[tuple[str, int]]) -> None:
     """Replace the quotas of a role."""
     table = as_table({"item": item_id, "most": most} for item_id, most in quotas)
     tx.defer(SQL.remove_quotas, role, table)
     tx.defer(SQL.save_quotas, role, table)
-
-
-def delete(tx: Writing, role: str) -> None:
-    tx.defer(SQL.delete, role)
 
 
 def give(tx: Writing, user_id: str, roles: Iterable[str]) -> None:

@@ -48,6 +48,7 @@ WHERE u.id NOT IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
   AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.user_id = u.id AND (b.ends_at IS NULL OR b.ends_at > {now}))
 LIMIT 1;
 
+-- A role without its permissions.
 -- name: save
 INSERT INTO roles (name, about, builtin, read_only) VALUES ($1, $2, {false}, $3)
 ON CONFLICT (name) DO UPDATE SET about = excluded.about, read_only = excluded.read_only;

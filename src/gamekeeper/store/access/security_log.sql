@@ -5,6 +5,7 @@ SELECT CAST(value->>'id' AS {guid}), {now}, value->>'kind', CAST(value->>'user_i
        CAST(value->>'credential_id' AS {guid}), CAST(value->>'details' AS {json})
 FROM json_each($1);
 
+-- Gives the events since $1, those of this transaction, a time of the past.
 -- name: backdate
 UPDATE security_events SET at = $2 WHERE at >= $1;
 
@@ -74,10 +75,12 @@ WHERE {true} ORDER BY 1, 2
 ON CONFLICT (holder_id, address) DO UPDATE SET used_at = {now} WHERE COALESCE(known_addresses.used_at, 0) < {now} - $2
 RETURNING holder_id, address, used_at;
 
+-- Events about an erased account.
 -- name: delete_of_user
 DELETE FROM security_events WHERE id IN (
     SELECT id FROM security_events WHERE user_id = $1 ORDER BY at, id LIMIT $2) RETURNING 1;
 
+-- Removes an erased account from events about others that it caused.
 -- name: blank_by_actor
 UPDATE security_events SET actor_id = NULL, address = NULL, browser = NULL WHERE id IN (
     SELECT id FROM security_events

@@ -16,6 +16,7 @@ SELECT t.revoked_at IS NOT NULL OR t.round <> COALESCE(r.number, 0),
        t.access_expires <= {now} OR (t.idle_ms IS NOT NULL AND COALESCE(t.last_used, t.issued_at) <= {now} - t.idle_ms)
 FROM tokens t LEFT JOIN token_rounds r ON r.user_id = t.user_id WHERE t.access_hash = $1;
 
+-- Milliseconds since the token was issued.
 -- name: age
 SELECT {now} - issued_at FROM tokens WHERE id = $1;
 
@@ -34,6 +35,7 @@ SELECT t.id, t.user_id, (SELECT u.name FROM users u WHERE u.id = t.user_id), t.r
            AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms)
 FROM tokens t WHERE t.id = $1 OR t.access_hash = $2 OR t.refresh_hash = $2;
 
+-- The account of a token, which is given by its public id or by the hash of its refresh token.
 -- name: owner
 SELECT user_id FROM tokens WHERE id = $1 OR refresh_hash = $2;
 
@@ -96,6 +98,7 @@ FROM (SELECT * FROM (SELECT * FROM tokens WHERE CAST($4 AS {guid}) IS NULL AND (
                      ORDER BY issued_at DESC, id DESC LIMIT $3) AS of_user) AS t
 ORDER BY t.issued_at DESC, t.id DESC;
 
+-- The time of last use, unless it was updated less than $2 milliseconds ago.
 -- name: note_use
 UPDATE tokens SET last_used = {now}
 WHERE id IN (SELECT t.id FROM tokens t

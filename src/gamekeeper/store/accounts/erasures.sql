@@ -69,6 +69,7 @@ WHERE user_id = $1 AND kind IN ('user_deleted', 'player_deleted') AND seq > $2 A
 -- name: set_reason
 UPDATE ledger SET reason = $2 WHERE seq = $1;
 
+-- The approvers' reasons, of approvals of changes of an erased account.
 -- name: decision_reasons
 SELECT id, decision_reason FROM approvals WHERE user_id = $1 AND decision_reason IS NOT NULL;
 

@@ -39,19 +39,6 @@ def hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def insert(tx: Writing, invitation: Invitation, email_fold: str) -> None:
-    tx.defer(
-        SQL.insert,
-        invitation.id,
-        invitation.email,
-        email_fold,
-        ",".join(invitation.roles),
-        invitation.inviter_id,
-        invitation.expires_at,
-        invitation.makes_decider,
-    )
-
-
 async def read_open(tx: Reading, limit: int) -> list[Invitation]:
     """Read the invitations that can still be accepted, newest first."""
     return [_to_invitation(row) for row in await tx.all(SQL.open, limit)]
@@ -68,10 +55,6 @@ async def find_by_secret(tx: Reading, secret: str) -> Invitation | None:
     return _to_invitation(row) if row else None
 
 
-async def count(tx: Reading) -> int:
-    return await tx.value(SQL.count) or 0
-
-
 async def lock(tx: Reading, invitation_id: str) -> bool:
     """Lock an invitation. False: it was accepted or withdrawn."""
     return await tx.one(SQL.lock, invitation_id) is not None
@@ -83,15 +66,6 @@ def delete(tx: Writing, invitation_id: str) -> None:
 
 def delete_of_email(tx: Writing, email_fold: str) -> None:
     tx.defer(SQL.delete_of_email, email_fold)
-
-
-def delete_old(tx: Writing, before_ms: int) -> None:
-    tx.defer(SQL.delete_old, before_ms)
-
-
-def delete_former(tx: Writing) -> None:
-    """Delete the invitations of a former epoch: they may have been accepted or withdrawn since."""
-    tx.defer(SQL.delete_former)
 
 
 async def has_due(tx: Reading) -> bool:

@@ -35,6 +35,7 @@ DELETE FROM invitations WHERE email_fold = $1;
 -- name: delete_old
 DELETE FROM invitations WHERE expires_at < $1;
 
+-- Those of a former epoch may have been accepted or withdrawn since.
 -- name: delete_former
 DELETE FROM invitations WHERE epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1);
 

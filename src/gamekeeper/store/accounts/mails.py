@@ -99,31 +99,8 @@ class OutboxMail(NamedTuple):
     live: bool  # the mail's reset code can still be used
 
 
-def queue(tx: Writing, mail_id: str, user_id: str, caller_id: str, address: str, life_ms: int) -> None:
-    tx.defer(SQL.queue, mail_id, user_id, caller_id, address, life_ms)
-
-
-async def read_wait_of_user(tx: Reading, user_id: str, most: int, window_ms: int) -> int:
-    """Return ms until another mail to the account is allowed; 0 if it got fewer than `most` in the window."""
-    return await tx.value(SQL.wait_of_user, user_id, most, window_ms) or 0
-
-
-async def read_wait_of_caller(tx: Reading, caller_id: str, most: int, window_ms: int) -> int:
-    return await tx.value(SQL.wait_of_caller, caller_id, most, window_ms) or 0
-
-
 async def has_due(tx: Reading) -> bool:
     return await tx.one(SQL.any_due) is not None
-
-
-async def has_stuck(tx: Reading, since_ms: int) -> bool:
-    """Return whether a mail of the outbox has been due for longer than `since_ms`."""
-    return await tx.one(SQL.any_stuck, since_ms) is not None
-
-
-async def count_recent_failures(tx: Reading, since_ms: int, most: int) -> int:
-    """Count failed mails among the `most` newest ones, which were queued at most `since_ms` ago."""
-    return int((await tx.one(SQL.count_recent_failures, since_ms, most) or (0,))[0])
 
 
 async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:
@@ -134,20 +111,6 @@ async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:
     taken = LeasedMail(*row, kind=RESET)
     tx.defer(SQL.take, taken.id, taken.tries, taken.taken_until)
     return taken
-
-
-async def lock(tx: Reading, mail_id: str) -> None:
-    """Lock a mail, so that no sender leases it until this transaction ends."""
-    await tx.one(SQL.lock, mail_id)
-
-
-def retry(tx: Writing, mail_id: str, at: int) -> None:
-    tx.defer(SQL.retry, mail_id, at)
-
-
-async def find_unsent(tx: Reading) -> list[str]:
-    """Return the ids of mails that were not sent and whose reset code is still valid."""
-    return [row[0] for row in await tx.all(SQL.unsent)]
 
 
 async def read_page(tx: Reading, most: int) -> list[ListedMail]:
@@ -165,19 +128,6 @@ async def find_outbox_mail(tx: Reading, mail_id: str) -> OutboxMail | None:
     return await tx.row(OutboxMail, SQL.outgoing, mail_id)
 
 
-async def find_by_id(tx: Reading, mail_id: str) -> ListedMail | None:
-    return await tx.row(ListedMail, SQL.by_id, mail_id)
-
-
-async def count_waiting(tx: Reading) -> dict[str | None, int]:
-    """Count mails that wait to be sent, grouped by the error of the last attempt; None: not tried yet."""
-    return {row[0]: row[1] for row in await tx.all(SQL.waiting)}
-
-
-async def count_failed(tx: Reading, since_ms: int) -> int:
-    return await tx.value(SQL.count_failed, since_ms) or 0
-
-
 async def count_open(tx: Reading, failed_within_ms: int) -> tuple[int, int]:
     """Count waiting mails, and failed ones among the newest NEWEST_MAILS of `failed_within_ms`; up to COUNT_LIMIT."""
     waiting, failed = await tx.one(SQL.counts, failed_within_ms, NEWEST_MAILS) or (0, 0)
@@ -187,15 +137,6 @@ async def count_open(tx: Reading, failed_within_ms: int) -> tuple[int, int]:
 def retire(tx: Writing) -> None:
     """Stop sending mails whose reset code has expired, was used or was replaced."""
     tx.defer(SQL.retire)
-
-
-def fail_former(tx: Writing, problem: str) -> None:
-    """Do not send the mails of a former epoch, until somebody retries them."""
-    tx.defer(SQL.fail_former, problem)
-
-
-def delete_old(tx: Writing, before_ms: int) -> None:
-    tx.defer(SQL.delete_old, before_ms)
 
 
 PERSON = (PersonRows(90, "mails", SQL.of_person),)

@@ -1,10 +1,10 @@
 """Notes and tags of staff about accounts and players."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
-from gamekeeper.store.engine.interface import Reading, Row, Writing
+from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
@@ -47,19 +47,6 @@ class Tagged(NamedTuple):
     player: str | None
 
 
-def insert(tx: Writing, note: NewNote) -> None:
-    tx.defer(SQL.insert, *note)
-
-
-def delete(tx: Writing, note_id: str) -> None:
-    tx.defer(SQL.delete, note_id)
-
-
-async def lock(tx: Reading, note_id: str) -> bool:
-    """Lock a note until the transaction ends. False: it was deleted."""
-    return await tx.one(SQL.lock, note_id) is not None
-
-
 async def find(tx: Reading, note_id: str) -> Note | None:
     return await tx.row(Note, SQL.find, note_id)
 
@@ -80,20 +67,6 @@ async def read_tags(tx: Reading, user_id: str, player_id: str) -> list[str]:
 def save_tags(tx: Writing, user_id: str, player_id: str, tags: Iterable[str]) -> None:
     tx.defer(SQL.clear_tags, user_id, player_id)
     tx.defer(SQL.insert_tags, user_id, player_id, as_column("tag", tags))
-
-
-async def read_all_tags_after(tx: Reading, after: tuple[str, str, str], limit: int) -> list[tuple[str, str, str]]:
-    """Read account, player and tag after a position, for the doctor."""
-    return [(row[0], row[1], row[2]) for row in await tx.all(SQL.all_tags_after, *after, limit)]
-
-
-async def read_tag_changes_after(tx: Reading, seq: int, limit: int) -> Sequence[Row]:
-    """Read number, account and after of the changes of tags of accounts that exist, for the doctor."""
-    return await tx.all(SQL.tag_changes_after, seq, limit)
-
-
-async def read_tagged(tx: Reading, tag: str, after: tuple[str, str], limit: int) -> list[Tagged]:
-    return await tx.rows(Tagged, SQL.tagged, tag, *after, limit)
 
 
 def erase(tx: Writing, player_ids: Iterable[str]) -> None:

@@ -154,45 +154,6 @@ def insert(tx: Writing, users: Iterable[UserColumns]) -> None:
     tx.defer(SQL.insert, as_table(each._asdict() for each in users))
 
 
-def backdate(tx: Writing, user_id: str, created_at: int) -> None:
-    """Set the creation time of an account that is loaded as an earlier one."""
-    tx.defer(SQL.backdate, user_id, created_at)
-
-
-def load(tx: Writing, users: Iterable[tuple[UserColumns, int]]) -> None:
-    """Insert many accounts, each with its creation time."""
-    tx.load(SQL.load, [(*columns, created_at) for columns, created_at in users])
-
-
-def set_name(tx: Writing, user_id: str, name: str, fold: str) -> None:
-    tx.defer(SQL.set_name, user_id, name, fold)
-
-
-def delete(tx: Writing, user_id: str) -> None:
-    """Delete an account with its tokens, mails, reset codes, bans and mutes. Delete its players first."""
-    tx.defer(SQL.delete, user_id)
-
-
-def set_email(tx: Writing, user_id: str, email: str, fold: str) -> None:
-    tx.defer(SQL.set_email, user_id, email, fold)
-
-
-def set_password(tx: Writing, user_id: str, password: str) -> None:
-    tx.defer(SQL.set_password, user_id, password)
-
-
-def set_powers(tx: Writing, user_id: str, powers: Powers) -> None:
-    tx.defer(SQL.set_powers, user_id, *powers)
-
-
-def suspend(tx: Writing, user_id: str) -> None:
-    tx.defer(SQL.suspend, user_id)
-
-
-def resume(tx: Writing, user_id: str) -> None:
-    tx.defer(SQL.resume, user_id)
-
-
 def _to_user(row: Row) -> User:
     return _make_user(row, 0)
 
@@ -205,16 +166,3 @@ def _make_user(row: Row, play_time: int) -> User:
     powers = Powers._make(map(bool, row[4:12]))
     facts = (row[12], row[13], row[14], row[15], play_time, parse_grants(row[16]), bool(row[17]))
     return User(row[0], row[1], row[2], row[3], powers, *facts)
-
-
-async def read_registration_wait(tx: Reading, caller_id: str, most: int, window_ms: int) -> int:
-    """Return ms until the caller may register another account; 0 if it registered fewer than `most` in the window."""
-    return await tx.value(SQL.wait, caller_id, most, window_ms) or 0
-
-
-def insert_registration(tx: Writing, caller_id: str, user_id: str) -> None:
-    tx.defer(SQL.insert_registration, caller_id, user_id)
-
-
-def delete_old_registrations(tx: Writing, caller_id: str, older_than_ms: int) -> None:
-    tx.defer(SQL.delete_old, caller_id, older_than_ms)

@@ -86,6 +86,7 @@ SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'fold', value->>'em
        CAST(value->>'game_link' AS {boolean}), {now}
 FROM json_each($1);
 
+-- The creation time of an account that is loaded as an earlier one.
 -- name: backdate
 UPDATE users SET created_at = $2 WHERE id = $1;
 
@@ -97,6 +98,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
 -- name: set_name
 UPDATE users SET name = $2, fold = $3 WHERE id = $1;
 
+-- Also deletes tokens, mails, reset codes, bans and mutes. Delete its players first.
 -- name: delete
 DELETE FROM users WHERE id = $1;
 
@@ -122,7 +124,8 @@ SELECT u.id, u.name, u.fold, u.email, u.email_fold, v.grants,
        u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link
 FROM (SELECT * FROM users WHERE id > $1 ORDER BY id LIMIT $2) AS u JOIN user_records v ON v.id = u.id ORDER BY u.id;
 
--- name: wait
+-- Milliseconds until the caller may register another account; no row if it registered fewer than $2 in the window.
+-- name: registration_wait
 SELECT at + $3 - {now} FROM registrations
 WHERE caller_id = $1 AND at > {now} - $3
 ORDER BY at DESC LIMIT 1 OFFSET $2 - 1;
@@ -130,5 +133,5 @@ ORDER BY at DESC LIMIT 1 OFFSET $2 - 1;
 -- name: insert_registration
 INSERT INTO registrations (caller_id, at, user_id) VALUES ($1, {now}, $2);
 
--- name: delete_old
+-- name: delete_old_registrations
 DELETE FROM registrations WHERE caller_id = $1 AND at <= {now} - $2;
