@@ -44,7 +44,7 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress
     """Compare folded names and emails of accounts with the unfolded ones, and permissions with the audit log."""
     total, done, last = await users.count(tx), 0, ZERO_GUID
     trimmed = (await read_state(tx)).trimmed
-    while page := await users.read_check_rows_after(tx, last, findings.PAGE_ROWS):
+    while page := await tx.rows(users.UserCheckRow, users.SQL.checked_after, last, findings.PAGE_ROWS):
         told = await _read_powers(tx, spelling, page[0].id, page[-1].id, trimmed)
         for user in page:
             _check_folds(user, found)

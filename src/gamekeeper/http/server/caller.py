@@ -227,7 +227,7 @@ class Callers:
 
     async def _load_key(self, text_hash: str) -> Caller:
         asked, believed = time.monotonic(), self._cache
-        row = await stored_api_keys.find_caller(self._store, text_hash)
+        row = await self._store.row(KeyCallerRow, stored_api_keys.SQL.caller, text_hash)
         if row is None:
             raise await explain_key(self._store, text_hash)
         owners = permissions.find_effective(row.powers, row.grants)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
-from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.interface import ReadAs, Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 
@@ -42,6 +42,18 @@ def parse_grants(text: str | None) -> Grants:
     )
 
 
+def parse_names(joined: str | None) -> frozenset[str]:
+    return frozenset(joined.split(",")) if joined else frozenset()
+
+
+def _parse_quotas(joined: str | None) -> tuple[tuple[str, int], ...]:
+    pairs = (each.partition("=") for each in sorted(parse_names(joined)))
+    return tuple((item_id, int(most)) for item_id, _, most in pairs)
+
+
+StoredGrants = Annotated[Grants, ReadAs(parse_grants)]
+Names = Annotated[frozenset[str], ReadAs(parse_names)]
+Quotas = Annotated[tuple[tuple[str, int], ...], ReadAs(_parse_quotas)]
 SQL = Statements(__file__)
 NO_ROLE = ""  # no role has this name
 
@@ -49,19 +61,15 @@ NO_ROLE = ""  # no role has this name
 class Role(NamedTuple):
     name: str
     about: str
-    permissions: frozenset[str]  # permissions in the table; the role `admin` has all, also those that are not there
+    permissions: Names  # permissions in the table; the role `admin` has all, also those that are not there
     builtin: bool = False
     read_only: bool = False  # accounts with only such roles cannot write
-    quotas: tuple[tuple[str, int], ...] = ()  # id of an item, and the most of it that may be given per UTC day
+    quotas: Quotas = ()  # id of an item, and the most of it that may be given per UTC day
 
 
 async def read_all(tx: Reading) -> dict[str, Role]:
     """Read all roles, by name."""
-    rows = await tx.all(SQL.all)
-    return {
-        name: Role(name, about, frozenset(_split(held)), bool(builtin), bool(read_only), _parse_quotas(quotas))
-        for name, about, builtin, read_only, held, quotas in rows
-    }
+    return {each.name: each for each in await tx.rows(Role, SQL.all)}
 
 
 async def lock_staff(tx: Reading) -> None:
@@ -95,15 +103,6 @@ def grant(tx: Writing, user_id: str, permissions: Iterable[str]) -> None:
 
 def revoke(tx: Writing, user_id: str, permissions: Iterable[str]) -> None:
     tx.defer(SQL.revoke, user_id, as_column("permission", permissions))
-
-
-def _split(joined: str | None) -> list[str]:
-    return joined.split(",") if joined else []
-
-
-def _parse_quotas(joined: str | None) -> tuple[tuple[str, int], ...]:
-    pairs = (each.partition("=") for each in sorted(_split(joined)))
-    return tuple((item_id, int(most)) for item_id, _, most in pairs)
 
 
 class StaffActivity(NamedTuple):

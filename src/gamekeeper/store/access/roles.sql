@@ -1,6 +1,6 @@
 -- name: all
-SELECT r.name, r.about, r.builtin, r.read_only,
-       (SELECT {join_texts}(p.permission, ',') FROM role_permissions p WHERE p.role = r.name),
+SELECT r.name, r.about,
+       (SELECT {join_texts}(p.permission, ',') FROM role_permissions p WHERE p.role = r.name), r.builtin, r.read_only,
        (SELECT {join_texts}(CAST(q.item_id AS TEXT) || '=' || CAST(q.most AS TEXT), ',') FROM role_quotas q WHERE q.role = r.name)
 FROM roles r ORDER BY r.name;
 

@@ -1,6 +1,6 @@
 from typing import NamedTuple
 
-from gamekeeper.store.access.roles import Grants, Powers, parse_grants
+from gamekeeper.store.access.roles import Powers, StoredGrants
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements
@@ -18,7 +18,7 @@ class CallerRow(NamedTuple):
     session: bool  # the token belongs to a browser session
     has_read_only_roles: bool  # all roles of the account are read-only
     powers: Powers
-    grants: Grants
+    grants: StoredGrants
     has_quotas: bool  # a role has a quota, perhaps one of the account
     second_factor: bool  # the log-in had a second factor
     has_factor: bool  # the account has a second factor now
@@ -89,24 +89,7 @@ async def find(tx: Reading, token_id: str | None = None, *, text_hash: str | Non
 
 
 async def find_caller(tx: Reading, access_hash: str) -> CallerRow | None:
-    row = await tx.one(SQL.caller, access_hash)
-    if row is None:
-        return None
-    powers = Powers._make(map(bool, row[7:15]))
-    return CallerRow(
-        token_id=row[0],
-        read_only=bool(row[1]),
-        life_ms=row[2],
-        user_id=row[3],
-        name=row[4],
-        session=bool(row[5]),
-        has_read_only_roles=bool(row[6]),
-        powers=powers,
-        grants=parse_grants(row[15]),
-        has_quotas=bool(row[16]),
-        second_factor=bool(row[17]),
-        has_factor=bool(row[18]),
-    )
+    return await tx.row(CallerRow, SQL.caller, access_hash)
 
 
 def insert(tx: Writing, token: NewToken) -> None:

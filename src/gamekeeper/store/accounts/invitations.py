@@ -2,10 +2,10 @@
 
 import hashlib
 import secrets
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from gamekeeper.store.accounts.mails import LeasedMail, LeaseStatements, MailLeases
-from gamekeeper.store.engine.interface import Reading, Row, Writing
+from gamekeeper.store.engine.interface import ReadAs, Reading, Writing
 from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
@@ -24,7 +24,7 @@ LEASES = MailLeases(
 class Invitation(NamedTuple):
     id: str
     email: str
-    roles: tuple[str, ...]
+    roles: Annotated[tuple[str, ...], ReadAs(lambda joined: tuple(joined.split(",")))]
     inviter_id: str
     inviter: str
     invited_at: int
@@ -41,18 +41,16 @@ def hash_secret(secret: str) -> str:
 
 async def read_open(tx: Reading, limit: int) -> list[Invitation]:
     """Read the invitations that can still be accepted, newest first."""
-    return [_to_invitation(row) for row in await tx.all(SQL.open, limit)]
+    return await tx.rows(Invitation, SQL.open, limit)
 
 
 async def find_by_id(tx: Reading, invitation_id: str) -> Invitation | None:
-    row = await tx.one(SQL.by_id, invitation_id)
-    return _to_invitation(row) if row else None
+    return await tx.row(Invitation, SQL.by_id, invitation_id)
 
 
 async def find_by_secret(tx: Reading, secret: str) -> Invitation | None:
     """Find the invitation that can be accepted with the secret of its link."""
-    row = await tx.one(SQL.by_hash, hash_secret(secret))
-    return _to_invitation(row) if row else None
+    return await tx.row(Invitation, SQL.by_hash, hash_secret(secret))
 
 
 async def lock(tx: Reading, invitation_id: str) -> bool:
@@ -82,8 +80,3 @@ async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:
     tx.defer(SQL.take, invitation_id, tries, taken_until)
     tx.defer(SQL.add_link, invitation_id, hash_secret(secret))
     return LeasedMail(invitation_id, inviter, address, secret, invited_at, tries, left_ms, taken_until, KIND)
-
-
-def _to_invitation(row: Row) -> Invitation:
-    invitation_id, email, names, *rest, makes_decider = row
-    return Invitation(invitation_id, email, tuple(names.split(",")), *rest, makes_decider=bool(makes_decider))

@@ -120,8 +120,8 @@ UPDATE users SET suspended = {true} WHERE id = $1;
 UPDATE users SET suspended = {false} WHERE id = $1;
 
 -- name: checked_after
-SELECT u.id, u.name, u.fold, u.email, u.email_fold, v.grants,
-       u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link
+SELECT u.id, u.name, u.fold, u.email, u.email_fold,
+       u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link, v.grants
 FROM (SELECT * FROM users WHERE id > $1 ORDER BY id LIMIT $2) AS u JOIN user_records v ON v.id = u.id ORDER BY u.id;
 
 -- Milliseconds until the caller may register another account; no row if it registered fewer than $2 in the window.
