@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gamekeeper.game.access import permissions
 from gamekeeper.game.access import roles as game_roles
 from gamekeeper.game.access.changes import PowersChanged, RolesChanged, UserSuspended
-from gamekeeper.game.access.permissions import ADMIN, make_outranked, read_permissions
+from gamekeeper.game.access.permissions import ADMIN, read_permissions, require_reach
 from gamekeeper.game.access.refusals import BadAddressRange, KeyBeyondQuota, KeyOutOfReach, KeyRevoked, NoSuchKey
 from gamekeeper.game.access.tokens import MINUTE_MS, hash_token
 from gamekeeper.game.core import lookup, values
@@ -241,13 +241,8 @@ def _note(kind: str, key: ApiKey, **details: object) -> Sequence[SecurityEvent]:
 
 
 async def _lock(tx: Reading, key_id: str, actor: Actor | None, next_id: str | None = None) -> tuple[ApiKey, User]:
-    """Lock a key's owner, its next owner and the key; refuse callers that may not change it.
-
-    Accounts are locked in the order of their ids, so that two keys which change their owners crosswise do not deadlock.
-    """
-    owner_id = (await find(tx, key_id)).user_id
-    for each in sorted({owner_id, next_id or owner_id}):
-        await users.lock(tx, each)
+    """Lock a key's owner, its next owner and the key; refuse callers that may not change it."""
+    await lookup.lock_users(tx, (await find(tx, key_id)).user_id, next_id)
     await rows.lock(tx, key_id)
     key = await find(tx, key_id)
     if key.revoked_at is not None:
@@ -261,9 +256,8 @@ async def _require_reach(tx: Reading, key: ApiKey, owner: User, actor: Actor | N
     """Refuse callers that lack a permission of the key, and callers that its owner outranks."""
     if actor is None:
         return
-    held = await read_permissions(tx, actor)
-    if actor.id != owner.id and not permissions.can_act_on(held, owner):
-        raise make_outranked(owner)
+    is_own = actor.id == owner.id
+    held = await (read_permissions(tx, actor) if is_own else require_reach(tx, owner, actor))
     if lacking := list_own(key, await roles.read_all(tx)) - held:
         raise KeyOutOfReach(permission=min(lacking))
 
@@ -295,8 +289,8 @@ async def _find_scope(tx: Reading, replaces: str, actor: Actor | None) -> str:
         raise BadField(
             field="Replaces", problem="must be the id of an API key, or the name or id of an account"
         ) from None
-    if actor and actor.id != owner.id and not permissions.can_act_on(await read_permissions(tx, actor), owner):
-        raise make_outranked(owner)
+    if actor and actor.id != owner.id:
+        await require_reach(tx, owner, actor)
     return key.scope_id if key else owner.id
 
 

@@ -178,7 +178,8 @@ async def _release_guess_and_run(tx: Writing, guess: Guess, proven: User, then: 
 
 
 async def request_reset(tx: Reading, key: str, caller: str, settings: Settings) -> Decision[User]:
-    user = await _lock_user_and_caller(tx, key, caller)
+    # so that no other mail for or by them is queued while mails are counted
+    user = await lookup.find_user(tx, await lookup.lock_user_id(tx, key, caller))
     waits = (
         await tx.value(mails.SQL.wait_of_user, user.id, settings.resets_per_account, MAILS_WINDOW_MS) or 0,
         await tx.value(mails.SQL.wait_of_caller, caller, settings.resets_per_caller, MAILS_WINDOW_MS) or 0,
@@ -212,14 +213,6 @@ async def redeem_code(tx: Reading, key: str, code: str, password: str) -> Decisi
     if await tx.value(credentials.SQL.current_reset_code, user.id) != code:
         raise WrongCode  # the reset code was used or replaced since the check
     return Decision([PasswordChanged(user, password, is_proven=True), guess_limits.forget_known_callers(user.id)], user)
-
-
-async def _lock_user_and_caller(tx: Reading, key: str, caller: str) -> User:
-    """Lock the account and the caller's, so that no other mail for or by them is queued while mails are counted."""
-    found = await lookup.find_user(tx, key)
-    for each in sorted({found.id, caller}):
-        await users.lock(tx, each)
-    return await lookup.find_user(tx, found.id)
 
 
 LIFE_MINUTES = 10

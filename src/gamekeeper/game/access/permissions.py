@@ -198,18 +198,21 @@ def make_powers(held: frozenset[str], *, can_log_in: bool) -> Powers:
 NO_PERMISSION = "You do not have the permission to do this."
 
 
-def make_outranked(user: User) -> Outranked:
-    """Return the refusal of a change of an account that outranks the caller."""
-    problem = f"{user.name} has permissions that you do not have, so you cannot change this account."
-    return Outranked(problem=problem)
-
-
 async def read_permissions(tx: Reading, actor: Actor) -> frozenset[str]:
     """Return which permissions of the credential the account has now. Refuse an account that was deleted since."""
     user = await users.find_by_id(tx, actor.id)
     if user is None:
         raise Outranked(problem=NO_PERMISSION)
     return list_held(user) & actor.permissions
+
+
+async def require_reach(tx: Reading, user: User, actor: Actor) -> frozenset[str]:
+    """Refuse callers that an account outranks; return their permissions."""
+    held = await read_permissions(tx, actor)
+    if not can_act_on(held, user):
+        problem = f"{user.name} has permissions that you do not have, so you cannot change this account."
+        raise Outranked(problem=problem)
+    return held
 
 
 MAX_STAFF = 4000  # accounts with permissions that a list of staff reads at most

@@ -108,10 +108,34 @@ class EmailChanged(UserChange):
 
 
 @dataclass(frozen=True, slots=True)
-class UserBanned(UserChange):
+class PenaltyImposed(UserChange):
+    """A ban or a mute of an account."""
+
+    penalty: moderation.Penalty
+    of = ""  # field of the account with the reason
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        before = {self.of: getattr(self.user, self.of)}
+        return ChangeSide(user=before), ChangeSide(user=list_penalty_fields(self.of, self.penalty))
+
+
+@dataclass(frozen=True, slots=True)
+class PenaltyLifted(UserChange):
+    """The end of a ban or a mute."""
+
+    lifted: moderation.Penalty
+    details: Mapping[str, object]
+    of = ""  # as above
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        after = {self.of: None, **self.details}
+        return ChangeSide(user=list_penalty_fields(self.of, self.lifted)), ChangeSide(user=after)
+
+
+@dataclass(frozen=True, slots=True)
+class UserBanned(PenaltyImposed):
     """A ban of an account. It revokes the account's tokens and sessions."""
 
-    ban: moderation.Penalty
     kind = Kind(
         "user_banned",
         "Account banned",
@@ -122,22 +146,17 @@ class UserBanned(UserChange):
         by_undo=True,
         is_sanction=True,
     ).name
+    of = "ban_reason"
     ends_access = "ban"
     held_by = "moderation.ban"
 
-    def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(user={"ban_reason": self.user.ban_reason}), ChangeSide(
-            user=list_penalty_fields("ban_reason", self.ban)
-        )
-
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        tx.defer(moderation.SQL.save_ban, self.user.id, *self.ban)
+        tx.defer(moderation.SQL.save_ban, self.user.id, *self.penalty)
         tokens.revoke_all_of_user(tx, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
-class UserMuted(UserChange):
-    mute: moderation.Penalty
+class UserMuted(PenaltyImposed):
     kind = Kind(
         "user_muted",
         "Account muted",
@@ -148,40 +167,28 @@ class UserMuted(UserChange):
         by_undo=True,
         is_sanction=True,
     ).name
+    of = "mute_reason"
     held_by = "moderation.mute"
 
-    def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(user={"mute_reason": self.user.mute_reason}), ChangeSide(
-            user=list_penalty_fields("mute_reason", self.mute)
-        )
-
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        tx.defer(moderation.SQL.save_mute, self.user.id, *self.mute)
+        tx.defer(moderation.SQL.save_mute, self.user.id, *self.penalty)
 
 
 @dataclass(frozen=True, slots=True)
-class UserUnbanned(UserChange):
-    lifted: moderation.Penalty
-    details: Mapping[str, object]
+class UserUnbanned(PenaltyLifted):
     kind = Kind(
         "user_unbanned", "Ban ended", ACCOUNTS, 14, needs={"moderation.ban"}, by_undo=True, is_sanction=True
     ).name
+    of = "ban_reason"
     held_by = "moderation.ban"
     command_line = "users unban {name}"
-
-    def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(user=list_penalty_fields("ban_reason", self.lifted)), ChangeSide(
-            user={"ban_reason": None, **self.details}
-        )
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         tx.defer(moderation.SQL.lift_ban, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
-class UserUnmuted(UserChange):
-    lifted: moderation.Penalty
-    details: Mapping[str, object]
+class UserUnmuted(PenaltyLifted):
     kind = Kind(
         "user_unmuted",
         "Mute ended",
@@ -192,12 +199,8 @@ class UserUnmuted(UserChange):
         by_undo=True,
         is_sanction=True,
     ).name
+    of = "mute_reason"
     held_by = "moderation.mute"
-
-    def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(user=list_penalty_fields("mute_reason", self.lifted)), ChangeSide(
-            user={"mute_reason": None, **self.details}
-        )
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         tx.defer(moderation.SQL.lift_mute, self.user.id)

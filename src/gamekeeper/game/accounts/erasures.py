@@ -13,7 +13,6 @@ from functools import partial
 from msgspec import structs
 
 from gamekeeper.game.access import permissions
-from gamekeeper.game.access.permissions import make_outranked, read_permissions
 from gamekeeper.game.accounts.changes import UserDeleted
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.background_jobs import Erasure, Job
@@ -54,8 +53,7 @@ async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Dec
     if actor is not None:
         if user.id == actor.id:
             raise OwnAccount(act="delete")
-        if not permissions.can_act_on(await read_permissions(tx, actor), user):
-            raise make_outranked(user)
+        await permissions.require_reach(tx, user, actor)
     held = await players.lock_all_of_user(tx, user.id)
     await permissions.require_manager_left(tx, await permissions.lock_if_staff(tx, user), None)
     gone = [await _plan_player_deletion(tx, each, codec) for each in held]
