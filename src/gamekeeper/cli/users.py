@@ -12,7 +12,7 @@ from gamekeeper.cli import terminal
 from gamekeeper.cli.commands import add_group
 from gamekeeper.cli.terminal import AsJson, Database, Output, Parsed, apply_change, argument, command, escape, option
 from gamekeeper.game.access import api_keys, passwords, permissions, roles, second_factors
-from gamekeeper.game.access.api_keys import KeyLoss
+from gamekeeper.game.access.api_keys import WeakenedKey
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.access.permissions import API
 from gamekeeper.game.access.roles import RoleRequest
@@ -247,9 +247,9 @@ async def change_roles(keeper: Keeper, name: str, wanted: RoleRequest) -> str:
     return "\n".join((held, *describe_losses(losses)))
 
 
-def describe_losses(losses: Iterable[KeyLoss]) -> list[str]:
+def describe_losses(losses: Iterable[WeakenedKey]) -> list[str]:
     """Describe the API keys that lose permissions by a change of their owner."""
-    return [f"API key {each.key.name} ({each.key.id}) loses {', '.join(sorted(each.lost))}." for each in losses]
+    return [f"API key {each.name} ({each.id}) loses {', '.join(each.lost)}." for each in losses]
 
 
 class AccountStatus(NamedTuple):

@@ -182,7 +182,8 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
         """Store numbers of requests, sign-ins, pictures of items and boards, and set times of the past."""
         activity.record_newcomers(tx, sample_past.find_newcomers(sessions))
         activity_rows.load_requests(tx, sample_past.build_requests(now))
-        security_log.load_sign_ins(tx, sample_past.build_sign_ins(now))
+        for each in sample_past.build_sign_ins(now):
+            tx.defer(security_log.SQL.load_sign_ins, *each)
         api_keys.insert(tx, key)  # without a text: nobody can use it
         await tx.flush()
         tx.defer(api_keys.SQL.backdate, key.id, key.created_at, key.last_used, key.last_address)

@@ -19,6 +19,7 @@ from gamekeeper.game.core.change import Actor, Unlogged
 from gamekeeper.game.core.refusals import BadField, NoSuchUser
 from gamekeeper.game.core.request import SecurityEvent
 from gamekeeper.game.core.writes import Decision
+from gamekeeper.ground.wire import Guid, Shape
 from gamekeeper.store.access import api_keys as rows
 from gamekeeper.store.access import roles
 from gamekeeper.store.access.api_keys import ApiKey, KeyLimits
@@ -98,7 +99,7 @@ async def find(tx: Reading, key_id: str) -> ApiKey:
 async def find_by_text(tx: Reading, text: str) -> tuple[ApiKey, bool]:
     """Find a key by its text; tell also whether that text still works."""
     hashed = hash_token(text.strip())
-    found = await rows.find_by_hash(tx, hashed)
+    found = await tx.row(ApiKey, rows.SQL.find_by_hash, hashed)
     if found is None:
         raise NoSuchKey
     return found, found.live and await tx.one(rows.SQL.is_text_active, hashed) is not None
@@ -319,16 +320,19 @@ Rule = Callable[[Reading], Coroutine[Any, Any, Decision[User]]]
 DEMOTIONS = PowersChanged | RolesChanged | UserSuspended
 
 
-class KeyLoss(NamedTuple):
-    key: ApiKey
-    lost: frozenset[str]  # permissions that the key loses
+class WeakenedKey(Shape):
+    """An API key that loses the permissions in `Lost`, because its owner loses them or can no longer log in."""
+
+    id: Guid
+    name: str
+    lost: list[str]
 
 
 class ChangedOwner(NamedTuple):
     """An account after a change, and its API keys that the change weakens."""
 
     user: User
-    losses: list[KeyLoss]
+    losses: list[WeakenedKey]
 
 
 async def decide_with_losses(tx: Reading, rule: Rule) -> Decision[ChangedOwner]:
@@ -339,16 +343,16 @@ async def decide_with_losses(tx: Reading, rule: Rule) -> Decision[ChangedOwner]:
     return Decision(made.changes, changed, subject=made.subject, events=made.events)
 
 
-async def find_losses(tx: Reading, before: User, after: User) -> list[KeyLoss]:
+async def find_losses(tx: Reading, before: User, after: User) -> list[WeakenedKey]:
     """Find the keys of an account that lose permissions when the account changes, in order of their names."""
     owned = await rows.read_live_of_user(tx, before.id) if before != after else []
     if not owned:
         return []
     table = await roles.read_all(tx)
-    losses = [KeyLoss(key, find_held(key, before, table) - find_held(key, after, table)) for key in owned]
-    return [each for each in losses if each.lost]
+    losses = [(key, find_held(key, before, table) - find_held(key, after, table)) for key in owned]
+    return [WeakenedKey(key.id, key.name, sorted(lost)) for key, lost in losses if lost]
 
 
-async def find_keys_stopped_by_ban(tx: Reading, user: User) -> list[KeyLoss]:
+async def find_keys_stopped_by_ban(tx: Reading, user: User) -> list[WeakenedKey]:
     """Find the keys that stop working when their owner is banned."""
     return await find_losses(tx, user, user._replace(ban_reason=""))

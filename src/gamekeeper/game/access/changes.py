@@ -15,14 +15,15 @@ from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.access.second_factors import SecondFactor
 from gamekeeper.store.accounts import mails, users
 from gamekeeper.store.engine.interface import Writing
-from gamekeeper.store.engine.statements import as_column
+from gamekeeper.store.engine.statements import as_column, as_table
 
 
-def make_user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.UserColumns:
-    """Make an account's row. `unaddressed`: the email is invalid or taken, so the account is not found by it."""
+def make_user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> dict[str, str | bool]:
+    """Make an account's columns. `unaddressed`: the email is invalid or taken, so the account is not found by it."""
     by_name = make_clashing_fold(user.name, user.id) if clashes else fold(user.name)
     by_email = make_clashing_fold("", user.id) if unaddressed else fold(user.email)
-    return users.UserColumns(user.id, user.name, by_name, user.email, by_email, user.password, *user.powers)
+    names = {"id": user.id, "name": user.name, "fold": by_name}
+    return {**names, "email": user.email, "email_fold": by_email, "password": user.password, **user.powers._asdict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class UserRegistered(UserChange):
     def carry_out(self, tx: Writing, _: Codec) -> None:
         users.insert(tx, [make_user_columns(self.user, unaddressed=not self.user.email)])
         if self.user.grants.roles:
-            roles.give(tx, self.user.id, self.user.grants.roles)
+            tx.defer(roles.SQL.give, self.user.id, as_column("role", self.user.grants.roles))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +104,14 @@ class RolesChanged(UserChange):
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         before, after = self.user.grants, self.after.grants
-        for write, words in (
-            (roles.take, sorted(set(before.roles) - set(after.roles))),
-            (roles.give, sorted(set(after.roles) - set(before.roles))),
-            (roles.revoke, sorted(before.direct - after.direct)),
-            (roles.grant, sorted(after.direct - before.direct)),
+        for statement, column, words in (
+            (roles.SQL.take, "role", set(before.roles) - set(after.roles)),
+            (roles.SQL.give, "role", set(after.roles) - set(before.roles)),
+            (roles.SQL.revoke, "permission", before.direct - after.direct),
+            (roles.SQL.grant, "permission", after.direct - before.direct),
         ):
             if words:
-                write(tx, self.user.id, words)
+                tx.defer(statement, self.user.id, as_column(column, sorted(words)))
         if permissions.can_log_in(self.user) != permissions.can_log_in(self.after):
             tokens.revoke_all_of_user(tx, self.user.id)
 
@@ -138,7 +139,9 @@ class RoleSaved(Change):
         tx.defer(roles.SQL.remove_permissions, self.after.name, as_column("permission", removed))
         tx.defer(roles.SQL.add_permissions, self.after.name, as_column("permission", added))
         if self.after.quotas != (self.before.quotas if self.before else ()):
-            roles.save_quotas(tx, self.after.name, self.after.quotas)
+            table = as_table({"item": item_id, "most": most} for item_id, most in self.after.quotas)
+            tx.defer(roles.SQL.remove_quotas, self.after.name, table)
+            tx.defer(roles.SQL.save_quotas, self.after.name, table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +295,8 @@ class SecondFactorsChanged(UserChange):
             credentials.delete_known_callers(tx, self.user.id)
             tokens.revoke_sessions(tx, self.user.id, self.session_id)
         if self.code_hashes:
-            second_factors.replace_recovery_codes(tx, self.user.id, self.code_hashes)
+            tx.defer(second_factors.SQL.delete_recovery_codes, self.user.id)
+            tx.defer(second_factors.SQL.insert_recovery_codes, self.user.id, as_column("hash", self.code_hashes))
 
     def _list_left(self) -> list[SecondFactor]:
         return [each for each in (*self.held, *((self.added,) if self.added else ())) if each is not self.removed]

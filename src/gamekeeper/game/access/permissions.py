@@ -21,6 +21,7 @@ from gamekeeper.store.access.roles import NO_GRANTS, Grants, Powers, Role
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.lists import search
 
 PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
@@ -289,7 +290,8 @@ async def load_staff_page(tx: Reading, offset: int, limit: int) -> StaffPage:
     found = await search.find_with_powers(tx, MAX_STAFF)
     ids = [each.id for each in found[offset : offset + limit]]
     accounts = {each.id: each for each in await users.read_by_ids(tx, ids)} if ids else {}
-    activity = await roles.read_staff_activity(tx, ids) if ids else {}
+    active = await tx.all(roles.SQL.activity, as_column("id", ids)) if ids else ()
+    activity = {each: roles.StaffActivity(last, count, bool(factor)) for each, last, count, factor in active}
     members = [StaffMember(accounts[each], activity[each]) for each in ids if each in accounts]
     return StaffPage(members, offset + limit if len(found) > offset + limit else None)
 

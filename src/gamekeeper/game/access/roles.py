@@ -184,28 +184,20 @@ def find_granting_role(user: User, permission: str, table: dict[str, Role]) -> s
     return next((each for each in names if permission in list_permissions(table[each])), min(names, default=""))
 
 
-async def create(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) -> Decision[Role]:
+async def save(
+    tx: Reading, name: str, draft: RoleDraft, actor: Actor | None, *, is_new: bool | None = None
+) -> Decision[Role]:
+    """Create or edit a role. `is_new`: the role must not exist, or must exist; None: both are right."""
     await rows.lock_staff(tx)
-    if name in await rows.read_all(tx):
+    before = (await rows.read_all(tx)).get(name)
+    if before and is_new:
         raise RoleExists(role=name)
-    return await save(tx, name, draft, actor)
-
-
-async def edit(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) -> Decision[Role]:
-    await rows.lock_staff(tx)
-    if name not in await rows.read_all(tx):
+    if not before and is_new is False:
         raise NoSuchRole(role=name)
-    return await save(tx, name, draft, actor)
-
-
-async def save(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) -> Decision[Role]:
-    """Create or edit a role."""
     if not NAME.fullmatch(name):
         raise BadField(field="name", problem=NAME_RULE)
     require_known(draft.permissions or ())
     values.require_text(draft.about or "", "about", MAX_ABOUT)
-    await rows.lock_staff(tx)
-    before = (await rows.read_all(tx)).get(name)
     if name == ADMIN:
         raise BuiltinRole(role=name, act="edited")
     was = before or Role(name, "", frozenset())

@@ -222,23 +222,15 @@ async def issue_for_service(keeper: AccessKeeper, user: User, hours: int, *, rea
 
 async def revoke_all(tx: Reading, name: str) -> Decision[User]:
     user = await lookup.lock_user(tx, name)
-
-    async def revoke(tx: Writing) -> None:
-        tokens.revoke_all_of_user(tx, user.id)
-
-    events = [SecurityEvent("tokens_revoked", user.id)]
-    return Decision([Unlogged(revoke)], user, subject=(None, user.id), events=events)
+    event = SecurityEvent("tokens_revoked", user.id)
+    return _revoke(user, event, partial(tokens.revoke_all_of_user, user_id=user.id))
 
 
 async def revoke_sessions(tx: Reading, name: str) -> Decision[User]:
     """Revoke the browser sessions of an account; its other tokens stay valid."""
     user = await lookup.lock_user(tx, name)
-
-    async def revoke(tx: Writing) -> None:
-        tokens.revoke_sessions(tx, user.id)
-
-    events = [SecurityEvent("tokens_revoked", user.id, details={"Sessions": True})]
-    return Decision([Unlogged(revoke)], user, subject=(None, user.id), events=events)
+    event = SecurityEvent("tokens_revoked", user.id, details={"Sessions": True})
+    return _revoke(user, event, partial(tokens.revoke_sessions, user_id=user.id))
 
 
 async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
@@ -248,12 +240,15 @@ async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
     found = await tx.value(tokens.SQL.find_of_user, user.id, wanted, hash_token(wanted))
     if found is None:
         raise NoSuchToken(name=user.name, id=token)
+    event = SecurityEvent("token_revoked", user.id, credential_id=found)
+    return _revoke(user, event, lambda tx: tx.defer(tokens.SQL.revoke_one, found))
 
-    async def revoke(tx: Writing) -> None:
-        tx.defer(tokens.SQL.revoke_one, found)
 
-    events = [SecurityEvent("token_revoked", user.id, credential_id=found)]
-    return Decision([Unlogged(revoke)], user, subject=(None, user.id), events=events)
+def _revoke(user: User, event: SecurityEvent, revoke: Callable[[Writing], None]) -> Decision[User]:
+    async def effect(tx: Writing) -> None:
+        revoke(tx)
+
+    return Decision([Unlogged(effect)], user, subject=(None, user.id), events=[event])
 
 
 async def note_use(store: Store, uses: Collection[CredentialUse]) -> None:

@@ -100,7 +100,8 @@ async def invite(
 
 
 async def withdraw_invitation(tx: Reading, invitation_id: str) -> Decision[Invitation]:
-    found = await rows.find_by_id(tx, invitation_id) if await rows.lock(tx, invitation_id) else None
+    is_open = await rows.lock(tx, invitation_id)
+    found = await tx.row(Invitation, rows.SQL.by_id, invitation_id) if is_open else None
     if found is None:
         raise NoSuchInvitation(id=invitation_id)
     return Decision([InvitationWithdrawn(found)], found, subject=(None, found.inviter_id))

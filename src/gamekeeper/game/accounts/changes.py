@@ -13,9 +13,10 @@ from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, Change, ChangeSide, Co
 from gamekeeper.game.core.lookup import ZERO_GUID, fold
 from gamekeeper.store.access import credentials, tokens
 from gamekeeper.store.accounts import erasures, invitations, mails, moderation, notes, users
-from gamekeeper.store.accounts.notes import NewNote, Subject
+from gamekeeper.store.accounts.notes import Note, Subject
 from gamekeeper.store.audit import approvals, bulk_jobs
 from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.insight import signals
 
 
@@ -35,11 +36,11 @@ class UsersLoaded(Change):
         return None, ChangeSide(catalogue={name: count for name, count in counts.items() if count})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        tx.load(users.SQL.load, [(*self._make_columns(user), user.created_at) for user in self.accounts])
+        tx.load(users.SQL.load, [(*self._make_columns(user).values(), user.created_at) for user in self.accounts])
         tx.load(moderation.SQL.load_bans, self.bans)
         tx.load(moderation.SQL.load_mutes, self.mutes)
 
-    def _make_columns(self, user: users.User) -> users.UserColumns:
+    def _make_columns(self, user: users.User) -> dict[str, str | bool]:
         return changes.make_user_columns(
             user, clashes=user.id in self.taken_name_ids, unaddressed=user.id in self.bad_email_ids
         )
@@ -86,7 +87,8 @@ class UserDeleted(UserChange):
         tx.defer(credentials.SQL.delete_guesses_of_account, self.user.id)
         invitations.delete_of_email(tx, fold(self.user.email))
         approvals.erase(tx, self.players, self.user.id)
-        notes.erase(tx, self.players)
+        tx.defer(notes.SQL.erase_notes, as_column("id", self.players))
+        tx.defer(notes.SQL.erase_tags, as_column("id", self.players))
         signals.erase(tx, self.players, [self.user.id, *self.api_keys])
         bulk_jobs.erase(tx, self.players, self.user.id)
         tx.defer(users.SQL.delete, self.user.id)
@@ -265,7 +267,7 @@ def list_penalty_fields(of: str, given: moderation.Penalty) -> dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class NoteAdded(Change):
-    note: NewNote
+    note: Note
     kind = Kind("note_added", "Note added", ACCOUNTS, 21, why_not="delete the note instead", is_note=True).name
 
     def whose(self) -> SubjectIds:
@@ -275,12 +277,12 @@ class NoteAdded(Change):
         return None, _make_note_side(self.note)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        tx.defer(notes.SQL.insert, *self.note)
+        tx.defer(notes.SQL.insert, *self.note[:7])
 
 
 @dataclass(frozen=True, slots=True)
 class NoteDeleted(Change):
-    note: NewNote
+    note: Note
     kind = Kind("note_deleted", "Note deleted", ACCOUNTS, 22, why_not="write the note again", is_note=True).name
 
     def whose(self) -> SubjectIds:
@@ -308,10 +310,12 @@ class TagsSet(Change):
         return ChangeSide(command={**about, "Tags": self.before}), ChangeSide(command={**about, "Tags": self.after})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        notes.save_tags(tx, self.subject.user_id, self.subject.player_id or ZERO_GUID, self.after)
+        of = self.subject.user_id, self.subject.player_id or ZERO_GUID
+        tx.defer(notes.SQL.clear_tags, *of)
+        tx.defer(notes.SQL.insert_tags, *of, as_column("tag", self.after))
 
 
-def _make_note_side(note: NewNote) -> ChangeSide:
+def _make_note_side(note: Note) -> ChangeSide:
     return ChangeSide(
         command={"NoteId": note.id, "PlayerId": note.player_id, "Warning": note.warning, "Text": note.text}
     )

@@ -8,7 +8,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField, NotFound
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.store.accounts import notes, users
-from gamekeeper.store.accounts.notes import NewNote, Note, Subject, Tagged
+from gamekeeper.store.accounts.notes import Note, Subject, Tagged
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading
 
@@ -56,10 +56,10 @@ async def add(
     if not text.strip():
         raise BadField(field="Text", problem="must not be empty")
     at = await clock.now(tx)
-    note = NewNote(lookup.new_guid(), *subject, author_id, at, warning, text.strip())
     author = await lookup.find_user(tx, author_id)
     owner = await lookup.find_user(tx, subject.user_id)
-    return Decision([NoteAdded(note)], Note(*note, author.name, owner.name, None), subject=(None, subject.user_id))
+    note = Note(lookup.new_guid(), *subject, author_id, at, warning, text.strip(), author.name, owner.name)
+    return Decision([NoteAdded(note)], note, subject=(None, subject.user_id))
 
 
 async def delete(tx: Locking, note_id: str) -> Decision[Note]:
@@ -69,7 +69,7 @@ async def delete(tx: Locking, note_id: str) -> Decision[Note]:
         found = await notes.find(tx, note_id) if await tx.one(notes.SQL.lock, note_id) is not None else None
     if found is None:
         raise NoSuchNote
-    return Decision([NoteDeleted(NewNote(*found[:7]))], found, subject=(None, found.user_id))
+    return Decision([NoteDeleted(found)], found, subject=(None, found.user_id))
 
 
 async def set_tags(tx: Locking, player: str | None, user: str | None, tags: list[str]) -> Decision[list[str]]:

@@ -5,7 +5,6 @@ A sender leases a mail, delivers it to the SMTP server, and records the outcome.
 
 import asyncio
 import contextlib
-import ipaddress
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -25,6 +24,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import log
 from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.ground.settings import BadSetting, Settings, show_value, variable
+from gamekeeper.http.access.oidc_settings import is_loopback
 from gamekeeper.http.accounts import account_shapes, mail_messages
 from gamekeeper.http.accounts.mail_messages import BadAddress, InvitationMail, ResetMail, join_lines
 from gamekeeper.http.contract import examples
@@ -163,15 +163,8 @@ def _check(settings: Settings, url: SplitResult, options: dict[str, str]) -> Non
 
 def _choose_starttls(url: SplitResult, options: dict[str, str]) -> bool | None:
     """Require STARTTLS by default if a password is sent to another machine."""
-    default = "required" if url.username and not _is_loopback(url.hostname or "") else "offered"
+    default = "required" if url.username and not is_loopback(url.hostname or "") else "offered"
     return STARTTLS[options.get("starttls", default)]
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _load_context(settings: Settings, ca: str | None) -> ssl.SSLContext:

@@ -126,11 +126,6 @@ async def is_any_key(tx: Reading, *ids: str | None) -> bool:
     return any([await find(tx, each) for each in ids if each])
 
 
-async def find_by_hash(tx: Reading, text_hash: str) -> ApiKey | None:
-    """Find a key by the hash of its text, also of one that no longer works."""
-    return await tx.row(ApiKey, SQL.find_by_hash, text_hash)
-
-
 async def read_makers(tx: Reading, key_ids: Iterable[str]) -> list[KeyMaker]:
     """Read the accounts that created or rotated these keys."""
     return await tx.rows(KeyMaker, SQL.makers, as_column("id", key_ids))

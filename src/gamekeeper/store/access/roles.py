@@ -1,12 +1,11 @@
 """Roles and their permissions, the roles and permissions of accounts, and the recent activity of staff."""
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Annotated, NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
-from gamekeeper.store.engine.interface import ReadAs, Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_column, as_table
+from gamekeeper.store.engine.interface import ReadAs, Reading
+from gamekeeper.store.engine.statements import Statements
 
 
 class Powers(NamedTuple):
@@ -82,38 +81,10 @@ async def has_another_manager(tx: Reading, user_id: str | None, role: str = NO_R
     return await tx.one(SQL.another_manager, user_id, role) is not None
 
 
-def save_quotas(tx: Writing, role: str, quotas: Iterable[tuple[str, int]]) -> None:
-    """Replace the quotas of a role."""
-    table = as_table({"item": item_id, "most": most} for item_id, most in quotas)
-    tx.defer(SQL.remove_quotas, role, table)
-    tx.defer(SQL.save_quotas, role, table)
-
-
-def give(tx: Writing, user_id: str, roles: Iterable[str]) -> None:
-    tx.defer(SQL.give, user_id, as_column("role", roles))
-
-
-def take(tx: Writing, user_id: str, roles: Iterable[str]) -> None:
-    tx.defer(SQL.take, user_id, as_column("role", roles))
-
-
-def grant(tx: Writing, user_id: str, permissions: Iterable[str]) -> None:
-    tx.defer(SQL.grant, user_id, as_column("permission", permissions))
-
-
-def revoke(tx: Writing, user_id: str, permissions: Iterable[str]) -> None:
-    tx.defer(SQL.revoke, user_id, as_column("permission", permissions))
-
-
 class StaffActivity(NamedTuple):
     last_sign_in: int | None  # last sign-in in the security log; None: none is stored
     sessions: int  # live sessions of the console
     has_second_factor: bool
-
-
-async def read_staff_activity(tx: Reading, ids: Iterable[str]) -> dict[str, StaffActivity]:
-    found = await tx.all(SQL.activity, as_column("id", ids))
-    return {row[0]: StaffActivity(row[1], row[2], bool(row[3])) for row in found}
 
 
 PERSON = (PersonRows(40, "roles", SQL.of_person),)

@@ -1,11 +1,10 @@
 """Second factors of accounts, and their recovery codes."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_column
+from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
 TOTP, PASSKEY = "totp", "passkey"
@@ -55,11 +54,6 @@ async def use(tx: Writing, factor_id: str, step: int, sign_count: int) -> bool:
 async def count_recovery_codes(tx: Reading, user_id: str) -> int:
     """Count the unused recovery codes of an account."""
     return await tx.value(SQL.count_recovery_codes, user_id) or 0
-
-
-def replace_recovery_codes(tx: Writing, user_id: str, hashes: Iterable[str]) -> None:
-    tx.defer(SQL.delete_recovery_codes, user_id)
-    tx.defer(SQL.insert_recovery_codes, user_id, as_column("hash", hashes))
 
 
 PERSON = (

@@ -54,11 +54,6 @@ class SecurityFilter(NamedTuple):
 Values = Mapping[str, str | None]
 
 
-def load_sign_ins(tx: Writing, sign_ins: Iterable[PastSignIn]) -> None:
-    for each in sign_ins:
-        tx.defer(SQL.load_sign_ins, *each)
-
-
 async def find_sign_ins(tx: Reading, user_id: str, tokens: Mapping[str, int]) -> dict[str, SignIn]:
     """Find the sign-ins of an account's tokens: id of the token → origin. `tokens`: id → time of issue.
 

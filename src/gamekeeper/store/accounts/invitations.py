@@ -4,21 +4,14 @@ import hashlib
 import secrets
 from typing import Annotated, NamedTuple
 
-from gamekeeper.store.accounts.mails import LeasedMail, LeaseStatements, MailLeases
+from gamekeeper.store.accounts.mails import LeasedMail, MailLeases
 from gamekeeper.store.engine.interface import ReadAs, Reading, Writing
 from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
 KIND = "invitation"  # kind of a leased mail
 SECRET_BYTES = 32  # random bytes of the secret in a link
-LEASES = MailLeases(
-    LeaseStatements(
-        is_wanted=SQL.is_wanted,
-        note_sent=SQL.note_sent,
-        note_failure=SQL.note_failure,
-        note_refusal=SQL.note_refusal,
-    )
-)
+LEASES = MailLeases(SQL)
 
 
 class Invitation(NamedTuple):
@@ -42,10 +35,6 @@ def hash_secret(secret: str) -> str:
 async def read_open(tx: Reading, limit: int) -> list[Invitation]:
     """Read the invitations that can still be accepted, newest first."""
     return await tx.rows(Invitation, SQL.open, limit)
-
-
-async def find_by_id(tx: Reading, invitation_id: str) -> Invitation | None:
-    return await tx.row(Invitation, SQL.by_id, invitation_id)
 
 
 async def find_by_secret(tx: Reading, secret: str) -> Invitation | None:

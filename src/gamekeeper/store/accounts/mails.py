@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statement, Statements
+from gamekeeper.store.engine.statements import Statements
 
 
 class LeasedMail(NamedTuple):
@@ -24,17 +24,10 @@ class LeasedMail(NamedTuple):
     kind: str
 
 
-class LeaseStatements(NamedTuple):
-    is_wanted: Statement
-    note_sent: Statement
-    note_failure: Statement
-    note_refusal: Statement
-
-
 class MailLeases:
-    """The leased mails of one table."""
+    """The leased mails of one table. Its statements have the same names for each table."""
 
-    def __init__(self, sql: LeaseStatements) -> None:
+    def __init__(self, sql: Statements) -> None:
         self._sql = sql
 
     async def is_sendable(self, tx: Reading, mail_id: str) -> bool:
@@ -57,14 +50,7 @@ LIST_LIMIT = 1000
 RESET = "password_reset"  # kind of a leased mail
 NEWEST_MAILS = 5000  # mails that `count_open` looks at for failed ones: a few milliseconds
 COUNT_LIMIT = 1000  # limit up to which `count_open` counts mails
-LEASES = MailLeases(
-    LeaseStatements(
-        is_wanted=SQL.is_wanted,
-        note_sent=SQL.note_sent,
-        note_failure=SQL.note_failure,
-        note_refusal=SQL.note_refusal,
-    )
-)
+LEASES = MailLeases(SQL)
 
 
 class ListedMail(NamedTuple):

@@ -33,15 +33,6 @@ class PlayerOwner(NamedTuple):
     player: str  # name of the online player
 
 
-def backdate_ban(tx: Writing, user_id: str, started_at: int) -> None:
-    """Set the start of a ban that was imposed earlier, for a load of earlier changes."""
-    tx.defer(SQL.backdate_ban, user_id, started_at)
-
-
-def backdate_mute(tx: Writing, user_id: str, started_at: int) -> None:
-    tx.defer(SQL.backdate_mute, user_id, started_at)
-
-
 def blank_moderator(tx: Writing, user_id: str, names: Iterable[str]) -> None:
     """Remove an erased moderator from bans and mutes: by id, or by any of these names in lower case."""
     table = as_column("name", names)

@@ -1,11 +1,10 @@
 """Notes and tags of staff about accounts and players."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
-from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_column
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
 
@@ -17,16 +16,6 @@ class Subject(NamedTuple):
     player_id: str | None = None
 
 
-class NewNote(NamedTuple):
-    id: str
-    user_id: str
-    player_id: str | None
-    author_id: str | None
-    at: int
-    warning: bool
-    text: str
-
-
 class Note(NamedTuple):
     id: str
     user_id: str
@@ -34,10 +23,10 @@ class Note(NamedTuple):
     author_id: str | None
     at: int
     warning: bool
-    text: str
-    author: str | None
-    user: str
-    player: str | None  # None: about the account, or the player is deleted
+    text: str  # the columns after it are of other tables
+    author: str | None = None
+    user: str = ""
+    player: str | None = None  # None: about the account, or the player is deleted
 
 
 class Tagged(NamedTuple):
@@ -62,18 +51,6 @@ async def read_page(tx: Reading, before: tuple[int, str], limit: int, subject: S
 
 async def read_tags(tx: Reading, user_id: str, player_id: str) -> list[str]:
     return [row[0] for row in await tx.all(SQL.tags, user_id, player_id)]
-
-
-def save_tags(tx: Writing, user_id: str, player_id: str, tags: Iterable[str]) -> None:
-    tx.defer(SQL.clear_tags, user_id, player_id)
-    tx.defer(SQL.insert_tags, user_id, player_id, as_column("tag", tags))
-
-
-def erase(tx: Writing, player_ids: Iterable[str]) -> None:
-    """Remove notes and tags of erased players that belong to another account, since they had another owner."""
-    ids = as_column("id", player_ids)
-    tx.defer(SQL.erase_notes, ids)
-    tx.defer(SQL.erase_tags, ids)
 
 
 PERSON = (

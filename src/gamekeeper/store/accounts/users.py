@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, NamedTuple
 
 from gamekeeper.store.access.roles import NO_GRANTS, Powers, StoredGrants
@@ -28,25 +28,6 @@ class User(NamedTuple):
 
 
 _make_user = find_maker(User)
-
-
-class UserColumns(NamedTuple):
-    """Database columns of a new account."""
-
-    id: str
-    name: str
-    fold: str
-    email: str
-    email_fold: str
-    password: str
-    editor: bool
-    ban: bool
-    kick: bool
-    mute: bool
-    api: bool
-    users_query: bool
-    users_manage: bool
-    game_link: bool
 
 
 class UserCheckRow(NamedTuple):
@@ -141,5 +122,6 @@ async def has_api_account(tx: Reading) -> bool:
     return await tx.one(SQL.any_api) is not None
 
 
-def insert(tx: Writing, users: Iterable[UserColumns]) -> None:
-    tx.defer(SQL.insert, as_table(each._asdict() for each in users))
+def insert(tx: Writing, users: Iterable[Mapping[str, str | bool]]) -> None:
+    """Insert accounts, given by their columns."""
+    tx.defer(SQL.insert, as_table(users))
