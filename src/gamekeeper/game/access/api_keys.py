@@ -120,7 +120,8 @@ async def create(tx: Reading, draft: KeyDraft, actor: Actor | None) -> Decision[
     if draft.expires_at is not None and draft.expires_at <= now:
         raise BadField(field="ExpiresAt", problem="must be in the future")
     key_id = lookup.new_guid()
-    limits = draft.limits._replace(addresses=_parse_addresses(draft.limits.addresses))
+    named = draft.limits.addresses
+    limits = draft.limits._replace(addresses=None if named is None else tuple(map(_parse_network, named)))
     key = ApiKey(
         id=key_id,
         user_id=owner.id,
@@ -299,10 +300,6 @@ def _require_name(name: str) -> str:
     if not name.strip():
         raise BadField(field="Name", problem="must not be empty")
     return values.require_text(name, "Name", MAX_NAME)
-
-
-def _parse_addresses(given: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    return None if given is None else tuple(_parse_network(each) for each in given)
 
 
 def _parse_network(text: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gamekeeper.game.access import changes
 from gamekeeper.game.access.changes import UserChange
 from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, Change, ChangeSide, Codec, Command, Kind, SubjectIds
-from gamekeeper.game.core.lookup import ZERO_GUID, fold
+from gamekeeper.game.core.lookup import fold
 from gamekeeper.store.access import credentials, tokens
 from gamekeeper.store.accounts import erasures, invitations, mails, moderation, notes, users
 from gamekeeper.store.accounts.notes import Note, Subject
@@ -310,7 +310,7 @@ class TagsSet(Change):
         return ChangeSide(command={**about, "Tags": self.before}), ChangeSide(command={**about, "Tags": self.after})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        of = self.subject.user_id, self.subject.player_id or ZERO_GUID
+        of = self.subject.user_id, self.subject.player_id or notes.ACCOUNT
         tx.defer(notes.SQL.clear_tags, *of)
         tx.defer(notes.SQL.insert_tags, *of, as_column("tag", self.after))
 

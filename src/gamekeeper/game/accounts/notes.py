@@ -8,7 +8,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField, NotFound
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.store.accounts import notes, users
-from gamekeeper.store.accounts.notes import Note, Subject, Tagged
+from gamekeeper.store.accounts.notes import Note, Subject, TaggedRecord
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading
 
@@ -78,7 +78,7 @@ async def set_tags(tx: Locking, player: str | None, user: str | None, tags: list
     wanted = sorted({normalize_tag(each) for each in tags})
     if len(wanted) > MAX_TAGS:
         raise BadField(field="Tags", problem=f"must have at most {MAX_TAGS} tags")
-    before = await notes.read_tags(tx, subject.user_id, subject.player_id or lookup.ZERO_GUID)
+    before = await notes.read_tags(tx, subject.user_id, subject.player_id)
     changes = [TagsSet(subject, before, wanted)] if wanted != before else []
     return Decision(changes, wanted, subject=(None, subject.user_id))
 
@@ -120,5 +120,5 @@ async def load_page(
     return NotePage(found, cursor)
 
 
-async def load_tagged(tx: Reading, tag: str, after: tuple[str, str], limit: int) -> list[Tagged]:
-    return await tx.rows(notes.Tagged, notes.SQL.tagged, normalize_tag(tag), *after, limit)
+async def load_tagged(tx: Reading, tag: str, after: tuple[str, str], limit: int) -> list[TaggedRecord]:
+    return await tx.rows(TaggedRecord, notes.SQL.tagged, normalize_tag(tag), *after, limit)

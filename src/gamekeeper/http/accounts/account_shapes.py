@@ -1,7 +1,11 @@
-"""JSON shapes of accounts: record, registration, email and password, penalties, mails, notes and tags."""
+"""JSON shapes of accounts: record, registration, email and password, penalties, mails, notes and tags.
 
-from typing import Annotated, Generic, Literal
+`Person` is all data of a person, as `gamekeeper users export` writes it.
+"""
 
+from typing import Annotated, Any, Generic, Literal
+
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.http.contract.records import to_pascal
@@ -25,6 +29,7 @@ from gamekeeper.http.contract.shapes import (
     describe_cursor,
 )
 from gamekeeper.http.server import query_values
+from gamekeeper.store.accounts.notes import TaggedRecord
 
 
 class Register(Struct):
@@ -124,6 +129,21 @@ _ATTRIBUTES = (
 )
 _RENAMED = {"reset_code": "PasswordResetCode", "approval": "ApprovalId"}
 USER_FIELDS = {each: to_pascal(each) for each in _ATTRIBUTES} | _RENAMED
+
+
+Rows = list[dict[str, Any]]
+
+
+# all lists of a person's data, in the order of the export
+_LISTS = (
+    *("characters", "texts", "guilds", "penalties", "roles", "api_keys", "second_factors", "recovery_codes"),
+    *("identities", "mails", "callers", "approvals", "bulk_jobs", "bulk_targets", "notes", "tags"),
+    *("saved_views", "standings", "signals", "addresses", "log_addresses", "leftovers", "tokens", "security"),
+    *("activity", "trades", "play_sessions", "play_time", "changes"),
+)
+Person = msgspec.defstruct(
+    "Person", [("account", UserRecord[Power]), *((name, Rows, []) for name in _LISTS)], module=__name__
+)
 
 
 Days = Annotated[int, Meta(ge=0, le=999_999, description="Days; 0: permanently."), NEVER_NULL]
@@ -233,13 +253,6 @@ class NoteList(Struct):
 
 class TagsOf(Struct):
     Tags: list[str]
-
-
-class TaggedRecord(Struct):
-    UserId: Guid
-    User: str
-    PlayerId: Guid | None
-    Player: str | None
 
 
 class TaggedList(Struct):

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import msgspec
 
@@ -36,19 +35,6 @@ GROUP = Group("People", "All data that is stored about a person.", place=100)
 GROUPS = (GROUP,)
 
 
-def list_registered() -> list[PersonRows]:
-    """Return what the rooms export of a person, in the order of the export; the changes of the audit log are last."""
-    registered: list[PersonRows] = [*rooms.collect("store", "PERSON"), *rooms.collect("game", "PERSON")]
-    return sorted(registered, key=lambda each: each.place)
-
-
-# all data of a person, as `gamekeeper users export` writes it
-Rows = list[dict[str, Any]]
-_ACCOUNT = account_shapes.UserRecord[account_shapes.Power]
-_LISTS = ("characters", *dict.fromkeys(each.list for each in list_registered()))
-Person = msgspec.defstruct("Person", [("account", _ACCOUNT), *((name, Rows, []) for name in _LISTS)], module=__name__)
-
-
 class ExportTooLarge(no.Conflict):
     """The data of this person is larger than {most} MiB. Export it on the server: gamekeeper users export."""
 
@@ -63,7 +49,7 @@ class PersonExport:
 @GROUP.operation(
     "GET /api/keeper/v1/users/[lookupKey]/export",
     permissions=needs("people.export"),
-    answer=Person,
+    answer=account_shapes.Person,
     rows=MANY,
     gated=True,
     refusals=(ExportTooLarge,),
@@ -117,6 +103,12 @@ async def write_person(tx: Reading, key: str, write: Write, rest: Pause, codec: 
             write(b"[%b]" % b",".join([row async for row in rows]))
     write(b"}\n")
     return PersonExport(user, len(characters), changes)
+
+
+def list_registered() -> list[PersonRows]:
+    """Return what the rooms export of a person, in the order of the export; the changes of the audit log are last."""
+    registered: list[PersonRows] = [*rooms.collect("store", "PERSON"), *rooms.collect("game", "PERSON")]
+    return sorted(registered, key=lambda each: each.place)
 
 
 async def _write_lines(write: Write, rest: Pause, elements: AsyncIterable[bytes]) -> int:

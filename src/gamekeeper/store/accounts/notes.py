@@ -2,11 +2,13 @@
 
 from typing import NamedTuple
 
+from gamekeeper.ground.wire import Guid, Shape
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
+ACCOUNT = "00000000-0000-0000-0000-000000000000"  # in place of the player: a tag of the account itself
 
 
 class Subject(NamedTuple):
@@ -29,10 +31,10 @@ class Note(NamedTuple):
     player: str | None = None  # None: about the account, or the player is deleted
 
 
-class Tagged(NamedTuple):
-    user_id: str
+class TaggedRecord(Shape):
+    user_id: Guid
     user: str
-    player_id: str  # the zero guid: the account itself
+    player_id: Guid | None
     player: str | None
 
 
@@ -49,8 +51,9 @@ async def read_page(tx: Reading, before: tuple[int, str], limit: int, subject: S
     return await tx.rows(Note, SQL.of_user, *before, limit, subject.user_id)
 
 
-async def read_tags(tx: Reading, user_id: str, player_id: str) -> list[str]:
-    return [row[0] for row in await tx.all(SQL.tags, user_id, player_id)]
+async def read_tags(tx: Reading, user_id: str, player_id: str | None) -> list[str]:
+    """Read the tags of a player, or of the account itself."""
+    return [row[0] for row in await tx.all(SQL.tags, user_id, player_id or ACCOUNT)]
 
 
 PERSON = (
