@@ -210,9 +210,7 @@ async def issue_for_service(keeper: AccessKeeper, user: User, hours: int, *, rea
     async def issue(tx: Writing) -> TokenPair:
         if barred := _find_refusal(await lookup.lock_user(tx, user.id)):
             raise barred
-        now = await clock.now(tx)
-        pair = TokenPair(lookup.new_guid(), _make_access_token(), None, now, now + hours * 60 * MINUTE_MS)
-        tokens.insert(tx, _make_row(pair, user, pair.id)._replace(read_only=read_only))
+        pair = await _insert(tx, user, hours * 60 * MINUTE_MS, read_only=read_only)
         details = {"By": security_log.COMMAND_LINE, "ReadOnly": read_only}
         security_log.record(tx, SecurityEvent("token_issued", user.id, credential_id=pair.id, details=details))
         return pair
@@ -312,36 +310,23 @@ async def _issue(
 async def _issue_pair(
     tx: Writing, keeper: AccessKeeper, user: User, family_id: str, grant: Grant, *, second_factor: bool
 ) -> TokenPair:
-    now = await clock.now(tx)
-    life = keeper.settings.access_minutes * MINUTE_MS
-    pair = TokenPair(lookup.new_guid(), _make_access_token(), lookup.new_guid(), now, now + life)
-    row = _make_row(pair, user, family_id, refresh_ms=keeper.settings.refresh_days * DAY_MS)
-    tokens.insert(tx, row._replace(read_only=grant.read_only, second_factor=second_factor))
-    return pair
+    """Issue an access token and its refresh token."""
+    proven = {"read_only": grant.read_only, "second_factor": second_factor}
+    life, refresh_ms = keeper.settings.access_minutes * MINUTE_MS, keeper.settings.refresh_days * DAY_MS
+    return await _insert(tx, user, life, lookup.new_guid(), family_id=family_id, refresh_ms=refresh_ms, **proven)
 
 
 async def _open_session(tx: Writing, keeper: AccessKeeper, user: User, *, second_factor: bool) -> TokenPair:
-    now = await clock.now(tx)
-    pair = TokenPair(
-        lookup.new_guid(), _make_access_token(), None, now, now + keeper.settings.console_hours * 60 * MINUTE_MS
-    )
     idle_ms = keeper.settings.console_idle_minutes * MINUTE_MS
-    tokens.insert(tx, _make_row(pair, user, pair.id)._replace(idle_ms=idle_ms, second_factor=second_factor))
+    life = keeper.settings.console_hours * 60 * MINUTE_MS
+    return await _insert(tx, user, life, idle_ms=idle_ms, second_factor=second_factor)
+
+
+async def _insert(tx: Writing, user: User, life_ms: int, refresh: str | None = None, **more: Any) -> TokenPair:  # noqa: ANN401 - fields of the row
+    """Store the hashes of a new token. `more`: the fields of its row that are not the usual ones."""
+    now = await clock.now(tx)
+    pair = TokenPair(lookup.new_guid(), ACCESS_PREFIX + secrets.token_urlsafe(32), refresh, now, now + life_ms)
+    hashes = hash_token(pair.access), hash_token(refresh) if refresh else None
+    row = tokens.NewToken(pair.id, pair.id, user.id, *hashes, access_ms=life_ms)
+    tokens.insert(tx, row._replace(**more))
     return pair
-
-
-def _make_row(pair: TokenPair, user: User, family_id: str, *, refresh_ms: int = 0) -> tokens.NewToken:
-    return tokens.NewToken(
-        id=pair.id,
-        family_id=family_id,
-        user_id=user.id,
-        access_hash=hash_token(pair.access),
-        refresh_hash=hash_token(pair.refresh) if pair.refresh else None,
-        read_only=False,
-        access_ms=pair.expires_at - pair.issued_at,
-        refresh_ms=refresh_ms,
-    )
-
-
-def _make_access_token() -> str:
-    return ACCESS_PREFIX + secrets.token_urlsafe(32)

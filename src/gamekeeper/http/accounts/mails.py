@@ -26,7 +26,7 @@ from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.ground.settings import BadSetting, Settings, show_value, variable
 from gamekeeper.http.access.oidc_settings import is_loopback
 from gamekeeper.http.accounts import account_shapes, mail_messages
-from gamekeeper.http.accounts.mail_messages import BadAddress, InvitationMail, ResetMail, join_lines
+from gamekeeper.http.accounts.mail_messages import BadAddress, MailFacts, join_lines
 from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import MANAGE, MOST_AT_ONCE, Group
 from gamekeeper.http.contract.path_parameters import declare_id
@@ -280,10 +280,9 @@ class Sender:
         return None if sent else MailFailure("The mail is no longer needed.", "no longer needed")
 
     def _build(self, taken: LeasedMail) -> EmailMessage:
-        if taken.kind == invitations.KIND:
-            facts = InvitationMail(taken.id, taken.name, taken.address, taken.code, taken.queued_at)
-            return self._templates.build_invitation(facts)
-        return self._templates.build_reset(ResetMail(taken.id, taken.name, taken.address, taken.code, taken.queued_at))
+        facts = MailFacts(taken.id, taken.name, taken.address, taken.code, taken.queued_at)
+        is_invitation = taken.kind == invitations.KIND
+        return self._templates.build_invitation(facts) if is_invitation else self._templates.build_reset(facts)
 
 
 async def _finish_on_cancel(sending: Coroutine[Any, Any, bool]) -> bool:

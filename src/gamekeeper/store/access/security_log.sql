@@ -1,9 +1,12 @@
--- name: insert
+-- part: inserted
 INSERT INTO security_events (id, at, kind, user_id, actor_id, address, browser, credential_id, details)
 SELECT CAST(value->>'id' AS {guid}), {now}, value->>'kind', CAST(value->>'user_id' AS {guid}),
        CAST(value->>'actor_id' AS {guid}), value->>'address', value->>'browser',
        CAST(value->>'credential_id' AS {guid}), CAST(value->>'details' AS {json})
 FROM json_each($1);
+
+-- name: insert
+{inserted};
 
 -- Gives the events since $1, those of this transaction, a time of the past.
 -- name: backdate
@@ -16,11 +19,7 @@ VALUES ($1, $2, 'sign_in', $3, $3, $4, $5);
 
 -- Events that waited in memory: the account may have been erased meanwhile.
 -- name: insert_late
-INSERT INTO security_events (id, at, kind, user_id, actor_id, address, browser, credential_id, details)
-SELECT CAST(value->>'id' AS {guid}), {now}, value->>'kind', CAST(value->>'user_id' AS {guid}),
-       CAST(value->>'actor_id' AS {guid}), value->>'address', value->>'browser',
-       CAST(value->>'credential_id' AS {guid}), CAST(value->>'details' AS {json})
-FROM json_each($1)
+{inserted}
 WHERE value->>'user_id' IS NULL OR EXISTS (SELECT 1 FROM users u WHERE u.id = CAST(value->>'user_id' AS {guid}));
 
 -- Events before the cursor ($1 time, $2 id) in a range of times, newest first. Each branch is a range of one index.

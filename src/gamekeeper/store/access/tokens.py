@@ -49,9 +49,9 @@ class NewToken(NamedTuple):
     user_id: str
     access_hash: str
     refresh_hash: str | None
-    read_only: bool
-    access_ms: int
-    refresh_ms: int
+    read_only: bool = False
+    access_ms: int = 0
+    refresh_ms: int = 0  # 0: the token has no refresh token
     idle_ms: int | None = None  # idle timeout of the token in ms; None: no idle timeout
     second_factor: bool = False  # the log-in had a second factor
 

@@ -18,18 +18,11 @@ WHERE m.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0
 SELECT 1 FROM mails WHERE next_try_at IS NOT NULL AND queued_at < {now} - $1 LIMIT 1;
 
 -- name: next_due
-SELECT m.id, u.name, m.address, r.code, m.queued_at, m.tries + 1, r.expires_at - {now}, {now} + $1
-FROM mails m JOIN resets r ON r.user_id = m.user_id AND r.mail_id = m.id JOIN users u ON u.id = m.user_id
-WHERE m.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0
-  AND (m.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR m.epoch IS NULL)
-ORDER BY m.next_try_at LIMIT 1;
-
--- name: next_due (postgres)
-SELECT m.id, u.name, m.address, r.code, m.queued_at, m.tries + 1, r.expires_at - {now}, {now} + $1
-FROM mails m JOIN resets r ON r.user_id = m.user_id AND r.mail_id = m.id JOIN users u ON u.id = m.user_id
-WHERE m.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0
-  AND (m.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR m.epoch IS NULL)
-ORDER BY m.next_try_at LIMIT 1 FOR UPDATE OF m SKIP LOCKED;
+SELECT one.id, u.name, one.address, r.code, one.queued_at, one.tries + 1, r.expires_at - {now}, {now} + $1
+FROM mails one JOIN resets r ON r.user_id = one.user_id AND r.mail_id = one.id JOIN users u ON u.id = one.user_id
+WHERE one.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0
+  AND (one.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR one.epoch IS NULL)
+ORDER BY one.next_try_at LIMIT 1 {take_one};
 
 -- name: take
 UPDATE mails SET tries = $2, next_try_at = $3, taken_until = $3 WHERE id = $1;

@@ -20,6 +20,10 @@ SELECT {account} FROM user_records WHERE id = $1;
 -- name: record_by_id
 SELECT {account}, play_time FROM user_records WHERE id = $1;
 
+-- part: record
+r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api, r.users_query, r.users_manage, r.game_link,
+r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.suspended, r.play_time;
+
 -- Pages of accounts, in one form for each engine as in players.sql.
 -- name: from_name (sqlite)
 SELECT {account}, play_time FROM user_records
@@ -27,8 +31,7 @@ WHERE fold >= (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT 1 OFF
 ORDER BY fold LIMIT $2;
 
 -- name: from_name (postgres)
-SELECT CAST(r.id AS text) AS id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.suspended, r.play_time
+SELECT CAST(r.id AS text) AS id, {record}
 FROM (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.fold = page.fold {end_each}
 ORDER BY page.fold;
@@ -41,15 +44,13 @@ SELECT {fold} FROM (SELECT {fold}, row_number() OVER (ORDER BY {fold}) AS n FROM
 WHERE n % $1 = 1 ORDER BY n;
 
 -- name: from_email
-SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.suspended, r.play_time
+SELECT r.id, {record}
 FROM (SELECT email_fold, id FROM users WHERE email_fold >= $1 ORDER BY email_fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.id = page.id {end_each}
 ORDER BY page.email_fold;
 
 -- name: of_ids
-SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.suspended, r.play_time
+SELECT r.id, {record}
 FROM json_each($1) AS wanted, {each} user_records r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: after
