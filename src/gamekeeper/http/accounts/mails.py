@@ -251,7 +251,7 @@ class Sender:
     async def send_due(self, store: Store) -> None:
         """Send due mails one by one until no mail is due that is not leased by another sender."""
         for box in OUTBOXES.values():
-            while await box.has_due(store) and await _finish_on_cancel(self._send_next(store, box.lease)):
+            while await store.value(box.SQL.any_due) and await _finish_on_cancel(self._send_next(store, box.lease)):
                 pass
 
     async def _send_next(self, store: Store, lease: Lease) -> bool:
@@ -269,7 +269,7 @@ class Sender:
     async def attempt(self, store: Store, taken: LeasedMail) -> MailFailure | None:
         try:
             message = self._build(taken)
-            wanted = partial(OUTBOXES[taken.kind].LEASES.is_sendable, store, taken.id)
+            wanted = partial(store.value, OUTBOXES[taken.kind].SQL.is_wanted, taken.id)
             sent = await deliver(self._server, message, wanted, taken.left_ms / 1000)
         except BadAddress as bad:
             return PermanentMailFailure(str(bad), "invalid address")
@@ -315,15 +315,16 @@ async def _record_outcome(store: Store, taken: LeasedMail, failed: MailFailure |
 
 
 async def _write_outcome(tx: Writing, taken: LeasedMail, failed: MailFailure | None) -> None:
-    leases = OUTBOXES[taken.kind].LEASES
+    sql = OUTBOXES[taken.kind].SQL
     if failed is None:
-        leases.note_sent(tx, taken.id)
+        tx.defer(sql.note_sent, taken.id)
         return
     said = failed.said.replace(taken.code, "…")  # mask the secret: an SMTP server may quote the mail in its reply
     if isinstance(failed, PermanentMailFailure):
-        leases.note_refusal(tx, taken, said)
+        tx.defer(sql.note_refusal, taken.id, taken.taken_until, said)
     else:
-        leases.note_failure(tx, taken, BACKOFF_MS[min(taken.tries, len(BACKOFF_MS)) - 1], said)
+        again_ms = BACKOFF_MS[min(taken.tries, len(BACKOFF_MS)) - 1]
+        tx.defer(sql.note_failure, taken.id, taken.taken_until, again_ms, said)
 
 
 def _start_sender(services: Services) -> Run | None:

@@ -4,14 +4,13 @@ import hashlib
 import secrets
 from typing import Annotated, NamedTuple
 
-from gamekeeper.store.accounts.mails import LeasedMail, MailLeases
+from gamekeeper.store.accounts.mails import LeasedMail
 from gamekeeper.store.engine.interface import ReadAs, Reading, Writing
 from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
 KIND = "invitation"  # kind of a leased mail
 SECRET_BYTES = 32  # random bytes of the secret in a link
-LEASES = MailLeases(SQL)
 
 
 class Invitation(NamedTuple):
@@ -53,10 +52,6 @@ def delete(tx: Writing, invitation_id: str) -> None:
 
 def delete_of_email(tx: Writing, email_fold: str) -> None:
     tx.defer(SQL.delete_of_email, email_fold)
-
-
-async def has_due(tx: Reading) -> bool:
-    return await tx.one(SQL.any_due) is not None
 
 
 async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:

@@ -1,6 +1,7 @@
 """The mail outbox: queued, sending, sent, failed and expired mails.
 
-A sender leases a mail and records the outcome of its delivery; invitations have the same leases.
+A sender leases a mail and records the outcome of its delivery. Invitations have the same leases, and statements of the
+same names for them.
 """
 
 from typing import NamedTuple
@@ -24,33 +25,11 @@ class LeasedMail(NamedTuple):
     kind: str
 
 
-class MailLeases:
-    """The leased mails of one table. Its statements have the same names for each table."""
-
-    def __init__(self, sql: Statements) -> None:
-        self._sql = sql
-
-    async def is_sendable(self, tx: Reading, mail_id: str) -> bool:
-        """Return whether a mail is still leased and still wanted: its reset code or its invitation is valid."""
-        return await tx.one(self._sql.is_wanted, mail_id) is not None
-
-    def note_sent(self, tx: Writing, mail_id: str) -> None:
-        tx.defer(self._sql.note_sent, mail_id)
-
-    def note_failure(self, tx: Writing, taken: LeasedMail, again_ms: int, said: str) -> None:
-        """Record a failed delivery, if the lease is still ours: a later sender's result is not overwritten."""
-        tx.defer(self._sql.note_failure, taken.id, taken.taken_until, again_ms, said)
-
-    def note_refusal(self, tx: Writing, taken: LeasedMail, said: str) -> None:
-        tx.defer(self._sql.note_refusal, taken.id, taken.taken_until, said)
-
-
 SQL = Statements(__file__)
 LIST_LIMIT = 1000
 RESET = "password_reset"  # kind of a leased mail
 NEWEST_MAILS = 5000  # mails that `count_open` looks at for failed ones: a few milliseconds
 COUNT_LIMIT = 1000  # limit up to which `count_open` counts mails
-LEASES = MailLeases(SQL)
 
 
 class ListedMail(NamedTuple):
@@ -83,10 +62,6 @@ class OutboxMail(NamedTuple):
     sent_at: int | None
     last_error: str | None
     live: bool  # the mail's reset code can still be used
-
-
-async def has_due(tx: Reading) -> bool:
-    return await tx.one(SQL.any_due) is not None
 
 
 async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:

@@ -27,6 +27,7 @@ ORDER BY one.next_try_at LIMIT 1 {take_one};
 -- name: take
 UPDATE mails SET tries = $2, next_try_at = $3, taken_until = $3 WHERE id = $1;
 
+-- Whether the mail is still leased, and its reset code valid.
 -- name: is_wanted
 SELECT 1 FROM mail_records WHERE id = $1 AND state = 'sending';
 
@@ -34,6 +35,7 @@ SELECT 1 FROM mail_records WHERE id = $1 AND state = 'sending';
 UPDATE mails SET sent_at = {now}, failed_at = NULL, next_try_at = NULL, taken_until = NULL, last_error = NULL
 WHERE id = $1;
 
+-- Changes nothing if the lease has ended: a later sender's result is not overwritten.
 -- name: note_failure
 UPDATE mails SET next_try_at = {now} + $3, taken_until = NULL, last_error = $4
 WHERE id = $1 AND taken_until = $2;
