@@ -61,7 +61,7 @@ async def require_approval(
         found = await _find_given(tx, change) or _find_changed(change, None if by_key else actor_id)
         if found:
             others = {actor_id, found.user_id or actor_id, *(each.id for each in makers)}
-            if await tx.one(role_rows.SQL.another_decider, as_column("id", others), role_rows.NO_ROLE) is None:
+            if await tx.one(role_rows.SQL.another_decider, as_column("id", others)) is None:
                 raise NobodyCanDecide(command=f"gamekeeper {found.command}")
             return True
     return False

@@ -5,7 +5,7 @@ from typing import Annotated, NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import ReadAs, Reading
-from gamekeeper.store.engine.statements import Statements, as_column
+from gamekeeper.store.engine.statements import Statements
 
 
 class Powers(NamedTuple):
@@ -78,7 +78,7 @@ async def lock_staff(tx: Reading) -> None:
 
 async def has_another_manager(tx: Reading, user_id: str | None, role: str = NO_ROLE) -> bool:
     """Tell whether an account can manage staff: another than this one, and not only by this role."""
-    return await tx.one(SQL.another_manager, as_column("id", filter(None, [user_id])), role) is not None
+    return await tx.one(SQL.another_manager, user_id, role) is not None
 
 
 class StaffActivity(NamedTuple):

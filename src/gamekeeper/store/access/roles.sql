@@ -8,21 +8,40 @@ FROM roles r ORDER BY r.name;
 -- name: lock_staff
 SELECT name FROM roles WHERE name = 'admin' {for_update};
 
--- Another account that can manage staff, or decide on approvals: none in $1, and not only by the role $2. At most a few
--- accounts have roles or permissions like these; each branch reads an index. The condition of the first is that of the
--- index users_with_powers. UNION ALL, because for UNION SQLite would read all accounts in order of their id.
--- name: another_manager, another_decider {permission: staff.manage|approvals.decide}
+-- Another account that can manage staff: not $1, and not only by the role $2. At most a few accounts have roles or
+-- permissions like these; each branch reads an index. The condition of the first is that of the index users_with_powers.
+-- UNION ALL, because for UNION SQLite would read all accounts in order of their id.
+-- name: another_manager
 SELECT u.id
 FROM (SELECT id FROM users
       WHERE (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link) AND users_manage
       UNION ALL SELECT h.user_id FROM user_roles h JOIN role_permissions p ON p.role = h.role
-            WHERE p.permission IN ('{permission}', 'users.manage') AND h.role <> $2
+            WHERE p.permission IN ('staff.manage', 'users.manage') AND h.role <> $2
       UNION ALL SELECT h.user_id FROM user_roles h WHERE h.role = 'admin'
-      UNION ALL SELECT d.user_id FROM user_permissions d WHERE d.permission IN ('{permission}', 'users.manage')
+      UNION ALL SELECT d.user_id FROM user_permissions d WHERE d.permission IN ('staff.manage', 'users.manage')
       UNION ALL SELECT a.id FROM users a
             WHERE (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link) AND a.api
               AND $2 <> 'api' AND EXISTS (SELECT 1 FROM role_permissions p WHERE p.role = 'api'
-                                          AND p.permission IN ('{permission}', 'users.manage'))) AS m
+                                          AND p.permission IN ('staff.manage', 'users.manage'))) AS m
+JOIN users u ON u.id = m.id
+WHERE (CAST($1 AS {guid}) IS NULL OR u.id <> $1)
+  AND NOT u.suspended AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id))
+  AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.user_id = u.id AND (b.ends_at IS NULL OR b.ends_at > {now}))
+LIMIT 1;
+
+-- An account that can decide on approvals and is not in $1. Each branch reads an index, and UNION ALL is as above.
+-- name: another_decider
+SELECT u.id
+FROM (SELECT id FROM users
+      WHERE (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link) AND users_manage
+      UNION ALL SELECT h.user_id FROM user_roles h JOIN role_permissions p ON p.role = h.role
+            WHERE p.permission IN ('approvals.decide', 'users.manage')
+      UNION ALL SELECT h.user_id FROM user_roles h WHERE h.role = 'admin'
+      UNION ALL SELECT d.user_id FROM user_permissions d WHERE d.permission IN ('approvals.decide', 'users.manage')
+      UNION ALL SELECT a.id FROM users a
+            WHERE (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link) AND a.api
+              AND EXISTS (SELECT 1 FROM role_permissions p WHERE p.role = 'api'
+                          AND p.permission IN ('approvals.decide', 'users.manage'))) AS m
 JOIN users u ON u.id = m.id
 WHERE u.id NOT IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
   AND NOT u.suspended AND (u.api OR EXISTS (SELECT 1 FROM user_roles h WHERE h.user_id = u.id))

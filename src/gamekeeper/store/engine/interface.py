@@ -4,7 +4,9 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mappi
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar, get_args
+from typing import Any, Protocol, TypeVar, get_args
+
+from msgspec import Struct
 
 from gamekeeper.store.engine.statements import Statement
 
@@ -63,7 +65,7 @@ class RowExists(Exception):
 Convert = Callable[[Any], object]
 
 
-class ReadAs(NamedTuple):
+class ReadAs(Struct, frozen=True):
     """How the column of a field is converted: `held: Annotated[frozenset[str], ReadAs(parse_names)]`."""
 
     convert: Convert
