@@ -7,19 +7,12 @@ import pytest
 import people
 from gamekeeper.game.access import tokens
 from gamekeeper.game.access.tokens import TokenPair
+from gamekeeper.game.core import lookup
 from gamekeeper.game.core.request import Origin
 from gamekeeper.ground.instants import DAY_MS, HOUR_MS
-from gamekeeper.store.accounts import users
-from gamekeeper.store.accounts.users import User
 from world import SENT, MakeWorld, World
 
 STORED = "id, family_id, user_id, access_hash, refresh_hash, read_only, issued_at, access_expires, refresh_expires"
-
-
-def user(world: World, name: str) -> User:
-    found = world.run(users.find_by_fold(world.keeper.store, name.lower()))
-    assert found
-    return found
 
 
 def log_in(world: World, name: str = "Root", sent: str = SENT, *, read_only: bool = False) -> TokenPair:
@@ -50,7 +43,8 @@ def test_lifetime_of_a_pair_comes_from_the_settings(make_world: MakeWorld, read_
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_service_token_has_its_hours_and_no_refresh_token(world: World, read_only: bool) -> None:  # noqa: FBT001 - a case
-    pair = world.run(tokens.issue_for_service(world.keeper, user(world, "Root"), 5, read_only=read_only))
+    root = world.run(lookup.find_user(world.keeper.store, "Root"))
+    pair = world.run(tokens.issue_for_service(world.keeper, root, 5, read_only=read_only))
     row = stored(world, pair)
     assert (pair.refresh, row["refresh_hash"]) == (None, None)
     assert pair.expires_at - pair.issued_at == 5 * HOUR_MS

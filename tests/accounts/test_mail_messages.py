@@ -11,11 +11,11 @@ import pytest
 from gamekeeper.ground import settings
 from gamekeeper.ground.settings import BadSetting
 from gamekeeper.http.accounts import mail_messages
-from gamekeeper.http.accounts.mail_messages import BadAddress, InvitationMail, MailTemplates, ResetMail
+from gamekeeper.http.accounts.mail_messages import BadAddress, MailFacts, MailTemplates
 from loops import over
 from outbox import FROM
 
-ANN = ResetMail("3f2c8a4e-0000-4000-8000-000000000001", "Ann", "ann@example.test", "c0de_-X", 1_700_000_000_123)
+ANN = MailFacts("3f2c8a4e-0000-4000-8000-000000000001", "Ann", "ann@example.test", "c0de_-X", 1_700_000_000_123)
 EVIL = '<b>Eve</b> & "co"\r\nBcc: eve@example.test\x00\u2028.'
 
 
@@ -61,7 +61,7 @@ def test_mails_and_missing_templates_are_in_the_language_of_the_setting(tmp_path
     reset = made.build_reset(ANN)
     assert (str(reset["Subject"]), part(reset, "plain")) == ("Ängen ruft", f"Für Ann: {ANN.code}, $5, 30\n")
     assert "30 Minuten gültig" in part(reset, "html")
-    invitation = made.build_invitation(InvitationMail(ANN.mail_id, "Root", ANN.address, "s3cret", ANN.queued_at))
+    invitation = made.build_invitation(MailFacts(ANN.mail_id, "Root", ANN.address, "s3cret", ANN.queued_at))
     assert str(invitation["Subject"]) == "Einladung in das Team von Ängen"
     assert "https://keeper.example/console/invitation?code=s3cret" in part(invitation, "plain")
 

@@ -41,8 +41,8 @@ def test_mail_of_dead_sender_is_sent_after_lease(world: World) -> None:
     assert (first.id, second.id, second.tries) == (second.id, first.id, 2)
 
     async def late(tx: Any) -> None:
-        mails.LEASES.note_failure(tx, first, 99_000, "I am late")
-        mails.LEASES.note_refusal(tx, first, "I am late")
+        tx.defer(mails.SQL.note_failure, first.id, first.taken_until, 99_000, "I am late")
+        tx.defer(mails.SQL.note_refusal, first.id, first.taken_until, "I am late")
 
     world.run(world.keeper.store.write(late))
     assert (only(world).state, only(world).last_error) == ("sending", None)

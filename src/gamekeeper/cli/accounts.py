@@ -55,7 +55,7 @@ async def show(
 
     Everyone with access to the database can read the codes.
     """
-    found = await rows.find_by_id(keeper.store, _parse_id(mail_id))
+    found = await keeper.store.row(rows.ListedMail, rows.SQL.by_id, _parse_id(mail_id))
     if found is None:
         raise NoSuchMail(id=mail_id)
     _print_mail(found, keeper.settings, "html" if as_html else "plain")
@@ -96,7 +96,7 @@ def _print_mail(found: ListedMail, settings: Settings, kind: str) -> None:
         templates = mail_messages.load_templates(replace(settings, mail_from=settings.mail_from or DEFAULT_SENDER))
     try:
         message = templates.build_reset(
-            mail_messages.ResetMail(found.id, found.name, found.address, found.code or NO_CODE, found.queued_at)
+            mail_messages.MailFacts(found.id, found.name, found.address, found.code or NO_CODE, found.queued_at)
         )
     except mail_messages.BadAddress as bad:
         terminal.fail(f"Cannot build mail {found.id}. {bad} Set another address for the account.")

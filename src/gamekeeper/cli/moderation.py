@@ -75,7 +75,7 @@ def ban(name: str, *, length: Length, until: Until, days: Days, reason: Reason, 
 
     Its tokens are revoked, and it gets no new ones while the ban lasts.
     """
-    losses = list[api_keys.KeyLoss]()
+    losses = list[api_keys.WeakenedKey]()
 
     async def decide(tx: Reading, order: ModerationRequest) -> Decision[str]:
         losses[:] = await api_keys.find_keys_stopped_by_ban(tx, await lookup.find_user(tx, name))

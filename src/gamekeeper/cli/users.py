@@ -12,7 +12,7 @@ from gamekeeper.cli import terminal
 from gamekeeper.cli.commands import add_group
 from gamekeeper.cli.terminal import AsJson, Database, Output, Parsed, apply_change, argument, command, escape, option
 from gamekeeper.game.access import api_keys, passwords, permissions, roles, second_factors
-from gamekeeper.game.access.api_keys import KeyLoss
+from gamekeeper.game.access.api_keys import WeakenedKey
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.access.permissions import API
 from gamekeeper.game.access.roles import RoleRequest
@@ -29,6 +29,7 @@ from gamekeeper.store.accounts import moderation
 from gamekeeper.store.accounts import users as user_rows
 from gamekeeper.store.accounts.moderation import ImposedPenalty
 from gamekeeper.store.accounts.users import User
+from gamekeeper.store.engine.statements import as_column
 
 PAGE_SIZE = 500  # accounts that `users list` reads per query
 CONTROL = "Cc"  # Unicode category of control characters: line breaks, NUL, tab
@@ -246,9 +247,9 @@ async def change_roles(keeper: Keeper, name: str, wanted: RoleRequest) -> str:
     return "\n".join((held, *describe_losses(losses)))
 
 
-def describe_losses(losses: Iterable[KeyLoss]) -> list[str]:
+def describe_losses(losses: Iterable[WeakenedKey]) -> list[str]:
     """Describe the API keys that lose permissions by a change of their owner."""
-    return [f"API key {each.key.name} ({each.key.id}) loses {', '.join(sorted(each.lost))}." for each in losses]
+    return [f"API key {each.name} ({each.id}) loses {', '.join(each.lost)}." for each in losses]
 
 
 class AccountStatus(NamedTuple):
@@ -265,7 +266,7 @@ async def _load(keeper: Keeper, found: Sequence[User]) -> list[AccountStatus]:
     ids = [user.id for user in found]
     mutes = {each.user_id: each for each in await moderation.find_mutes(keeper.store, ids)}
     bans = {each.user_id: each for each in await moderation.find_bans(keeper.store, ids)}
-    holders = await factor_rows.find_holders(keeper.store, ids)
+    holders = {row[0] for row in await keeper.store.all(factor_rows.SQL.holders, as_column("id", ids))}
     issuers = await credentials.find_issuers(keeper.store, ids)
     return [
         AccountStatus(user, mutes.get(user.id), bans.get(user.id), user.id in holders, issuers.get(user.id, []))

@@ -182,10 +182,11 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
         """Store numbers of requests, sign-ins, pictures of items and boards, and set times of the past."""
         activity.record_newcomers(tx, sample_past.find_newcomers(sessions))
         activity_rows.load_requests(tx, sample_past.build_requests(now))
-        security_log.load_sign_ins(tx, sample_past.build_sign_ins(now))
+        for each in sample_past.build_sign_ins(now):
+            tx.defer(security_log.SQL.load_sign_ins, *each)
         api_keys.insert(tx, key)  # without a text: nobody can use it
         await tx.flush()
-        api_keys.backdate(tx, key)
+        tx.defer(api_keys.SQL.backdate, key.id, key.created_at, key.last_used, key.last_address)
         for each in world.ITEMS:
             catalogue_rows.save_picture(tx, each.id, draw_picture(world.DATA.pictures[each.name]))
         for board, seasons in sample_past.build_boards(start):
@@ -194,7 +195,7 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
                 boards.insert_season(tx, season)
                 standings.begin(tx, season.id)
         for user_id, at in created.items():
-            users.backdate(tx, user_id, at)
+            tx.defer(users.SQL.backdate, user_id, at)
 
     return Decision(
         [

@@ -33,7 +33,7 @@ from gamekeeper.store.access import security_log
 from gamekeeper.store.access.api_keys import ApiKey, KeyLimits
 from gamekeeper.store.accounts import moderation as penalties
 from gamekeeper.store.accounts.moderation import Penalty
-from gamekeeper.store.accounts.notes import NewNote, Subject
+from gamekeeper.store.accounts.notes import Note, Subject
 from gamekeeper.store.audit import bulk_jobs as job_rows
 from gamekeeper.store.audit.bulk_jobs import FINISHED, REFUSED, RUNNING, WAITING, NewJob, NewTarget, TargetResult
 from gamekeeper.store.core import ledger
@@ -107,7 +107,7 @@ class Past:
 
         def record(tx: Writing, appended: Sequence[int], approval_id: str | None) -> None:
             ledger.set_time(tx, appended, at)
-            security_log.backdate(tx, self._now, at)
+            tx.defer(security_log.SQL.backdate, self._now, at)
             if label:
                 self._numbers[label] = [*appended]
             if step:
@@ -185,7 +185,7 @@ class Past:
 
     def note(self, at: int, by: Staff, player: str, text: str, *, warning: bool = False) -> None:
         user_id, player_id = make_stable_id("user", OWNERS[player]), make_stable_id("player", player)
-        note = NewNote(make_stable_id("note", f"{player} {text}"), user_id, player_id, by.id, at, warning, text)
+        note = Note(make_stable_id("note", f"{player} {text}"), user_id, player_id, by.id, at, warning, text)
         self.add(at, by.make_intent(at, None), make_decide(NoteAdded(note)))
 
     def tag(self, at: int, by: Staff, player: str, *tags: str) -> None:
@@ -195,7 +195,8 @@ class Past:
 
 @unlogged
 async def backdate_penalty(tx: Writing, account: str, at: int, *, bans: bool) -> None:
-    (penalties.backdate_ban if bans else penalties.backdate_mute)(tx, make_stable_id("user", account), at)
+    statement = penalties.SQL.backdate_ban if bans else penalties.SQL.backdate_mute
+    tx.defer(statement, make_stable_id("user", account), at)
 
 
 def make_decide(*changes: Change | Unlogged) -> Decide[None]:

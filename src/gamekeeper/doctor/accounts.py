@@ -44,7 +44,7 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress
     """Compare folded names and emails of accounts with the unfolded ones, and permissions with the audit log."""
     total, done, last = await users.count(tx), 0, ZERO_GUID
     trimmed = (await read_state(tx)).trimmed
-    while page := await users.read_check_rows_after(tx, last, findings.PAGE_ROWS):
+    while page := await tx.rows(users.UserCheckRow, users.SQL.checked_after, last, findings.PAGE_ROWS):
         told = await _read_powers(tx, spelling, page[0].id, page[-1].id, trimmed)
         for user in page:
             _check_folds(user, found)
@@ -94,7 +94,9 @@ async def check_secrets(keeper: Keeper) -> list[DoctorFinding]:
     """Report TOTP secrets that the key file cannot decrypt: their owners cannot sign in with a code."""
     found, last = Findings(), ZERO_GUID
     try:
-        while page := await factor_rows.read_totp_after(keeper.store, last, findings.PAGE_ROWS):
+        while page := await keeper.store.rows(
+            factor_rows.StoredSecret, factor_rows.SQL.totp_after, last, findings.PAGE_ROWS
+        ):
             for each in page:
                 if second_factors.unseal_secret(keeper.key_file, each.user_id, each.secret) is None:
                     message = f"The key file {keeper.key_file.path} cannot decrypt a second factor of {each.user}."
@@ -134,7 +136,7 @@ async def _read_powers(
 
 
 async def check_passwords(keeper: Keeper) -> list[DoctorFinding]:
-    count = await upgrade_rows.count_imported_hashes(keeper.store)
+    count = await keeper.store.value(upgrade_rows.SQL.count_imported_hashes) or 0
     if not count:
         return []
     per_minute = await credentials.measure_wraps_per_minute(keeper)
@@ -145,7 +147,7 @@ async def check_passwords(keeper: Keeper) -> list[DoctorFinding]:
 
 
 async def _check_mail(tx: Reading, found: Findings, settings: Settings) -> None:
-    waiting = await mails.count_waiting(tx)
+    waiting = {row[0]: row[1] for row in await tx.all(mails.SQL.waiting)}
     if not settings.smtp_url:
         count = sum(waiting.values())
         message = f"Mail is not set up, so it waits in the outbox ({count} there now)."
@@ -154,7 +156,7 @@ async def _check_mail(tx: Reading, found: Findings, settings: Settings) -> None:
     for said, count in waiting.items():
         why = f"the last try failed with: {said}" if said else "not tried yet"
         found.note("mail", f"{count} mails wait to be sent; {why}.", "See: gamekeeper mail list")
-    failed = await mails.count_failed(tx, settings.mail_days * DAY_MS)
+    failed = await tx.value(mails.SQL.count_failed, settings.mail_days * DAY_MS) or 0
     if failed:
         found.note("mail", f"{failed} mails failed permanently.", "See: gamekeeper mail list")
 
@@ -180,7 +182,7 @@ async def check_tags(tx: Reading, found: Findings) -> None:
 async def _read_told(tx: Reading, found: Findings) -> Tags:
     told: Tags = {}
     seq = 0
-    while page := await notes.read_tag_changes_after(tx, seq, findings.PAGE_ROWS):
+    while page := await tx.all(notes.SQL.tag_changes_after, seq, findings.PAGE_ROWS):
         for seq, user_id, after in page:
             try:
                 side = _decode_side(after)
@@ -194,7 +196,7 @@ async def _read_told(tx: Reading, found: Findings) -> Tags:
 async def _read_held(tx: Reading) -> Tags:
     held: Tags = {}
     last = (ZERO_GUID, ZERO_GUID, "")
-    while page := await notes.read_all_tags_after(tx, last, findings.PAGE_ROWS):
+    while page := await tx.all(notes.SQL.all_tags_after, *last, findings.PAGE_ROWS):
         for user_id, player_id, tag in page:
             held.setdefault((user_id, player_id), []).append(tag)
         last = page[-1]

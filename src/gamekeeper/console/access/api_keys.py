@@ -19,7 +19,7 @@ from gamekeeper.game.access import api_keys
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.game.accounts.changes import UserBanned
 from gamekeeper.game.core import lookup
-from gamekeeper.http.access.credential_shapes import MAX_GRACE_MINUTES, IssuedKey, KeyList, KeyRecord, WeakenedKey
+from gamekeeper.http.access.credential_shapes import MAX_GRACE_MINUTES, IssuedKey, KeyList, KeyRecord
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import api_keys as rows
@@ -165,7 +165,7 @@ SUSPENSION, BANS = "suspend_user", frozenset({"ban_user", "ban_player"})
 class _WeakeningAnswer(Struct):
     """The part of an answer that names the weakened keys."""
 
-    WeakenedKeys: list[WeakenedKey]
+    WeakenedKeys: list[api_keys.WeakenedKey]
 
 
 _decode_weakening = msgspec.json.Decoder(_WeakeningAnswer).decode
@@ -178,9 +178,9 @@ async def list_weakened_keys(request: Request, operation: str, tried: Response) 
     """
     if operation in DEMOTIONS or operation == SUSPENSION:
         return [
-            _make_weakened_fact(each.Name, gettext("loses %(names)s", names=", ".join(each.Lost)))
+            _make_weakened_fact(each.name, gettext("loses %(names)s", names=", ".join(each.lost)))
             if operation in DEMOTIONS
-            else _make_weakened_fact(each.Name, gettext("stops working"))
+            else _make_weakened_fact(each.name, gettext("stops working"))
             for each in _decode_weakening(tried.content).WeakenedKeys
         ]
     if operation in BANS and "users.query" in request.caller.permissions:
@@ -192,7 +192,7 @@ async def list_weakened_keys(request: Request, operation: str, tried: Response) 
 
 async def _read_weakened_names(tx: Reading, user_ids: set[str]) -> list[str]:
     owners = await users.read_by_ids(tx, user_ids)
-    return [each.key.name for owner in owners for each in await api_keys.find_keys_stopped_by_ban(tx, owner)]
+    return [each.name for owner in owners for each in await api_keys.find_keys_stopped_by_ban(tx, owner)]
 
 
 def _make_weakened_fact(name: str, text: str) -> Fact:

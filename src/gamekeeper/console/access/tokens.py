@@ -74,7 +74,7 @@ async def _find_token(request: Request, text: str) -> PastedSecret | None:
         refused = PastedSecret(gettext("A token"), gettext("You do not have permission to look it up."))
         return refused if is_known_kind else None
     hashed = hash_token(text if is_known_kind else lookup.parse_guid(text) or text)
-    token = await tokens.find_by_hash(request.services.keeper.store, hashed)
+    token = await tokens.find(request.services.keeper.store, text_hash=hashed)
     if token is None:
         return PastedSecret(gettext("A token"), gettext("Unknown to this server.")) if is_known_kind else None
     return PastedSecret(
@@ -113,7 +113,7 @@ async def show(request: Request) -> Response:
     try:
         if token_id:
             wanted = lookup.parse_guid(token_id)
-            token = await tokens.find_by_id(store, wanted) if wanted else None
+            token = await tokens.find(store, wanted) if wanted else None
             page = TokenPage([token] if token and token.live else [], None)
         else:
             whose = (await lookup.find_user(store, sought)).id if sought else None
@@ -150,7 +150,7 @@ async def find_active(tx: Reading, user_id: str | None, before: MailCursor, limi
     """Find up to `limit` active tokens, newest first. Many expired tokens can make a page shorter."""
     found: list[IssuedToken] = []
     for _ in range(MAX_SCANS):
-        seen = await tokens.read_newest(tx, user_id, before, SCAN_SIZE)
+        seen = await tx.rows(tokens.IssuedToken, tokens.SQL.newest, *before, SCAN_SIZE, user_id)
         found += [each for each in seen if each.live]
         if len(found) > limit:
             last = found[limit - 1]

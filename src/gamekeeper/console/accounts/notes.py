@@ -7,14 +7,13 @@ from gamekeeper.console.frame.menu import NOTES, SUPPORT
 from gamekeeper.console.frame.routes import Dialog, PagePart, ShownSubject, page_route
 from gamekeeper.game.accounts import notes
 from gamekeeper.game.audit.history import Pause
-from gamekeeper.game.core import lookup
 from gamekeeper.http.accounts.account_shapes import NotesQuery
 from gamekeeper.http.server import queries, query_values
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.accounts import notes as rows
-from gamekeeper.store.accounts.notes import Note, Subject, Tagged
+from gamekeeper.store.accounts.notes import Note, Subject, TaggedRecord
 from gamekeeper.store.engine.interface import Reading
 
 PATH = "/console/notes"
@@ -41,7 +40,7 @@ async def _load_shown(tx: Reading, request: Request, subject: ShownSubject) -> S
     if user_id is None or not request.caller.permissions >= NOTES:
         return None
     page = await notes.load_page(tx, query_values.START, SHOWN, Subject(user_id))
-    account_tags = await rows.read_tags(tx, user_id, lookup.ZERO_GUID)
+    account_tags = await rows.read_tags(tx, user_id, None)
     tags = await rows.read_tags(tx, user_id, player_id) if player_id else account_tags
     return ShownNotes(page.notes, tags, account_tags, page.next is not None)
 
@@ -51,7 +50,7 @@ async def show(request: Request) -> Response:
     tag, text = request.query.get("tag", "").strip(), request.query.get("text", "").strip()
     query = queries.decode(NotesQuery, {"before": request.query.get("before", ""), "text": text})
 
-    async def read(tx: Reading, rest: Pause) -> tuple[notes.NotePage, list[Tagged]]:
+    async def read(tx: Reading, rest: Pause) -> tuple[notes.NotePage, list[TaggedRecord]]:
         found = await notes.load_tagged(tx, tag, notes.FIRST, SHOWN) if tag else []
         return await notes.load_page(tx, query.before, SHOWN, None, text, rest), found
 
@@ -65,7 +64,6 @@ async def show(request: Request) -> Response:
         tag=tag,
         text=text,
         older="" if tag else older,
-        zero=lookup.ZERO_GUID,
     )
 
 

@@ -59,7 +59,7 @@ async def authenticate(request: Request, *, used: bool = True) -> None:
 
 async def is_fresh(request: Request) -> bool:
     """Tell whether the session began recently. A browser that was left open is not enough to add a way to sign in."""
-    age = await tokens.read_age(request.services.keeper.store, request.caller.token_id)
+    age = await request.services.keeper.store.value(tokens.SQL.age, request.caller.token_id)
     return age is not None and age <= FRESH_MS
 
 

@@ -152,7 +152,7 @@ class Monitor:
         )
         self.overdue = SharedQuery(self._count_overdue, SNAPSHOT_SECONDS)
         self.failed_mails = SharedQuery(
-            lambda: mails.count_recent_failures(keeper.store, FAILED_MAIL_MS, MOST_MAILS), CHECKS_SECONDS
+            lambda: keeper.store.value(mails.SQL.count_recent_failures, FAILED_MAIL_MS, MOST_MAILS), CHECKS_SECONDS
         )
         self.online_samples: deque[int] = deque(maxlen=SAMPLES)  # numbers of online players, oldest first
         self.streams: Counter[str] = Counter()  # open event streams by account id
@@ -202,7 +202,8 @@ class Monitor:
     async def _run_checks(self) -> list[HealthCheck]:
         await self._readiness.get()
         store = self._keeper.store
-        stuck, lapsed = await mails.has_stuck(store, STUCK_MAIL_MS), await presence.has_lapsed(store, LAPSED_LEASE_MS)
+        stuck = await store.value(mails.SQL.any_stuck, STUCK_MAIL_MS) is not None
+        lapsed = await presence.has_lapsed(store, LAPSED_LEASE_MS)
         return [
             HealthCheck(gettext("Database"), GOOD, gettext("Accepting writes")),
             _check_outbox(stuck=stuck, is_set_up=bool(self._keeper.settings.smtp_url)),

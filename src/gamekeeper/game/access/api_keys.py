@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gamekeeper.game.access import permissions
 from gamekeeper.game.access import roles as game_roles
 from gamekeeper.game.access.changes import PowersChanged, RolesChanged, UserSuspended
-from gamekeeper.game.access.permissions import ADMIN, make_outranked, read_permissions
+from gamekeeper.game.access.permissions import ADMIN, read_permissions, require_reach
 from gamekeeper.game.access.refusals import BadAddressRange, KeyBeyondQuota, KeyOutOfReach, KeyRevoked, NoSuchKey
 from gamekeeper.game.access.tokens import MINUTE_MS, hash_token
 from gamekeeper.game.core import lookup, values
@@ -19,6 +19,7 @@ from gamekeeper.game.core.change import Actor, Unlogged
 from gamekeeper.game.core.refusals import BadField, NoSuchUser
 from gamekeeper.game.core.request import SecurityEvent
 from gamekeeper.game.core.writes import Decision
+from gamekeeper.ground.wire import Guid, Shape
 from gamekeeper.store.access import api_keys as rows
 from gamekeeper.store.access import roles
 from gamekeeper.store.access.api_keys import ApiKey, KeyLimits
@@ -27,6 +28,7 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_table
 
 PREFIX = "gkk_"
 MAX_NAME = 100  # characters of a key's name
@@ -97,10 +99,10 @@ async def find(tx: Reading, key_id: str) -> ApiKey:
 async def find_by_text(tx: Reading, text: str) -> tuple[ApiKey, bool]:
     """Find a key by its text; tell also whether that text still works."""
     hashed = hash_token(text.strip())
-    found = await rows.find_by_hash(tx, hashed)
+    found = await tx.row(ApiKey, rows.SQL.find_by_hash, hashed)
     if found is None:
         raise NoSuchKey
-    return found, found.live and await rows.is_text_active(tx, hashed)
+    return found, found.live and await tx.one(rows.SQL.is_text_active, hashed) is not None
 
 
 async def create(tx: Reading, draft: KeyDraft, actor: Actor | None) -> Decision[IssuedKey]:
@@ -118,7 +120,8 @@ async def create(tx: Reading, draft: KeyDraft, actor: Actor | None) -> Decision[
     if draft.expires_at is not None and draft.expires_at <= now:
         raise BadField(field="ExpiresAt", problem="must be in the future")
     key_id = lookup.new_guid()
-    limits = draft.limits._replace(addresses=_parse_addresses(draft.limits.addresses))
+    named = draft.limits.addresses
+    limits = draft.limits._replace(addresses=None if named is None else tuple(map(_parse_network, named)))
     key = ApiKey(
         id=key_id,
         user_id=owner.id,
@@ -152,7 +155,7 @@ async def rotate(tx: Reading, key_id: str, grace_minutes: int, actor: Actor | No
     text, rotated_by = _make_text(), actor.id if actor else None
 
     async def replace(tx: Writing) -> None:
-        rows.end_texts(tx, key.id, grace_minutes * MINUTE_MS)
+        tx.defer(rows.SQL.end_texts, key.id, grace_minutes * MINUTE_MS)
         rows.insert_text(tx, key.id, hash_token(text), rotated_by)
 
     ends_at = await clock.now(tx) + grace_minutes * MINUTE_MS if grace_minutes else None
@@ -181,7 +184,7 @@ async def edit(tx: Reading, key_id: str, wanted: KeyEdit, actor: Actor | None) -
     )
 
     async def update(tx: Writing) -> None:
-        rows.update(tx, key.id, key.name, key.user_id, suspended=suspended)
+        tx.defer(rows.SQL.update, key.id, key.name, key.user_id, suspended)
 
     changed = {
         "Name": before.name != key.name,
@@ -203,7 +206,7 @@ async def revoke(tx: Reading, key_id: str) -> Decision[IssuedKey]:
     revoked_at = key.revoked_at or await clock.now(tx)
 
     async def write(tx: Writing) -> None:
-        rows.revoke(tx, key.id)
+        tx.defer(rows.SQL.revoke, key.id)
 
     events = _note("key_revoked", key) if key.revoked_at is None else ()
     return await _decide(tx, key._replace(revoked_at=revoked_at, live=False), owner, None, write, events)
@@ -213,7 +216,7 @@ async def note_use(store: Store, uses: dict[str, str]) -> None:
     """Store when and from which address keys were last used: id of the key → address."""
 
     async def note(tx: Writing) -> None:
-        rows.note_use(tx, uses)
+        tx.defer(rows.SQL.note_use, as_table({"id": key, "address": address} for key, address in uses.items()))
 
     if uses:
         await store.write(note)
@@ -240,13 +243,8 @@ def _note(kind: str, key: ApiKey, **details: object) -> Sequence[SecurityEvent]:
 
 
 async def _lock(tx: Reading, key_id: str, actor: Actor | None, next_id: str | None = None) -> tuple[ApiKey, User]:
-    """Lock a key's owner, its next owner and the key; refuse callers that may not change it.
-
-    Accounts are locked in the order of their ids, so that two keys which change their owners crosswise do not deadlock.
-    """
-    owner_id = (await find(tx, key_id)).user_id
-    for each in sorted({owner_id, next_id or owner_id}):
-        await users.lock(tx, each)
+    """Lock a key's owner, its next owner and the key; refuse callers that may not change it."""
+    await lookup.lock_users(tx, (await find(tx, key_id)).user_id, next_id)
     await rows.lock(tx, key_id)
     key = await find(tx, key_id)
     if key.revoked_at is not None:
@@ -260,9 +258,8 @@ async def _require_reach(tx: Reading, key: ApiKey, owner: User, actor: Actor | N
     """Refuse callers that lack a permission of the key, and callers that its owner outranks."""
     if actor is None:
         return
-    held = await read_permissions(tx, actor)
-    if actor.id != owner.id and not permissions.can_act_on(held, owner):
-        raise make_outranked(owner)
+    is_own = actor.id == owner.id
+    held = await (read_permissions(tx, actor) if is_own else require_reach(tx, owner, actor))
     if lacking := list_own(key, await roles.read_all(tx)) - held:
         raise KeyOutOfReach(permission=min(lacking))
 
@@ -294,8 +291,8 @@ async def _find_scope(tx: Reading, replaces: str, actor: Actor | None) -> str:
         raise BadField(
             field="Replaces", problem="must be the id of an API key, or the name or id of an account"
         ) from None
-    if actor and actor.id != owner.id and not permissions.can_act_on(await read_permissions(tx, actor), owner):
-        raise make_outranked(owner)
+    if actor and actor.id != owner.id:
+        await require_reach(tx, owner, actor)
     return key.scope_id if key else owner.id
 
 
@@ -303,10 +300,6 @@ def _require_name(name: str) -> str:
     if not name.strip():
         raise BadField(field="Name", problem="must not be empty")
     return values.require_text(name, "Name", MAX_NAME)
-
-
-def _parse_addresses(given: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    return None if given is None else tuple(_parse_network(each) for each in given)
 
 
 def _parse_network(text: str) -> str:
@@ -324,16 +317,19 @@ Rule = Callable[[Reading], Coroutine[Any, Any, Decision[User]]]
 DEMOTIONS = PowersChanged | RolesChanged | UserSuspended
 
 
-class KeyLoss(NamedTuple):
-    key: ApiKey
-    lost: frozenset[str]  # permissions that the key loses
+class WeakenedKey(Shape):
+    """An API key that loses the permissions in `Lost`, because its owner loses them or can no longer log in."""
+
+    id: Guid
+    name: str
+    lost: list[str]
 
 
 class ChangedOwner(NamedTuple):
     """An account after a change, and its API keys that the change weakens."""
 
     user: User
-    losses: list[KeyLoss]
+    losses: list[WeakenedKey]
 
 
 async def decide_with_losses(tx: Reading, rule: Rule) -> Decision[ChangedOwner]:
@@ -344,16 +340,16 @@ async def decide_with_losses(tx: Reading, rule: Rule) -> Decision[ChangedOwner]:
     return Decision(made.changes, changed, subject=made.subject, events=made.events)
 
 
-async def find_losses(tx: Reading, before: User, after: User) -> list[KeyLoss]:
+async def find_losses(tx: Reading, before: User, after: User) -> list[WeakenedKey]:
     """Find the keys of an account that lose permissions when the account changes, in order of their names."""
     owned = await rows.read_live_of_user(tx, before.id) if before != after else []
     if not owned:
         return []
     table = await roles.read_all(tx)
-    losses = [KeyLoss(key, find_held(key, before, table) - find_held(key, after, table)) for key in owned]
-    return [each for each in losses if each.lost]
+    losses = [(key, find_held(key, before, table) - find_held(key, after, table)) for key in owned]
+    return [WeakenedKey(key.id, key.name, sorted(lost)) for key, lost in losses if lost]
 
 
-async def find_keys_stopped_by_ban(tx: Reading, user: User) -> list[KeyLoss]:
+async def find_keys_stopped_by_ban(tx: Reading, user: User) -> list[WeakenedKey]:
     """Find the keys that stop working when their owner is banned."""
     return await find_losses(tx, user, user._replace(ban_reason=""))

@@ -15,13 +15,15 @@ from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.access.second_factors import SecondFactor
 from gamekeeper.store.accounts import mails, users
 from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.engine.statements import as_column, as_table
 
 
-def make_user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.UserColumns:
-    """Make an account's row. `unaddressed`: the email is invalid or taken, so the account is not found by it."""
+def make_user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> dict[str, str | bool]:
+    """Make an account's columns. `unaddressed`: the email is invalid or taken, so the account is not found by it."""
     by_name = make_clashing_fold(user.name, user.id) if clashes else fold(user.name)
     by_email = make_clashing_fold("", user.id) if unaddressed else fold(user.email)
-    return users.UserColumns(user.id, user.name, by_name, user.email, by_email, user.password, *user.powers)
+    names = {"id": user.id, "name": user.name, "fold": by_name}
+    return {**names, "email": user.email, "email_fold": by_email, "password": user.password, **user.powers._asdict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class UserRegistered(UserChange):
     def carry_out(self, tx: Writing, _: Codec) -> None:
         users.insert(tx, [make_user_columns(self.user, unaddressed=not self.user.email)])
         if self.user.grants.roles:
-            roles.give(tx, self.user.id, self.user.grants.roles)
+            tx.defer(roles.SQL.give, self.user.id, as_column("role", self.user.grants.roles))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class PasswordChanged(UserChange):
         return None, ChangeSide(user={"password": "changed"})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.set_password(tx, self.user.id, self.password)
+        tx.defer(users.SQL.set_password, self.user.id, self.password)
         tokens.revoke_all_of_user(tx, self.user.id)
         credentials.delete_reset(tx, self.user.id)
 
@@ -81,7 +83,7 @@ class PowersChanged(UserChange):
         return ChangeSide(user=_list_power_flags(self.user.powers)), ChangeSide(user=_list_power_flags(self.powers))
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.set_powers(tx, self.user.id, self.powers)
+        tx.defer(users.SQL.set_powers, self.user.id, *self.powers)
         if self.user.powers.api != self.powers.api:
             tokens.revoke_all_of_user(tx, self.user.id)
 
@@ -102,14 +104,14 @@ class RolesChanged(UserChange):
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         before, after = self.user.grants, self.after.grants
-        for write, words in (
-            (roles.take, sorted(set(before.roles) - set(after.roles))),
-            (roles.give, sorted(set(after.roles) - set(before.roles))),
-            (roles.revoke, sorted(before.direct - after.direct)),
-            (roles.grant, sorted(after.direct - before.direct)),
+        for statement, column, words in (
+            (roles.SQL.take, "role", set(before.roles) - set(after.roles)),
+            (roles.SQL.give, "role", set(after.roles) - set(before.roles)),
+            (roles.SQL.revoke, "permission", before.direct - after.direct),
+            (roles.SQL.grant, "permission", after.direct - before.direct),
         ):
             if words:
-                write(tx, self.user.id, words)
+                tx.defer(statement, self.user.id, as_column(column, sorted(words)))
         if permissions.can_log_in(self.user) != permissions.can_log_in(self.after):
             tokens.revoke_all_of_user(tx, self.user.id)
 
@@ -131,12 +133,15 @@ class RoleSaved(Change):
         return _make_role_side(self.before) if self.before else None, _make_role_side(self.after)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        roles.save(tx, self.after)
+        tx.defer(roles.SQL.save, self.after.name, self.after.about, self.after.read_only)
         before = self.before.permissions if self.before else frozenset[str]()
-        roles.remove_permissions(tx, self.after.name, before - self.after.permissions)
-        roles.add_permissions(tx, self.after.name, self.after.permissions - before)
+        removed, added = sorted(before - self.after.permissions), sorted(self.after.permissions - before)
+        tx.defer(roles.SQL.remove_permissions, self.after.name, as_column("permission", removed))
+        tx.defer(roles.SQL.add_permissions, self.after.name, as_column("permission", added))
         if self.after.quotas != (self.before.quotas if self.before else ()):
-            roles.save_quotas(tx, self.after.name, self.after.quotas)
+            table = as_table({"item": item_id, "most": most} for item_id, most in self.after.quotas)
+            tx.defer(roles.SQL.remove_quotas, self.after.name, table)
+            tx.defer(roles.SQL.save_quotas, self.after.name, table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +154,7 @@ class RoleDeleted(Change):
         return _make_role_side(self.role), None
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        roles.delete(tx, self.role.name)
+        tx.defer(roles.SQL.delete, self.role.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +172,7 @@ class UserSuspended(UserChange):
         return ChangeSide(user={"suspended": False}), ChangeSide(user={"suspended": True})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.suspend(tx, self.user.id)
+        tx.defer(users.SQL.suspend, self.user.id)
         tokens.revoke_all_of_user(tx, self.user.id)
 
 
@@ -183,7 +188,7 @@ class UserResumed(UserChange):
         return ChangeSide(user={"suspended": True}), ChangeSide(user={"suspended": False})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.resume(tx, self.user.id)
+        tx.defer(users.SQL.resume, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +213,7 @@ class ResetRequested(UserChange):
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         credentials.save_reset(tx, self.user.id, self.code, self.tries, self.life_ms, self.mail_id)
-        mails.queue(tx, self.mail_id, self.user.id, self.caller_id, self.user.email, self.life_ms)
+        tx.defer(mails.SQL.queue, self.mail_id, self.user.id, self.caller_id, self.user.email, self.life_ms)
 
 
 def _make_role_side(role: roles.Role) -> ChangeSide:
@@ -243,9 +248,9 @@ class IdentitiesChanged(UserChange):
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         if self.removed:
-            credentials.delete_identity(tx, self.removed.id)
+            tx.defer(credentials.SQL.delete_identity, self.removed.id)
         if self.added:
-            credentials.insert_identity(tx, self.added)
+            tx.defer(credentials.SQL.insert_identity, *self.added[:5])
 
 
 def _make_identity_side(held: Sequence[Identity]) -> ChangeSide:
@@ -283,14 +288,15 @@ class SecondFactorsChanged(UserChange):
             second_factors.delete_of_user(tx, self.user.id)
             return
         if self.removed:
-            second_factors.delete(tx, self.removed.id)
+            tx.defer(second_factors.SQL.delete, self.removed.id)
         if self.added:
-            second_factors.insert(tx, self.added)
+            tx.defer(second_factors.SQL.insert, *self.added[:8])
         if not self.held:
             credentials.delete_known_callers(tx, self.user.id)
             tokens.revoke_sessions(tx, self.user.id, self.session_id)
         if self.code_hashes:
-            second_factors.replace_recovery_codes(tx, self.user.id, self.code_hashes)
+            tx.defer(second_factors.SQL.delete_recovery_codes, self.user.id)
+            tx.defer(second_factors.SQL.insert_recovery_codes, self.user.id, as_column("hash", self.code_hashes))
 
     def _list_left(self) -> list[SecondFactor]:
         return [each for each in (*self.held, *((self.added,) if self.added else ())) if each is not self.removed]

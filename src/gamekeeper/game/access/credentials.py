@@ -99,7 +99,7 @@ async def _wrap(keeper: AccessKeeper, user_id: str, stored: str) -> None:
 
 async def _replace(keeper: AccessKeeper, user_id: str, old: str, new: str) -> bool:
     async def replace(tx: Writing) -> bool:
-        return await credentials.replace_imported_hash(tx, user_id, old, new)
+        return bool(await tx.returning(credentials.SQL.replace_imported_hash, user_id, old, new))
 
     return await keeper.store.write(replace)
 
@@ -178,10 +178,11 @@ async def _release_guess_and_run(tx: Writing, guess: Guess, proven: User, then: 
 
 
 async def request_reset(tx: Reading, key: str, caller: str, settings: Settings) -> Decision[User]:
-    user = await _lock_user_and_caller(tx, key, caller)
+    # so that no other mail for or by them is queued while mails are counted
+    user = await lookup.find_user(tx, await lookup.lock_user_id(tx, key, caller))
     waits = (
-        await mails.read_wait_of_user(tx, user.id, settings.resets_per_account, MAILS_WINDOW_MS),
-        await mails.read_wait_of_caller(tx, caller, settings.resets_per_caller, MAILS_WINDOW_MS),
+        await tx.value(mails.SQL.wait_of_user, user.id, settings.resets_per_account, MAILS_WINDOW_MS) or 0,
+        await tx.value(mails.SQL.wait_of_caller, caller, settings.resets_per_caller, MAILS_WINDOW_MS) or 0,
     )
     if max(waits):
         raise TooManyMails(-(-max(waits) // 1000))
@@ -194,10 +195,10 @@ async def check_reset_code(keeper: AccessKeeper, key: str, sent: str, caller: st
 
     async def compare(tx: Writing) -> tuple[str, str | None]:
         user = await lookup.lock_user(tx, key)
-        code = await credentials.find_live_reset(tx, user.id)
+        code = await tx.value(credentials.SQL.live_reset_code, user.id)
         if code is None or hmac.compare_digest(code.encode(), sent.encode()):
             return user.id, code
-        credentials.spend_reset_try(tx, user.id)
+        tx.defer(credentials.SQL.spend_reset_try, user.id)
         return user.id, None
 
     user_id, code = await keeper.store.write(compare)
@@ -209,17 +210,9 @@ async def check_reset_code(keeper: AccessKeeper, key: str, sent: str, caller: st
 
 async def redeem_code(tx: Reading, key: str, code: str, password: str) -> Decision[User]:
     user = await lookup.lock_user(tx, key)
-    if await credentials.find_current_reset(tx, user.id) != code:
+    if await tx.value(credentials.SQL.current_reset_code, user.id) != code:
         raise WrongCode  # the reset code was used or replaced since the check
     return Decision([PasswordChanged(user, password, is_proven=True), guess_limits.forget_known_callers(user.id)], user)
-
-
-async def _lock_user_and_caller(tx: Reading, key: str, caller: str) -> User:
-    """Lock the account and the caller's, so that no other mail for or by them is queued while mails are counted."""
-    found = await lookup.find_user(tx, key)
-    for each in sorted({found.id, caller}):
-        await users.lock(tx, each)
-    return await lookup.find_user(tx, found.id)
 
 
 LIFE_MINUTES = 10

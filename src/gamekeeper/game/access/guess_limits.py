@@ -89,7 +89,7 @@ def release_right_guess(tx: Writing, guess: Guess, *, second_factor: bool = Fals
     """
     credentials.delete_guess(tx, guess.id)
     if guess.user_id:
-        credentials.save_known_caller(tx, guess.user_id, guess.caller, second_factor=second_factor)
+        tx.defer(credentials.SQL.save_known_caller, guess.user_id, guess.caller, second_factor)
 
 
 @unlogged
@@ -109,7 +109,7 @@ async def _reserve(store: Store, settings: Settings, guess: Guess) -> None:
     async def count_and_insert(tx: Writing) -> None:
         if guess.address:
             # lock the address always after the account, so that no deadlock is possible
-            await credentials.lock_claim(tx, claim_number(guess.address))
+            await tx.one(credentials.SQL.hold_claim, claim_number(guess.address))
         wait = await _find_wait_ms(tx, settings, guess)
         if wait:
             raise TooManyGuesses(-(-wait // 1000))
@@ -132,9 +132,10 @@ async def _find_wait_ms(tx: Writing, settings: Settings, guess: Guess) -> int:
         (settings.guesses_per_caller, settings.guesses_per_account, settings.guesses_per_address),
     )
     others = max(waits.of_account, waits.of_address)
-    if others <= waits.of_caller or await credentials.is_known_caller(tx, guess.user_id, guess.caller, KNOWN_CALLER_MS):
+    if others <= waits.of_caller:
         return waits.of_caller
-    return others
+    is_known = await tx.one(credentials.SQL.known_caller, guess.user_id, guess.caller, KNOWN_CALLER_MS)
+    return waits.of_caller if is_known else others
 
 
 async def _release(store: Store, guess: Guess) -> None:

@@ -105,7 +105,7 @@ async def admit(
         raise barred
 
     async def use(tx: Writing) -> None:
-        if not await rows.note_identity_use(tx, found.id, started_at):
+        if not await tx.returning(rows.SQL.use_identity, found.id, started_at):
             raise SignInUsed
 
     changes, events = await _plan_roles(tx, user, proven.groups, settings)

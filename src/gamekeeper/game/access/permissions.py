@@ -21,6 +21,7 @@ from gamekeeper.store.access.roles import NO_GRANTS, Grants, Powers, Role
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.lists import search
 
 PERMISSIONS: Mapping[str, str] = {  # name → what it allows; a fixed list
@@ -198,18 +199,21 @@ def make_powers(held: frozenset[str], *, can_log_in: bool) -> Powers:
 NO_PERMISSION = "You do not have the permission to do this."
 
 
-def make_outranked(user: User) -> Outranked:
-    """Return the refusal of a change of an account that outranks the caller."""
-    problem = f"{user.name} has permissions that you do not have, so you cannot change this account."
-    return Outranked(problem=problem)
-
-
 async def read_permissions(tx: Reading, actor: Actor) -> frozenset[str]:
     """Return which permissions of the credential the account has now. Refuse an account that was deleted since."""
     user = await users.find_by_id(tx, actor.id)
     if user is None:
         raise Outranked(problem=NO_PERMISSION)
     return list_held(user) & actor.permissions
+
+
+async def require_reach(tx: Reading, user: User, actor: Actor) -> frozenset[str]:
+    """Refuse callers that an account outranks; return their permissions."""
+    held = await read_permissions(tx, actor)
+    if not can_act_on(held, user):
+        problem = f"{user.name} has permissions that you do not have, so you cannot change this account."
+        raise Outranked(problem=problem)
+    return held
 
 
 MAX_STAFF = 4000  # accounts with permissions that a list of staff reads at most
@@ -286,7 +290,8 @@ async def load_staff_page(tx: Reading, offset: int, limit: int) -> StaffPage:
     found = await search.find_with_powers(tx, MAX_STAFF)
     ids = [each.id for each in found[offset : offset + limit]]
     accounts = {each.id: each for each in await users.read_by_ids(tx, ids)} if ids else {}
-    activity = await roles.read_staff_activity(tx, ids) if ids else {}
+    active = await tx.all(roles.SQL.activity, as_column("id", ids)) if ids else ()
+    activity = {each: roles.StaffActivity(last, count, bool(factor)) for each, last, count, factor in active}
     members = [StaffMember(accounts[each], activity[each]) for each in ids if each in accounts]
     return StaffPage(members, offset + limit if len(found) > offset + limit else None)
 

@@ -18,7 +18,6 @@ from gamekeeper.game.access.permissions import (
     NO_PERMISSION,
     POWER_FLAGS,
     list_permissions,
-    make_outranked,
     read_permissions,
 )
 from gamekeeper.game.access.refusals import (
@@ -41,7 +40,6 @@ from gamekeeper.game.core.writes import Decision
 from gamekeeper.store.access import api_keys
 from gamekeeper.store.access import roles as rows
 from gamekeeper.store.access.roles import NO_ROLE, Grants, Powers, Role
-from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import items
@@ -79,11 +77,9 @@ class RoleDraft(NamedTuple):
 
 async def change_account(tx: Reading, key: str, wanted: RoleRequest, actor: Actor | None) -> Decision[User]:
     """Give and take roles and permissions of an account. `actor`: the caller; None: the command line."""
-    found = await lookup.find_user(tx, key)
-    for each in sorted({found.id, *((actor.id,) if actor else ())}):
-        await users.lock(tx, each)
+    user_id = await lookup.lock_user_id(tx, key, actor.id if actor else None)
     await rows.lock_staff(tx)
-    user, table = await lookup.find_user(tx, found.id), await rows.read_all(tx)
+    user, table = await lookup.find_user(tx, user_id), await rows.read_all(tx)
     require_known(wanted.grant, wanted.revoke)
     permissions.require_roles((*wanted.give, *wanted.take), table)
     if both := {*wanted.give} & {*wanted.take} or {*wanted.grant} & {*wanted.revoke}:
@@ -129,9 +125,7 @@ async def _require_reach(
     """Refuse callers that lack a permission which they give or take, and callers that the account outranks."""
     if user.id == actor.id:
         raise OwnPowers(name=user.name)
-    held = await read_permissions(tx, actor)
-    if not permissions.can_act_on(held, user):
-        raise make_outranked(user)
+    held = await permissions.require_reach(tx, user, actor)
     own_roles = (await lookup.find_user(tx, actor.id)).grants.roles
     for act, role in touched:
         _require_role_in_reach(act, role, held, own_roles)
@@ -190,28 +184,20 @@ def find_granting_role(user: User, permission: str, table: dict[str, Role]) -> s
     return next((each for each in names if permission in list_permissions(table[each])), min(names, default=""))
 
 
-async def create(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) -> Decision[Role]:
+async def save(
+    tx: Reading, name: str, draft: RoleDraft, actor: Actor | None, *, is_new: bool | None = None
+) -> Decision[Role]:
+    """Create or edit a role. `is_new`: the role must not exist, or must exist; None: both are right."""
     await rows.lock_staff(tx)
-    if name in await rows.read_all(tx):
+    before = (await rows.read_all(tx)).get(name)
+    if before and is_new:
         raise RoleExists(role=name)
-    return await save(tx, name, draft, actor)
-
-
-async def edit(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) -> Decision[Role]:
-    await rows.lock_staff(tx)
-    if name not in await rows.read_all(tx):
+    if not before and is_new is False:
         raise NoSuchRole(role=name)
-    return await save(tx, name, draft, actor)
-
-
-async def save(tx: Reading, name: str, draft: RoleDraft, actor: Actor | None) -> Decision[Role]:
-    """Create or edit a role."""
     if not NAME.fullmatch(name):
         raise BadField(field="name", problem=NAME_RULE)
     require_known(draft.permissions or ())
     values.require_text(draft.about or "", "about", MAX_ABOUT)
-    await rows.lock_staff(tx)
-    before = (await rows.read_all(tx)).get(name)
     if name == ADMIN:
         raise BuiltinRole(role=name, act="edited")
     was = before or Role(name, "", frozenset())
@@ -241,7 +227,7 @@ async def delete(tx: Reading, name: str, actor: Actor | None) -> Decision[Role]:
     if role.builtin:
         raise BuiltinRole(role=name, act="deleted")
     await _require_editable(tx, DELETE, (role,), actor)
-    if await rows.has_holder(tx, name) or await api_keys.has_role(tx, name):
+    if await tx.one(rows.SQL.has_holder, name) or await tx.one(api_keys.SQL.has_role, name):
         raise RoleInUse(role=name)
     return Decision([RoleDeleted(role)], role, subject=(None, None))
 
@@ -263,21 +249,14 @@ async def _require_manager_without(tx: Reading, role: str) -> None:
 
 async def change_powers(tx: Reading, key: str, given: Mapping[str, bool], actor: Actor) -> Decision[User]:
     """Change an account's permissions. `given`: permission → whether the account has it; others stay unchanged."""
-    found = await lookup.find_user(tx, key)
-    await lock_both(tx, found.id, actor.id)
+    user_id = await lookup.lock_user_id(tx, key, actor.id)
     await rows.lock_staff(tx)
-    user = await lookup.find_user(tx, found.id)
+    user = await lookup.find_user(tx, user_id)
     wanted = apply_powers(user, given)
     await require_may_change(tx, user, wanted, actor)
     decision = await set_powers(tx, user.id, wanted)
     await _require_revoked(tx, decision.result, given)
     return decision
-
-
-async def lock_both(tx: Reading, user_id: str, actor_id: str) -> None:
-    """Lock the account and the caller's, in order of id: if two accounts revoke each other's permissions, one fails."""
-    for each in sorted({user_id, actor_id}):
-        await users.lock(tx, each)
 
 
 def apply_powers(user: User, given: Mapping[str, bool]) -> Powers:
@@ -295,9 +274,7 @@ async def require_may_change(tx: Reading, user: User, wanted: Powers, actor: Act
     """Refuse callers that lack a permission they grant or revoke, and callers that the account outranks."""
     if user.id == actor.id:
         raise OwnPowers(name=user.name)
-    held = await read_permissions(tx, actor)
-    if not permissions.can_act_on(held, user):
-        raise make_outranked(user)
+    held = await permissions.require_reach(tx, user, actor)
     flags = zip(Powers._fields, user.powers, wanted, strict=True)
     changed = {COLUMNS[flag] for flag, was, shall in flags if was != shall and flag in COLUMNS}
     # also the included permissions: a credential may have users.manage without the guarded ones that it includes

@@ -25,7 +25,7 @@ from gamekeeper.game.access.console_refusals import (
 )
 from gamekeeper.game.access.credentials import AccessKeeper, Ticket
 from gamekeeper.game.access.key_file import KeyFile
-from gamekeeper.game.access.permissions import is_removable_identity, make_outranked, read_permissions
+from gamekeeper.game.access.permissions import is_removable_identity
 from gamekeeper.game.access.refusals import OwnFactors
 from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core.change import Actor
@@ -36,7 +36,6 @@ from gamekeeper.ground.settings import Settings
 from gamekeeper.store.access import credentials
 from gamekeeper.store.access import second_factors as rows
 from gamekeeper.store.access.second_factors import PASSKEY, TOTP, SecondFactor
-from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading, Writing
 
@@ -116,7 +115,7 @@ async def use_code(tx: Writing, keeper: AccessKeeper, user_id: str, sent: str, o
     """Use up a TOTP code or a recovery code. False: it is wrong, or was used already."""
     code = "".join(sent.split()).replace("-", "").lower()
     if not code.isdigit() or len(code) == RECOVERY_LENGTH:
-        used = await rows.use_recovery_code(tx, user_id, hash_recovery_code(user_id, code))
+        used = bool(await tx.returning(rows.SQL.use_recovery_code, user_id, hash_recovery_code(user_id, code)))
         if used:
             security_log.record(tx, SecurityEvent("recovery_code_used", user_id, user_id, origin))
         return used
@@ -232,15 +231,11 @@ async def reset(tx: Reading, key: str, actor: Actor | None, settings: Settings) 
 
     `actor`: the caller, who must not be outranked by the account; None: the command line.
     """
-    found = await lookup.find_user(tx, key)
-    for each in sorted({found.id, *((actor.id,) if actor else ())}):
-        await users.lock(tx, each)
-    user = await lookup.find_user(tx, found.id)
+    user = await lookup.find_user(tx, await lookup.lock_user_id(tx, key, actor.id if actor else None))
     if actor is not None:
         if user.id == actor.id:
             raise OwnFactors
-        if not permissions.can_act_on(await read_permissions(tx, actor), user):
-            raise make_outranked(user)
+        await permissions.require_reach(tx, user, actor)
     held = await rows.read_of_user(tx, user.id)
     unlinked = await _unlink(tx, user, settings)
     changes = [SecondFactorsReset(user, held), *unlinked] if held or unlinked else []

@@ -34,6 +34,7 @@ from gamekeeper.store.access.roles import NO_GRANTS, Powers
 from gamekeeper.store.access.security_log import SecurityFilter, SecurityRow
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_table
 from gamekeeper.store.insight import activity
 
 KINDS: Mapping[str, str] = {
@@ -92,7 +93,7 @@ class EventPage(NamedTuple):
 def record(tx: Writing, *events: SecurityEvent) -> None:
     """Record events in the transaction of what they describe."""
     if events:
-        security_log.insert(tx, map(_make_row, events))
+        tx.defer(security_log.SQL.insert, as_table(map(_make_row, events)))
 
 
 def record_decision(
@@ -158,7 +159,9 @@ async def load_pages(
 
 
 async def load_page(tx: Reading, wanted: SecurityFilter, before: tuple[int, str], limit: int) -> EventPage:
-    found = await security_log.read_page(tx, wanted, before, limit + 1)
+    user_id, kind, since, until = wanted
+    sought = (*before, since, until, limit + 1, user_id, kind)
+    found = await tx.rows(security_log.SecurityRow, security_log.SQL.page, *sought)
     shown = found[:limit]
     return EventPage(shown, (shown[-1].at, shown[-1].id) if len(found) > limit else None)
 
@@ -185,7 +188,7 @@ class FailedGuesses:
         rows = [_make_row(event._replace(details={"Count": count})) for event, count in counts.items()]
 
         async def write(tx: Writing) -> None:
-            security_log.insert_late(tx, rows)
+            tx.defer(security_log.SQL.insert_late, as_table(rows))
 
         await self._store.write(write)
 
@@ -250,9 +253,8 @@ def _list_grants(user: User) -> set[str]:
 
 
 async def _erase(tx: Writing, owner_id: str, most: int) -> int:
-    return await security_log.delete_of_user(tx, owner_id, most) or await security_log.blank_by_actor(
-        tx, owner_id, most
-    )
+    deleted = await tx.returning(security_log.SQL.delete_of_user, owner_id, most)
+    return len(deleted or await tx.returning(security_log.SQL.blank_by_actor, owner_id, most))
 
 
 async def _delete_old(tx: Writing, before_ms: int, most: int) -> int:

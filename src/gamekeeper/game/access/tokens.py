@@ -36,6 +36,7 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_column
 
 ACCESS_PREFIX = "gka_"
 CODE_MISSING = "This account has a second factor: send its code, or a recovery code, in the field 'otp'."
@@ -173,22 +174,22 @@ async def refresh(
     presented = lookup.parse_guid(token)
 
     async def rotate(tx: Writing) -> TokenPair | None:
-        owner = await tokens.find_refresh_owner(tx, hash_token(presented or ""))
+        owner = await tx.value(tokens.SQL.owner_of_refresh, hash_token(presented or ""))
         # lock the account before the refresh token: a revocation then waits, and revokes the new pair too
         if owner is None or not await users.lock(tx, owner):
             raise InvalidGrant
-        row = await tokens.lock_refresh(tx, hash_token(presented or ""))
+        row = await tx.row(tokens.RefreshRow, tokens.SQL.lock_refresh, hash_token(presented or ""))
         if row is None or row.revoked or row.expired:
             raise InvalidGrant
         if row.exchanged and row.exchanged_ms_ago > keeper.settings.refresh_grace_seconds * 1000:
-            tokens.revoke_family(tx, row.family_id)
+            tx.defer(tokens.SQL.revoke_family, row.family_id)
             security_log.record(tx, SecurityEvent("token_reused", row.user_id, None, origin, row.id))
             return None
         user = await lookup.find_user(tx, row.user_id)
         if barred := _find_refusal(user):
             raise barred
         await _require_factor_used(tx, keeper, user, used=row.second_factor)
-        tokens.mark_exchanged(tx, row.id)
+        tx.defer(tokens.SQL.mark_exchanged, row.id)
         grant = Grant(row.read_only)
         pair = await _issue_pair(tx, keeper, user, row.family_id, grant, second_factor=row.second_factor)
         security_log.record(
@@ -209,9 +210,7 @@ async def issue_for_service(keeper: AccessKeeper, user: User, hours: int, *, rea
     async def issue(tx: Writing) -> TokenPair:
         if barred := _find_refusal(await lookup.lock_user(tx, user.id)):
             raise barred
-        now = await clock.now(tx)
-        pair = TokenPair(lookup.new_guid(), _make_access_token(), None, now, now + hours * 60 * MINUTE_MS)
-        tokens.insert(tx, _make_row(pair, user, pair.id)._replace(read_only=read_only))
+        pair = await _insert(tx, user, hours * 60 * MINUTE_MS, read_only=read_only)
         details = {"By": security_log.COMMAND_LINE, "ReadOnly": read_only}
         security_log.record(tx, SecurityEvent("token_issued", user.id, credential_id=pair.id, details=details))
         return pair
@@ -221,45 +220,40 @@ async def issue_for_service(keeper: AccessKeeper, user: User, hours: int, *, rea
 
 async def revoke_all(tx: Reading, name: str) -> Decision[User]:
     user = await lookup.lock_user(tx, name)
-
-    async def revoke(tx: Writing) -> None:
-        tokens.revoke_all_of_user(tx, user.id)
-
-    events = [SecurityEvent("tokens_revoked", user.id)]
-    return Decision([Unlogged(revoke)], user, subject=(None, user.id), events=events)
+    event = SecurityEvent("tokens_revoked", user.id)
+    return _revoke(user, event, partial(tokens.revoke_all_of_user, user_id=user.id))
 
 
 async def revoke_sessions(tx: Reading, name: str) -> Decision[User]:
     """Revoke the browser sessions of an account; its other tokens stay valid."""
     user = await lookup.lock_user(tx, name)
-
-    async def revoke(tx: Writing) -> None:
-        tokens.revoke_sessions(tx, user.id)
-
-    events = [SecurityEvent("tokens_revoked", user.id, details={"Sessions": True})]
-    return Decision([Unlogged(revoke)], user, subject=(None, user.id), events=events)
+    event = SecurityEvent("tokens_revoked", user.id, details={"Sessions": True})
+    return _revoke(user, event, partial(tokens.revoke_sessions, user_id=user.id))
 
 
 async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
     """Revoke one token, found by its refresh token or its public id."""
     user = await lookup.lock_user(tx, name)
     wanted = lookup.parse_guid(token) or lookup.ZERO_GUID
-    found = await tokens.find_of_user(tx, user.id, wanted, hash_token(wanted))
+    found = await tx.value(tokens.SQL.find_of_user, user.id, wanted, hash_token(wanted))
     if found is None:
         raise NoSuchToken(name=user.name, id=token)
+    event = SecurityEvent("token_revoked", user.id, credential_id=found)
+    return _revoke(user, event, lambda tx: tx.defer(tokens.SQL.revoke_one, found))
 
-    async def revoke(tx: Writing) -> None:
-        tokens.revoke_one(tx, found)
 
-    events = [SecurityEvent("token_revoked", user.id, credential_id=found)]
-    return Decision([Unlogged(revoke)], user, subject=(None, user.id), events=events)
+def _revoke(user: User, event: SecurityEvent, revoke: Callable[[Writing], None]) -> Decision[User]:
+    async def effect(tx: Writing) -> None:
+        revoke(tx)
+
+    return Decision([Unlogged(effect)], user, subject=(None, user.id), events=[event])
 
 
 async def note_use(store: Store, uses: Collection[CredentialUse]) -> None:
     """Store when tokens were last used, at most once a minute per token, and from where."""
 
     async def note(tx: Writing) -> None:
-        tokens.note_use(tx, {each.credential_id for each in uses}, MINUTE_MS)
+        tx.defer(tokens.SQL.note_use, as_column("id", {each.credential_id for each in uses}), MINUTE_MS)
         await security_log.note_uses(tx, uses)
 
     if uses:
@@ -316,36 +310,23 @@ async def _issue(
 async def _issue_pair(
     tx: Writing, keeper: AccessKeeper, user: User, family_id: str, grant: Grant, *, second_factor: bool
 ) -> TokenPair:
-    now = await clock.now(tx)
-    life = keeper.settings.access_minutes * MINUTE_MS
-    pair = TokenPair(lookup.new_guid(), _make_access_token(), lookup.new_guid(), now, now + life)
-    row = _make_row(pair, user, family_id, refresh_ms=keeper.settings.refresh_days * DAY_MS)
-    tokens.insert(tx, row._replace(read_only=grant.read_only, second_factor=second_factor))
-    return pair
+    """Issue an access token and its refresh token."""
+    proven = {"read_only": grant.read_only, "second_factor": second_factor}
+    life, refresh_ms = keeper.settings.access_minutes * MINUTE_MS, keeper.settings.refresh_days * DAY_MS
+    return await _insert(tx, user, life, lookup.new_guid(), family_id=family_id, refresh_ms=refresh_ms, **proven)
 
 
 async def _open_session(tx: Writing, keeper: AccessKeeper, user: User, *, second_factor: bool) -> TokenPair:
-    now = await clock.now(tx)
-    pair = TokenPair(
-        lookup.new_guid(), _make_access_token(), None, now, now + keeper.settings.console_hours * 60 * MINUTE_MS
-    )
     idle_ms = keeper.settings.console_idle_minutes * MINUTE_MS
-    tokens.insert(tx, _make_row(pair, user, pair.id)._replace(idle_ms=idle_ms, second_factor=second_factor))
+    life = keeper.settings.console_hours * 60 * MINUTE_MS
+    return await _insert(tx, user, life, idle_ms=idle_ms, second_factor=second_factor)
+
+
+async def _insert(tx: Writing, user: User, life_ms: int, refresh: str | None = None, **more: Any) -> TokenPair:  # noqa: ANN401 - fields of the row
+    """Store the hashes of a new token. `more`: the fields of its row that are not the usual ones."""
+    now = await clock.now(tx)
+    pair = TokenPair(lookup.new_guid(), ACCESS_PREFIX + secrets.token_urlsafe(32), refresh, now, now + life_ms)
+    hashes = hash_token(pair.access), hash_token(refresh) if refresh else None
+    row = tokens.NewToken(pair.id, pair.id, user.id, *hashes, access_ms=life_ms)
+    tokens.insert(tx, row._replace(**more))
     return pair
-
-
-def _make_row(pair: TokenPair, user: User, family_id: str, *, refresh_ms: int = 0) -> tokens.NewToken:
-    return tokens.NewToken(
-        id=pair.id,
-        family_id=family_id,
-        user_id=user.id,
-        access_hash=hash_token(pair.access),
-        refresh_hash=hash_token(pair.refresh) if pair.refresh else None,
-        read_only=False,
-        access_ms=pair.expires_at - pair.issued_at,
-        refresh_ms=refresh_ms,
-    )
-
-
-def _make_access_token() -> str:
-    return ACCESS_PREFIX + secrets.token_urlsafe(32)

@@ -57,14 +57,14 @@ async def register_counted(
 ) -> Decision[User]:
     """Register an account without permissions. Refused requests and dry runs do not count towards the limit."""
     await users.lock(tx, caller)  # lock the caller's account, so that it registers no other account during the count
-    wait = await users.read_registration_wait(tx, caller, settings.registrations_per_caller, HOUR_MS)
+    wait = await tx.value(users.SQL.registration_wait, caller, settings.registrations_per_caller, HOUR_MS) or 0
     if wait:
         raise TooManyRegistrations(-(-wait // 1000))
     decision = await register(tx, name, email, password, Powers())
 
     async def count(tx: Writing) -> None:
-        users.delete_old_registrations(tx, caller, HOUR_MS)
-        users.insert_registration(tx, caller, decision.result.id)
+        tx.defer(users.SQL.delete_old_registrations, caller, HOUR_MS)
+        tx.defer(users.SQL.insert_registration, caller, decision.result.id)
 
     return Decision([*decision.changes, Unlogged(count)], decision.result)
 
@@ -85,7 +85,7 @@ async def invite(
     await roles.require_can_give(tx, [table[each] for each in names], actor)
     if await users.find_id_by_email_fold(tx, fold(email)):
         raise EmailTaken(email=email, advice=" Give that account the role instead.")
-    if await rows.count(tx) >= MOST_OPEN:
+    if await tx.value(rows.SQL.count) >= MOST_OPEN:
         raise TooManyInvitations(most=MOST_OPEN)
     now = await clock.now(tx)
     expires_at = now + settings.invitation_hours * HOUR_MS
@@ -100,7 +100,8 @@ async def invite(
 
 
 async def withdraw_invitation(tx: Reading, invitation_id: str) -> Decision[Invitation]:
-    found = await rows.find_by_id(tx, invitation_id) if await rows.lock(tx, invitation_id) else None
+    is_open = await rows.lock(tx, invitation_id)
+    found = await tx.row(Invitation, rows.SQL.by_id, invitation_id) if is_open else None
     if found is None:
         raise NoSuchInvitation(id=invitation_id)
     return Decision([InvitationWithdrawn(found)], found, subject=(None, found.inviter_id))

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from gamekeeper.game.access import changes
 from gamekeeper.game.access.changes import UserChange
 from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, Change, ChangeSide, Codec, Command, Kind, SubjectIds
-from gamekeeper.game.core.lookup import ZERO_GUID, fold
+from gamekeeper.game.core.lookup import fold
 from gamekeeper.store.access import credentials, tokens
 from gamekeeper.store.accounts import erasures, invitations, mails, moderation, notes, users
-from gamekeeper.store.accounts.notes import NewNote, Subject
+from gamekeeper.store.accounts.notes import Note, Subject
 from gamekeeper.store.audit import approvals, bulk_jobs
 from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.insight import signals
 
 
@@ -35,11 +36,11 @@ class UsersLoaded(Change):
         return None, ChangeSide(catalogue={name: count for name, count in counts.items() if count})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.load(tx, [(self._make_columns(user), user.created_at) for user in self.accounts])
-        moderation.load_bans(tx, self.bans)
-        moderation.load_mutes(tx, self.mutes)
+        tx.load(users.SQL.load, [(*self._make_columns(user).values(), user.created_at) for user in self.accounts])
+        tx.load(moderation.SQL.load_bans, self.bans)
+        tx.load(moderation.SQL.load_mutes, self.mutes)
 
-    def _make_columns(self, user: users.User) -> users.UserColumns:
+    def _make_columns(self, user: users.User) -> dict[str, str | bool]:
         return changes.make_user_columns(
             user, clashes=user.id in self.taken_name_ids, unaddressed=user.id in self.bad_email_ids
         )
@@ -55,7 +56,7 @@ class UserRenamed(UserChange):
         return ChangeSide(user={"name": self.user.name}), ChangeSide(user={"name": self.name})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.set_name(tx, self.user.id, self.name, fold(self.name))
+        tx.defer(users.SQL.set_name, self.user.id, self.name, fold(self.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +84,14 @@ class UserDeleted(UserChange):
         )
         moderation.blank_moderator(tx, self.user.id, self.names)
         erasures.blank_names(tx, self.names, self.user.id)
-        credentials.delete_guesses_of_account(tx, self.user.id)
+        tx.defer(credentials.SQL.delete_guesses_of_account, self.user.id)
         invitations.delete_of_email(tx, fold(self.user.email))
         approvals.erase(tx, self.players, self.user.id)
-        notes.erase(tx, self.players)
+        tx.defer(notes.SQL.erase_notes, as_column("id", self.players))
+        tx.defer(notes.SQL.erase_tags, as_column("id", self.players))
         signals.erase(tx, self.players, [self.user.id, *self.api_keys])
         bulk_jobs.erase(tx, self.players, self.user.id)
-        users.delete(tx, self.user.id)
+        tx.defer(users.SQL.delete, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +105,39 @@ class EmailChanged(UserChange):
         return ChangeSide(user={"email": self.user.email}), ChangeSide(user={"email": self.email})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        users.set_email(tx, self.user.id, self.email, fold(self.email))
+        tx.defer(users.SQL.set_email, self.user.id, self.email, fold(self.email))
         credentials.delete_reset(tx, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
-class UserBanned(UserChange):
+class PenaltyImposed(UserChange):
+    """A ban or a mute of an account."""
+
+    penalty: moderation.Penalty
+    of = ""  # field of the account with the reason
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        before = {self.of: getattr(self.user, self.of)}
+        return ChangeSide(user=before), ChangeSide(user=list_penalty_fields(self.of, self.penalty))
+
+
+@dataclass(frozen=True, slots=True)
+class PenaltyLifted(UserChange):
+    """The end of a ban or a mute."""
+
+    lifted: moderation.Penalty
+    details: Mapping[str, object]
+    of = ""  # as above
+
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        after = {self.of: None, **self.details}
+        return ChangeSide(user=list_penalty_fields(self.of, self.lifted)), ChangeSide(user=after)
+
+
+@dataclass(frozen=True, slots=True)
+class UserBanned(PenaltyImposed):
     """A ban of an account. It revokes the account's tokens and sessions."""
 
-    ban: moderation.Penalty
     kind = Kind(
         "user_banned",
         "Account banned",
@@ -122,22 +148,17 @@ class UserBanned(UserChange):
         by_undo=True,
         is_sanction=True,
     ).name
+    of = "ban_reason"
     ends_access = "ban"
     held_by = "moderation.ban"
 
-    def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(user={"ban_reason": self.user.ban_reason}), ChangeSide(
-            user=list_penalty_fields("ban_reason", self.ban)
-        )
-
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        moderation.save_ban(tx, self.user.id, self.ban)
+        tx.defer(moderation.SQL.save_ban, self.user.id, *self.penalty)
         tokens.revoke_all_of_user(tx, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
-class UserMuted(UserChange):
-    mute: moderation.Penalty
+class UserMuted(PenaltyImposed):
     kind = Kind(
         "user_muted",
         "Account muted",
@@ -148,40 +169,28 @@ class UserMuted(UserChange):
         by_undo=True,
         is_sanction=True,
     ).name
+    of = "mute_reason"
     held_by = "moderation.mute"
 
-    def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(user={"mute_reason": self.user.mute_reason}), ChangeSide(
-            user=list_penalty_fields("mute_reason", self.mute)
-        )
-
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        moderation.save_mute(tx, self.user.id, self.mute)
+        tx.defer(moderation.SQL.save_mute, self.user.id, *self.penalty)
 
 
 @dataclass(frozen=True, slots=True)
-class UserUnbanned(UserChange):
-    lifted: moderation.Penalty
-    details: Mapping[str, object]
+class UserUnbanned(PenaltyLifted):
     kind = Kind(
         "user_unbanned", "Ban ended", ACCOUNTS, 14, needs={"moderation.ban"}, by_undo=True, is_sanction=True
     ).name
+    of = "ban_reason"
     held_by = "moderation.ban"
     command_line = "users unban {name}"
 
-    def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(user=list_penalty_fields("ban_reason", self.lifted)), ChangeSide(
-            user={"ban_reason": None, **self.details}
-        )
-
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        moderation.lift_ban(tx, self.user.id)
+        tx.defer(moderation.SQL.lift_ban, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
-class UserUnmuted(UserChange):
-    lifted: moderation.Penalty
-    details: Mapping[str, object]
+class UserUnmuted(PenaltyLifted):
     kind = Kind(
         "user_unmuted",
         "Mute ended",
@@ -192,15 +201,11 @@ class UserUnmuted(UserChange):
         by_undo=True,
         is_sanction=True,
     ).name
+    of = "mute_reason"
     held_by = "moderation.mute"
 
-    def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        return ChangeSide(user=list_penalty_fields("mute_reason", self.lifted)), ChangeSide(
-            user={"mute_reason": None, **self.details}
-        )
-
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        moderation.lift_mute(tx, self.user.id)
+        tx.defer(moderation.SQL.lift_mute, self.user.id)
 
 
 Kind(
@@ -250,7 +255,7 @@ class MailRetried(Change):
         return self._make_side(self.mail.state, self.mail.next_try_at), self._make_side("queued", self.at)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        mails.retry(tx, self.mail.id, self.at)
+        tx.defer(mails.SQL.retry, self.mail.id, self.at)
 
     def _make_side(self, state: str, due: int | None) -> ChangeSide:
         return ChangeSide(user={"mail_id": self.mail.id, "mail_state": state, "next_try_at": due})
@@ -262,7 +267,7 @@ def list_penalty_fields(of: str, given: moderation.Penalty) -> dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class NoteAdded(Change):
-    note: NewNote
+    note: Note
     kind = Kind("note_added", "Note added", ACCOUNTS, 21, why_not="delete the note instead", is_note=True).name
 
     def whose(self) -> SubjectIds:
@@ -272,12 +277,12 @@ class NoteAdded(Change):
         return None, _make_note_side(self.note)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        notes.insert(tx, self.note)
+        tx.defer(notes.SQL.insert, *self.note[:7])
 
 
 @dataclass(frozen=True, slots=True)
 class NoteDeleted(Change):
-    note: NewNote
+    note: Note
     kind = Kind("note_deleted", "Note deleted", ACCOUNTS, 22, why_not="write the note again", is_note=True).name
 
     def whose(self) -> SubjectIds:
@@ -287,7 +292,7 @@ class NoteDeleted(Change):
         return _make_note_side(self.note), None
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        notes.delete(tx, self.note.id)
+        tx.defer(notes.SQL.delete, self.note.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,10 +310,12 @@ class TagsSet(Change):
         return ChangeSide(command={**about, "Tags": self.before}), ChangeSide(command={**about, "Tags": self.after})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        notes.save_tags(tx, self.subject.user_id, self.subject.player_id or ZERO_GUID, self.after)
+        of = self.subject.user_id, self.subject.player_id or notes.ACCOUNT
+        tx.defer(notes.SQL.clear_tags, *of)
+        tx.defer(notes.SQL.insert_tags, *of, as_column("tag", self.after))
 
 
-def _make_note_side(note: NewNote) -> ChangeSide:
+def _make_note_side(note: Note) -> ChangeSide:
     return ChangeSide(
         command={"NoteId": note.id, "PlayerId": note.player_id, "Warning": note.warning, "Text": note.text}
     )
@@ -326,7 +333,9 @@ class InvitationSent(Change):
         return None, _make_invitation_side(self.invitation)
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        invitations.insert(tx, self.invitation, fold(self.invitation.email))
+        made = self.invitation
+        values = (made.id, made.email, fold(made.email), ",".join(made.roles), made.inviter_id)
+        tx.defer(invitations.SQL.insert, *values, made.expires_at, made.makes_decider)
 
 
 @dataclass(frozen=True, slots=True)

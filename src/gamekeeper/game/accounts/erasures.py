@@ -13,7 +13,6 @@ from functools import partial
 from msgspec import structs
 
 from gamekeeper.game.access import permissions
-from gamekeeper.game.access.permissions import make_outranked, read_permissions
 from gamekeeper.game.accounts.changes import UserDeleted
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.background_jobs import Erasure, Job
@@ -54,8 +53,7 @@ async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Dec
     if actor is not None:
         if user.id == actor.id:
             raise OwnAccount(act="delete")
-        if not permissions.can_act_on(await read_permissions(tx, actor), user):
-            raise make_outranked(user)
+        await permissions.require_reach(tx, user, actor)
     held = await players.lock_all_of_user(tx, user.id)
     await permissions.require_manager_left(tx, await permissions.lock_if_staff(tx, user), None)
     gone = [await _plan_player_deletion(tx, each, codec) for each in held]
@@ -63,7 +61,7 @@ async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Dec
     changes = await ledger.count_about(tx, user.id, ids, MAX_COUNTED)
     names = [name for name, _ in gone]
     keys = await api_keys.read_ids_of_user(tx, user.id)
-    own = {user.name, *names, *await erasures.read_account_names(tx, user.id)}
+    own = {user.name, *names, *erasures.collect_names(await tx.all(erasures.SQL.account_names, user.id))}
     unnamed = (*sorted(own), user.email)  # the background job removes former names of players
     deleted = UserDeleted(user, await ledger.read_last(tx), ids, keys, lookup.list_spellings(own))
     anonymous = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
@@ -104,7 +102,7 @@ async def run_all_jobs(store: Store, blanked: Callable[[int], object] = lambda _
 
 async def describe_backlog(tx: Reading) -> list[str]:
     """Describe the remaining work of the erasure jobs in sentences; empty list: all jobs are done."""
-    accounts = await erasures.count_accounts(tx)
+    accounts = await tx.value(erasures.SQL.count_accounts) or 0
     if not accounts:
         return []
     left = await erasures.count_left(tx, NEVER)
@@ -117,7 +115,7 @@ async def blank_batch(store: Store, most: int) -> int | None:
     """Blank the next rows of one erasure job, in one transaction. None: no job, or other processes work on all jobs."""
 
     async def blank(tx: Writing) -> int | None:
-        job = await erasures.claim(tx)
+        job = await tx.row(erasures.ErasureJob, erasures.SQL.claim)
         return None if job is None else await _blank_rows(tx, job, most)
 
     return await store.write(blank)
@@ -125,15 +123,15 @@ async def blank_batch(store: Store, most: int) -> int | None:
 
 async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     """Blank a batch of an erased account's changes, then answers, then what the rooms register; delete the job."""
-    if former := await erasures.read_next_names(tx, job, most):
+    if former := erasures.collect_names(await tx.all(erasures.SQL.next_names, job.id, job.seq, job.upto, most)):
         await _blank_former_names(tx, job, former)
-    changes = await erasures.blank_changes(tx, job, most)
+    changes = sorted(row[0] for row in await tx.returning(erasures.SQL.blank_changes, job.id, job.seq, job.upto, most))
     if changes:
-        erasures.set_seq(tx, job, changes[-1])
+        tx.defer(erasures.SQL.set_seq, job.id, changes[-1])
         feed.blank_deliveries(tx, changes)
         return len(changes)
-    of_player = await erasures.blank_keys_of_player(tx, job, most)
-    answers = of_player or await erasures.blank_keys_of_user(tx, job, most)
+    of_player = len(await tx.returning(erasures.SQL.blank_keys_of_player, job.id, most))
+    answers = of_player or len(await tx.returning(erasures.SQL.blank_keys_of_user, job.id, most))
     if answers:
         return answers
     registered: list[Erasure] = rooms.collect("game", "ERASURES")
@@ -145,9 +143,9 @@ async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     else:
         looked_at, cursor = await erasures.blank_own_keys(tx, job, most)
     if looked_at:
-        erasures.set_key(tx, job, cursor)
+        tx.defer(erasures.SQL.set_key, job.id, cursor)
     else:
-        erasures.delete(tx, job)
+        tx.defer(erasures.SQL.delete, job.id)
     return looked_at
 
 
@@ -156,10 +154,10 @@ async def _blank_former_names(tx: Writing, job: erasures.ErasureJob, names: set[
     spellings = lookup.list_spellings(names)
     erasures.blank_names(tx, spellings, job.id)
     moderation_rows.blank_moderator(tx, job.id, spellings)
-    for seq, reason in await erasures.read_reasons(tx, job):
-        erasures.set_reason(tx, seq, erase_names(reason, names))
-    for approval_id, reason in await erasures.read_decision_reasons(tx, job.user_id):
-        erasures.set_decision_reason(tx, approval_id, erase_names(reason, names))
+    for seq, reason in await tx.all(erasures.SQL.reasons, job.user_id, job.upto):
+        tx.defer(erasures.SQL.set_reason, seq, erase_names(reason, names))
+    for approval_id, reason in await tx.all(erasures.SQL.decision_reasons, job.user_id):
+        tx.defer(erasures.SQL.set_decision_reason, approval_id, erase_names(reason, names))
     await tx.flush()
 
 

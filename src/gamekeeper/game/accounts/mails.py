@@ -47,7 +47,7 @@ async def retry(tx: Reading, mail_id: str) -> Decision[OutboxMail]:
 async def retry_all(keeper: CoreKeeper, intent: Intent) -> int:
     """Retry all unsent mails, each in its own transaction, and return their number. Skip those sent meanwhile."""
     count = 0
-    for each in await mails.find_unsent(keeper.store):
+    for (each,) in await keeper.store.all(mails.SQL.unsent):
         try:
             await keeper.changes.apply(intent, partial(retry, mail_id=each), lambda _: b"")
             count += 1
@@ -61,7 +61,7 @@ async def _lock_mail(tx: Reading, mail_id: str) -> OutboxMail:
     found = await mails.find_outbox_mail(tx, mail_id)
     if found is not None:
         await users.lock(tx, found.user_id)
-        await mails.lock(tx, mail_id)
+        await tx.one(mails.SQL.lock, mail_id)
         found = await mails.find_outbox_mail(tx, mail_id)
     if found is None:
         raise NoSuchMail(id=mail_id)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gamekeeper.game.access import permissions, tokens
 from gamekeeper.game.access.changes import UserResumed, UserSuspended
-from gamekeeper.game.access.permissions import NO_PERMISSION, can_act_on, make_outranked, read_permissions
+from gamekeeper.game.access.permissions import NO_PERMISSION, can_act_on, read_permissions
 from gamekeeper.game.access.roles import require_no_quota
 from gamekeeper.game.accounts.changes import (
     GameNotified,
@@ -143,8 +143,8 @@ async def _notify_game(tx: Reading, user: User, kind: str, said: Mapping[str, ob
 async def end_sessions(tx: Reading, key: str, actor: Actor) -> Decision[User]:
     """End the console sessions of an account: the caller's own, or one that does not outrank the caller."""
     user = await lookup.lock_user(tx, key)
-    if user.id != actor.id and not permissions.can_act_on(await read_permissions(tx, actor), user):
-        raise make_outranked(user)
+    if user.id != actor.id:
+        await permissions.require_reach(tx, user, actor)
     return await tokens.revoke_sessions(tx, user.id)
 
 
@@ -171,13 +171,11 @@ async def resume(tx: Reading, key: str, actor: Actor | None) -> Decision[User]:
 
 async def _lock_with_staff(tx: Reading, key: str, actor: Actor | None, act: str) -> User:
     """Lock the account, the caller's and the staff; return the account. Refuse if it outranks the caller."""
-    found = await lookup.find_user(tx, key)
-    for each in sorted({found.id, *((actor.id,) if actor else ())}):
-        await users.lock(tx, each)
+    user_id = await lookup.lock_user_id(tx, key, actor.id if actor else None)
     await roles.lock_staff(tx)
-    user = await lookup.find_user(tx, found.id)
-    if actor is not None and user.id == actor.id:
-        raise OwnAccount(act=act)
-    if actor is not None and not permissions.can_act_on(await read_permissions(tx, actor), user):
-        raise make_outranked(user)
+    user = await lookup.find_user(tx, user_id)
+    if actor is not None:
+        if user.id == actor.id:
+            raise OwnAccount(act=act)
+        await permissions.require_reach(tx, user, actor)
     return user

@@ -8,7 +8,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField, NotFound
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.store.accounts import notes, users
-from gamekeeper.store.accounts.notes import NewNote, Note, Subject, Tagged
+from gamekeeper.store.accounts.notes import Note, Subject, TaggedRecord
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading
 
@@ -56,20 +56,20 @@ async def add(
     if not text.strip():
         raise BadField(field="Text", problem="must not be empty")
     at = await clock.now(tx)
-    note = NewNote(lookup.new_guid(), *subject, author_id, at, warning, text.strip())
     author = await lookup.find_user(tx, author_id)
     owner = await lookup.find_user(tx, subject.user_id)
-    return Decision([NoteAdded(note)], Note(*note, author.name, owner.name, None), subject=(None, subject.user_id))
+    note = Note(lookup.new_guid(), *subject, author_id, at, warning, text.strip(), author.name, owner.name)
+    return Decision([NoteAdded(note)], note, subject=(None, subject.user_id))
 
 
 async def delete(tx: Locking, note_id: str) -> Decision[Note]:
     found = await notes.find(tx, note_id)
     if found is not None:
         await users.lock(tx, found.user_id)
-        found = await notes.find(tx, note_id) if await notes.lock(tx, note_id) else None
+        found = await notes.find(tx, note_id) if await tx.one(notes.SQL.lock, note_id) is not None else None
     if found is None:
         raise NoSuchNote
-    return Decision([NoteDeleted(NewNote(*found[:7]))], found, subject=(None, found.user_id))
+    return Decision([NoteDeleted(found)], found, subject=(None, found.user_id))
 
 
 async def set_tags(tx: Locking, player: str | None, user: str | None, tags: list[str]) -> Decision[list[str]]:
@@ -78,7 +78,7 @@ async def set_tags(tx: Locking, player: str | None, user: str | None, tags: list
     wanted = sorted({normalize_tag(each) for each in tags})
     if len(wanted) > MAX_TAGS:
         raise BadField(field="Tags", problem=f"must have at most {MAX_TAGS} tags")
-    before = await notes.read_tags(tx, subject.user_id, subject.player_id or lookup.ZERO_GUID)
+    before = await notes.read_tags(tx, subject.user_id, subject.player_id)
     changes = [TagsSet(subject, before, wanted)] if wanted != before else []
     return Decision(changes, wanted, subject=(None, subject.user_id))
 
@@ -120,5 +120,5 @@ async def load_page(
     return NotePage(found, cursor)
 
 
-async def load_tagged(tx: Reading, tag: str, after: tuple[str, str], limit: int) -> list[Tagged]:
-    return await notes.read_tagged(tx, normalize_tag(tag), after, limit)
+async def load_tagged(tx: Reading, tag: str, after: tuple[str, str], limit: int) -> list[TaggedRecord]:
+    return await tx.rows(TaggedRecord, notes.SQL.tagged, normalize_tag(tag), *after, limit)

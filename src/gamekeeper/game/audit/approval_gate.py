@@ -39,6 +39,7 @@ from gamekeeper.store.audit.approvals import DENIED, DONE, EXPIRED, Approval
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.statements import as_column
 
 GIVING = (PowersChanged, RolesChanged, RoleSaved, InvitationSent, UserRegistered)
 
@@ -60,7 +61,7 @@ async def require_approval(
         found = await _find_given(tx, change) or _find_changed(change, None if by_key else actor_id)
         if found:
             others = {actor_id, found.user_id or actor_id, *(each.id for each in makers)}
-            if not await role_rows.has_another_decider(tx, others):
+            if await tx.one(role_rows.SQL.another_decider, as_column("id", others)) is None:
                 raise NobodyCanDecide(command=f"gamekeeper {found.command}")
             return True
     return False

@@ -97,8 +97,8 @@ BATCH_APPROVALS = 5_000  # approvals that expire per call
 async def stop_former_epochs(tx: Writing) -> bool:
     """Pause jobs, keep mails back, delete invitations and expire approvals. False: more approvals are left."""
     bulk_jobs.pause_former(tx, JobOfFormerEpoch().message)
-    mails.fail_former(tx, MAIL_PROBLEM)
-    invitations.delete_former(tx)
+    tx.defer(mails.SQL.fail_former, MAIL_PROBLEM)
+    tx.defer(invitations.SQL.delete_former)
     await tx.flush()  # PostgreSQL updates a job once per flush, and the expired approvals may be of a paused job
     waiting = await approvals.read_former(tx, BATCH_APPROVALS)
     if waiting:
@@ -181,11 +181,11 @@ async def delete_old(keeper: AuditKeeper, now_ms: int) -> None:
         return await idempotency_keys.delete_old(tx, now_ms - settings.key_days * DAY_MS, BATCH_ROWS)
 
     async def delete_others(tx: Writing) -> None:
-        guess_rows.delete_old_known_callers(tx, now_ms - guess_limits.KNOWN_CALLER_MS, BATCH_ROWS)
-        tokens.delete_old(tx, now_ms - settings.token_days * DAY_MS, BATCH_ROWS)
-        mails.delete_old(tx, now_ms - settings.mail_days * DAY_MS)
+        tx.defer(guess_rows.SQL.delete_old_known_callers, now_ms - guess_limits.KNOWN_CALLER_MS, BATCH_ROWS)
+        tx.defer(tokens.SQL.delete_old, now_ms - settings.token_days * DAY_MS, BATCH_ROWS)
+        tx.defer(mails.SQL.delete_old, now_ms - settings.mail_days * DAY_MS)
         items.delete_old_gifts(tx, now_ms - GIFT_DAYS * DAY_MS)
-        invitations.delete_old(tx, now_ms)
+        tx.defer(invitations.SQL.delete_old, now_ms)
         approvals.delete_old(tx, now_ms - settings.approval_days * DAY_MS, BATCH_ROWS)
         approvals.delete_old_gifts(tx, now_ms // DAY_MS - 1)
         # zero days: they are kept, like the audit log

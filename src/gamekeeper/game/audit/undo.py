@@ -9,9 +9,9 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from gamekeeper.game.access import roles
 from gamekeeper.game.audit.history import KINDS
 from gamekeeper.game.audit.refusals import AlreadyUndone, NotUndoable
+from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Actor, Change, ChangeSide, Codec
 from gamekeeper.game.core.player import Capacity
 from gamekeeper.game.core.refusals import HistoryTrimmed, NoSuchChange
@@ -143,4 +143,4 @@ async def _lock_subject(tx: Reading, told: HistoryChange, actor: Actor) -> None:
     """Lock the player of the change to undo; if there is none, or it is deleted, the account and the caller's."""
     locked = await players.lock_by_id(tx, told.player_id) if told.player_id else None
     if locked is None and told.user_id:
-        await roles.lock_both(tx, told.user_id, actor.id)
+        await lookup.lock_users(tx, told.user_id, actor.id)

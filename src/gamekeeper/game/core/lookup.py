@@ -152,17 +152,24 @@ def find_user_record(tx: Reading, text: str) -> Lookup[users.User]:
 
 
 async def lock_user(tx: Reading, text: str) -> users.User:
-    return await find_user(tx, await _lock_user_id(tx, text))
+    return await find_user(tx, await lock_user_id(tx, text))
 
 
 async def lock_user_record(tx: Reading, text: str) -> users.User:
-    return await find_user_record(tx, await _lock_user_id(tx, text))
+    return await find_user_record(tx, await lock_user_id(tx, text))
 
 
-async def _lock_user_id(tx: Reading, text: str) -> str:
+async def lock_user_id(tx: Reading, text: str, caller_id: str | None = None) -> str:
+    """Lock an account, and the caller's if it is given; return the account's id."""
     found = await find_user(tx, text)
-    await users.lock(tx, found.id)
+    await lock_users(tx, found.id, caller_id)
     return found.id
+
+
+async def lock_users(tx: Reading, *ids: str | None) -> None:
+    """Lock accounts in the order of their ids, so that two which act on each other do not deadlock."""
+    for each in sorted({*filter(None, ids)}):
+        await users.lock(tx, each)
 
 
 async def _find(tx: Reading, text: str, by_id: FindById[T], by_fold: FindByName[T], missing: type[NotFound]) -> T:

@@ -214,14 +214,6 @@ class KeyList(Struct):
     Keys: list[KeyRecord]
 
 
-class WeakenedKey(Struct):
-    """An API key that loses the permissions in `Lost`, because its owner loses them or can no longer log in."""
-
-    Id: Guid
-    Name: str
-    Lost: list[str]
-
-
 class SecondFactor(Struct):
     """A second factor of an account. `Kind`: totp or passkey."""
 

@@ -69,10 +69,10 @@ def is_safe(url: str) -> bool:
         return False
     if not parts.hostname or parts.fragment or parts.username is not None:
         return False
-    return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname))
+    return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,13 +1,11 @@
 """JSON shapes of roles, permissions, staff and invitations, with the API keys that a change weakens."""
 
-from collections.abc import Iterable
 from typing import Annotated, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.game.access.api_keys import KeyLoss
+from gamekeeper.game.access.api_keys import WeakenedKey
 from gamekeeper.game.access.permissions import PERMISSIONS
-from gamekeeper.http.access.credential_shapes import WeakenedKey
 from gamekeeper.http.contract.shapes import Email, Guid, Instant, Limit, Natural, PlainInt32, Text, describe
 
 RoleNames = Annotated[list[Text], Meta(max_length=100, description="Names of roles.")]
@@ -215,7 +213,3 @@ class InvitationList(Struct):
 
 class Withdrawn(Struct):
     Id: Guid
-
-
-def make_list(losses: Iterable[KeyLoss]) -> list[WeakenedKey]:
-    return [WeakenedKey(each.key.id, each.key.name, sorted(each.lost)) for each in losses]

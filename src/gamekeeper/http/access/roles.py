@@ -4,7 +4,7 @@ Roles are listed, created, edited and deleted. Staff are the accounts with permi
 too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import partial
 
 import msgspec
@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from gamekeeper.game.access import api_keys, permissions, roles
 from gamekeeper.game.access import refusals as role_no
-from gamekeeper.game.access.api_keys import ChangedOwner, KeyLoss
+from gamekeeper.game.access.api_keys import ChangedOwner, WeakenedKey
 from gamekeeper.game.access.permissions import StaffMember
 from gamekeeper.game.access.refusals import HeldByRole, LastManager, NoSuchRole, RoleBeyondQuota
 from gamekeeper.game.access.roles import RoleDraft, RoleRequest
@@ -31,7 +31,7 @@ from gamekeeper.store.access import roles as rows
 from gamekeeper.store.access.roles import Role
 from gamekeeper.store.accounts.users import User
 
-GROUP = Group("Roles", "Roles, and the roles and permissions of accounts.", place=170)
+GROUP = Group("Roles", "Roles, and the roles and permissions of accounts.", place=170, permissions=STAFF)
 EDIT_REFUSALS = (no.BadField, role_no.UnknownPermission, role_no.RoleOutOfReach, role_no.RoleBeyondQuota)
 
 
@@ -57,7 +57,6 @@ async def list_roles(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/keeper/v1/roles",
-    permissions=STAFF,
     answer=role_shapes.RoleRecord,
     refusals=(*EDIT_REFUSALS, role_no.RoleExists),
     example_body=role_shapes.CreateRole("quartermaster", "Hands out items.", ["players.read", "items.give"]),
@@ -65,13 +64,12 @@ async def list_roles(request: Request) -> bytes:
 async def create_role(request: Request, body: role_shapes.CreateRole) -> Response:
     """Create a role, with permissions that the caller has."""
     draft = RoleDraft(body.about, body.permissions or (), body.readonly, _read_quotas(body.quotas))
-    decide = partial(roles.create, name=body.name, draft=draft, actor=request.caller.actor)
+    decide = partial(roles.save, name=body.name, draft=draft, actor=request.caller.actor, is_new=True)
     return await request.change(decide, _make_record)
 
 
 @GROUP.operation(
     "PUT /api/keeper/v1/roles/[role]",
-    permissions=STAFF,
     answer=role_shapes.RoleRecord,
     refusals=(*EDIT_REFUSALS, role_no.OwnRole, role_no.LastManager, role_no.BuiltinRole),
     example_body=role_shapes.SaveRole(
@@ -86,7 +84,7 @@ async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:
         None if body.readonly is UNSET else body.readonly,
         _read_quotas(body.quotas),
     )
-    decide = partial(roles.edit, name=request.params[0], draft=draft, actor=request.caller.actor)
+    decide = partial(roles.save, name=request.params[0], draft=draft, actor=request.caller.actor, is_new=False)
     return await request.change(
         decide, _make_record, clear_callers=True
     )  # the cached callers still have the role's old permissions
@@ -94,7 +92,6 @@ async def save_role(request: Request, body: role_shapes.SaveRole) -> Response:
 
 @GROUP.operation(
     "DELETE /api/keeper/v1/roles/[role]",
-    permissions=STAFF,
     answer=role_shapes.RoleRecord,
     refusals=(role_no.RoleOutOfReach, role_no.OwnRole, role_no.BuiltinRole, role_no.RoleInUse),
 )
@@ -153,12 +150,12 @@ def _make_record(role: Role) -> role_shapes.RoleRecord:
     return make_record(role_shapes.RoleRecord, role, Permissions=held, BuiltIn=role.builtin, Quotas=quotas)
 
 
-def _make_held(user: User, losses: Iterable[KeyLoss] = ()) -> role_shapes.HeldRoles:
+def _make_held(user: User, losses: Sequence[WeakenedKey] = ()) -> role_shapes.HeldRoles:
     return make_record(
         *(role_shapes.HeldRoles, user),
         **list_values(user),
         Permissions=sorted(permissions.list_held(user)),
-        WeakenedKeys=role_shapes.make_list(losses),
+        WeakenedKeys=losses,
     )
 
 
@@ -183,8 +180,8 @@ async def change_powers(request: Request, body: role_shapes.ChangePowers) -> Res
 
 
 def _make_powers(changed: ChangedOwner) -> role_shapes.HeldPowers:
-    powers, weakened = permissions.find_powers(changed.user), role_shapes.make_list(changed.losses)
-    return make_record(role_shapes.HeldPowers, changed.user, powers, WeakenedKeys=weakened)
+    powers = permissions.find_powers(changed.user)
+    return make_record(role_shapes.HeldPowers, changed.user, powers, WeakenedKeys=changed.losses)
 
 
 STAFF_GROUP = Group("Staff", "Accounts of staff.", place=180, permissions=QUERY | STAFF)
@@ -235,8 +232,8 @@ async def resume_user(request: Request) -> Response:
     return await request.change(decide, _make_suspension)
 
 
-def _make_suspension(user: User, losses: Iterable[KeyLoss] = ()) -> role_shapes.Suspension:
-    return make_record(role_shapes.Suspension, user, WeakenedKeys=role_shapes.make_list(losses))
+def _make_suspension(user: User, losses: Sequence[WeakenedKey] = ()) -> role_shapes.Suspension:
+    return make_record(role_shapes.Suspension, user, WeakenedKeys=losses)
 
 
 def list_values(user: User) -> dict[str, object]:

@@ -1,12 +1,10 @@
 """The security log: list sign-ins, failed guesses, and changes of credentials and roles."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import msgspec
 
 from gamekeeper.game.access import security_log
-from gamekeeper.game.access.security_log import EventPage
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.ground.instants import format_instant
@@ -40,11 +38,8 @@ async def list_security_events(request: Request, query: credential_shapes.Securi
     limit = min(query.limit or usual, most)
     load = partial(security_log.load_pages, wanted=wanted, before=query.before, limit=limit)
     file, is_long = "security.csv" if query.format == "csv" else None, limit > security_log.PIECE_ROWS
-    return await answer_table(request, load, _make_events, credential_shapes.SecurityEvents, file, long=is_long)
-
-
-def _make_events(page: EventPage) -> Iterator[credential_shapes.SecurityEvent]:
-    return map(make_event, page.events)
+    events = credential_shapes.SecurityEvents
+    return await answer_table(request, load, lambda page: map(make_event, page.events), events, file, long=is_long)
 
 
 async def _find_user_id(tx: Reading, key: str) -> str:

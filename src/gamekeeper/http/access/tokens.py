@@ -19,7 +19,7 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.store.access import tokens as token_rows
 from gamekeeper.store.accounts import users
 
-GROUP = Group("Tokens", "Log in, renew tokens, log out.", place=230)
+GROUP = Group("Tokens", "Log in, renew tokens, log out.", place=230, permissions=ANY_TOKEN)
 GROUPS = (GROUP,)
 
 
@@ -56,7 +56,6 @@ async def issue_token(request: Request, body: credential_shapes.LogIn) -> creden
 
 @GROUP.operation(
     "DELETE /api/oauth/token/[username]",
-    permissions=ANY_TOKEN,
     answer=credential_shapes.Revoked,
     refusals=(no.RoleMissing,),
 )
@@ -70,7 +69,6 @@ async def revoke_tokens(request: Request) -> Response:
 
 @GROUP.operation(
     "DELETE /api/oauth/tokens/[username]",
-    permissions=ANY_TOKEN,
     answer=credential_shapes.RevokedAccount | credential_shapes.RevokedToken,
     refusals=(no.RoleMissing,),
 )
@@ -78,7 +76,7 @@ async def revoke_tokens_alias(request: Request) -> Response:
     """Revoke one token by its id, or all tokens of an account."""
     wanted = lookup.parse_guid(request.params[0])
     store = request.services.keeper.store
-    owner = await token_rows.find_owner(store, wanted, tokens.hash_token(wanted)) if wanted else None
+    owner = await store.value(token_rows.SQL.owner, wanted, tokens.hash_token(wanted)) if wanted else None
     if wanted is None or owner is None:
         return await revoke_tokens(request)
     if "users.manage" not in request.caller.permissions:
@@ -92,14 +90,12 @@ async def revoke_tokens_alias(request: Request) -> Response:
 @GROUP.operation(
     "DELETE /api/oauth/token/[username]/[tokenId]",
     name="revoke_token",
-    permissions=ANY_TOKEN,
     answer=credential_shapes.Revoked,
     refusals=(no.RoleMissing,),
 )
 @GROUP.operation(
     "DELETE /api/oauth/tokens/[username]/[tokenId]",
     name="revoke_token_alias",
-    permissions=ANY_TOKEN,
     answer=credential_shapes.Revoked,
     refusals=(no.RoleMissing,),
 )

@@ -29,6 +29,7 @@ from gamekeeper.http.contract.shapes import (
     describe_cursor,
 )
 from gamekeeper.http.server import query_values
+from gamekeeper.store.accounts.notes import TaggedRecord
 
 
 class Register(Struct):
@@ -252,13 +253,6 @@ class NoteList(Struct):
 
 class TagsOf(Struct):
     Tags: list[str]
-
-
-class TaggedRecord(Struct):
-    UserId: Guid
-    User: str
-    PlayerId: Guid | None
-    Player: str | None
 
 
 class TaggedList(Struct):

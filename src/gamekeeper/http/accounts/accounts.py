@@ -45,13 +45,12 @@ from gamekeeper.store.players.players import StoredPlayer
 
 _INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
 
-GROUP = Group("Users", "Accounts and their players.", place=80)
+GROUP = Group("Users", "Accounts and their players.", place=80, permissions=QUERY)
 
 
 @GROUP.operation(
     "GET /api/v1/users",
     number=20,
-    permissions=QUERY,
     cache=UNLESS_RESET_CODES_SHOWN,
     answer=shapes.Paged[account_shapes.UserRecord[account_shapes.Power]],
     refusals=(no.SearchNotReady, no.TooManyLongReads),
@@ -64,7 +63,6 @@ async def list_users(request: Request, query: account_shapes.UsersQuery) -> byte
 @GROUP.operation(
     "POST /api/v1/users",
     number=31,
-    permissions=QUERY,
     access=READ,
     answer=shapes.Legacy[account_shapes.UserRecord[account_shapes.Power]],
     successor="/api/v1/users",
@@ -79,7 +77,6 @@ async def list_users_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
 @GROUP.operation(
     "GET /api/v1/users/[lookupKey]",
     number=21,
-    permissions=QUERY,
     cache=UNLESS_RESET_CODES_SHOWN,
     answer=account_shapes.UserRecord[account_shapes.Power],
 )
@@ -92,7 +89,6 @@ async def get_user(request: Request) -> bytes:
 @GROUP.operation(
     "POST /api/v1/users/register",
     number=22,
-    permissions=QUERY,
     answer=account_shapes.Registered,
     refusals=(no.ReservedName, no.UsernameTaken, no.EmailTaken, no.TooManyRegistrations),
 )
@@ -142,7 +138,6 @@ async def delete_user(request: Request) -> Response:
 @GROUP.operation(
     "GET /api/v1/users/[lookupKey]/players",
     number=27,
-    permissions=QUERY,
     cache=REVALIDATED,
     answer=list[player_shapes.PlayerRecord],
     rows=OF_ONE_OWNER,
@@ -159,7 +154,6 @@ async def list_user_players(request: Request) -> bytes:
 @GROUP.operation(
     "GET /api/v1/users/[lookupKey1]/players/[lookupKey2]",
     number=28,
-    permissions=QUERY,
     cache=REVALIDATED,
     answer=player_shapes.PlayerRecord,
 )

@@ -18,14 +18,13 @@ from gamekeeper.http.server.response import Response, make_change_response
 
 UPDATED, CORRECT, SENT = "Password Updated", "Password Correct", "Password reset email sent."
 
-GROUP = Group("Credentials", "Check, change and reset passwords; change emails.", place=220)
+GROUP = Group("Credentials", "Check, change and reset passwords; change emails.", place=220, permissions=QUERY)
 GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "POST /api/v1/users/[lookupKey]/password/validate",
     number=23,
-    permissions=QUERY,
     access=READ,
     refusals=(no.WrongPassword, no.TooManyGuesses),
     example_answer=account_shapes.Message(CORRECT),
@@ -39,7 +38,6 @@ async def validate_password(request: Request, body: account_shapes.ValidatePassw
 @GROUP.operation(
     "POST /api/v1/users/[lookupKey]/email/change",
     number=24,
-    permissions=QUERY,
     answer=account_shapes.UserRecord[account_shapes.ChangedPower],
     refusals=(no.WrongPassword, no.TooManyGuesses, no.EmailTaken),
 )
@@ -58,7 +56,6 @@ async def change_email(request: Request, body: account_shapes.ChangeEmail) -> Re
 @GROUP.operation(
     "POST /api/v1/users/[lookupKey]/password/change",
     number=25,
-    permissions=QUERY,
     answer=account_shapes.Message,
     refusals=(no.WrongPassword, no.TooManyGuesses),
     example_answer=account_shapes.Message(UPDATED),
@@ -102,7 +99,6 @@ async def manage_password(request: Request, body: account_shapes.ManagePassword)
 @GROUP.operation(
     "GET /api/v1/users/[lookupKey]/password/reset",
     number=26,
-    permissions=QUERY,
     access=WRITE,
     answer=account_shapes.Message,
     refusals=(no.TooManyMails,),
@@ -117,7 +113,6 @@ async def request_password_reset(request: Request) -> Response:
 
 @GROUP.operation(
     "POST /api/v1/users/[lookupKey]/password/reset",
-    permissions=QUERY,
     answer=account_shapes.Message,
     refusals=(no.WrongCode,),
     example_answer=account_shapes.Message(UPDATED),

@@ -34,24 +34,14 @@ class BadAddress(Exception):
     """No mail can be sent to this address."""
 
 
-class ResetMail(NamedTuple):
-    """Values of one password reset mail."""
+class MailFacts(NamedTuple):
+    """Values of one mail."""
 
     mail_id: str
-    name: str
+    name: str  # of the account, or of the account that invites
     address: str
-    code: str
+    code: str  # reset code, or secret of an invitation
     queued_at: int
-
-
-class InvitationMail(NamedTuple):
-    """Values of one invitation."""
-
-    mail_id: str
-    inviter: str
-    address: str
-    secret: str
-    invited_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +55,17 @@ class MailTemplates:
     public_url: str = ""
     invitation_hours: int = 0
 
-    def build_reset(self, facts: ResetMail) -> EmailMessage:
+    def build_reset(self, facts: MailFacts) -> EmailMessage:
         """Build the password reset mail. A retry builds the same message with the same Message-ID."""
         message = self._start(facts.mail_id, facts.address, facts.queued_at)
         return self._write(message, (SUBJECT, TEXT, HTML), self._list_words(facts))
 
-    def build_invitation(self, facts: InvitationMail) -> EmailMessage:
+    def build_invitation(self, facts: MailFacts) -> EmailMessage:
         """Build the mail with the link that accepts an invitation."""
-        link = f"{self.public_url}{INVITATION_PATH}{facts.secret}"
-        words = {"game": self.game, "name": join_lines(facts.inviter), "link": link}
+        link = f"{self.public_url}{INVITATION_PATH}{facts.code}"
+        words = {"game": self.game, "name": join_lines(facts.name), "link": link}
         words["hours"] = str(self.invitation_hours)
-        message = self._start(facts.mail_id, facts.address, facts.invited_at)
+        message = self._start(facts.mail_id, facts.address, facts.queued_at)
         return self._write(message, (INVITATION_SUBJECT, INVITATION_TEXT, INVITATION_HTML), words)
 
     def _start(self, mail_id: str, address: str, queued_at: int) -> EmailMessage:
@@ -94,7 +84,7 @@ class MailTemplates:
         message.add_alternative(self._fill(page, words, html.escape), subtype="html")
         return message
 
-    def _list_words(self, facts: ResetMail) -> dict[str, str]:
+    def _list_words(self, facts: MailFacts) -> dict[str, str]:
         name, code = join_lines(facts.name), facts.code
         link = self.reset_url.replace("{name}", quote(name, safe="")).replace("{code}", quote(code, safe=""))
         minutes = str(CODE_LIFE_MS // 60_000)

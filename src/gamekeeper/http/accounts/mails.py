@@ -5,7 +5,6 @@ A sender leases a mail, delivers it to the SMTP server, and records the outcome.
 
 import asyncio
 import contextlib
-import ipaddress
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -25,8 +24,9 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import log
 from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.ground.settings import BadSetting, Settings, show_value, variable
+from gamekeeper.http.access.oidc_settings import is_loopback
 from gamekeeper.http.accounts import account_shapes, mail_messages
-from gamekeeper.http.accounts.mail_messages import BadAddress, InvitationMail, ResetMail, join_lines
+from gamekeeper.http.accounts.mail_messages import BadAddress, MailFacts, join_lines
 from gamekeeper.http.contract import examples
 from gamekeeper.http.contract.operation import MANAGE, MOST_AT_ONCE, Group
 from gamekeeper.http.contract.path_parameters import declare_id
@@ -163,15 +163,8 @@ def _check(settings: Settings, url: SplitResult, options: dict[str, str]) -> Non
 
 def _choose_starttls(url: SplitResult, options: dict[str, str]) -> bool | None:
     """Require STARTTLS by default if a password is sent to another machine."""
-    default = "required" if url.username and not _is_loopback(url.hostname or "") else "offered"
+    default = "required" if url.username and not is_loopback(url.hostname or "") else "offered"
     return STARTTLS[options.get("starttls", default)]
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _load_context(settings: Settings, ca: str | None) -> ssl.SSLContext:
@@ -258,7 +251,7 @@ class Sender:
     async def send_due(self, store: Store) -> None:
         """Send due mails one by one until no mail is due that is not leased by another sender."""
         for box in OUTBOXES.values():
-            while await box.has_due(store) and await _finish_on_cancel(self._send_next(store, box.lease)):
+            while await store.value(box.SQL.any_due) and await _finish_on_cancel(self._send_next(store, box.lease)):
                 pass
 
     async def _send_next(self, store: Store, lease: Lease) -> bool:
@@ -276,7 +269,7 @@ class Sender:
     async def attempt(self, store: Store, taken: LeasedMail) -> MailFailure | None:
         try:
             message = self._build(taken)
-            wanted = partial(OUTBOXES[taken.kind].LEASES.is_sendable, store, taken.id)
+            wanted = partial(store.value, OUTBOXES[taken.kind].SQL.is_wanted, taken.id)
             sent = await deliver(self._server, message, wanted, taken.left_ms / 1000)
         except BadAddress as bad:
             return PermanentMailFailure(str(bad), "invalid address")
@@ -287,10 +280,9 @@ class Sender:
         return None if sent else MailFailure("The mail is no longer needed.", "no longer needed")
 
     def _build(self, taken: LeasedMail) -> EmailMessage:
-        if taken.kind == invitations.KIND:
-            facts = InvitationMail(taken.id, taken.name, taken.address, taken.code, taken.queued_at)
-            return self._templates.build_invitation(facts)
-        return self._templates.build_reset(ResetMail(taken.id, taken.name, taken.address, taken.code, taken.queued_at))
+        facts = MailFacts(taken.id, taken.name, taken.address, taken.code, taken.queued_at)
+        is_invitation = taken.kind == invitations.KIND
+        return self._templates.build_invitation(facts) if is_invitation else self._templates.build_reset(facts)
 
 
 async def _finish_on_cancel(sending: Coroutine[Any, Any, bool]) -> bool:
@@ -323,15 +315,16 @@ async def _record_outcome(store: Store, taken: LeasedMail, failed: MailFailure |
 
 
 async def _write_outcome(tx: Writing, taken: LeasedMail, failed: MailFailure | None) -> None:
-    leases = OUTBOXES[taken.kind].LEASES
+    sql = OUTBOXES[taken.kind].SQL
     if failed is None:
-        leases.note_sent(tx, taken.id)
+        tx.defer(sql.note_sent, taken.id)
         return
     said = failed.said.replace(taken.code, "…")  # mask the secret: an SMTP server may quote the mail in its reply
     if isinstance(failed, PermanentMailFailure):
-        leases.note_refusal(tx, taken, said)
+        tx.defer(sql.note_refusal, taken.id, taken.taken_until, said)
     else:
-        leases.note_failure(tx, taken, BACKOFF_MS[min(taken.tries, len(BACKOFF_MS)) - 1], said)
+        again_ms = BACKOFF_MS[min(taken.tries, len(BACKOFF_MS)) - 1]
+        tx.defer(sql.note_failure, taken.id, taken.taken_until, again_ms, said)
 
 
 def _start_sender(services: Services) -> Run | None:

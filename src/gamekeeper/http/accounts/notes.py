@@ -7,20 +7,18 @@ from msgspec import UNSET
 
 from gamekeeper.game.accounts import notes
 from gamekeeper.game.audit.history import Pause
-from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, Group, needs
 from gamekeeper.http.contract.path_parameters import PathParameter, declare_id
 from gamekeeper.http.contract.records import make_record
-from gamekeeper.http.contract.shapes import ZERO
 from gamekeeper.http.server.paging import fill_list
 from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.accounts import notes as rows
-from gamekeeper.store.accounts.notes import Note, Subject
+from gamekeeper.store.accounts.notes import Note
 from gamekeeper.store.engine.interface import Reading
 
 GROUP = Group(
@@ -52,7 +50,7 @@ async def list_notes(request: Request, query: account_shapes.NotesQuery) -> byte
     async def read(tx: Reading, rest: Pause) -> bytes:
         subject = await notes.find_subject(tx, player, user) if player or user else None
         page = await notes.load_page(tx, query.before, query.limit, subject, text, rest)
-        tags = await _read_tags(tx, subject) if subject else None
+        tags = await rows.read_tags(tx, subject.user_id, subject.player_id) if subject else None
         following = str(MailCursor(*page.next)) if page.next else None
         empty = shapes.encode(account_shapes.NoteList([], tags, following))
         return await fill_list(empty, page.notes, _encode_records, rest)
@@ -113,13 +111,4 @@ async def set_tags(request: Request, body: account_shapes.SetTags) -> Response:
 async def list_tagged(request: Request, query: account_shapes.TaggedQuery) -> account_shapes.TaggedList:
     """List the accounts and players that have a tag."""
     found = await notes.load_tagged(request.services.keeper.store, request.params[0], notes.FIRST, query.limit)
-    return account_shapes.TaggedList(
-        [
-            make_record(account_shapes.TaggedRecord, each, PlayerId=None if each.player_id == ZERO else each.player_id)
-            for each in found
-        ]
-    )
-
-
-async def _read_tags(tx: Reading, subject: Subject) -> list[str]:
-    return await rows.read_tags(tx, subject.user_id, subject.player_id or lookup.ZERO_GUID)
+    return account_shapes.TaggedList(found)

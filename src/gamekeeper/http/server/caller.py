@@ -47,7 +47,7 @@ OWNER_BARRED = "The owner of the API key is banned or suspended, or has no role"
 
 
 async def explain_token(store: Store, access_hash: str) -> Denied:
-    end = await tokens.find_end(store, access_hash)
+    end = await store.row(tokens.TokenEnd, tokens.SQL.end, access_hash)
     if end is None:
         return Denied(UNKNOWN)
     if end.is_revoked:
@@ -56,7 +56,7 @@ async def explain_token(store: Store, access_hash: str) -> Denied:
 
 
 async def explain_key(store: Store, text_hash: str) -> Denied:
-    end = await stored_api_keys.find_end(store, text_hash)
+    end = await store.row(stored_api_keys.KeyEnd, stored_api_keys.SQL.end, text_hash)
     if end is None:
         return Denied(UNKNOWN)
     if end.is_revoked:
@@ -227,7 +227,7 @@ class Callers:
 
     async def _load_key(self, text_hash: str) -> Caller:
         asked, believed = time.monotonic(), self._cache
-        row = await stored_api_keys.find_caller(self._store, text_hash)
+        row = await self._store.row(KeyCallerRow, stored_api_keys.SQL.caller, text_hash)
         if row is None:
             raise await explain_key(self._store, text_hash)
         owners = permissions.find_effective(row.powers, row.grants)

@@ -60,6 +60,7 @@ INSERT INTO api_keys (id, user_id, created_by, scope_id, name, role, permissions
                       most_per_request, most_per_day, servers, expires_at, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, {now});
 
+-- Creation and last use of a key that is loaded as an earlier one.
 -- name: backdate
 UPDATE api_keys SET created_at = $2, last_used = $3, last_address = $4 WHERE id = $1;
 
@@ -91,6 +92,7 @@ UPDATE api_keys SET revoked_at = {now} WHERE id = $1 AND revoked_at IS NULL;
 -- name: has_role
 SELECT 1 FROM api_keys WHERE role = $1 LIMIT 1;
 
+-- The times and the client addresses of last uses.
 -- name: note_use
 UPDATE api_keys SET last_used = {now}, last_address = (
     SELECT value->>'address' FROM json_each($1) WHERE CAST(value->>'id' AS {guid}) = api_keys.id)

@@ -1,6 +1,6 @@
 -- name: all
-SELECT r.name, r.about, r.builtin, r.read_only,
-       (SELECT {join_texts}(p.permission, ',') FROM role_permissions p WHERE p.role = r.name),
+SELECT r.name, r.about,
+       (SELECT {join_texts}(p.permission, ',') FROM role_permissions p WHERE p.role = r.name), r.builtin, r.read_only,
        (SELECT {join_texts}(CAST(q.item_id AS TEXT) || '=' || CAST(q.most AS TEXT), ',') FROM role_quotas q WHERE q.role = r.name)
 FROM roles r ORDER BY r.name;
 
@@ -48,6 +48,7 @@ WHERE u.id NOT IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
   AND NOT EXISTS (SELECT 1 FROM bans b WHERE b.user_id = u.id AND (b.ends_at IS NULL OR b.ends_at > {now}))
 LIMIT 1;
 
+-- A role without its permissions.
 -- name: save
 INSERT INTO roles (name, about, builtin, read_only) VALUES ($1, $2, {false}, $3)
 ON CONFLICT (name) DO UPDATE SET about = excluded.about, read_only = excluded.read_only;

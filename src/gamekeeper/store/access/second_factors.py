@@ -1,11 +1,10 @@
 """Second factors of accounts, and their recovery codes."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_column
+from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
 TOTP, PASSKEY = "totp", "passkey"
@@ -41,19 +40,6 @@ async def has_any(tx: Reading, user_id: str) -> bool:
     return await tx.one(SQL.has_any, user_id) is not None
 
 
-async def find_holders(tx: Reading, ids: Iterable[str]) -> set[str]:
-    """Return which of these accounts have a second factor."""
-    return {row[0] for row in await tx.all(SQL.holders, as_column("id", ids))}
-
-
-def insert(tx: Writing, factor: SecondFactor) -> None:
-    tx.defer(SQL.insert, *factor[:8])
-
-
-def delete(tx: Writing, factor_id: str) -> None:
-    tx.defer(SQL.delete, factor_id)
-
-
 def delete_of_user(tx: Writing, user_id: str) -> None:
     """Delete all second factors and recovery codes of an account."""
     tx.defer(SQL.delete_of_user, user_id)
@@ -65,24 +51,9 @@ async def use(tx: Writing, factor_id: str, step: int, sign_count: int) -> bool:
     return bool(await tx.returning(SQL.use, factor_id, step, sign_count))
 
 
-async def use_recovery_code(tx: Writing, user_id: str, code_hash: str) -> bool:
-    """Use up a recovery code. False: there is none with this hash, or it was used already."""
-    return bool(await tx.returning(SQL.use_recovery_code, user_id, code_hash))
-
-
 async def count_recovery_codes(tx: Reading, user_id: str) -> int:
     """Count the unused recovery codes of an account."""
     return await tx.value(SQL.count_recovery_codes, user_id) or 0
-
-
-def replace_recovery_codes(tx: Writing, user_id: str, hashes: Iterable[str]) -> None:
-    tx.defer(SQL.delete_recovery_codes, user_id)
-    tx.defer(SQL.insert_recovery_codes, user_id, as_column("hash", hashes))
-
-
-async def read_totp_after(tx: Reading, factor_id: str, limit: int) -> list[StoredSecret]:
-    """Read the next encrypted secrets of TOTP factors, in order of id."""
-    return await tx.rows(StoredSecret, SQL.totp_after, factor_id, limit)
 
 
 PERSON = (

@@ -23,6 +23,7 @@ DELETE FROM second_factors WHERE user_id = $1;
 -- name: use
 UPDATE second_factors SET used_step = $2, sign_count = $3, last_used = {now} WHERE id = $1 AND used_step < $2 RETURNING id;
 
+-- Finds no row if there is no code with this hash, or if it was used already.
 -- name: use_recovery_code
 UPDATE recovery_codes SET used_at = {now} WHERE user_id = $1 AND code_hash = $2 AND used_at IS NULL RETURNING code_hash;
 

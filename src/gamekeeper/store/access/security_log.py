@@ -54,30 +54,6 @@ class SecurityFilter(NamedTuple):
 Values = Mapping[str, str | None]
 
 
-def insert(tx: Writing, rows: Iterable[Values]) -> None:
-    tx.defer(SQL.insert, as_table(rows))
-
-
-def backdate(tx: Writing, since: int, at: int) -> None:
-    """Give the events since a time, those of this transaction, a time of the past."""
-    tx.defer(SQL.backdate, since, at)
-
-
-def load_sign_ins(tx: Writing, sign_ins: Iterable[PastSignIn]) -> None:
-    for each in sign_ins:
-        tx.defer(SQL.load_sign_ins, *each)
-
-
-def insert_late(tx: Writing, rows: Iterable[Values]) -> None:
-    """Insert events that waited in memory, except those about accounts that were erased meanwhile."""
-    tx.defer(SQL.insert_late, as_table(rows))
-
-
-async def read_page(tx: Reading, wanted: SecurityFilter, before: tuple[int, str], limit: int) -> list[SecurityRow]:
-    """Read events before the cursor (time, id), newest first."""
-    return await tx.rows(SecurityRow, SQL.page, *before, wanted.since, wanted.until, limit, wanted.user_id, wanted.kind)
-
-
 async def find_sign_ins(tx: Reading, user_id: str, tokens: Mapping[str, int]) -> dict[str, SignIn]:
     """Find the sign-ins of an account's tokens: id of the token → origin. `tokens`: id → time of issue.
 
@@ -98,16 +74,6 @@ async def note_addresses(tx: Writing, uses: Iterable[Values], pause_ms: int) -> 
     """Store addresses of credentials; return the new ones, as (holder, address). Known ones are updated rarely."""
     rows = await tx.returning(SQL.note_addresses, as_table(uses), pause_ms)
     return {(holder, address) for holder, address, used_at in rows if used_at is None}
-
-
-async def delete_of_user(tx: Writing, user_id: str, limit: int) -> int:
-    """Delete events about an erased account; return how many."""
-    return len(await tx.returning(SQL.delete_of_user, user_id, limit))
-
-
-async def blank_by_actor(tx: Writing, user_id: str, limit: int) -> int:
-    """Remove an erased account from events about others that it caused; return how many."""
-    return len(await tx.returning(SQL.blank_by_actor, user_id, limit))
 
 
 async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:

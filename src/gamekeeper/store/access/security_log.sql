@@ -1,10 +1,14 @@
--- name: insert
+-- part: inserted
 INSERT INTO security_events (id, at, kind, user_id, actor_id, address, browser, credential_id, details)
 SELECT CAST(value->>'id' AS {guid}), {now}, value->>'kind', CAST(value->>'user_id' AS {guid}),
        CAST(value->>'actor_id' AS {guid}), value->>'address', value->>'browser',
        CAST(value->>'credential_id' AS {guid}), CAST(value->>'details' AS {json})
 FROM json_each($1);
 
+-- name: insert
+{inserted};
+
+-- Gives the events since $1, those of this transaction, a time of the past.
 -- name: backdate
 UPDATE security_events SET at = $2 WHERE at >= $1;
 
@@ -15,11 +19,7 @@ VALUES ($1, $2, 'sign_in', $3, $3, $4, $5);
 
 -- Events that waited in memory: the account may have been erased meanwhile.
 -- name: insert_late
-INSERT INTO security_events (id, at, kind, user_id, actor_id, address, browser, credential_id, details)
-SELECT CAST(value->>'id' AS {guid}), {now}, value->>'kind', CAST(value->>'user_id' AS {guid}),
-       CAST(value->>'actor_id' AS {guid}), value->>'address', value->>'browser',
-       CAST(value->>'credential_id' AS {guid}), CAST(value->>'details' AS {json})
-FROM json_each($1)
+{inserted}
 WHERE value->>'user_id' IS NULL OR EXISTS (SELECT 1 FROM users u WHERE u.id = CAST(value->>'user_id' AS {guid}));
 
 -- Events before the cursor ($1 time, $2 id) in a range of times, newest first. Each branch is a range of one index.
@@ -74,10 +74,12 @@ WHERE {true} ORDER BY 1, 2
 ON CONFLICT (holder_id, address) DO UPDATE SET used_at = {now} WHERE COALESCE(known_addresses.used_at, 0) < {now} - $2
 RETURNING holder_id, address, used_at;
 
+-- Events about an erased account.
 -- name: delete_of_user
 DELETE FROM security_events WHERE id IN (
     SELECT id FROM security_events WHERE user_id = $1 ORDER BY at, id LIMIT $2) RETURNING 1;
 
+-- Removes an erased account from events about others that it caused.
 -- name: blank_by_actor
 UPDATE security_events SET actor_id = NULL, address = NULL, browser = NULL WHERE id IN (
     SELECT id FROM security_events

@@ -16,24 +16,29 @@ SELECT t.revoked_at IS NOT NULL OR t.round <> COALESCE(r.number, 0),
        t.access_expires <= {now} OR (t.idle_ms IS NOT NULL AND COALESCE(t.last_used, t.issued_at) <= {now} - t.idle_ms)
 FROM tokens t LEFT JOIN token_rounds r ON r.user_id = t.user_id WHERE t.access_hash = $1;
 
+-- Milliseconds since the token was issued.
 -- name: age
 SELECT {now} - issued_at FROM tokens WHERE id = $1;
 
 -- name: owner_of_refresh
 SELECT user_id FROM tokens WHERE refresh_hash = $1;
 
--- Finds a token by its id, or by the hash of its access or refresh token, also one that no longer works. Columns as in `newest`.
+-- part: issued
+t.id, t.user_id, (SELECT u.name FROM users u WHERE u.id = t.user_id), t.read_only, t.refresh_hash IS NOT NULL,
+t.idle_ms, t.issued_at,
+CASE WHEN t.exchanged_at IS NULL AND t.refresh_expires > t.access_expires THEN t.refresh_expires
+     ELSE t.access_expires END, t.last_used,
+t.revoked_at IS NULL
+    AND t.round = COALESCE((SELECT r.number FROM token_rounds r WHERE r.user_id = t.user_id), 0)
+    AND (t.access_expires > {now} OR (t.exchanged_at IS NULL AND t.refresh_expires > {now}))
+    AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms);
+
+-- Finds a token by its id, or by the hash of its access or refresh token, also one that no longer works.
 -- name: found
-SELECT t.id, t.user_id, (SELECT u.name FROM users u WHERE u.id = t.user_id), t.read_only, t.refresh_hash IS NOT NULL,
-       t.idle_ms, t.issued_at,
-       CASE WHEN t.exchanged_at IS NULL AND t.refresh_expires > t.access_expires THEN t.refresh_expires
-            ELSE t.access_expires END, t.last_used,
-       t.revoked_at IS NULL
-           AND t.round = COALESCE((SELECT r.number FROM token_rounds r WHERE r.user_id = t.user_id), 0)
-           AND (t.access_expires > {now} OR (t.exchanged_at IS NULL AND t.refresh_expires > {now}))
-           AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms)
+SELECT {issued}
 FROM tokens t WHERE t.id = $1 OR t.access_hash = $2 OR t.refresh_hash = $2;
 
+-- The account of a token, which is given by its public id or by the hash of its refresh token.
 -- name: owner
 SELECT user_id FROM tokens WHERE id = $1 OR refresh_hash = $2;
 
@@ -81,14 +86,7 @@ ORDER BY issued_at DESC, id LIMIT $2;
 
 -- Tokens before the cursor (time, id), newest first. Includes ended tokens: skipping many of them would be slow.
 -- name: newest
-SELECT t.id, t.user_id, (SELECT u.name FROM users u WHERE u.id = t.user_id), t.read_only, t.refresh_hash IS NOT NULL,
-       t.idle_ms, t.issued_at,
-       CASE WHEN t.exchanged_at IS NULL AND t.refresh_expires > t.access_expires THEN t.refresh_expires
-            ELSE t.access_expires END, t.last_used,
-       t.revoked_at IS NULL
-           AND t.round = COALESCE((SELECT r.number FROM token_rounds r WHERE r.user_id = t.user_id), 0)
-           AND (t.access_expires > {now} OR (t.exchanged_at IS NULL AND t.refresh_expires > {now}))
-           AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms)
+SELECT {issued}
 FROM (SELECT * FROM (SELECT * FROM tokens WHERE CAST($4 AS {guid}) IS NULL AND (issued_at, id) < ($1, $2)
                      ORDER BY issued_at DESC, id DESC LIMIT $3) AS of_all
       UNION ALL
@@ -96,6 +94,7 @@ FROM (SELECT * FROM (SELECT * FROM tokens WHERE CAST($4 AS {guid}) IS NULL AND (
                      ORDER BY issued_at DESC, id DESC LIMIT $3) AS of_user) AS t
 ORDER BY t.issued_at DESC, t.id DESC;
 
+-- The time of last use, unless it was updated less than $2 milliseconds ago.
 -- name: note_use
 UPDATE tokens SET last_used = {now}
 WHERE id IN (SELECT t.id FROM tokens t

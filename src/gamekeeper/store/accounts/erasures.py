@@ -28,16 +28,6 @@ def insert(tx: Writing, ids: Iterable[str], user_id: str, upto: int, fields: Ite
     tx.defer(SQL.insert, as_column("id", ids), user_id, upto, blank)
 
 
-async def read_account_names(tx: Reading, user_id: str) -> set[str]:
-    """Return the names that an account had, by the audit log."""
-    return _collect(await tx.all(SQL.account_names, user_id))
-
-
-async def read_next_names(tx: Reading, job: ErasureJob, limit: int) -> set[str]:
-    """Return the names in the changes of a player that `blank_changes` blanks next."""
-    return _collect(await tx.all(SQL.next_names, job.id, job.seq, job.upto, limit))
-
-
 def blank_names(tx: Writing, names: Iterable[str], user_id: str) -> None:
     """Remove the names of an erased person, in lower case, from changes and bulk jobs of others."""
     table = as_column("name", names)
@@ -47,26 +37,6 @@ def blank_names(tx: Writing, names: Iterable[str], user_id: str) -> None:
 
 async def has_jobs(tx: Reading) -> bool:
     return await tx.one(SQL.waiting) is not None
-
-
-async def claim(tx: Reading) -> ErasureJob | None:
-    """Lock one erasure job that no other transaction has locked, until this transaction ends; None if there is none."""
-    return await tx.row(ErasureJob, SQL.claim)
-
-
-async def blank_changes(tx: Writing, job: ErasureJob, limit: int) -> list[int]:
-    """Blank the next audit log entries of an erasure job; return their numbers in order."""
-    return sorted(row[0] for row in await tx.returning(SQL.blank_changes, job.id, job.seq, job.upto, limit))
-
-
-async def blank_keys_of_player(tx: Writing, job: ErasureJob, limit: int) -> int:
-    """Blank stored answers about an erased player; return how many."""
-    return len(await tx.returning(SQL.blank_keys_of_player, job.id, limit))
-
-
-async def blank_keys_of_user(tx: Writing, job: ErasureJob, limit: int) -> int:
-    """Blank stored answers about an erased account; return how many."""
-    return len(await tx.returning(SQL.blank_keys_of_user, job.id, limit))
 
 
 async def blank_own_keys(tx: Writing, job: ErasureJob, limit: int) -> tuple[int, str]:
@@ -97,41 +67,8 @@ def _read_cursor(cursor: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else (_FIRST, "")
 
 
-async def read_reasons(tx: Reading, job: ErasureJob) -> list[tuple[int, str]]:
-    """Read number and reason of the changes of the erasure itself."""
-    return [(row[0], row[1]) for row in await tx.all(SQL.reasons, job.user_id, job.upto)]
-
-
-def set_reason(tx: Writing, seq: int, reason: str | None) -> None:
-    tx.defer(SQL.set_reason, seq, reason)
-
-
-async def read_decision_reasons(tx: Reading, user_id: str) -> list[tuple[str, str]]:
-    """Read id and approver's reason of the approvals of changes of an erased account."""
-    return [(row[0], row[1]) for row in await tx.all(SQL.decision_reasons, user_id)]
-
-
-def set_decision_reason(tx: Writing, approval_id: str, reason: str | None) -> None:
-    tx.defer(SQL.set_decision_reason, approval_id, reason)
-
-
-def set_seq(tx: Writing, job: ErasureJob, seq: int) -> None:
-    tx.defer(SQL.set_seq, job.id, seq)
-
-
-def set_key(tx: Writing, job: ErasureJob, key: str) -> None:
-    tx.defer(SQL.set_key, job.id, key)
-
-
-def delete(tx: Writing, job: ErasureJob) -> None:
-    tx.defer(SQL.delete, job.id)
-
-
-async def count_accounts(tx: Reading) -> int:
-    return await tx.value(SQL.count_accounts) or 0
-
-
-def _collect(rows: Iterable[Row]) -> set[str]:
+def collect_names(rows: Iterable[Row]) -> set[str]:
+    """Return the names in the rows of `account_names` and `next_names`."""
     return {name for row in rows for name in row if name}
 
 

@@ -9,14 +9,9 @@ SELECT 1 FROM erasures LIMIT 1;
 
 -- A job that no other instance is working on. The job of an account comes before those of its players and API keys: it
 -- looks for all their ids in stored answers.
--- name: claim (sqlite)
-SELECT id, upto, seq, key, user_id FROM erasures e
-WHERE id = user_id OR NOT EXISTS (SELECT 1 FROM erasures a WHERE a.id = e.user_id) ORDER BY id LIMIT 1;
-
--- name: claim (postgres)
-SELECT id, upto, seq, key, user_id FROM erasures e
-WHERE id = user_id OR NOT EXISTS (SELECT 1 FROM erasures a WHERE a.id = e.user_id) ORDER BY id LIMIT 1
-FOR UPDATE OF e SKIP LOCKED;
+-- name: claim
+SELECT id, upto, seq, key, user_id FROM erasures one
+WHERE id = user_id OR NOT EXISTS (SELECT 1 FROM erasures a WHERE a.id = one.user_id) ORDER BY id LIMIT 1 {take_one};
 
 -- Stores what the view masked_ledger shows: the change without personal data.
 -- name: blank_changes
@@ -69,6 +64,7 @@ WHERE user_id = $1 AND kind IN ('user_deleted', 'player_deleted') AND seq > $2 A
 -- name: set_reason
 UPDATE ledger SET reason = $2 WHERE seq = $1;
 
+-- The approvers' reasons, of approvals of changes of an erased account.
 -- name: decision_reasons
 SELECT id, decision_reason FROM approvals WHERE user_id = $1 AND decision_reason IS NOT NULL;
 

@@ -35,6 +35,7 @@ DELETE FROM invitations WHERE email_fold = $1;
 -- name: delete_old
 DELETE FROM invitations WHERE expires_at < $1;
 
+-- Those of a former epoch may have been accepted or withdrawn since.
 -- name: delete_former
 DELETE FROM invitations WHERE epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1);
 
@@ -42,17 +43,11 @@ DELETE FROM invitations WHERE epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1
 SELECT 1 FROM invitations WHERE next_try_at <= {now} AND expires_at > {now} AND (epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR epoch IS NULL) LIMIT 1;
 
 -- name: next_due
-SELECT i.id, u.name, i.email, i.invited_at, i.tries + 1, i.expires_at - {now}, {now} + $1
-FROM invitations i JOIN users u ON u.id = i.inviter_id
-WHERE i.next_try_at <= {now} AND i.expires_at > {now}
-  AND (i.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR i.epoch IS NULL)
-ORDER BY i.next_try_at LIMIT 1;
-
--- name: next_due (postgres)
-SELECT i.id, u.name, i.email, i.invited_at, i.tries + 1, i.expires_at - {now}, {now} + $1
-FROM invitations i JOIN users u ON u.id = i.inviter_id
-WHERE i.next_try_at <= {now} AND i.expires_at > {now} AND (i.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR i.epoch IS NULL)
-ORDER BY i.next_try_at LIMIT 1 FOR UPDATE OF i SKIP LOCKED;
+SELECT one.id, u.name, one.email, one.invited_at, one.tries + 1, one.expires_at - {now}, {now} + $1
+FROM invitations one JOIN users u ON u.id = one.inviter_id
+WHERE one.next_try_at <= {now} AND one.expires_at > {now}
+  AND (one.epoch = (SELECT e.id FROM epoch e WHERE e.one = 1) OR one.epoch IS NULL)
+ORDER BY one.next_try_at LIMIT 1 {take_one};
 
 -- name: take
 UPDATE invitations SET tries = $2, next_try_at = $3, taken_until = $3 WHERE id = $1;

@@ -33,39 +33,6 @@ class PlayerOwner(NamedTuple):
     player: str  # name of the online player
 
 
-def save_ban(tx: Writing, user_id: str, ban: Penalty) -> None:
-    tx.defer(SQL.save_ban, user_id, *ban)
-
-
-def save_mute(tx: Writing, user_id: str, mute: Penalty) -> None:
-    tx.defer(SQL.save_mute, user_id, *mute)
-
-
-def load_bans(tx: Writing, bans: Iterable[ImposedPenalty]) -> None:
-    tx.load(SQL.load_bans, bans)
-
-
-def load_mutes(tx: Writing, mutes: Iterable[ImposedPenalty]) -> None:
-    tx.load(SQL.load_mutes, mutes)
-
-
-def backdate_ban(tx: Writing, user_id: str, started_at: int) -> None:
-    """Set the start of a ban that was imposed earlier, for a load of earlier changes."""
-    tx.defer(SQL.backdate_ban, user_id, started_at)
-
-
-def backdate_mute(tx: Writing, user_id: str, started_at: int) -> None:
-    tx.defer(SQL.backdate_mute, user_id, started_at)
-
-
-def lift_ban(tx: Writing, user_id: str) -> None:
-    tx.defer(SQL.lift_ban, user_id)
-
-
-def lift_mute(tx: Writing, user_id: str) -> None:
-    tx.defer(SQL.lift_mute, user_id)
-
-
 def blank_moderator(tx: Writing, user_id: str, names: Iterable[str]) -> None:
     """Remove an erased moderator from bans and mutes: by id, or by any of these names in lower case."""
     table = as_column("name", names)

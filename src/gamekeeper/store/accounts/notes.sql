@@ -44,7 +44,8 @@ SELECT l.seq, l.user_id, l.after FROM masked_ledger l
 WHERE l.seq > $1 AND l.kind = 'tags_set' AND EXISTS (SELECT 1 FROM users u WHERE u.id = l.user_id) ORDER BY l.seq LIMIT $2;
 
 -- name: tagged
-SELECT t.user_id, (SELECT u.name FROM users u WHERE u.id = t.user_id), t.player_id,
+SELECT t.user_id, (SELECT u.name FROM users u WHERE u.id = t.user_id),
+       NULLIF(t.player_id, CAST('00000000-0000-0000-0000-000000000000' AS {guid})),
        (SELECT p.name FROM players p WHERE p.id = t.player_id)
 FROM (SELECT * FROM tags WHERE tag = $1 AND (user_id, player_id) > ($2, $3) ORDER BY user_id, player_id LIMIT $4) t
 ORDER BY t.user_id, t.player_id;

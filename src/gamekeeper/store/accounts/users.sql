@@ -20,6 +20,10 @@ SELECT {account} FROM user_records WHERE id = $1;
 -- name: record_by_id
 SELECT {account}, play_time FROM user_records WHERE id = $1;
 
+-- part: record
+r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api, r.users_query, r.users_manage, r.game_link,
+r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.suspended, r.play_time;
+
 -- Pages of accounts, in one form for each engine as in players.sql.
 -- name: from_name (sqlite)
 SELECT {account}, play_time FROM user_records
@@ -27,8 +31,7 @@ WHERE fold >= (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT 1 OFF
 ORDER BY fold LIMIT $2;
 
 -- name: from_name (postgres)
-SELECT CAST(r.id AS text) AS id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.suspended, r.play_time
+SELECT CAST(r.id AS text) AS id, {record}
 FROM (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.fold = page.fold {end_each}
 ORDER BY page.fold;
@@ -41,15 +44,13 @@ SELECT {fold} FROM (SELECT {fold}, row_number() OVER (ORDER BY {fold}) AS n FROM
 WHERE n % $1 = 1 ORDER BY n;
 
 -- name: from_email
-SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.suspended, r.play_time
+SELECT r.id, {record}
 FROM (SELECT email_fold, id FROM users WHERE email_fold >= $1 ORDER BY email_fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.id = page.id {end_each}
 ORDER BY page.email_fold;
 
 -- name: of_ids
-SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.grants, r.suspended, r.play_time
+SELECT r.id, {record}
 FROM json_each($1) AS wanted, {each} user_records r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: after
@@ -86,6 +87,7 @@ SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'fold', value->>'em
        CAST(value->>'game_link' AS {boolean}), {now}
 FROM json_each($1);
 
+-- The creation time of an account that is loaded as an earlier one.
 -- name: backdate
 UPDATE users SET created_at = $2 WHERE id = $1;
 
@@ -97,6 +99,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
 -- name: set_name
 UPDATE users SET name = $2, fold = $3 WHERE id = $1;
 
+-- Also deletes tokens, mails, reset codes, bans and mutes. Delete its players first.
 -- name: delete
 DELETE FROM users WHERE id = $1;
 
@@ -118,11 +121,12 @@ UPDATE users SET suspended = {true} WHERE id = $1;
 UPDATE users SET suspended = {false} WHERE id = $1;
 
 -- name: checked_after
-SELECT u.id, u.name, u.fold, u.email, u.email_fold, v.grants,
-       u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link
+SELECT u.id, u.name, u.fold, u.email, u.email_fold,
+       u.editor, u.ban, u.kick, u.mute, u.api, u.users_query, u.users_manage, u.game_link, v.grants
 FROM (SELECT * FROM users WHERE id > $1 ORDER BY id LIMIT $2) AS u JOIN user_records v ON v.id = u.id ORDER BY u.id;
 
--- name: wait
+-- Milliseconds until the caller may register another account; no row if it registered fewer than $2 in the window.
+-- name: registration_wait
 SELECT at + $3 - {now} FROM registrations
 WHERE caller_id = $1 AND at > {now} - $3
 ORDER BY at DESC LIMIT 1 OFFSET $2 - 1;
@@ -130,5 +134,5 @@ ORDER BY at DESC LIMIT 1 OFFSET $2 - 1;
 -- name: insert_registration
 INSERT INTO registrations (caller_id, at, user_id) VALUES ($1, {now}, $2);
 
--- name: delete_old
+-- name: delete_old_registrations
 DELETE FROM registrations WHERE caller_id = $1 AND at <= {now} - $2;

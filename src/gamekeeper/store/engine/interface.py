@@ -4,7 +4,9 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mappi
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, get_args
+
+from msgspec import Struct
 
 from gamekeeper.store.engine.statements import Statement
 
@@ -60,20 +62,51 @@ class RowExists(Exception):
     """A row exists that `Writing.require_absent` was told to look for."""
 
 
+Convert = Callable[[Any], object]
+
+
+class ReadAs(Struct, frozen=True):
+    """How the column of a field is converted: `held: Annotated[frozenset[str], ReadAs(parse_names)]`."""
+
+    convert: Convert
+
+
 @cache
 def find_maker(kind: Callable[..., T]) -> Callable[..., T]:
-    """Return what makes a value of a type from the columns of a row. SQLite has 0 and 1 for booleans."""
-    flags = [place for place, field in enumerate(kind.__annotations__.values()) if field is bool]
-    if not flags:
+    """Return what makes a value of a type from the columns of a row. SQLite has 0 and 1 for booleans.
+
+    A field that is a NamedTuple itself takes as many columns as that has fields. The last columns may be missing.
+    """
+    single, nested = _list_conversions(kind, 0)
+    if not single and not nested:
         return kind
 
     def make(*row: Any) -> T:  # noqa: ANN401 - columns of any type
-        columns = list(row)
-        for place in flags:
-            columns[place] = bool(columns[place])
+        columns, count = list(row), len(row)
+        for place, convert in single:
+            if place < count:
+                columns[place] = convert(columns[place])
+        for start, end, make_part in nested:
+            columns[start:end] = [make_part(columns[start:end])]
         return kind(*columns)
 
     return make
+
+
+def _list_conversions(kind: Any, place: int) -> tuple[list[tuple[int, Convert]], list[tuple[int, int, Convert]]]:  # noqa: ANN401 - a NamedTuple or dataclass
+    """List the conversions of single columns, and of neighbouring ones to a field; the last field comes first."""
+    single: list[tuple[int, Convert]] = []
+    nested: list[tuple[int, int, Convert]] = []
+    for field_type in kind.__annotations__.values():
+        parser = next((each for each in get_args(field_type) if isinstance(each, ReadAs)), None)
+        fields = () if parser else getattr(field_type, "_fields", ())
+        if parser or field_type is bool:
+            single.append((place, parser.convert if parser else bool))
+        elif fields:
+            single += _list_conversions(field_type, place)[0]
+            nested.insert(0, (place, place + len(fields), field_type._make))
+        place += len(fields) or 1
+    return single, nested
 
 
 class Reading(Protocol):
