@@ -28,6 +28,7 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.moderation import Penalty
 from gamekeeper.store.engine import clock, database_checks
 from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.statements import as_table
 from gamekeeper.store.insight import activity as activity_rows
 from gamekeeper.store.insight import boards, standings
 from gamekeeper.store.players import players as stored_players
@@ -181,7 +182,7 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
     async def record(tx: Writing) -> None:
         """Store numbers of requests, sign-ins, pictures of items and boards, and set times of the past."""
         activity.record_newcomers(tx, sample_past.find_newcomers(sessions))
-        activity_rows.load_requests(tx, sample_past.build_requests(now))
+        tx.defer(activity_rows.SQL.load_requests, as_table(sample_past.build_requests(now)))
         security_log.load_sign_ins(tx, sample_past.build_sign_ins(now))
         api_keys.insert(tx, key)  # without a text: nobody can use it
         await tx.flush()

@@ -75,8 +75,7 @@ async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int
     kept = await economy.read_changes(tx, trimmed, NEVER, 1) if trimmed else []
     erased = max(await ledger.find_last_time(tx, UserDeleted.kind), *(each.at for each in kept), 0)
     first = max(since, oldest // HOUR_MS + 1, min(stored, default=0))
-    rows = await tx.all(activity.SQL.count_sign_ins_by_hour, first * HOUR_MS, end * HOUR_MS)
-    counted: dict[int, int] = dict(map(tuple, rows))
+    counted = await tx.pairs(activity.SQL.count_sign_ins_by_hour, first * HOUR_MS, end * HOUR_MS)
     for hour in sorted(each for each in {*stored, *counted} if first <= each < end):
         number, events = stored.get(hour, 0), counted.get(hour, 0)
         if number < events or (number > events and hour > erased // HOUR_MS):
@@ -200,8 +199,9 @@ async def _compare_periods(tx: Reading, found: Findings, recount: Recount) -> No
         first = find_first_day(step, recount.first_day) if recount.is_complete else recount.first_day
         stored = _by_day(await activity.read_periods(tx, step, 0, NEVER))
         _compare(found, step, stored, _by_day(recount.counts.list_periods(step)), names, first)
-    stored, counted = _by_day(await activity.read_cohorts(tx, 0, NEVER)), _by_day(recount.counts.list_cohorts())
-    _compare(found, "new players of", stored, counted, ("players", *RETENTION_DAYS.values()), recount.first_day)
+    cohorts = _by_day(await tx.rows(Cohort, activity.SQL.cohorts, 0, NEVER))
+    counted = _by_day(recount.counts.list_cohorts())
+    _compare(found, "new players of", cohorts, counted, ("players", *RETENTION_DAYS.values()), recount.first_day)
 
 
 async def _compare_online(tx: Reading, found: Findings, recount: Recount, first: int) -> None:

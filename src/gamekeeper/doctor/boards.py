@@ -40,8 +40,8 @@ async def check(tx: Reading, found: Findings, codec: Codec, progress: Progress) 
 
 async def _check_buckets(tx: Reading, found: Findings) -> None:
     """Compare the numbers of listed players with those of the buckets, in final seasons too."""
-    listed: dict[str, int] = dict(map(tuple, await tx.all(standings.SQL.sums)))
-    for season_id, there, said in compare(listed, await standings.sum_buckets(tx), 0):
+    listed, counted = await tx.pairs(standings.SQL.sums), await tx.pairs(standings.SQL.bucket_sums)
+    for season_id, there, said in compare(listed, counted, 0):
         found.add(ERROR, BOARDS, f"Season {season_id} lists {there} players; its buckets count {said}. {ADVICE}")
 
 

@@ -47,7 +47,8 @@ async def check_flows(tx: Reading, found: Findings, codec: Codec, state: Economy
     """Count flows and gifts again, and compare them, unless the audit log was trimmed: then some changes are gone."""
     if await ledger.read_trimmed_number(tx):
         return
-    counted = _Differences(codec, await economy.read_flow_items(tx), await economy.read_key_givers(tx))
+    items, key_givers = await tx.column(economy.SQL.flow_items), await tx.column(economy.SQL.key_givers)
+    counted = _Differences(codec, items, frozenset(key_givers))
     seq = start = newest = first = 0
     while page := await economy.read_changes(tx, seq, state.seq, PAGE_ROWS):
         counted.count(page)
@@ -149,7 +150,7 @@ async def find_wrong_days(tx: Reading, codec: Codec, state: EconomyState, progre
     totals = await economy.read_totals(tx)
     return [
         wrong
-        for item in await economy.read_flow_items(tx)
+        for item in await tx.column(economy.SQL.flow_items)
         for wrong in _list_wrong(
             item, await _compare(tx, item, totals.get(item, (0, 0)), first, steps.get(item, Counter()))
         )
@@ -215,7 +216,8 @@ async def _count_holders(tx: Reading, codec: Codec, state: EconomyState, first: 
     steps: Steps = defaultdict(Counter)
     gains: dict[str, Counter[int]] = defaultdict(Counter)  # of one player: item → day → gain
     position, done = (ZERO_GUID, 0), 0
-    while page := await economy.read_changes_by_player(tx, position, state.seq, first * flows.DAY_MS, PAGE_ROWS):
+    limits = state.seq, first * flows.DAY_MS, PAGE_ROWS
+    while page := await tx.rows(CountedChange, economy.SQL.changes_by_player, *position, *limits):
         for change in page:
             if change.player_id != position[0]:
                 await _add_player(tx, steps, position[0], gains)

@@ -32,6 +32,7 @@ from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_table
 from gamekeeper.store.insight import activity, boards
 from gamekeeper.store.insight.activity import (
     ONLINE,
@@ -207,10 +208,10 @@ async def _count_sessions(tx: Writing, checkpoint: Checkpoint, _: int | None) ->
     for each in waiting:  # those of one player are in the order of their starts
         counts.count(each, boundary)
     await _add_to_boards(tx, waiting, counts.sessions)
-    activity.save_sessions(tx, counts.sessions)
-    activity.save_players(tx, counts.players.values())
-    activity.add_minutes(tx, counts.list_minutes())
-    activity.add_cohorts(tx, counts.list_cohorts())
+    tx.defer(activity.SQL.save_sessions, as_table(counts.sessions))
+    tx.defer(activity.SQL.save_players, as_table(counts.players.values()))
+    tx.defer(activity.SQL.add_minutes, as_table(counts.list_minutes()))
+    tx.defer(activity.SQL.add_cohorts, as_table(counts.list_cohorts()))
     _add_periods(tx, {step: counts.list_periods(step) for step in PERIODS})
     return len(waiting) >= BATCH_SESSIONS
 
@@ -219,7 +220,7 @@ async def _add_to_boards(tx: Writing, sessions: Sequence[WaitingSession], counte
     """Add what is new of these sessions to the seasons of boards that rank by play time."""
     if not any(each.ranks == boards.PLAY_TIME for each in await boards.read_open(tx)):
         return
-    await activity.begin_rollup(tx, BOARDS)
+    await tx.returning(activity.SQL.begin, BOARDS)
     await activity.wait_for_checkpoint(tx, BOARDS)  # then the seasons are read again: the sweep of one may have moved
     seasons = [each for each in await boards.read_open(tx) if each.ranks == boards.PLAY_TIME]
     played = [
@@ -264,7 +265,7 @@ async def _make_hours(tx: Writing, checkpoint: Checkpoint, proven: int | None) -
         return False
     minutes = await activity.read_minutes(tx, checkpoint.position, end)
     hours, online = sum_hours(minutes, checkpoint, end)
-    activity.save_hours(tx, hours)  # those without players too: an hour without a row is not known
+    tx.defer(activity.SQL.save_hours, as_table(hours))  # those without players too: an hour without a row is not known
     tx.defer(activity.SQL.delete_minutes, end)
     tx.defer(activity.SQL.delete_hours, now // HOUR_MINUTES - HOURS_KEPT)
     activity.move_checkpoint(tx, ONLINE, Checkpoint(end, online))
@@ -289,14 +290,14 @@ async def _count_sign_ins(tx: Writing, checkpoint: Checkpoint, proven: int | Non
     }
     hours = [Hour(hour, sign_ins=number) for hour, number in counts.items() if number]
     activity.move_checkpoint(tx, SIGN_INS, Checkpoint(end, 0))
-    activity.save_sign_ins(tx, {each.hour: each.sign_ins for each in hours})
+    tx.defer(activity.SQL.save_sign_ins, as_table(hours))
     _add_periods(tx, {step: sum_periods(step, hours) for step in PERIODS})
     return end < last
 
 
 def _add_periods(tx: Writing, periods: dict[str, list[Period]]) -> None:
     for step, each in periods.items():
-        activity.add_periods(tx, step, each)
+        tx.defer(activity.SQL.add_periods, as_table({"step": step} | period._asdict() for period in each))
 
 
 async def save_requests(store: Store, requests: int, errors: int, refused: int = 0) -> None:
@@ -317,11 +318,12 @@ async def backdate(tx: Writing, at: int) -> None:
 def record_newcomers(tx: Writing, first_days: Mapping[str, int]) -> None:
     """Count players as new on their first day, before their sessions are counted: for players who are not stored."""
     players = [PlayerActivity(player_id, day, day, is_new=True, play_ms=0) for player_id, day in first_days.items()]
-    activity.save_players(tx, players)
-    activity.add_cohorts(tx, [Cohort(day, number) for day, number in Counter(first_days.values()).items()])
+    tx.defer(activity.SQL.save_players, as_table(players))
+    cohorts = [Cohort(day, number) for day, number in Counter(first_days.values()).items()]
+    tx.defer(activity.SQL.add_cohorts, as_table(cohorts))
     for step in PERIODS:
         numbers = Counter(find_first_day(step, day) for day in first_days.values())
-        activity.add_periods(tx, step, [Period(day, number, number) for day, number in numbers.items()])
+        _add_periods(tx, {step: [Period(day, number, number) for day, number in numbers.items()]})
 
 
 ROLLUPS = (

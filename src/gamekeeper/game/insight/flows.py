@@ -20,8 +20,9 @@ from gamekeeper.game.players.changes import PlayerDeleted, PlayersLoaded
 from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.statements import as_column, as_table
 from gamekeeper.store.insight import activity, economy, holdings
-from gamekeeper.store.insight.economy import CountedChange, EconomyState, Flow, GiftFlow, ItemDay
+from gamekeeper.store.insight.economy import CountedChange, EconomyState, Flow, GiftFlow, ItemDay, ItemStep
 from gamekeeper.store.insight.holdings import ITEM, VARIABLE, Holding
 
 GAME, KEY, STAFF, UNDO, IMPORT = "game", "key", "staff", "undo", "import"
@@ -161,7 +162,11 @@ async def correct(tx: Writing, corrections: Iterable[tuple[str, ItemDay, ItemDay
     a server may count meanwhile.
     """
     await economy.wait_for_lock(tx)
-    return await economy.correct_days(tx, corrections)
+    rows = [
+        {"item_id": item_id, "read_quantity": read.quantity, "read_holders": read.holders} | right._asdict()
+        for item_id, read, right in corrections
+    ]
+    return len(await tx.returning(economy.SQL.correct_days, as_table(rows)))
 
 
 async def save(tx: Writing, codec: Codec, state: EconomyState, changes: Sequence[CountedChange], tally: Tally) -> None:
@@ -185,13 +190,11 @@ async def save(tx: Writing, codec: Codec, state: EconomyState, changes: Sequence
         if steps is None:
             await economy.delete_days(tx, items, day, newest)
         else:
-            await economy.add_to_day(tx, day, steps)
+            await tx.returning(economy.SQL.add_to_day, day, as_table(steps))
         await economy.save_days(tx, newest, items)
 
 
-async def _count_late(
-    tx: Reading, codec: Codec, state: EconomyState, tally: Tally, day: int
-) -> dict[str, ItemDay] | None:
+async def _count_late(tx: Reading, codec: Codec, state: EconomyState, tally: Tally, day: int) -> list[ItemStep] | None:
     """Return by how much late changes change the totals of items at the end of the day before the newest one.
 
     Some players may have changes of the newest day that were counted already. None: they are too many to read, or it
@@ -202,7 +205,8 @@ async def _count_late(
     players = sorted({key.player_id for key in gains})
     if newest.position != day + 1:
         return None
-    later = await economy.read_changes_of(tx, players, newest.value, state.seq, MOST_LATER)
+    given = as_column("id", players), newest.value, state.seq, MOST_LATER
+    later = await tx.rows(CountedChange, economy.SQL.changes_of, *given)
     if len(later) == MOST_LATER:
         return None
     held = Counter(await holdings.read_held(tx, gains) if gains else {})
@@ -214,4 +218,4 @@ async def _count_late(
     for key, gain in gains.items():
         quantities[key.thing_id] += gain
         holders[key.thing_id] += (held[key] > 0) - (held[key] - gain > 0)
-    return {item_id: ItemDay(day, quantities[item_id], holders[item_id]) for item_id in quantities}
+    return [ItemStep(item_id, quantities[item_id], holders[item_id]) for item_id in quantities]

@@ -352,8 +352,7 @@ class SignalChecks:
 
     async def _judge_slot(self, tx: Reading, slot: int) -> Finding | None:
         factor, first = self._limits.refusals, slot - DAY_SLOTS
-        rows = await tx.all(signals.SQL.refused, first * SLOT_MINUTES, (slot + 1) * SLOT_MINUTES)
-        numbers: Slots = dict(map(tuple, rows))
+        numbers: Slots = await tx.pairs(signals.SQL.refused, first * SLOT_MINUTES, (slot + 1) * SLOT_MINUTES)
         refused = numbers.get(slot, 0)
         usual = median_low([numbers.get(each, 0) for each in range(first, slot)])
         if factor is None or refused < LEAST_REFUSED or refused <= factor * usual:
@@ -367,7 +366,7 @@ class SignalChecks:
         day = (await activity.find_checkpoint(self._store, CONSERVATION)).position
         if state is None or state.swept is not None or state.at // DAY_MS <= day:
             return
-        unbalanced = await self._store.read(lambda tx: signals.find_unbalanced(tx, day, MOST_UNBALANCED))
+        unbalanced = await self._store.rows(signals.Unbalanced, signals.SQL.unbalanced, day, MOST_UNBALANCED)
 
         async def step(tx: Writing) -> None:
             locked = await activity.lock_checkpoint(tx, CONSERVATION)

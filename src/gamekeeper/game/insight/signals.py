@@ -24,6 +24,7 @@ from gamekeeper.ground.wire import Guid, Instant, PlainInt64, Shape
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading, Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.insight import economy
 from gamekeeper.store.insight import signals as rows
 from gamekeeper.store.insight.economy import Giver
@@ -281,7 +282,7 @@ async def find(tx: Reading, signal_id: str) -> SignalDetails:
 
 async def find_some(tx: Reading, ids: Iterable[str]) -> list[SignalDetails]:
     """Return the signals with these ids, in any order. Deleted ones are missing."""
-    return await _describe(tx, await rows.find_some(tx, ids))
+    return await _describe(tx, await tx.rows(Signal, rows.SQL.some, as_column("id", ids)))
 
 
 async def load_page(
@@ -300,8 +301,9 @@ async def count_open(tx: Reading) -> int:
 
 async def read_changes(tx: Reading, evidence: Evidence) -> list[EvidenceChange]:
     """Read the changes of an evidence."""
-    found = await rows.read_changes(tx, [each.seq for each in evidence.changes]) if evidence.changes else ()
-    known = {each.seq: (format_instant(each.at), each.player_id, each.player) for each in found}
+    numbers = as_column("seq", [each.seq for each in evidence.changes])
+    found = await tx.all(rows.SQL.changes, numbers) if evidence.changes else ()
+    known = {seq: (format_instant(at), player_id, player) for seq, at, player_id, player in found}
     return [EvidenceChange(*each, *known.get(each.seq, (None, None, None))) for each in evidence.changes]
 
 
@@ -338,7 +340,7 @@ async def _raise(tx: Writing, codec: Codec, found: Finding) -> None:
         found.times,
         msgspec.json.encode(add_lead(found.evidence, found.lead)).decode(),
     )
-    await rows.insert(tx, signal)
+    await tx.returning(rows.SQL.insert, *signal[:10])
     await tx.returning(rows.SQL.add_counts, signal.rule, 1, 1)
     user_id = owner if giver_gone else found.user_id or owner
     await ledger.append_numbered(tx, [make_entry(codec, INTENT, SignalRaised(signal, user_id))])
@@ -354,9 +356,9 @@ async def _describe(tx: Reading, found: Sequence[Signal]) -> list[SignalDetails]
     givers = {each.giver_id for each in found if each.giver_id}
     users = {each.acknowledged_by for each in found if each.acknowledged_by}
     item_names = await economy.find_item_names(tx, sorted(items)) if items else {}
-    player_names = await rows.find_player_names(tx, sorted(players)) if players else {}
+    player_names = await tx.pairs(rows.SQL.player_names, as_column("id", sorted(players))) if players else {}
     known_givers = await economy.find_givers(tx, sorted(givers)) if givers else {}
-    user_names = await rows.find_user_names(tx, sorted(users)) if users else {}
+    user_names = await tx.pairs(rows.SQL.user_names, as_column("id", sorted(users))) if users else {}
     return [
         SignalDetails(
             each,

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -135,9 +135,10 @@ def _parse(text: str) -> dict[str, Statement]:
     return {name: Statement(name, variants) for name, variants in texts.items()}
 
 
-def as_table(rows: Iterable[Mapping[str, object]]) -> str:
+def as_table(rows: "Iterable[Mapping[str, object] | NamedTuple]") -> str:
     """Encode rows for `json_each($1)` and `value->>'column'`."""
-    return msgspec.json.encode({str(number): row for number, row in enumerate(rows)}).decode()
+    named = (row._asdict() if isinstance(row, tuple) else row for row in rows)
+    return msgspec.json.encode({str(number): row for number, row in enumerate(named)}).decode()
 
 
 def as_column(name: str, values: Iterable[object]) -> str:

@@ -1,39 +1,29 @@
+-- part: waiting_sessions
+FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counted_to IS NULL)
+  AND s.started_at <= {now} + 60000 AND COALESCE(s.ended_at, 0) <= {now} + 60000
+ORDER BY s.started_at, s.player_id;
+
+-- part: continuing_sessions
+FROM play_sessions s WHERE s.ended_at IS NULL AND s.counted_to IS NOT NULL AND s.counted_to < $1
+  AND EXISTS (SELECT 1 FROM servers v WHERE v.name = s.server AND v.expires_at > {now}) ORDER BY s.counted_to;
+
 -- Sessions that have started or ended since they were counted, in order of their start: those of one player too. Not those
 -- in the future, of a clock that was ahead: they would be counted for days that are still to come.
 -- The ORDER BY makes PostgreSQL use the index; without it, it would scan the table for a rare row.
 -- name: has_waiting
-SELECT 1 FROM play_sessions WHERE NOT counted AND (ended_at IS NOT NULL OR counted_to IS NULL)
-  AND started_at <= {now} + 60000 AND COALESCE(ended_at, 0) <= {now} + 60000
-ORDER BY started_at, player_id LIMIT 1;
-
--- name: waiting (sqlite)
-SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, (SELECT p.created_at FROM players p WHERE p.id = s.player_id)
-FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counted_to IS NULL)
-  AND s.started_at <= {now} + 60000 AND COALESCE(s.ended_at, 0) <= {now} + 60000
-ORDER BY s.started_at, s.player_id LIMIT $1;
+SELECT 1 {waiting_sessions} LIMIT 1;
 
 -- Locked rows are skipped: they belong to a player that is just leaving, and the rollup does not wait for locks.
--- name: waiting (postgres)
+-- name: waiting
 SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, (SELECT p.created_at FROM players p WHERE p.id = s.player_id)
-FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counted_to IS NULL)
-  AND s.started_at <= {now} + 60000 AND COALESCE(s.ended_at, 0) <= {now} + 60000
-ORDER BY s.started_at, s.player_id LIMIT $1 FOR UPDATE OF s SKIP LOCKED;
+{waiting_sessions} LIMIT $1 {skip_locked};
 
 -- Sessions that last since before $1, on game servers with a lease: without one they have ended already.
 -- name: has_continuing
-SELECT 1 FROM play_sessions s WHERE s.ended_at IS NULL AND s.counted_to IS NOT NULL AND s.counted_to < $1
-  AND EXISTS (SELECT 1 FROM servers v WHERE v.name = s.server AND v.expires_at > {now}) ORDER BY s.counted_to LIMIT 1;
+SELECT 1 {continuing_sessions} LIMIT 1;
 
--- name: continuing (sqlite)
-SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, NULL FROM play_sessions s
-WHERE s.ended_at IS NULL AND s.counted_to IS NOT NULL AND s.counted_to < $1
-  AND EXISTS (SELECT 1 FROM servers v WHERE v.name = s.server AND v.expires_at > {now}) ORDER BY s.counted_to LIMIT $2;
-
--- name: continuing (postgres)
-SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, NULL FROM play_sessions s
-WHERE s.ended_at IS NULL AND s.counted_to IS NOT NULL AND s.counted_to < $1
-  AND EXISTS (SELECT 1 FROM servers v WHERE v.name = s.server AND v.expires_at > {now}) ORDER BY s.counted_to LIMIT $2
-FOR UPDATE OF s SKIP LOCKED;
+-- name: continuing
+SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, NULL {continuing_sessions} LIMIT $2 {skip_locked};
 
 -- name: players
 SELECT r.player_id, r.first_day, r.last_day, r.is_new, r.play_ms
@@ -46,17 +36,18 @@ WHERE player_id = $1 AND started_at <= {now} AND counted_to IS NOT NULL ORDER BY
 -- name: save_sessions
 UPDATE play_sessions SET counted_to = given.counted_to, counted = given.counted
 FROM (SELECT CAST(value->>'player_id' AS {guid}) AS player_id, CAST(value->>'started_at' AS {long}) AS started_at,
-             CAST(value->>'counted_to' AS {long}) AS counted_to, value->>'counted' = 'yes' AS counted
+             CAST(value->>'counted_to' AS {long}) AS counted_to, CAST(value->>'is_counted' AS {boolean}) AS counted
       FROM json_each($1)) AS given
 WHERE play_sessions.player_id = given.player_id AND play_sessions.started_at = given.started_at;
 
 -- name: save_players
 INSERT INTO player_activity (player_id, first_day, last_day, is_new, play_ms)
 SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'first_day' AS {long}), CAST(value->>'last_day' AS {long}),
-       value->>'is_new' = 'yes', CAST(value->>'play_ms' AS {long})
+       CAST(value->>'is_new' AS {boolean}), CAST(value->>'play_ms' AS {long})
 FROM json_each($1) WHERE {true}
 ON CONFLICT (player_id) DO UPDATE SET last_day = excluded.last_day, play_ms = excluded.play_ms;
 
+-- Adds to the numbers of started and ended sessions.
 -- name: add_minutes
 INSERT INTO activity_minutes (minute, started, ended)
 SELECT CAST(value->>'minute' AS {long}), CAST(value->>'started' AS {long}), CAST(value->>'ended' AS {long})
@@ -153,11 +144,8 @@ SELECT player_id, first_day, last_day, is_new, play_ms FROM player_activity WHER
 SELECT position, value FROM rollups WHERE name = $1;
 
 -- No row: another instance runs a step of this rollup.
--- name: lock (sqlite)
-SELECT position, value FROM rollups WHERE name = $1;
-
--- name: lock (postgres)
-SELECT position, value FROM rollups WHERE name = $1 FOR UPDATE SKIP LOCKED;
+-- name: lock
+SELECT position, value FROM rollups WHERE name = $1 {skip_locked};
 
 -- name: move
 UPDATE rollups SET position = $2, value = $3 WHERE name = $1;
@@ -170,11 +158,9 @@ ON CONFLICT (name) DO UPDATE SET position = excluded.position, value = excluded.
 -- name: clear
 DELETE FROM rollups;
 
+-- The checkpoint of a rollup that has none, with the present time.
 -- name: begin
 INSERT INTO rollups (name, position, value) SELECT $1, {now}, 0 WHERE {true} ON CONFLICT (name) DO NOTHING;
 
--- name: wait (sqlite)
-SELECT position, value FROM rollups WHERE name = $1;
-
--- name: wait (postgres)
-SELECT position, value FROM rollups WHERE name = $1 FOR UPDATE;
+-- name: wait
+SELECT position, value FROM rollups WHERE name = $1 {for_update};

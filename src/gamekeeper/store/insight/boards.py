@@ -86,7 +86,7 @@ def update(tx: Writing, board: Board) -> None:
 
 async def read_reviewing(tx: Reading) -> dict[str, str]:
     """Return the boards whose staff is being reviewed, each with the account up to which it is."""
-    return {row[0]: row[1] for row in await tx.all(SQL.reviewing)}
+    return await tx.pairs(SQL.reviewing)
 
 
 async def read_all(tx: Reading) -> list[Board]:
@@ -110,10 +110,6 @@ async def read_seasons(tx: Reading, board_id: str, limit: int) -> list[Season]:
     return await tx.rows(Season, SQL.seasons, board_id, limit)
 
 
-async def find_season(tx: Reading, board_id: str, number: int) -> Season | None:
-    return await tx.row(Season, SQL.season, board_id, number)
-
-
 async def read_open(tx: Reading) -> list[OpenSeason]:
     """Read all seasons that are not final, in the order in which they are counted."""
     return [_to_open(row) for row in await tx.all(SQL.open)]
@@ -121,8 +117,7 @@ async def read_open(tx: Reading) -> list[OpenSeason]:
 
 async def read_rules(tx: Reading, season_ids: Iterable[str]) -> dict[str, OpenSeason]:
     """Read seasons by their ids, final ones too, with what their boards rank."""
-    rows = await tx.all(SQL.rules, as_column("id", season_ids))
-    return {row[0]: _to_open(row) for row in rows}
+    return {row[0]: _to_open(row) for row in await tx.all(SQL.rules, as_column("id", season_ids))}
 
 
 async def move_season(tx: Writing, season: Season) -> None:
@@ -149,12 +144,7 @@ async def is_hidden(tx: Reading, user_id: str) -> bool:
 
 async def find_hidden_waiting(tx: Reading, limit: int) -> list[str]:
     """Return accounts that were hidden or shown again, and whose standings do not have that yet."""
-    return [row[0] for row in await tx.all(SQL.hidden_waiting, limit)]
-
-
-async def find_ended_bans(tx: Reading, after: EndedBan, upto: int, limit: int) -> list[EndedBan]:
-    """Return the bans after another one, in the order of their ends, that ended up to a time."""
-    return await tx.rows(EndedBan, SQL.bans_ended, *after, upto, limit)
+    return await tx.column(SQL.hidden_waiting, limit)
 
 
 async def has_deleted(tx: Reading) -> bool:

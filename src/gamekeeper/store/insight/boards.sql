@@ -18,23 +18,14 @@ UPDATE boards SET reviewed = $2 WHERE id = $1;
 UPDATE boards SET deleted = {true}, public = {false} WHERE id = $1;
 
 -- The number of boards is limited.
--- name: all
+-- name: all, find {wanted: |AND b.name = $1} {order: ORDER BY b.name|}
 SELECT b.id, b.name, b.title, b.ranks, b.thing_id, b.gain, b.hide_staff, b.public, b.created_at,
        CASE b.ranks WHEN 'item' THEN (SELECT i.name FROM items i WHERE i.id = b.thing_id)
                     WHEN 'variable' THEN (SELECT v.name FROM variables v WHERE v.id = b.thing_id) END
-FROM boards b WHERE NOT b.deleted ORDER BY b.name;
+FROM boards b WHERE NOT b.deleted {wanted} {order};
 
--- name: find
-SELECT b.id, b.name, b.title, b.ranks, b.thing_id, b.gain, b.hide_staff, b.public, b.created_at,
-       CASE b.ranks WHEN 'item' THEN (SELECT i.name FROM items i WHERE i.id = b.thing_id)
-                    WHEN 'variable' THEN (SELECT v.name FROM variables v WHERE v.id = b.thing_id) END
-FROM boards b WHERE b.name = $1 AND NOT b.deleted;
-
--- name: lock (sqlite)
-SELECT id FROM boards WHERE id = $1;
-
--- name: lock (postgres)
-SELECT id FROM boards WHERE id = $1 FOR UPDATE;
+-- name: lock
+SELECT id FROM boards WHERE id = $1 {for_update};
 
 -- name: insert_season
 INSERT INTO seasons (id, board_id, number, title, starts_at, ends_at, seq, swept, final)
@@ -43,19 +34,19 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {false});
 -- name: update_season
 UPDATE seasons SET title = $2, ends_at = $3 WHERE id = $1;
 
+-- part: season
+s.id, s.board_id, s.number, s.title, s.starts_at, s.ends_at, s.seq, s.swept, s.final;
+
 -- Newest first, of one board.
 -- name: seasons
-SELECT id, board_id, number, title, starts_at, ends_at, seq, swept, final FROM seasons
-WHERE board_id = $1 ORDER BY number DESC LIMIT $2;
+SELECT {season} FROM seasons s WHERE s.board_id = $1 ORDER BY s.number DESC LIMIT $2;
 
 -- name: season
-SELECT id, board_id, number, title, starts_at, ends_at, seq, swept, final FROM seasons
-WHERE board_id = $1 AND number = $2;
+SELECT {season} FROM seasons s WHERE s.board_id = $1 AND s.number = $2;
 
 -- Seasons that are not final, with their boards. Their number is limited, like that of boards.
 -- name: open
-SELECT s.id, s.board_id, s.number, s.title, s.starts_at, s.ends_at, s.seq, s.swept, s.final,
-       b.ranks, b.thing_id, b.gain, b.hide_staff
+SELECT {season}, b.ranks, b.thing_id, b.gain, b.hide_staff
 FROM seasons s JOIN boards b ON b.id = s.board_id AND NOT b.deleted WHERE NOT s.final ORDER BY s.seq, s.id;
 
 -- name: has_open
@@ -65,8 +56,7 @@ SELECT 1 FROM seasons WHERE NOT final LIMIT 1;
 UPDATE seasons SET seq = $2, swept = $3, final = $4 WHERE id = $1;
 
 -- name: rules
-SELECT s.id, s.board_id, s.number, s.title, s.starts_at, s.ends_at, s.seq, s.swept, s.final,
-       b.ranks, b.thing_id, b.gain, b.hide_staff
+SELECT {season}, b.ranks, b.thing_id, b.gain, b.hide_staff
 FROM seasons s JOIN boards b ON b.id = s.board_id
 WHERE s.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
@@ -101,11 +91,8 @@ SELECT COUNT(*) FROM hidden_accounts WHERE hidden;
 -- name: hidden_waiting
 SELECT user_id FROM hidden_accounts WHERE NOT applied ORDER BY user_id LIMIT $1;
 
--- name: lock_hidden (sqlite)
-SELECT user_id FROM hidden_accounts WHERE user_id = $1;
-
--- name: lock_hidden (postgres)
-SELECT user_id FROM hidden_accounts WHERE user_id = $1 FOR UPDATE;
+-- name: lock_hidden
+SELECT user_id FROM hidden_accounts WHERE user_id = $1 {for_update};
 
 -- name: set_applied
 UPDATE hidden_accounts SET applied = {true} WHERE user_id = $1;

@@ -10,17 +10,11 @@ ON CONFLICT (one) DO NOTHING;
 SELECT seq, at, since, swept, variables, recount FROM economy;
 
 -- No row: another instance counts just now.
--- name: lock (sqlite)
-SELECT seq, at, since, swept, variables, recount FROM economy;
+-- name: lock
+SELECT seq, at, since, swept, variables, recount FROM economy {skip_locked};
 
--- name: lock (postgres)
-SELECT seq, at, since, swept, variables, recount FROM economy FOR UPDATE SKIP LOCKED;
-
--- name: wait_for_lock (sqlite)
-SELECT seq, at, since, swept, variables, recount FROM economy;
-
--- name: wait_for_lock (postgres)
-SELECT seq, at, since, swept, variables, recount FROM economy FOR UPDATE;
+-- name: wait_for_lock
+SELECT seq, at, since, swept, variables, recount FROM economy {for_update};
 
 -- name: set_state
 UPDATE economy SET seq = $1, at = $2, swept = $3, variables = $4, recount = $5;
@@ -137,25 +131,17 @@ WHERE item_id = $1
   AND day <= COALESCE((SELECT MIN(e.day) FROM item_days e WHERE e.item_id = $1 AND e.day > $3 AND e.day <= $4), $3)
 ORDER BY day;
 
--- name: gifts
+-- Gifts of all items and givers, of one item, of one giver, or of both ($5, or $5 and $6).
+-- name: gifts, gifts_of_item, gifts_of_giver, gifts_of_item_and_giver
+--   {wanted: |AND g.item_id = $5|AND g.giver_id = $5|AND g.item_id = $5 AND g.giver_id = $6}
 SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
-FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2
-GROUP BY g.giver_id, g.source, g.item_id
-ORDER BY given DESC, taken DESC, g.giver_id, g.item_id LIMIT $3 OFFSET $4;
+FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2 {wanted} GROUP BY g.giver_id, g.source, g.item_id
+ORDER BY given DESC, taken DESC, g.giver_id, g.item_id, g.source LIMIT $3 OFFSET $4;
 
--- name: count_gifts
-SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2
+-- name: count_gifts, count_gifts_of_item, count_gifts_of_giver, count_gifts_of_item_and_giver
+--   {wanted: |AND g.item_id = $3|AND g.giver_id = $3|AND g.item_id = $3 AND g.giver_id = $4}
+SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2 {wanted}
                       GROUP BY g.giver_id, g.source, g.item_id) AS found;
-
--- name: gifts_of_item
-SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
-FROM item_gifts g WHERE g.item_id = $1 AND g.day >= $2 AND g.day <= $3
-GROUP BY g.giver_id, g.source, g.item_id
-ORDER BY given DESC, taken DESC, g.giver_id LIMIT $4 OFFSET $5;
-
--- name: count_gifts_of_item
-SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.item_id = $1 AND g.day >= $2 AND g.day <= $3
-                      GROUP BY g.giver_id, g.source) AS found;
 
 -- name: givers
 SELECT g.giver_id, COUNT(DISTINCT g.item_id), CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
@@ -164,26 +150,6 @@ GROUP BY g.giver_id ORDER BY given DESC, taken DESC, g.giver_id LIMIT $3 OFFSET 
 
 -- name: count_givers
 SELECT COUNT(DISTINCT g.giver_id) FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2;
-
--- name: gifts_of_giver
-SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
-FROM item_gifts g WHERE g.giver_id = $1 AND g.day >= $2 AND g.day <= $3
-GROUP BY g.giver_id, g.source, g.item_id
-ORDER BY given DESC, taken DESC, g.item_id LIMIT $4 OFFSET $5;
-
--- name: count_gifts_of_giver
-SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.giver_id = $1 AND g.day >= $2 AND g.day <= $3
-                      GROUP BY g.source, g.item_id) AS found;
-
--- name: gifts_of_item_and_giver
-SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
-FROM item_gifts g WHERE g.item_id = $1 AND g.giver_id = $2 AND g.day >= $3 AND g.day <= $4
-GROUP BY g.giver_id, g.source, g.item_id
-ORDER BY given DESC, taken DESC, g.source LIMIT $5 OFFSET $6;
-
--- name: count_gifts_of_item_and_giver
-SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.item_id = $1 AND g.giver_id = $2 AND g.day >= $3 AND g.day <= $4
-                      GROUP BY g.source) AS found;
 
 -- name: sum_of_giver
 SELECT CAST($1 AS {guid}), COUNT(DISTINCT g.item_id), CAST(COALESCE(SUM(g.given), 0) AS {long}), CAST(COALESCE(SUM(g.taken), 0) AS {long})

@@ -56,10 +56,6 @@ async def find_newest(tx: Reading, rule: str, subject: str) -> Signal | None:
     return await tx.row(Signal, SQL.newest, rule, subject)
 
 
-async def insert(tx: Writing, signal: Signal) -> None:
-    await tx.returning(SQL.insert, *signal[:10])
-
-
 def acknowledge(tx: Writing, signal: Signal) -> None:
     tx.defer(SQL.acknowledge, signal.id, signal.acknowledged_at, signal.acknowledged_by, signal.note)
     tx.defer(SQL.add_counts, signal.rule, 0, -1)
@@ -92,11 +88,6 @@ async def find(tx: Reading, signal_id: str) -> Signal | None:
     return await tx.row(Signal, SQL.find, signal_id)
 
 
-async def find_some(tx: Reading, ids: Iterable[str]) -> list[Signal]:
-    """Return the signals with these ids, in any order. Deleted ones are missing."""
-    return await tx.rows(Signal, SQL.some, as_column("id", ids))
-
-
 async def lock(tx: Reading, signal_id: str) -> Signal | None:
     return await tx.row(Signal, SQL.lock, signal_id)
 
@@ -112,19 +103,6 @@ async def read_page(
     if state:
         return await tx.rows(Signal, SQL.page_of_state, *before, limit, state)
     return await tx.rows(Signal, SQL.page, *before, limit)
-
-
-async def find_player_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | None]:
-    return {row[0]: row[1] for row in await tx.all(SQL.player_names, as_column("id", ids))}
-
-
-async def find_user_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | None]:
-    return {row[0]: row[1] for row in await tx.all(SQL.user_names, as_column("id", ids))}
-
-
-async def read_changes(tx: Reading, numbers: Iterable[int]) -> list[ChangeOfPlayer]:
-    """Read changes with their players. Trimmed ones are missing."""
-    return await tx.rows(ChangeOfPlayer, SQL.changes, as_table({"seq": each} for each in numbers))
 
 
 async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
@@ -177,7 +155,7 @@ class StoredSums(NamedTuple, Generic[Key]):
 
 
 async def read_quantities(tx: Reading, item_ids: Iterable[str]) -> dict[str, int]:
-    return {row[0]: row[1] for row in await tx.all(SQL.quantities, as_column("id", item_ids))}
+    return await tx.pairs(SQL.quantities, as_column("id", item_ids))
 
 
 async def read_growth(tx: Reading, item_ids: Iterable[str]) -> StoredSums[str]:
@@ -206,7 +184,7 @@ async def save_growth(
 
 async def read_gains(tx: Reading, keys: Iterable[GainKey]) -> StoredSums[GainKey]:
     found = StoredSums[GainKey]({}, {})
-    for row in await tx.all(SQL.gains, as_table(each._asdict() for each in keys)):
+    for row in await tx.all(SQL.gains, as_table(keys)):
         player_id, item_id, slot, gained, changes = row
         key = GainKey(player_id, item_id)
         found.sums.setdefault(key, {})[slot] = gained
@@ -232,11 +210,6 @@ async def save_gains(
 
 async def add_check(tx: Writing, rule: str, subject: str, player_id: str | None = None) -> None:
     await tx.returning(SQL.add_check, rule, subject, player_id)
-
-
-async def find_unbalanced(tx: Reading, day: int, limit: int) -> list[Unbalanced]:
-    """Return items whose total at the end of a day does not follow from that before, and what came and went."""
-    return await tx.rows(Unbalanced, SQL.unbalanced, day, limit)
 
 
 PERSON = (PersonRows(170, "signals", SQL.of_person),)
