@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from gamekeeper.game.core.change import Codec
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.insight.economy import LAST_GUID
 from gamekeeper.game.keeper import Keeper
@@ -96,6 +97,10 @@ class Examination:
     found: Findings
     keeper: Keeper
     progress: Progress
+
+    @property
+    def codec(self) -> Codec:
+        return self.keeper.changes.codec
 
 
 @dataclass(frozen=True, slots=True)
