@@ -24,16 +24,7 @@ from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import activity, economy
-from gamekeeper.store.insight.activity import (
-    ONLINE,
-    SESSIONS,
-    SIGN_INS,
-    Checkpoint,
-    Cohort,
-    Period,
-    PlayerActivity,
-    WaitingSession,
-)
+from gamekeeper.store.insight.activity import Checkpoint, Cohort, Period, PlayerActivity
 from gamekeeper.store.players import presence
 from gamekeeper.store.players.presence import StoredSession
 
@@ -47,7 +38,7 @@ async def check_sums(tx: Reading, found: Findings) -> None:
     days = await activity.read_periods(tx, "day", 0, NEVER)
     await _check_sign_ins(tx, found, {each.hour: each.sign_ins for each in hours})
     if hours:
-        since = (await activity.find_checkpoint(tx, SESSIONS)).position // HOUR_MS
+        since = (await activity.find_checkpoint(tx, activity.SESSIONS)).position // HOUR_MS
         # a day whose first hours are deleted cannot be added up
         first = hours[0].hour // DAY_HOURS if hours[0].hour <= since else -(-hours[0].hour // DAY_HOURS)
         _compare(
@@ -64,8 +55,8 @@ async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int
     Events are deleted when they are old, and with an erased account. Before the last erasure an hour may have more
     sign-ins than events, but not less.
     """
-    end = (await activity.find_checkpoint(tx, SIGN_INS)).position
-    since = (await activity.find_checkpoint(tx, SESSIONS)).position // HOUR_MS
+    end = (await activity.find_checkpoint(tx, activity.SIGN_INS)).position
+    since = (await activity.find_checkpoint(tx, activity.SESSIONS)).position // HOUR_MS
     oldest = await tx.value(activity.SQL.oldest_event)
     if oldest is None:
         return
@@ -122,7 +113,7 @@ class Recount:
         for each in counted:
             # after the end of a session that was cut when it was counted already
             end = each.counted_to or 0
-            session = WaitingSession(player_id, each.started_at, end if each.is_counted else None, None, None)
+            session = activity.WaitingSession(player_id, each.started_at, end if each.is_counted else None, None, None)
             self.counts.count(session, end)
             if not each.is_counted:
                 self.counts.count(session._replace(counted_to=each.started_at), end)
@@ -149,7 +140,7 @@ async def check(it: Examination) -> None:
     for player_id in await presence.find_disagreeing_sessions(tx, MAX_SHOWN):
         message = f"Player {player_id} is online without an open play session, or the reverse."
         found.error("activity", message, SESSION_ADVICE)
-    since, deleted = await activity.find_checkpoint(tx, SESSIONS)
+    since, deleted = await activity.find_checkpoint(tx, activity.SESSIONS)
     today = await clock.now(tx) // DAY_MS
     recount = Recount(deleted // DAY_MS + 1 if deleted else since // DAY_MS, is_complete=not deleted, today=today)
     done = 0
@@ -198,7 +189,7 @@ async def _compare_periods(tx: Reading, found: Findings, recount: Recount) -> No
 
 async def _compare_online(tx: Reading, found: Findings, recount: Recount, first: int) -> None:
     """Compare minutes and hours. Sessions that ended before the minute `first` may be deleted."""
-    position, base = await activity.find_checkpoint(tx, ONLINE)
+    position, base = await activity.find_checkpoint(tx, activity.ONLINE)
     counted = recount.counts.list_minutes()
     online = sum(each.started - each.ended for each in counted if each.minute < position)
     if position >= first and base != online:  # else a deleted session may have lasted into the kept minutes

@@ -28,19 +28,7 @@ from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.insight import economy
 from gamekeeper.store.insight import signals as rows
 from gamekeeper.store.insight.economy import Giver
-from gamekeeper.store.insight.signals import (
-    ACKNOWLEDGED,
-    BAG,
-    BEYOND,
-    CONSERVATION,
-    GAIN,
-    GIFT,
-    OPEN,
-    REFUSALS,
-    SILENT,
-    SUPPLY,
-    Signal,
-)
+from gamekeeper.store.insight.signals import Signal
 
 ON, OFF = "on", "off"
 MOST_LIMIT = 10**15
@@ -53,13 +41,13 @@ class Rule(NamedTuple):
 
 
 RULES: Mapping[str, Rule] = {
-    SUPPLY: Rule("An item's supply has grown by more than this factor within an hour.", 3, 2),
-    GAIN: Rule("One player got more than this many of an item within an hour.", 10_000),
-    GIFT: Rule("Staff or an API key gave more than this many of an item at once.", 10_000),
-    BAG: Rule("A game server reports a bag that another player has.", None),
-    CONSERVATION: Rule("Quantities of an item do not add up.", None),
-    REFUSALS: Rule("This many times more requests than usual were refused in ten minutes.", 5, 2),
-    SILENT: Rule("A game server has been silent for this many minutes.", 5),
+    rows.SUPPLY: Rule("An item's supply has grown by more than this factor within an hour.", 3, 2),
+    rows.GAIN: Rule("One player got more than this many of an item within an hour.", 10_000),
+    rows.GIFT: Rule("Staff or an API key gave more than this many of an item at once.", 10_000),
+    rows.BAG: Rule("A game server reports a bag that another player has.", None),
+    rows.CONSERVATION: Rule("Quantities of an item do not add up.", None),
+    rows.REFUSALS: Rule("This many times more requests than usual were refused in ten minutes.", 5, 2),
+    rows.SILENT: Rule("A game server has been silent for this many minutes.", 5),
 }
 
 
@@ -241,7 +229,7 @@ async def raise_findings(tx: Writing, codec: Codec, findings: Sequence[Finding])
             continue
         found = each
         if opened[each.rule] >= MOST_OPEN:
-            found = Finding(each.rule, BEYOND, each.at, each.evidence, times=each.times, last_at=each.last_at)
+            found = Finding(each.rule, rows.BEYOND, each.at, each.evidence, times=each.times, last_at=each.last_at)
             if await _repeat(tx, found):
                 continue
         await _raise(tx, codec, found)
@@ -259,10 +247,10 @@ async def acknowledge(tx: Locking, signal_id: str, note: str | None, account_id:
     signal = await rows.lock(tx, signal_id)
     if signal is None:
         raise NoSuchSignal
-    if signal.state == ACKNOWLEDGED:
+    if signal.state == rows.ACKNOWLEDGED:
         return Decision([], await _describe_one(tx, signal))
     after = signal._replace(
-        state=ACKNOWLEDGED,
+        state=rows.ACKNOWLEDGED,
         acknowledged_at=await clock.now(tx),
         acknowledged_by=account_id,
         note=(note or "").strip() or None,
@@ -312,7 +300,7 @@ async def _repeat(tx: Writing, found: Finding) -> bool:
     known = await rows.find_newest(tx, found.rule, found.subject)
     if known is None:
         return False
-    takes_all = found.subject == BEYOND and known.state == OPEN
+    takes_all = found.subject == rows.BEYOND and known.state == rows.OPEN
     if not takes_all and not _is_same_incident(known.last_at, found.at):
         return False
     evidence = merge_evidence(read_evidence(known), found.evidence)

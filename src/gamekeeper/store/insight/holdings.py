@@ -7,11 +7,11 @@ from typing import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_table, as_tree
 from gamekeeper.store.lists import ranked_buckets
-from gamekeeper.store.lists.ranked_buckets import BucketStatements, BucketTable, RankedBucket
+from gamekeeper.store.lists.ranked_buckets import BucketTable, RankedBucket
 
 SQL = Statements(__file__)
 ITEM, VARIABLE = "item", "variable"
-BUCKETS = BucketTable(BucketStatements(*(SQL.named[each] for each in BucketStatements._fields)), has_kinds=True)
+BUCKETS = BucketTable(has_kinds=True)
 
 
 class Holding(NamedTuple):

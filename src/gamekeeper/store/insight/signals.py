@@ -43,14 +43,6 @@ class SignalCount(NamedTuple):
     opened: int  # open now
 
 
-class ChangeOfPlayer(NamedTuple):
-    seq: int
-    at: int
-    kind: str
-    player_id: str | None
-    player: str | None  # None: the change is of no player, or the player is deleted
-
-
 async def find_newest(tx: Reading, rule: str, subject: str) -> Signal | None:
     """Lock and return the newest signal of a rule and subject, open or acknowledged."""
     return await tx.row(Signal, SQL.newest, rule, subject)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table, as_tree
 from gamekeeper.store.lists import ranked_buckets
-from gamekeeper.store.lists.ranked_buckets import HIGHEST, LOWEST, BucketStatements, BucketTable, Key
+from gamekeeper.store.lists.ranked_buckets import HIGHEST, LOWEST, BucketTable, Key
 
 SQL = Statements(__file__)
 KIND = "season"  # kind of the lists, for the shared code of buckets
-BUCKETS = BucketTable(BucketStatements(*(SQL.named[each] for each in BucketStatements._fields)), has_kinds=False)
+BUCKETS = BucketTable(has_kinds=False)
 
 
 class StandingKey(NamedTuple):
