@@ -4,9 +4,9 @@ Changes of signals about a person belong to its account, so that an erasure remo
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, SIGNALS, Change, ChangeSide, Codec, Kind, SubjectIds
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.insight import boards, signals, standings
 from gamekeeper.store.insight.boards import Board, Season
@@ -105,14 +105,10 @@ def _make_season_side(board: Board, season: Season) -> ChangeSide:
             "Board": board.name,
             "Season": season.number,
             "Title": season.title,
-            "StartsAt": _format(season.starts_at),
-            "EndsAt": None if season.ends_at is None else _format(season.ends_at),
+            "StartsAt": format_instant(season.starts_at),
+            "EndsAt": None if season.ends_at is None else format_instant(season.ends_at),
         }
     )
-
-
-def _format(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)
