@@ -22,6 +22,7 @@ from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import database_checks
 from gamekeeper.store.players import items, players, presence
 from gamekeeper.store.world import guilds
+from gamekeeper.store.world import logs as log_rows
 from gamekeeper.store.world.guilds import GuildMember
 from gamekeeper.store.world.imports import DONE_STAGE
 
@@ -64,7 +65,8 @@ async def run(run: ImportRun) -> bool:
             await stages[stage]()
     if run.keeper and not run.dry_run:
         await database_checks.create_missing_indexes(run.keeper.store)
-        await logs.count_old_entries(run)
+        # in a dry run those of the source were counted
+        run.old_log_entries = await log_rows.count_old(run.keeper.store, logs.find_oldest_kept(run))
         await run.keeper.lists.prepare()
     return True
 

@@ -349,8 +349,8 @@ def _require_end(season: Season, earliest: int) -> None:
 
 async def _require_changes(tx: Reading, starts_at: int) -> None:
     """Refuse a start before the oldest change that is kept: gains before it are not known."""
-    trimmed = await boards.read_trimmed(tx)
-    oldest = await boards.find_change_from(tx, trimmed + 1)
+    trimmed = await ledger.read_trimmed_number(tx)
+    oldest = await tx.one(boards.SQL.change_at_or_after, trimmed + 1)
     if trimmed and oldest and starts_at < oldest[1]:
         raise BadField(field="StartsAt", problem="must not be before the oldest change in the audit log")
 

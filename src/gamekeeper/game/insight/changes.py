@@ -26,7 +26,8 @@ class BoardSaved(Change):
         if self.before is None:
             boards.insert(tx, self.after)
         else:
-            boards.update(tx, self.after)
+            board = self.after
+            tx.defer(boards.SQL.update, board.id, board.title, board.hide_staff, board.public, boards.FIRST_ACCOUNT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,9 @@ class SignalAcknowledged(Change):
         return None, ChangeSide(command={**side.command, "Note": self.signal.note})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        signals.acknowledge(tx, self.signal)
+        done = self.signal
+        tx.defer(signals.SQL.acknowledge, done.id, done.acknowledged_at, done.acknowledged_by, done.note)
+        tx.defer(signals.SQL.add_counts, done.rule, 0, -1)
 
 
 def _make_side(signal: Signal) -> ChangeSide:

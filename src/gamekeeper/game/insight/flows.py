@@ -9,7 +9,7 @@ higher number than the first changes of the new day. It belongs to the day of it
 both days are corrected.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -47,26 +47,20 @@ class Move(NamedTuple):
 class Tally:
     """The sums of a batch of changes."""
 
-    created: Counter[tuple[str, int, str]] = field(default_factory=Counter[tuple[str, int, str]])  # item, day, source
-    destroyed: Counter[tuple[str, int, str]] = field(default_factory=Counter[tuple[str, int, str]])
-    # day, giver, item, source
-    given: Counter[tuple[int, str, str, str]] = field(default_factory=Counter[tuple[int, str, str, str]])
-    taken: Counter[tuple[int, str, str, str]] = field(default_factory=Counter[tuple[int, str, str, str]])
+    # item, day and source → created and destroyed
+    flows: dict[tuple[str, int, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
+    # day, giver, item and source → given and taken
+    gifts: dict[tuple[int, str, str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
     gains: Counter[Holding] = field(default_factory=Counter[Holding])  # items that players got or, if negative, lost
     values: dict[Holding, int | None] = field(default_factory=dict[Holding, int | None])  # new values of variables
     moves: list[Move] = field(default_factory=list[Move])  # in the order of the changes
     has_loads: bool = False  # there is a bulk load: it does not say which player has what
 
     def list_flows(self) -> list[Flow]:
-        keys = sorted(self.created.keys() | self.destroyed.keys())
-        return [Flow(*key, self.created[key], self.destroyed[key]) for key in keys]
+        return [Flow(*key, created, destroyed) for key, (created, destroyed) in sorted(self.flows.items())]
 
     def list_gifts(self) -> list[GiftFlow]:
-        keys = sorted(self.given.keys() | self.taken.keys())
-        return [GiftFlow(*key, self.given[key], self.taken[key]) for key in keys]
-
-    def list_items(self) -> set[str]:
-        return {key[0] for key in self.created.keys() | self.destroyed.keys()}
+        return [GiftFlow(*key, given, taken) for key, (given, taken) in sorted(self.gifts.items())]
 
 
 def find_source(change: CountedChange) -> str:
@@ -141,9 +135,9 @@ def _count_items(tally: Tally, change: CountedChange, codec: Codec) -> None:
     for item_id, gain in count_gains(before, after, codec).items():
         if gain == 0:
             continue
-        (tally.created if gain > 0 else tally.destroyed)[item_id, day, source] += abs(gain)
+        tally.flows[item_id, day, source][gain < 0] += abs(gain)
         if is_given and kind != PlayerDeleted.kind:  # a deletion of a player is no gift, nor its opposite
-            (tally.given if gain > 0 else tally.taken)[day, giver or ZERO_GUID, item_id, source] += abs(gain)
+            tally.gifts[day, giver or ZERO_GUID, item_id, source][gain < 0] += abs(gain)
         if player_id:
             tally.gains[Holding(player_id, ITEM, item_id)] += gain
         job_id = find_job_id(request_id)
@@ -178,7 +172,7 @@ async def save(tx: Writing, codec: Codec, state: EconomyState, changes: Sequence
     day, newest = find_day(changes[0].at), find_day(state.at)
     if day > newest:
         await tx.returning(activity.SQL.save, NEWEST_DAY, day, changes[0].seq)
-    items = sorted(tally.list_items())
+    items = sorted({key[0] for key in tally.flows})
     if not items:
         return
     if state.swept is not None:  # totals are not known: those of the day are stored when the sweep ends

@@ -36,6 +36,7 @@ from gamekeeper.ground.instants import DAY_MS, MINUTE_MS
 from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.insight import activity, economy, signals
 from gamekeeper.store.insight.activity import Checkpoint
 from gamekeeper.store.insight.holdings import Holding
@@ -68,9 +69,10 @@ async def watch(tx: Writing, limits: Limits, moves: Sequence[Move], *, is_comple
     """
     if not moves:
         return []
-    hour = _Hour(limits, await signals.read_quantities(tx, _list_items(moves)) if is_complete else None)
+    items = sorted({each.item_id for each in moves})
+    hour = _Hour(limits, await tx.pairs(signals.SQL.quantities, as_column("id", items)) if is_complete else None)
     if limits.supply:
-        hour.growth = _Sums(await signals.read_growth(tx, _list_items(moves)))
+        hour.growth = _Sums(await signals.read_growth(tx, items))
     if limits.gain and (keys := {key for each in moves if (key := hour.find_gain_key(each))}):
         hour.gains = _Sums(await signals.read_gains(tx, sorted(keys)))
     findings: list[Finding] = []
@@ -238,10 +240,6 @@ def _is_growth(move: Move) -> bool:
 
 def _sum_window(slots: Slots, last: int) -> int:
     return sum(each for slot, each in slots.items() if last - WINDOW_SLOTS < slot <= last)
-
-
-def _list_items(moves: Iterable[Move]) -> list[str]:
-    return sorted({each.item_id for each in moves})
 
 
 RUN_SECONDS = 2.0

@@ -244,7 +244,7 @@ async def acknowledge(tx: Locking, signal_id: str, note: str | None, account_id:
     seen = await rows.find(tx, signal_id)
     if seen is not None:
         await rows.lock_counts(tx, seen.rule)
-    signal = await rows.lock(tx, signal_id)
+    signal = await tx.row(Signal, rows.SQL.lock, signal_id)
     if signal is None:
         raise NoSuchSignal
     if signal.state == rows.ACKNOWLEDGED:
@@ -255,7 +255,7 @@ async def acknowledge(tx: Locking, signal_id: str, note: str | None, account_id:
         acknowledged_by=account_id,
         note=(note or "").strip() or None,
     )
-    user_id = await rows.lock_owner(tx, signal.player_id) if signal.player_id else None
+    user_id = await tx.value(rows.SQL.owner, signal.player_id) if signal.player_id else None
     if signal.giver_id and not (await economy.find_givers(tx, [signal.giver_id]))[signal.giver_id].is_key:
         user_id = signal.giver_id
     return Decision([SignalAcknowledged(after, user_id)], await _describe_one(tx, after), subject=(None, user_id))
@@ -312,7 +312,7 @@ async def _repeat(tx: Writing, found: Finding) -> bool:
 
 async def _raise(tx: Writing, codec: Codec, found: Finding) -> None:
     """Store a new signal. Ids of a player or giver that was erased before the rule found it must not come back."""
-    owner = await rows.lock_owner(tx, found.player_id) if found.player_id else None
+    owner = await tx.value(rows.SQL.owner, found.player_id) if found.player_id else None
     signal_id = new_guid()
     player_gone = found.player_id is not None and owner is None
     giver_gone = found.giver_id is not None and await tx.value(rows.SQL.giver_account, found.giver_id) is None

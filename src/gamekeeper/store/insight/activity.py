@@ -110,14 +110,12 @@ async def find_checkpoint(tx: Reading, name: str) -> Checkpoint:
 
 async def lock_checkpoint(tx: Writing, name: str) -> Checkpoint | None:
     """Lock a rollup until the transaction ends. None: another instance has locked it."""
-    found = await tx.returning(SQL.lock, name)
-    return Checkpoint(*found[0]) if found else None
+    return await tx.row(Checkpoint, SQL.lock, name)
 
 
 async def wait_for_checkpoint(tx: Writing, name: str) -> Checkpoint | None:
     """Lock a rollup until the transaction ends, after other instances. None: it has no checkpoint yet."""
-    found = await tx.returning(SQL.wait, name)
-    return Checkpoint(*found[0]) if found else None
+    return await tx.row(Checkpoint, SQL.wait, name)
 
 
 def move_checkpoint(tx: Writing, name: str, checkpoint: Checkpoint) -> None:

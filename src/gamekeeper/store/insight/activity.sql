@@ -47,26 +47,18 @@ SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'first_day' AS {long}),
 FROM json_each($1) WHERE {true}
 ON CONFLICT (player_id) DO UPDATE SET last_day = excluded.last_day, play_ms = excluded.play_ms;
 
--- Adds to the numbers of started and ended sessions.
--- name: add_minutes
-INSERT INTO activity_minutes (minute, started, ended)
-SELECT CAST(value->>'minute' AS {long}), CAST(value->>'started' AS {long}), CAST(value->>'ended' AS {long})
+-- Adds to the numbers of started and ended sessions; or to those of requests, for a load of a database's past.
+-- name: add_minutes, load_requests {one: started|requests} {other: ended|errors}
+INSERT INTO activity_minutes (minute, {one}, {other})
+SELECT CAST(value->>'minute' AS {long}), CAST(value->>'{one}' AS {long}), CAST(value->>'{other}' AS {long})
 FROM json_each($1) WHERE {true}
-ON CONFLICT (minute) DO UPDATE SET started = activity_minutes.started + excluded.started,
-    ended = activity_minutes.ended + excluded.ended;
+ON CONFLICT (minute) DO UPDATE SET {one} = activity_minutes.{one} + excluded.{one},
+    {other} = activity_minutes.{other} + excluded.{other};
 
 -- name: add_requests
 INSERT INTO activity_minutes (minute, requests, errors, refused) VALUES ({now} / 60000, $1, $2, $3)
 ON CONFLICT (minute) DO UPDATE SET requests = activity_minutes.requests + excluded.requests,
     errors = activity_minutes.errors + excluded.errors, refused = activity_minutes.refused + excluded.refused;
-
--- Requests of earlier minutes, for a load of a database's past.
--- name: load_requests
-INSERT INTO activity_minutes (minute, requests, errors)
-SELECT CAST(value->>'minute' AS {long}), CAST(value->>'requests' AS {long}), CAST(value->>'errors' AS {long})
-FROM json_each($1) WHERE {true}
-ON CONFLICT (minute) DO UPDATE SET requests = activity_minutes.requests + excluded.requests,
-    errors = activity_minutes.errors + excluded.errors;
 
 -- name: add_periods
 INSERT INTO activity_periods (step, day, active, new_players, returned, play_ms, sign_ins, requests, errors, online_sum,

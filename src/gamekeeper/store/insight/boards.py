@@ -1,11 +1,10 @@
 """Boards, their seasons, and accounts that are hidden from them."""
 
-from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from gamekeeper.ground.wire import Guid, Shape
-from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_column
+from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
 LEVEL, ITEM, VARIABLE, PLAY_TIME = "level", "item", "variable", "play_time"
@@ -79,11 +78,6 @@ def insert(tx: Writing, board: Board) -> None:
     tx.defer(SQL.insert, *board[:9])
 
 
-def update(tx: Writing, board: Board) -> None:
-    """Update a board. If it hides staff from now on, or shows them, the review of all staff starts."""
-    tx.defer(SQL.update, board.id, board.title, board.hide_staff, board.public, FIRST_ACCOUNT)
-
-
 async def read_reviewing(tx: Reading) -> dict[str, str]:
     """Return the boards whose staff is being reviewed, each with the account up to which it is."""
     return await tx.pairs(SQL.reviewing)
@@ -112,12 +106,10 @@ async def read_seasons(tx: Reading, board_id: str, limit: int) -> list[Season]:
 
 async def read_open(tx: Reading) -> list[OpenSeason]:
     """Read all seasons that are not final, in the order in which they are counted."""
-    return [_to_open(row) for row in await tx.all(SQL.open)]
-
-
-async def read_rules(tx: Reading, season_ids: Iterable[str]) -> dict[str, OpenSeason]:
-    """Read seasons by their ids, final ones too, with what their boards rank."""
-    return {row[0]: _to_open(row) for row in await tx.all(SQL.rules, as_column("id", season_ids))}
+    return [
+        OpenSeason(Season(*row[:8], final=False), row[9], row[10], bool(row[11]), bool(row[12]))
+        for row in await tx.all(SQL.open)
+    ]
 
 
 async def move_season(tx: Writing, season: Season) -> None:
@@ -126,16 +118,6 @@ async def move_season(tx: Writing, season: Season) -> None:
 
 async def read_changes(tx: Reading, after: int, upto: int, limit: int) -> list[BoardChange]:
     return await tx.rows(BoardChange, SQL.changes, after, upto, limit)
-
-
-async def find_change_from(tx: Reading, seq: int) -> tuple[int, int] | None:
-    """Return number and time of the first change from a number on."""
-    row = await tx.one(SQL.change_at_or_after, seq)
-    return (row[0], row[1]) if row else None
-
-
-async def read_trimmed(tx: Reading) -> int:
-    return await tx.value(SQL.trimmed) or 0
 
 
 async def is_hidden(tx: Reading, user_id: str) -> bool:
@@ -149,8 +131,3 @@ async def find_hidden_waiting(tx: Reading, limit: int) -> list[str]:
 
 async def has_deleted(tx: Reading) -> bool:
     return await tx.one(SQL.has_deleted) is not None
-
-
-def _to_open(row: Row) -> OpenSeason:
-    season = Season(*row[:9])._replace(final=bool(row[8]))
-    return OpenSeason(season, row[9], row[10], bool(row[11]), bool(row[12]))

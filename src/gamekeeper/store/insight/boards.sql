@@ -2,6 +2,7 @@
 INSERT INTO boards (id, name, title, ranks, thing_id, gain, hide_staff, public, created_at, deleted)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, {false});
 
+-- If a board hides staff from now on, or shows them, the review of all staff starts.
 -- name: update
 UPDATE boards SET title = $2, public = $4, hide_staff = $3,
                   reviewed = CASE WHEN hide_staff = $3 THEN reviewed ELSE CAST($5 AS {guid}) END
@@ -55,10 +56,8 @@ SELECT 1 FROM seasons WHERE NOT final LIMIT 1;
 -- name: move_season
 UPDATE seasons SET seq = $2, swept = $3, final = $4 WHERE id = $1;
 
--- name: rules
-SELECT {season}, b.ranks, b.thing_id, b.gain, b.hide_staff
-FROM seasons s JOIN boards b ON b.id = s.board_id
-WHERE s.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+-- name: final_ones
+SELECT id FROM seasons WHERE final AND id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
 -- Changes about players and accounts. What a game publishes and trims come without their sides.
 -- name: changes
@@ -67,11 +66,9 @@ SELECT l.seq, l.at, l.kind, l.player_id, l.user_id,
        CASE WHEN l.kind NOT IN ('catalogue_put', 'ledger_trimmed') THEN l.after END
 FROM masked_ledger l WHERE l.seq > $1 AND l.seq <= $2 ORDER BY l.seq LIMIT $3;
 
+-- Number and time of the first change from a number on.
 -- name: change_at_or_after
 SELECT seq, at FROM ledger WHERE seq >= $1 ORDER BY seq LIMIT 1;
-
--- name: trimmed
-SELECT trimmed FROM epoch;
 
 -- name: save_hidden
 INSERT INTO hidden_accounts (user_id, hidden, applied) VALUES ($1, $2, {false})

@@ -57,11 +57,14 @@ FROM json_each($1) WHERE {true}
 ON CONFLICT (item_id) DO UPDATE
 SET quantity = item_totals.quantity + excluded.quantity, holders = item_totals.holders + excluded.holders;
 
+-- part: replace_day
+ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
+
 -- name: save_days
 INSERT INTO item_days (item_id, day, quantity, holders)
 SELECT t.item_id, CAST($1 AS {long}), t.quantity, t.holders
 FROM item_totals t WHERE t.item_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2))
-ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
+{replace_day};
 
 -- Totals that are not stored for a day stay unknown: the last day before it may lack changes of this day.
 -- name: add_to_day
@@ -70,7 +73,7 @@ SELECT r.item_id, CAST($1 AS {long}), r.quantity + CAST(value->>'quantity' AS {l
 FROM json_each($2) AS given, {each} item_days r
      WHERE r.item_id = CAST(value->>'item_id' AS {guid})
        AND r.day = $1 {end_each}
-ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
+{replace_day};
 
 -- name: correct_days
 INSERT INTO item_days (item_id, day, quantity, holders)
@@ -79,7 +82,7 @@ FROM json_each($1) AS given, {each} item_days r
      WHERE r.item_id = CAST(value->>'item_id' AS {guid})
        AND r.day = CAST(value->>'day' AS {long})
        AND r.quantity = CAST(value->>'read_quantity' AS {long}) AND r.holders = CAST(value->>'read_holders' AS {long}) {end_each}
-ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders
+{replace_day}
 RETURNING day;
 
 -- name: delete_days
@@ -89,7 +92,7 @@ WHERE item_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND da
 -- name: save_all_days
 INSERT INTO item_days (item_id, day, quantity, holders)
 SELECT t.item_id, CAST($1 AS {long}), t.quantity, t.holders FROM item_totals t WHERE {true}
-ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
+{replace_day};
 
 -- The catalogue of a game bounds the number of items. $3: 1 sorts by quantity, 2 by holders, a negative number by the
 -- largest first, and 0 by name.

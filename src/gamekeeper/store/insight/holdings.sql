@@ -16,20 +16,13 @@ FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(
 -- name: held_between
 SELECT player_id, kind, thing_id, quantity FROM holdings WHERE player_id > $1 AND player_id <= $2;
 
--- Given as nested objects: kind, thing, player, with the quantity.
--- name: save
+-- Given as nested objects: kind, thing, player, with the quantity, or what is added to it. The new ones are returned.
+-- name: save, add {quantity: excluded.quantity|holdings.quantity + excluded.quantity}
+--   {new: |RETURNING player_id, kind, thing_id, quantity}
 INSERT INTO holdings (player_id, kind, thing_id, quantity)
 SELECT CAST(given.key AS {guid}), wanted.key, CAST(inner_level.key AS {guid}), CAST(CAST(given.value AS TEXT) AS {long})
 FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(inner_level.value) AS given WHERE {true}
-ON CONFLICT (player_id, kind, thing_id) DO UPDATE SET quantity = excluded.quantity;
-
--- Given as nested objects, with what is added to the quantity. The new quantities are returned.
--- name: add
-INSERT INTO holdings (player_id, kind, thing_id, quantity)
-SELECT CAST(given.key AS {guid}), wanted.key, CAST(inner_level.key AS {guid}), CAST(CAST(given.value AS TEXT) AS {long})
-FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(inner_level.value) AS given WHERE {true}
-ON CONFLICT (player_id, kind, thing_id) DO UPDATE SET quantity = holdings.quantity + excluded.quantity
-RETURNING player_id, kind, thing_id, quantity;
+ON CONFLICT (player_id, kind, thing_id) DO UPDATE SET quantity = {quantity} {new};
 
 -- name: delete (sqlite)
 DELETE FROM holdings WHERE (player_id, kind, thing_id) IN (
@@ -48,11 +41,8 @@ DELETE FROM holdings WHERE ctid = ANY (ARRAY(
 -- name: players_after
 SELECT id FROM players WHERE id > $1 ORDER BY id LIMIT $2;
 
--- name: slot_at
-SELECT player_id FROM slots WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
-
--- name: holding_at
-SELECT player_id FROM holdings WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
+-- name: slot_at, holding_at {table: slots|holdings}
+SELECT player_id FROM {table} WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
 
 -- name: items_between
 SELECT player_id, item_id, CAST(SUM(quantity) AS {long}) FROM slots

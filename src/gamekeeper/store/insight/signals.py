@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from gamekeeper.store.core.person import PersonRows
-from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
@@ -48,11 +48,6 @@ async def find_newest(tx: Reading, rule: str, subject: str) -> Signal | None:
     return await tx.row(Signal, SQL.newest, rule, subject)
 
 
-def acknowledge(tx: Writing, signal: Signal) -> None:
-    tx.defer(SQL.acknowledge, signal.id, signal.acknowledged_at, signal.acknowledged_by, signal.note)
-    tx.defer(SQL.add_counts, signal.rule, 0, -1)
-
-
 async def lock_counts(tx: Reading, rule: str) -> int | None:
     """Lock the counts of a rule until the transaction ends; return the number of open signals. None: never raised."""
     return await tx.value(SQL.lock_counts, rule)
@@ -71,17 +66,8 @@ async def read_counts(tx: Reading) -> list[SignalCount]:
     return await tx.rows(SignalCount, SQL.counts)
 
 
-async def lock_owner(tx: Reading, player_id: str) -> str | None:
-    """Return the account of a player, who is then not deleted before the transaction ends. None: it is deleted."""
-    return await tx.value(SQL.owner, player_id)
-
-
 async def find(tx: Reading, signal_id: str) -> Signal | None:
     return await tx.row(Signal, SQL.find, signal_id)
-
-
-async def lock(tx: Reading, signal_id: str) -> Signal | None:
-    return await tx.row(Signal, SQL.lock, signal_id)
 
 
 async def read_page(
@@ -146,17 +132,8 @@ class StoredSums(NamedTuple, Generic[Key]):
     changes: dict[tuple[Key, int], str]
 
 
-async def read_quantities(tx: Reading, item_ids: Iterable[str]) -> dict[str, int]:
-    return await tx.pairs(SQL.quantities, as_column("id", item_ids))
-
-
 async def read_growth(tx: Reading, item_ids: Iterable[str]) -> StoredSums[str]:
-    found = StoredSums[str]({}, {})
-    for item_id, slot, grown, changes in await tx.all(SQL.growth, as_column("id", item_ids)):
-        found.sums.setdefault(item_id, {})[slot] = grown
-        if changes:
-            found.changes[item_id, slot] = changes
-    return found
+    return _collect((row[0], row[1:]) for row in await tx.all(SQL.growth, as_column("id", item_ids)))
 
 
 async def save_growth(
@@ -175,11 +152,13 @@ async def save_growth(
 
 
 async def read_gains(tx: Reading, keys: Iterable[GainKey]) -> StoredSums[GainKey]:
-    found = StoredSums[GainKey]({}, {})
-    for row in await tx.all(SQL.gains, as_table(keys)):
-        player_id, item_id, slot, gained, changes = row
-        key = GainKey(player_id, item_id)
-        found.sums.setdefault(key, {})[slot] = gained
+    return _collect((GainKey(row[0], row[1]), row[2:]) for row in await tx.all(SQL.gains, as_table(keys)))
+
+
+def _collect(rows: Iterable[tuple[Key, Row]]) -> StoredSums[Key]:
+    found = StoredSums[Key]({}, {})
+    for key, (slot, total, changes) in rows:
+        found.sums.setdefault(key, {})[slot] = total
         if changes:
             found.changes[key, slot] = changes
     return found

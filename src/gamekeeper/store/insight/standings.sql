@@ -83,11 +83,8 @@ WHERE player_id > $1 AND player_id <= $2 AND item_id = $3 GROUP BY player_id;
 -- name: variables_between
 SELECT player_id, value FROM player_variables WHERE player_id > $1 AND player_id <= $2 AND variable_id = $3;
 
--- name: session_at
-SELECT player_id FROM play_sessions WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
-
--- name: activity_at
-SELECT player_id FROM player_activity WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
+-- name: session_at, activity_at {table: play_sessions|player_activity}
+SELECT player_id FROM {table} WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
 
 -- Play time that is counted, within a range of times.
 -- name: play_between (sqlite)
