@@ -8,7 +8,7 @@ from gamekeeper.ground.settings import Settings
 from gamekeeper.intersect import accounts, values
 from gamekeeper.intersect.catalogue import ClassGrowth, ItemBonus, Vitals
 from gamekeeper.intersect.data import Report
-from gamekeeper.intersect.players import PlayerReader, RawBag, RawPlayer
+from gamekeeper.intersect.players import FullPlayer, PlayerReader, RawBag
 from gamekeeper.store.access.roles import Powers
 from loops import over
 
@@ -41,16 +41,18 @@ def reader(**bags: RawBag) -> PlayerReader:
     return PlayerReader(report, Settings(), vitals, {COIN, HELMET, SACK}, {STRIKE}, types, bags)
 
 
+def convert(read: PlayerReader, *inventory: Any, player: Any = PLAYER, **owned: Any) -> FullPlayer:
+    return read.read(player, {"inventory": inventory, **owned}, PATTERN)
+
+
 def reasons(read: PlayerReader) -> list[tuple[str, bool]]:
     return [(line.reason, line.taken) for line in read.report.entries]
 
 
 def test_all_fields_of_a_player() -> None:
     read = reader()
-    raw = RawPlayer(
-        PLAYER, [slot(0, HELMET)], spells=[(ME, "s", 2, STRIKE)], variables=[(ME, "v", COIN, '{"Type":2,"Value":9}')]
-    )
-    player, world = read.read(raw, PATTERN)
+    variables = [(ME, "v", COIN, '{"Type":2,"Value":9}')]
+    player, world = convert(read, slot(0, HELMET), spells=[(ME, "s", 2, STRIKE)], variables=variables)
     assert read.report.entries == []
     assert (player.id, player.user_id, player.name, player.class_id, player.map_id) == (ME, OWNER, "Ann", CLASS, MAP)
     assert (player.level, player.exp, player.gender, player.stat_points) == (5, 70, 1, 4)
@@ -78,7 +80,7 @@ def test_all_fields_of_a_player() -> None:
 )
 def test_invalid_slots_are_listed(row: Any, kept: Stack | None, said: str, *, taken: bool) -> None:
     read = reader()
-    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET), row]), PATTERN)
+    _, world = convert(read, slot(0, HELMET), row)
     assert world.slots.get(("inventory", row[2]) if row[2] != 0 else ("inventory", -9)) == kept
     ((reason, was_taken),) = reasons(read)
     assert said in reason
@@ -90,7 +92,7 @@ def test_invalid_slots_are_listed(row: Any, kept: Stack | None, said: str, *, ta
 def test_bags_in_bags() -> None:
     inside = [slot(3, SACK, bag=BAGS[1])], [slot(9)]
     read = reader(**{BAGS[0]: RawBag(8, inside[0]), BAGS[1]: RawBag(4, inside[1])})
-    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET)], [slot(2, SACK, bag=BAGS[0])]), PATTERN)
+    _, world = convert(read, slot(0, HELMET), bank=[slot(2, SACK, bag=BAGS[0])])
     assert world.slots["bank", 2] == Stack(SACK, 1, BAGS[0])
     assert world.slots[BAGS[0], 3] == Stack(SACK, 1, BAGS[1])
     assert world.slots[BAGS[1], 9] == Stack(COIN, 1)
@@ -102,7 +104,7 @@ def test_bags_in_bags() -> None:
 @over("said, size", (2**31 - 1, 1000), (1001, 1000), (0, 1), (-4, 1), ("many", 1))
 def test_invalid_bag_sizes_are_changed_and_listed(said: Any, size: int) -> None:
     read = reader(**{BAGS[0]: RawBag(said, [slot(0), slot(1000)])})
-    _, world = read.read(RawPlayer(PLAYER, [slot(0, SACK, bag=BAGS[0])]), PATTERN)
+    _, world = convert(read, slot(0, SACK, bag=BAGS[0]))
     assert world.bags == {BAGS[0]: size}
     notes = [(line.table, line.id, line.reason) for line in read.report.entries if line.taken]
     assert notes == [("bags", BAGS[0], f"its size is {said!r}: changed to {size}")]
@@ -113,7 +115,7 @@ def test_bag_inside_itself_is_read_once() -> None:
     read = reader(
         **{BAGS[0]: RawBag(8, [slot(0, SACK, bag=BAGS[1])]), BAGS[1]: RawBag(8, [slot(0, SACK, bag=BAGS[0])])}
     )
-    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET), slot(1, SACK, bag=BAGS[0])]), PATTERN)
+    _, world = convert(read, slot(0, HELMET), slot(1, SACK, bag=BAGS[0]))
     assert world.slots[BAGS[1], 0] == Stack(SACK, 1, None)
     assert "is in another slot or in itself" in reasons(read)[0][0]
 
@@ -129,7 +131,7 @@ def test_bag_inside_itself_is_read_once() -> None:
 )
 def test_invalid_player_fields_are_listed(place: int, value: Any, said: str) -> None:
     read = reader()
-    player, _ = read.read(RawPlayer((*PLAYER[:place], value, *PLAYER[place + 1 :]), [slot(0, HELMET)]), PATTERN)
+    player, _ = convert(read, slot(0, HELMET), player=(*PLAYER[:place], value, *PLAYER[place + 1 :]))
     ((reason, taken),) = reasons(read)
     assert said in reason
     assert taken
@@ -140,7 +142,7 @@ def test_invalid_spells_are_listed() -> None:
     read = reader()
     rows = [(ME, "1", 0, STRIKE), (ME, "2", 0, STRIKE), (ME, "3", -1, STRIKE), (ME, "4", 99, COIN)]
     rows.append((ME, "5", 1000, STRIKE))
-    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET)], spells=rows), PATTERN)
+    _, world = convert(read, slot(0, HELMET), spells=rows)
     assert world.spells == {0: STRIKE, 99: COIN}
     assert [line.id for line in read.report.entries] == ["2", "3", "4", "4", "5"]
     assert read.report.counts["spells"].left == 3
@@ -155,7 +157,7 @@ def test_invalid_spells_are_listed() -> None:
 )
 def test_invalid_variables_are_listed(variable: str, raw: Any, kept: int | None, said: str) -> None:
     read = reader()
-    _, world = read.read(RawPlayer(PLAYER, [slot(0, HELMET)], variables=[(ME, "v", variable, raw)]), PATTERN)
+    _, world = convert(read, slot(0, HELMET), variables=[(ME, "v", variable, raw)])
     assert world.variables.get(variable) == kept
     ((reason, taken),) = reasons(read)
     assert said in reason

@@ -234,10 +234,7 @@ async def _set_password(keeper: Keeper, sent: str) -> None:
     if await keeper.passwords.is_right(sent, api.password):
         return  # nothing to do; setting the same password again would revoke the demo account's tokens
     stored = await keeper.passwords.hash_password(sent)
-
-    async def decide(tx: Reading) -> Decision[users.User]:
-        return await accounts.change_password(tx, api.id, stored, proven=None)
-
+    decide = partial(accounts.change_password, key=api.id, password=stored, proven=None)
     await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
 
 

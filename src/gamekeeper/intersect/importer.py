@@ -15,7 +15,7 @@ from gamekeeper.intersect.accounts import DELETED_HERE, NAME_CLASH, NO_ACCOUNT
 from gamekeeper.intersect.catalogue import GameData, Vitals
 from gamekeeper.intersect.data import CountsByTable, Report, ReportEntry
 from gamekeeper.intersect.import_run import ImportBatch, ImportRun, OwnedKeys, RowsByTable, find_owned
-from gamekeeper.intersect.players import FullPlayer, PlayerReader, RawBag, RawPlayer
+from gamekeeper.intersect.players import FullPlayer, PlayerReader, RawBag
 from gamekeeper.intersect.sources import OBJECT_TABLES, OWNER_TABLES, RULE_TABLES, Row
 from gamekeeper.store.accounts import users
 from gamekeeper.store.core import ledger
@@ -155,7 +155,7 @@ async def _build_player_batch(
                 for row in read[noun].get(own_id, ()):
                     batch.skip(noun, row[1], PLAYER_SKIPPED)
         else:
-            new.append(reader.read(RawPlayer(rows[0], *(read[noun].get(own_id, ()) for noun in OWNED_TABLES)), pattern))
+            new.append(reader.read(rows[0], {noun: read[noun].get(own_id, ()) for noun in OWNED_TABLES}, pattern))
     clashing = await batch.find_clashes(players.find_known_folds, {player.id: fold(player.name) for player, _ in new})
     for each in sorted(clashing):
         batch.note("players", each, NAME_CLASH)

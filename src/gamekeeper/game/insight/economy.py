@@ -270,7 +270,8 @@ async def read_actual(
             for item_id, gain in flows.count_gains(change.before, change.after, codec).items():
                 key = Holding(change.player_id, ITEM, item_id)
                 found[key] = found.get(key, 0) - gain
-            values = flows.read_values_before(change, codec, variables) if variables else {}
+            undone = change._replace(before=change.after, after=change.before)
+            values = flows.read_values(undone, codec, variables) if variables else {}
             found |= {key: value for key, value in values.items() if value is not None}
             for key in (key for key, value in values.items() if value is None):
                 found.pop(key, None)

@@ -112,11 +112,6 @@ def read_values(change: CountedChange, codec: Codec, variables: frozenset[str]) 
     }
 
 
-def read_values_before(change: CountedChange, codec: Codec, variables: frozenset[str]) -> dict[Holding, int | None]:
-    """Return the values of these variables before a change."""
-    return read_values(change._replace(before=change.after, after=change.before), codec, variables)
-
-
 def count_gains(before: bytes | str | None, after: bytes | str | None, codec: Codec) -> dict[str, int]:
     """Return how much of each item a change with these sides adds or, if negative, removes."""
     found = dict(codec.count_items(after))

@@ -13,7 +13,7 @@ instance at a time examines the same thing.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from statistics import median_low
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from gamekeeper.game.audit.bulk_jobs import read_details
 from gamekeeper.game.core.change import Codec
@@ -56,12 +56,6 @@ KEPT_PART = 1000
 SUPPLY_PART = 100
 
 
-class _Gift(NamedTuple):
-    move: Move
-    quantity: int  # of a bulk job: to all players together
-    job_id: str | None
-
-
 async def watch(tx: Writing, limits: Limits, moves: Sequence[Move], *, is_complete: bool) -> list[Finding]:
     """Return what the rules find in a batch of changes, before it is added to the totals of the items.
 
@@ -83,7 +77,7 @@ async def watch(tx: Writing, limits: Limits, moves: Sequence[Move], *, is_comple
         await signals.save_growth(tx, hour.growth.changed, hour.growth.encode_changes(), oldest)
     if hour.gains.changed:
         await signals.save_gains(tx, hour.gains.changed, hour.gains.encode_changes(), oldest)
-    return findings + [each for gift in await _list_gifts(tx, limits, moves) for each in _judge_gift(limits, gift)]
+    return findings + (await _judge_gifts(tx, limits.gift, moves) if limits.gift is not None else [])
 
 
 def make_contradiction(holding: Holding, quantity: int, seq: int, at: int) -> Finding:
@@ -207,31 +201,29 @@ class _Hour:
         return last is None or at - last >= QUIET_MS
 
 
-async def _list_gifts(tx: Reading, limits: Limits, moves: Iterable[Move]) -> list[_Gift]:
-    """Return the gifts in a batch. A change of a bulk job counts with what the whole job gives."""
-    gifts: list[_Gift] = []
+async def _judge_gifts(tx: Reading, limit: int, moves: Iterable[Move]) -> list[Finding]:
+    """Return the gifts above the limit. A change of a bulk job counts with what the whole job gives."""
+    found: list[Finding] = []
     jobs: dict[str, int] = {}
-    for move in moves if limits.gift else ():
-        if move.job_id is None and move.gain <= (limits.gift or 0):
+    for move in moves:
+        if move.job_id is None and move.gain <= limit:
             continue  # most gifts are small
         if move.gain <= 0 or move.source not in (KEY, STAFF) or move.kind == PlayerCreated.kind:
             continue
         if move.job_id is not None and move.job_id not in jobs:
             job = await bulk_jobs.find(tx, move.job_id)
             jobs[move.job_id] = (read_details(job).quantity or 0) * job.players if job else 0
-        gifts.append(_Gift(move, max(move.gain, jobs.get(move.job_id or "", 0)), move.job_id))
-    return gifts
-
-
-def _judge_gift(limits: Limits, gift: _Gift) -> Iterable[Finding]:
-    move = gift.move
-    if limits.gift is None or gift.quantity <= limits.gift:
-        return
-    change = ListedChange(move.seq, move.gain)
-    evidence = Evidence(limit=limits.gift, quantity=gift.quantity, job_id=gift.job_id, changes=(change,))
-    subject = f"{move.giver_id or ''} {move.item_id}"
-    user_id = move.giver_id if move.source == STAFF else None
-    yield Finding(signals.GIFT, subject, move.at, evidence, move.item_id, giver_id=move.giver_id, user_id=user_id)
+        quantity = max(move.gain, jobs.get(move.job_id or "", 0))
+        if quantity > limit:
+            change = ListedChange(move.seq, move.gain)
+            evidence = Evidence(limit=limit, quantity=quantity, job_id=move.job_id, changes=(change,))
+            subject = f"{move.giver_id or ''} {move.item_id}"
+            user_id = move.giver_id if move.source == STAFF else None
+            about = Finding(
+                signals.GIFT, subject, move.at, evidence, move.item_id, giver_id=move.giver_id, user_id=user_id
+            )
+            found.append(about)
+    return found
 
 
 def _is_growth(move: Move) -> bool:
