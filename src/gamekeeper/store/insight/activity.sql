@@ -41,17 +41,12 @@ FROM (SELECT CAST(value->>'player_id' AS {guid}) AS player_id, CAST(value->>'sta
 WHERE play_sessions.player_id = given.player_id AND play_sessions.started_at = given.started_at;
 
 -- name: save_players
-INSERT INTO player_activity (player_id, first_day, last_day, is_new, play_ms)
-SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'first_day' AS {long}), CAST(value->>'last_day' AS {long}),
-       CAST(value->>'is_new' AS {boolean}), CAST(value->>'play_ms' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO player_activity {rows: player_id guid, first_day long, last_day long, is_new boolean, play_ms long}
 ON CONFLICT (player_id) DO UPDATE SET last_day = excluded.last_day, play_ms = excluded.play_ms;
 
 -- Adds to the numbers of started and ended sessions; or to those of requests, for a load of a database's past.
 -- name: add_minutes, load_requests {one: started|requests} {other: ended|errors}
-INSERT INTO activity_minutes (minute, {one}, {other})
-SELECT CAST(value->>'minute' AS {long}), CAST(value->>'{one}' AS {long}), CAST(value->>'{other}' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO activity_minutes {rows: minute long, {one} long, {other} long}
 ON CONFLICT (minute) DO UPDATE SET {one} = activity_minutes.{one} + excluded.{one},
     {other} = activity_minutes.{other} + excluded.{other};
 
@@ -61,13 +56,8 @@ ON CONFLICT (minute) DO UPDATE SET requests = activity_minutes.requests + exclud
     errors = activity_minutes.errors + excluded.errors, refused = activity_minutes.refused + excluded.refused;
 
 -- name: add_periods
-INSERT INTO activity_periods (step, day, active, new_players, returned, play_ms, sign_ins, requests, errors, online_sum,
-                              online_max)
-SELECT value->>'step', CAST(value->>'day' AS {long}), CAST(value->>'active' AS {long}), CAST(value->>'new_players' AS {long}),
-       CAST(value->>'returned' AS {long}), CAST(value->>'play_ms' AS {long}), CAST(value->>'sign_ins' AS {long}),
-       CAST(value->>'requests' AS {long}), CAST(value->>'errors' AS {long}), CAST(value->>'online_sum' AS {long}),
-       CAST(value->>'online_max' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO activity_periods {rows: step text, day long, active long, new_players long, returned long, play_ms long,
+    sign_ins long, requests long, errors long, online_sum long, online_max long}
 ON CONFLICT (step, day) DO UPDATE SET active = activity_periods.active + excluded.active,
     new_players = activity_periods.new_players + excluded.new_players,
     returned = activity_periods.returned + excluded.returned, play_ms = activity_periods.play_ms + excluded.play_ms,
@@ -77,26 +67,20 @@ ON CONFLICT (step, day) DO UPDATE SET active = activity_periods.active + exclude
                       ELSE activity_periods.online_max END;
 
 -- name: add_cohorts
-INSERT INTO activity_cohorts (day, players, day1, day7, day30)
-SELECT CAST(value->>'day' AS {long}), CAST(value->>'players' AS {long}), CAST(value->>'day1' AS {long}),
-       CAST(value->>'day7' AS {long}), CAST(value->>'day30' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO activity_cohorts {rows: day long, players long, day1 long, day7 long, day30 long}
 ON CONFLICT (day) DO UPDATE SET players = activity_cohorts.players + excluded.players,
     day1 = activity_cohorts.day1 + excluded.day1, day7 = activity_cohorts.day7 + excluded.day7,
     day30 = activity_cohorts.day30 + excluded.day30;
 
 -- Each hour gets its number of players once; the row may exist already with the sign-ins of the hour.
 -- name: save_hours
-INSERT INTO activity_hours (hour, online_sum, online_min, online_max, requests, errors)
-SELECT CAST(value->>'hour' AS {long}), CAST(value->>'online_sum' AS {long}), CAST(value->>'online_min' AS {long}),
-       CAST(value->>'online_max' AS {long}), CAST(value->>'requests' AS {long}), CAST(value->>'errors' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO activity_hours {rows: hour long, online_sum long, online_min long, online_max long, requests long,
+    errors long}
 ON CONFLICT (hour) DO UPDATE SET online_sum = excluded.online_sum, online_min = excluded.online_min,
     online_max = excluded.online_max, requests = excluded.requests, errors = excluded.errors;
 
 -- name: save_sign_ins
-INSERT INTO activity_hours (hour, sign_ins)
-SELECT CAST(value->>'hour' AS {long}), CAST(value->>'sign_ins' AS {long}) FROM json_each($1) WHERE {true}
+INSERT INTO activity_hours {rows: hour long, sign_ins long}
 ON CONFLICT (hour) DO UPDATE SET sign_ins = excluded.sign_ins;
 
 -- name: count_sign_ins

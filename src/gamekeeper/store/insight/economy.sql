@@ -35,25 +35,17 @@ FROM json_each($1) AS wanted, {each} masked_ledger r WHERE r.player_id = CAST(va
                               AND r.kind NOT IN ('catalogue_put', 'ledger_trimmed') {end_each} LIMIT $4;
 
 -- name: add_flows
-INSERT INTO item_flows (item_id, day, source, created, destroyed)
-SELECT CAST(value->>'item_id' AS {guid}), CAST(value->>'day' AS {long}), value->>'source',
-       CAST(value->>'created' AS {long}), CAST(value->>'destroyed' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO item_flows {rows: item_id guid, day long, source text, created long, destroyed long}
 ON CONFLICT (item_id, day, source) DO UPDATE
 SET created = item_flows.created + excluded.created, destroyed = item_flows.destroyed + excluded.destroyed;
 
 -- name: add_gifts
-INSERT INTO item_gifts (day, giver_id, item_id, source, given, taken)
-SELECT CAST(value->>'day' AS {long}), CAST(value->>'giver_id' AS {guid}), CAST(value->>'item_id' AS {guid}),
-       value->>'source', CAST(value->>'given' AS {long}), CAST(value->>'taken' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO item_gifts {rows: day long, giver_id guid, item_id guid, source text, given long, taken long}
 ON CONFLICT (day, giver_id, item_id) DO UPDATE
 SET given = item_gifts.given + excluded.given, taken = item_gifts.taken + excluded.taken;
 
 -- name: add_totals
-INSERT INTO item_totals (item_id, quantity, holders)
-SELECT CAST(value->>'item_id' AS {guid}), CAST(value->>'quantity' AS {long}), CAST(value->>'holders' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO item_totals {rows: item_id guid, quantity long, holders long}
 ON CONFLICT (item_id) DO UPDATE
 SET quantity = item_totals.quantity + excluded.quantity, holders = item_totals.holders + excluded.holders;
 

@@ -94,10 +94,7 @@ SELECT r.item_id, r.slot, r.grown, r.changes
 FROM json_each($1) AS wanted, {each} item_growth r WHERE r.item_id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: save_growth
-INSERT INTO item_growth (item_id, slot, grown, changes)
-SELECT CAST(value->>'item_id' AS {guid}), CAST(value->>'slot' AS {long}), CAST(value->>'grown' AS {long}),
-       value->>'changes'
-FROM json_each($1) WHERE {true}
+INSERT INTO item_growth {rows: item_id guid, slot long, grown long, changes text}
 ON CONFLICT (item_id, slot) DO UPDATE SET grown = excluded.grown, changes = excluded.changes;
 
 -- name: forget_growth
@@ -110,10 +107,7 @@ FROM json_each($1) AS wanted,
                            AND r.item_id = CAST(value->>'item_id' AS {guid}) {end_each};
 
 -- name: save_gains
-INSERT INTO player_gains (player_id, item_id, slot, gained, changes)
-SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'item_id' AS {guid}), CAST(value->>'slot' AS {long}),
-       CAST(value->>'gained' AS {long}), value->>'changes'
-FROM json_each($1) WHERE {true}
+INSERT INTO player_gains {rows: player_id guid, item_id guid, slot long, gained long, changes text}
 ON CONFLICT (player_id, item_id, slot) DO UPDATE SET gained = excluded.gained, changes = excluded.changes;
 
 -- name: forget_gains

@@ -94,10 +94,7 @@ SELECT CAST(COALESCE(SUM(entries), 0) AS {long}) FROM bucket_blocks
 WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) > ($3, $4);
 
 -- name: save_blocks
-INSERT INTO bucket_blocks (kind, thing_id, quantity, player_id, buckets, entries)
-SELECT value->>'kind', CAST(value->>'thing_id' AS {guid}), CAST(value->>'quantity' AS {long}),
-       CAST(value->>'player_id' AS {guid}), CAST(value->>'buckets' AS {long}), CAST(value->>'entries' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO bucket_blocks {rows: kind text, thing_id guid, quantity long, player_id guid, buckets long, entries long}
 ON CONFLICT (kind, thing_id, quantity, player_id) DO UPDATE SET buckets = excluded.buckets, entries = excluded.entries;
 
 -- name: delete_block
