@@ -212,10 +212,7 @@ BOARD = {"Name": "a", "Title": "x", "Ranks": "level"}
 
 
 def test_board_is_created_renamed_deleted_and_created_again(world: World) -> None:
-    body, key = {"Name": "levels", "Title": "Levels", "Ranks": "level"}, {"Idempotency-Key": "once"}
-    first, again = (world.post(BOARDS, body, headers=key) for _ in range(2))
-    assert (first.status, first.raw) == (200, again.raw)
-    assert len(world.get(BOARDS).json["Boards"]) == 1
+    create(world)
     refused(world.post(BOARDS, BOARD | {"Name": "levels"}), 409, "board_exists")
     answer = undone(world, world.ledger()[-2].seq)
     refused(answer, 409, "not_undoable")

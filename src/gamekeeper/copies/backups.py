@@ -223,7 +223,7 @@ def open_atomic(path: Path, *, force: bool) -> Generator[tuple[Path, IO[bytes]]]
     On success the file is synced to disk and renamed to `path`; on failure it is deleted.
     """
     _require_free(path, force=force)
-    try:
+    with translate_write_errors(path):
         number, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)  # readable by its owner only
         part = Path(name)
         with os.fdopen(number, "w+b") as file:
@@ -235,8 +235,6 @@ def open_atomic(path: Path, *, force: bool) -> Generator[tuple[Path, IO[bytes]]]
                 sync_folder(path.parent)
             finally:
                 part.unlink(missing_ok=True)
-    except OSError as error:
-        raise BadCopy(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 def sync_folder(folder: Path) -> None:
