@@ -25,9 +25,9 @@ SIGNALS_PER_PAGE = 30
 ADVICE = PerLanguage[Mapping[str, str]](
     lambda: {
         rules.SUPPLY: gettext(
-            "Look at the changes and at the page of the item: who got it, and from where? If it was duplicated, "
-            "take it "
-            "away or undo the changes, and tell the developers of the game. If it was an event, acknowledge the signal."
+            "Look at the changes and at the page of the item: who got it, and from where? If it was duplicated, take "
+            "it away or undo the changes, and tell the developers of the game. If it was an event, acknowledge the "
+            "signal."
         ),
         rules.GAIN: gettext(
             "Look at the changes and the history of the player. A trade has a player who lost as much at the "
@@ -44,8 +44,7 @@ ADVICE = PerLanguage[Mapping[str, str]](
         ),
         rules.CONSERVATION: gettext(
             "Run the doctor on the page Health: it names the players and slots that differ from the audit log. "
-            "Then count "
-            "again with: gamekeeper economy --recount"
+            "Then count again with: gamekeeper economy --recount"
         ),
         rules.REFUSALS: gettext(
             "Look at the security log and the access log: "

@@ -57,7 +57,7 @@ SELECT 1 FROM seasons WHERE NOT final LIMIT 1;
 UPDATE seasons SET seq = $2, swept = $3, final = $4 WHERE id = $1;
 
 -- name: final_ones
-SELECT id FROM seasons WHERE final AND id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+SELECT id FROM seasons WHERE final AND id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any};
 
 -- Changes about players and accounts. What a game publishes and trims come without their sides.
 -- name: changes

@@ -72,11 +72,11 @@ DELETE FROM signals WHERE id {any}
 -- The subject and the note may name the person.
 -- name: erase_players, erase_givers {column: player_id|giver_id}
 UPDATE signals SET subject = CAST(id AS TEXT), {column} = NULL, note = NULL
-WHERE {column} {any}SELECT CAST(value->>'id' AS {guid}) FROM json_each($1){end_any} AND {column} IS NOT NULL;
+WHERE {column} {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any} AND {column} IS NOT NULL;
 
 -- name: erase_gains, erase_checks {table: player_gains|signal_checks}
 DELETE FROM {table}
-WHERE player_id {any}SELECT CAST(value->>'id' AS {guid}) FROM json_each($1){end_any} AND player_id IS NOT NULL;
+WHERE player_id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any} AND player_id IS NOT NULL;
 
 -- name: of_person
 SELECT s.first_at AS at, s.rule, p.name AS player, s.times, s.state, s.note
