@@ -9,14 +9,12 @@ import pytest
 import state
 
 import api_keys
-import factors
 import game_logs
 import game_server
-import guild_rows
 import outbox
 import playing
-import staff
 from backups import back_up, give, restore
+from copied import fill
 from expectations import refused
 from findings import errors, faults, unseen
 from gamekeeper import app
@@ -59,11 +57,8 @@ def restored(empty_database: str, opened: OpenWorld) -> MakeWorld:
 def test_restore_brings_back_all_tables_revokes_tokens_and_suspends_api_keys(
     world: World, file: Path, restored: MakeWorld
 ) -> None:
-    staff.fill_roles(world)
+    fill(world)
     key = api_keys.create(world)
-    game_logs.report(world)
-    guild_rows.insert(world, {ANN.id: 0})
-    factors.add_totp(world, USER_IDS["Ann"])
     give(world)
     world.sql("UPDATE epoch SET trimmed = 3")
     before, last = state.fingerprint(world, NOT_AS_IT_WAS), world.ledger()[-1].seq

@@ -12,14 +12,10 @@ from typing import Any
 
 import pytest
 
-import factors
-import game_logs
 import game_server
-import guild_rows
 import playing
-import staff
 from backups import bring_back, give
-from copied import contents, is_untouched
+from copied import contents, fill, is_untouched
 from findings import errors, unseen
 from gamekeeper.copies import exports
 from gamekeeper.copies.export_folder import NESTED_NAMES, ExportFolder, ExportManifest
@@ -66,10 +62,7 @@ def test_export_restores_every_table(
     world: World, folder: Path, target: str, opened: OpenWorld, tmp_path: Path
 ) -> None:
     """Restore to each engine: all tables are equal, except for sessions and presence; it exports the same again."""
-    staff.fill_roles(world)
-    game_logs.report(world)
-    guild_rows.insert(world, {ANN.id: 0})
-    factors.add_totp(world, USER_IDS["Ann"])
+    fill(world)
     give(world, headers={"Idempotency-Key": "once"})
     start = playing.find_midnight(world, 3)
     playing.play(world, [(ANN.id, start, start + 5000)], days=5)

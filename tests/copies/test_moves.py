@@ -9,13 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-import factors
-import game_logs
-import guild_rows
 import outbox
-import staff
 from backups import GIVE, give
-from copied import contents, is_untouched
+from copied import contents, fill, is_untouched
 from databases import lend
 from expectations import refused
 from findings import errors, unseen
@@ -24,7 +20,7 @@ from gamekeeper.copies import moves
 from gamekeeper.copies.lines import BadCopy, TableChecksum
 from gamekeeper.ground import settings
 from gamekeeper.store.engine.migrate import ClosedDatabase, migrate
-from people import ANN, BOB, USER_IDS
+from people import ANN, BOB
 from remote import wait_until
 from server import Server
 from world import OpenWorld, World
@@ -69,10 +65,7 @@ def other_target(engine: str, request: pytest.FixtureRequest) -> Iterator[str]:
 
 def test_move_copies_all_tables(world: World, target: str, opened: OpenWorld) -> None:
     """A move from each engine to each copies all tables, with reset codes and waiting mails."""
-    staff.fill_roles(world)
-    game_logs.report(world)
-    guild_rows.insert(world, {ANN.id: 0})
-    factors.add_totp(world, USER_IDS["Ann"])
+    fill(world)
     first = give(world, headers=KEY)
     outbox.ask(world)
     world.call("PUT", "/api/link/v1/servers/realm1", body={"Lease": 60}, by="Server")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from boarding import BOARDS, catch_up, create, end_now, hide, now, pass_time, read, standings
+from boarding import BOARDS, catch_up, create, end_now, hide, now, pass_time, read, set_kills, standings
 from economics import give, load_players
 from expectations import refused
 from findings import errors
@@ -10,17 +10,13 @@ from gamekeeper.game.accounts import erasures
 from gamekeeper.game.insight import board_follower
 from gamekeeper.game.insight.board_follower import BoardFollower
 from gamekeeper.ground.instants import HOUR_MS as HOUR
-from people import ANN, KILLS, ZOE
+from people import ANN, ZOE
 from playing import play, roll_up
 from tidying import trim_older
 from undos import undone
 from world import World
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
-
-
-def set_kills(world: World, name: str, value: int) -> None:
-    assert world.post(f"/api/v1/players/{name}/variables/{KILLS.id}", {"value": value}).status == 200
 
 
 def test_gain_beyond_64_bits_is_the_highest_value_and_stops_no_board(world: World) -> None:

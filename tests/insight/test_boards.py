@@ -3,7 +3,7 @@
 import pytest
 
 import staff
-from boarding import BOARDS, catch_up, create, end_now, hide, now, pass_time, put, read, standings
+from boarding import BOARDS, catch_up, create, end_now, hide, now, pass_time, put, read, set_kills, standings
 from economics import give, load_players
 from expectations import refused
 from game_server import heartbeat, join, put_player
@@ -14,11 +14,6 @@ from people import ANN, KILLS, USER_IDS, ZOE
 from playing import SERVER, roll_up
 from undos import undone
 from world import World
-
-
-def set_kills(world: World, name: str, value: int) -> None:
-    path = f"/api/v1/players/{name}/variables/{KILLS.id}"
-    assert world.post(path, {"value": value}).status == 200
 
 
 def set_level(world: World, name: str, level: int) -> None:
@@ -217,10 +212,7 @@ BOARD = {"Name": "a", "Title": "x", "Ranks": "level"}
 
 
 def test_board_is_created_renamed_deleted_and_created_again(world: World) -> None:
-    body, key = {"Name": "levels", "Title": "Levels", "Ranks": "level"}, {"Idempotency-Key": "once"}
-    first, again = (world.post(BOARDS, body, headers=key) for _ in range(2))
-    assert (first.status, first.raw) == (200, again.raw)
-    assert len(world.get(BOARDS).json["Boards"]) == 1
+    create(world)
     refused(world.post(BOARDS, BOARD | {"Name": "levels"}), 409, "board_exists")
     answer = undone(world, world.ledger()[-2].seq)
     refused(answer, 409, "not_undoable")

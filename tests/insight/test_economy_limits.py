@@ -106,7 +106,7 @@ def test_recount_waits_for_a_count_that_is_under_way(world: World) -> None:
             time.sleep(0.3)  # noqa: ASYNC251 - runs in that thread, not in the event loop
         else:
             await asyncio.sleep(0.3)
-        await economy_rows.add_totals(tx, [(POTION, 5, 1)])
+        await economy_rows.add_totals(tx, [economy_rows.ItemStep(POTION, 5, 1)])
 
     async def race() -> None:
         counting = asyncio.create_task(world.keeper.store.write(count))

@@ -18,7 +18,7 @@ from gamekeeper.ground import settings
 from gamekeeper.ground.instants import DAY_MS
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, USER_IDS
 from reports import bag
-from signalling import ROOT, age_ledger, list_rules, list_signals, report
+from signalling import ROOT, age_ledger, find_signal, list_rules, list_signals, report
 from world import MakeWorld, World
 
 
@@ -28,8 +28,7 @@ def test_player_who_gains_more_than_the_limit_in_an_hour_raises_one_signal(make_
     assert list_rules(world) == []
     report(world, 1_200)
     report(world, 1_300)
-    catch_up(world)
-    (found,) = list_signals(world)
+    found = find_signal(world)
     assert (found["Rule"], found["State"], found["Times"]) == ("gain", "open", 2)
     assert (found["PlayerId"], found["Player"], found["Item"]) == (BOB.id, "Bob", "Gold Coin")
     assert (found["Evidence"]["Limit"], found["Evidence"]["Amount"]) == (1_000, 1_300)
@@ -74,8 +73,7 @@ def test_gift_above_the_limit_names_its_giver(make_world: MakeWorld) -> None:
     assert list_rules(world) == []
     give(world, "Bob", 1_001)
     give(world, "Ann", 5_000)
-    catch_up(world)
-    (found,) = list_signals(world)
+    found = find_signal(world)
     assert (found["Rule"], found["Giver"], found["GiverId"], found["Times"]) == ("gift", "Shop", USER_IDS["Shop"], 2)
     assert [each["Player"] for each in world.get(f"{ROOT}/{found['Id']}").json["Changes"]] == ["Bob", "Ann"]
 
@@ -85,8 +83,7 @@ def test_bulk_job_counts_as_one_gift_to_all_its_players(make_world: MakeWorld) -
     bulking.run(world, "Ann", "Bob", "Zoe", Quantity=300)
     assert list_rules(world) == []
     job = bulking.run(world, "Ann", "Bob", "Zoe", Quantity=400)
-    catch_up(world)
-    (found,) = list_signals(world)
+    found = find_signal(world)
     assert (found["Giver"], found["Times"], found["Evidence"]["Amount"]) == ("Root", 3, 1_200)
     assert found["Evidence"]["JobId"] == job["Id"]
 
@@ -108,8 +105,7 @@ def test_signal_is_acknowledged_with_a_note_in_the_audit_log_and_the_feed(make_w
     world = make_world(signals="gain=1000,supply=off")
     cursor = world.get("/api/link/v1/changes?after=now", by="Server").json["Next"]
     report(world, 5_000)
-    catch_up(world)
-    (found,) = list_signals(world)
+    found = find_signal(world)
     for note in ("An event.", "Again."):
         done = world.post(f"{ROOT}/{found['Id']}/acknowledge", {"Note": f" {note} "}).json
         assert (done["State"], done["AcknowledgedBy"], done["Note"]) == ("acknowledged", "Root", "An event.")
@@ -346,8 +342,7 @@ def test_change_that_takes_more_than_a_player_had_raises_a_signal(world: World) 
     catch_up(world)
     world.sql("UPDATE holdings SET quantity = 1 WHERE player_id = $1 AND thing_id = $2", ANN.id, COIN.id)
     give(world, "Ann", 5, what="take")
-    catch_up(world)
-    (found,) = list_signals(world)
+    found = find_signal(world)
     assert (found["Rule"], found["Player"], found["Evidence"]["Amount"]) == ("conservation", "Ann", -4)
     assert [each["Seq"] for each in world.get(f"{ROOT}/{found['Id']}").json["Changes"]]
 

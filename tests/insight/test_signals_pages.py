@@ -6,7 +6,7 @@ from gamekeeper.console.insight import signals as page_texts
 from gamekeeper.game.insight.signals import RULES
 from keepers import open_session, open_staff
 from people import BOB, COIN
-from signalling import list_signals, report
+from signalling import find_signal, report
 from world import MakeWorld
 
 PAGE = "/console/signals"
@@ -17,8 +17,7 @@ def test_signal_is_listed_shown_with_its_evidence_and_acknowledged(make_world: M
     root = open_session(world, "Root")
     catch_up(world)
     report(world, 5_000)
-    catch_up(world)
-    signal = list_signals(world)[0]["Id"]
+    signal = find_signal(world)["Id"]
     listed = root.page(PAGE)
     assert "Bob got 5,000 of Gold Coin within an hour. The limit is 1,000." in listed.text
     assert listed.links["One player got very much"] == f"{PAGE}/{signal}"
@@ -35,8 +34,7 @@ def test_signal_is_listed_shown_with_its_evidence_and_acknowledged(make_world: M
 def test_auditor_without_accounts_sees_no_names_of_them(make_world: MakeWorld) -> None:
     world = make_world(signals="gift=1000,supply=off")
     give(world, "Bob", 2_000)
-    catch_up(world)
-    signal = list_signals(world)[0]["Id"]
+    signal = find_signal(world)["Id"]
     assert world.post(f"/api/keeper/v1/signals/{signal}/acknowledge", {}).status == 200
     auditor = open_staff(world, ["audit.read"])
     shown = auditor.page(f"{PAGE}/{signal}")

@@ -1,4 +1,9 @@
-"""Intersect files with invalid text: all other data is imported, and the report lists the affected rows."""
+"""Intersect files with invalid text, of which all other data is imported; and the file of the report.
+
+The report lists the affected rows. It never overwrites another file, and is needed until the import is complete.
+"""
+
+from pathlib import Path
 
 import pytest
 
@@ -7,7 +12,7 @@ from findings import errors
 from gamekeeper.intersect import importer
 from gamekeeper.intersect.sources import BadSource
 from gamekeeper.store.engine import database_checks
-from intersect_files import Make, change, own, read_report, run
+from intersect_files import IntersectFiles, Make, change, own, read_report, run
 from world import OpenWorld
 
 SPOILT_ID = "no UTF-8: \ufffd"
@@ -74,3 +79,46 @@ def test_indexes_are_dropped_only_on_empty_database(
     command.refuses("import", "intersect", *files("0.8", 5).options)
     world = opened(command.database)
     assert world.run(database_checks.find_missing_indexes(world.keeper.store, world.keeper.store.engine)) == []
+
+
+def break_off(command: CommandLine, made: IntersectFiles, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """Run the import up to its last stages, and return the report so far."""
+    # rename all players, so that the report has entries
+    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")
+    with monkeypatch.context() as patched:
+        patched.setattr(importer, "_report_unused_bags", _broken)
+        assert "it broke off" in command.refuses("import", "intersect", *made.options)
+    return made.report.read_bytes()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_other_file_is_not_overwritten_by_report(files: Make, unmigrated: CommandLine) -> None:
+    made = files()
+    made.report.with_name("diary.txt").write_text("Dear diary")
+    made.report.with_name("lines.jsonl").write_text('{"table":"Users","id":"","reason":"","taken":true}\n')
+    made.report.with_name("other.jsonl").write_text('{"source":"00"}\n')
+    for victim in ("playerdata.db", "gamedata.db", "diary.txt", "lines.jsonl", "other.jsonl"):
+        path = made.report.with_name(victim)
+        before = path.read_bytes()
+        for more in ([], ["--dry-run"]):
+            told = unmigrated.refuses("import", "intersect", *made._replace(report=path).options, *more)
+            assert f"{path} exists and is not a report of this import. Choose another report file" in told
+        assert path.read_bytes() == before
+    assert not Path(unmigrated.database.removeprefix("sqlite:///")).exists()
+
+
+def test_resume_needs_the_same_report(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = files()
+    begun = break_off(command, made, monkeypatch)
+    other = made.report.with_name("other.jsonl")
+    for more in ([], ["--dry-run"]):
+        told = command.refuses("import", "intersect", *made._replace(report=other).options, *more)
+        assert f"Add: --report {made.report}" in told
+        assert not other.exists()
+    made.report.rename(other)
+    told = command.refuses("import", "intersect", *made.options)
+    assert f"{made.report} was deleted or truncated" in told
+    assert not made.report.exists()
+    other.rename(made.report)
+    assert run(command, made)["changed"]
+    assert made.report.read_bytes().startswith(begun)

@@ -34,13 +34,6 @@ def test_times(raw: object, expected: int | None) -> None:
     assert values.parse_time(raw) == expected
 
 
-def test_year_9999_means_permanent() -> None:
-    assert values.parse_end("9999-12-31 23:59:59.9999999") is None
-    assert values.parse_end("9999-12-31 23:59:59-05:00") is None
-    assert values.parse_end("9998-12-31 23:59:59") is not None
-    assert values.parse_end("2024-02-01 00:00:00") == 1_706_745_600_000
-
-
 @over(
     "raw, expected",
     ("[1,2,3,4,5]", (1, 2, 3, 4, 5)),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from gamekeeper.ground.instants import format_instant
+from people import KILLS
 from world import Answer, World
 
 BOARDS = "/api/keeper/v1/boards"
@@ -45,6 +46,10 @@ def end_now(world: World, name: str = "levels", number: int = 1) -> None:
 
 def hide(world: World, user: str, *, hidden: bool = True) -> Answer:
     return world.post(f"/api/keeper/v1/users/{user}/boards", {"Hidden": hidden})
+
+
+def set_kills(world: World, name: str, value: int) -> None:
+    assert world.post(f"/api/v1/players/{name}/variables/{KILLS.id}", {"value": value}).status == 200
 
 
 def put(world: World, path: str, body: dict[str, Any]) -> Answer:

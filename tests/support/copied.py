@@ -7,13 +7,26 @@ from typing import Any
 
 import state
 
+import factors
+import game_logs
+import guild_rows
+import staff
 from gamekeeper import app
 from gamekeeper.ground import settings
 from gamekeeper.store.engine import copies
+from people import ANN, USER_IDS
 from world import World
 
 # Tables that differ in a copied database: counts of ordered lists are rebuilt, and erasure jobs are not copied.
 LEFT_OUT = frozenset({"lists", "list_blocks", "list_changes", "erasures"})
+
+
+def fill(world: World) -> None:
+    """Insert rows into tables that are empty in each test world: roles, the game's logs, guilds, second factors."""
+    staff.fill_roles(world)
+    game_logs.report(world)
+    guild_rows.insert(world, {ANN.id: 0})
+    factors.add_totp(world, USER_IDS["Ann"])
 
 
 def contents(world: World, but: Collection[str] = LEFT_OUT) -> Mapping[str, list[str]]:

@@ -22,6 +22,13 @@ def list_signals(world: World, query: str = "") -> list[dict[str, Any]]:
     return world.get(f"{ROOT}{query}").json["Signals"]
 
 
+def find_signal(world: World) -> dict[str, Any]:
+    """Count everything, and return the only signal."""
+    catch_up(world)
+    (found,) = list_signals(world)
+    return found
+
+
 def list_rules(world: World, query: str = "") -> list[str]:
     """Count everything, and return the rules of the signals, newest first."""
     catch_up(world)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
@@ -124,12 +123,6 @@ TOKENS_KEPT = "Tokens that were active at the time of the backup are active agai
 KEYS_KEPT = "API keys have the state that they had at the time of the backup."
 
 
-class BackupResult(NamedTuple):
-    manifest: BackupManifest
-    problems: list[str]  # problems that the database's integrity check found
-    unfinished: list[DoctorFinding]  # interrupted imports; they do not prevent a backup
-
-
 @command("backup", "game.backup --database sqlite:///game.db")
 def backup(file: FilePath, *, force: Force, database: Database) -> Output:
     """Write a consistent snapshot of the whole database to FILE.
@@ -141,15 +134,16 @@ def backup(file: FilePath, *, force: Force, database: Database) -> Output:
     loaded = terminal.load_settings(database)
     terminal.require_database(loaded)
     with progress.show_bars() as moved, terminal.report_failures():
-        made = terminal.run_with_keeper(loaded, partial(_back_up, file=file, moved=moved, force=force), final=True)
-    warn_of_errors(made.unfinished)
+        work = partial(_back_up, file=file, moved=moved, force=force)
+        made, problems, unfinished = terminal.run_with_keeper(loaded, work, final=True)
+    warn_of_errors(unfinished)
     size = file.stat().st_size
-    verified = f"Verified: {READ_BACK}." if made.problems else f"Verified: {READ_BACK}; {IN_ORDER}."
+    verified = f"Verified: {READ_BACK}." if problems else f"Verified: {READ_BACK}; {IN_ORDER}."
     return Output(
-        f"Backed up {_summarize(made.manifest)} to {file} ({size:,} bytes).\n{verified}",
-        {"file": str(file), "bytes": size, **_to_json_fields(made.manifest), "problems": made.problems},
-        notes=[f"WARNING: the database failed its integrity check: {each}. {RUN_DOCTOR}" for each in made.problems],
-        is_failure=bool(made.problems),
+        f"Backed up {_summarize(made)} to {file} ({size:,} bytes).\n{verified}",
+        {"file": str(file), "bytes": size, **_to_json_fields(made), "problems": problems},
+        notes=[f"WARNING: the database failed its integrity check: {each}. {RUN_DOCTOR}" for each in problems],
+        is_failure=bool(problems),
     )
 
 
@@ -183,15 +177,17 @@ def restore(
     return make_outcome(done, {"file": str(file), **_to_json_fields(manifest)}, errors, *more)
 
 
-async def _back_up(keeper: Keeper, file: Path, moved: CopyProgress, *, force: bool) -> BackupResult:
+async def _back_up(
+    keeper: Keeper, file: Path, moved: CopyProgress, *, force: bool
+) -> tuple[BackupManifest, list[str], list[DoctorFinding]]:
+    """Make a backup. Return it with problems of the database's integrity, and imports that were interrupted."""
     waiting = await migrations.find_pending(keeper.store)
     if len(waiting) == len(migrations.load_migrations()):
         raise BadCopy("This database is empty, so there is nothing to back up. Check --database.")
     problems = await keeper.store.check_integrity()
-    unfinished = (
-        [] if waiting else await find_unfinished_imports(keeper.store)
-    )  # a database with an old schema may have no table of imports
-    return BackupResult(await backups.create_backup(keeper.store, file, moved, force=force), problems, unfinished)
+    # a database with an old schema may have no table of imports
+    unfinished = [] if waiting else await find_unfinished_imports(keeper.store)
+    return await backups.create_backup(keeper.store, file, moved, force=force), problems, unfinished
 
 
 def _summarize(manifest: BackupManifest) -> str:

@@ -186,23 +186,19 @@ def _list_samples(sample: players.DemoSample) -> list[Fact]:
 
 def _build_examples(address: str, sample: players.DemoSample, access: loader.DemoAccess) -> dict[str, str]:
     name = sample.player.name
-    given = {"itemid": sample.item.id, "quantity": 5, "bankoverflow": True}
-    commands = {
-        f"list the items of {name}": _build_curl(address, f"players/{name}/items"),
-        f"give {name} 5 of the item {sample.item.name}": _build_curl(address, f"players/{name}/items/give", body=given),
-        f"teach {name} {sample.spell.name}": _build_curl(
-            address, f"players/{name}/spells/teach", body={"spellid": sample.spell.id}
-        ),
-        f"set the variable {sample.variable.name}": _build_curl(
-            address, f"players/{name}/variables/{sample.variable.id}", body={"value": 7}
-        ),
-        "show the bag": _build_curl(address, f"players/bag/{sample.bag_id}"),
-        "show the three highest-ranked players": _build_curl(address, "players/rank?pageSize=3"),
-    }
-    validate = _build_curl(
-        address, f"users/{sample.account}/password/validate", body={"password": access.wire_password}
-    )
-    return commands | ({f"check the password of {sample.account}": validate} if access.opens_players else {})
+    calls: list[tuple[str, str, object]] = [  # purpose, path and body
+        (f"list the items of {name}", f"players/{name}/items", None),
+        (f"give {name} 5 of the item {sample.item.name}", f"players/{name}/items/give",
+         {"itemid": sample.item.id, "quantity": 5, "bankoverflow": True}),
+        (f"teach {name} {sample.spell.name}", f"players/{name}/spells/teach", {"spellid": sample.spell.id}),
+        (f"set the variable {sample.variable.name}", f"players/{name}/variables/{sample.variable.id}", {"value": 7}),
+        ("show the bag", f"players/bag/{sample.bag_id}", None),
+        ("show the three highest-ranked players", "players/rank?pageSize=3", None),
+    ]  # fmt: skip
+    if access.opens_players:
+        path, sent = f"users/{sample.account}/password/validate", {"password": access.wire_password}
+        calls.append((f"check the password of {sample.account}", path, sent))
+    return {purpose: _build_curl(address, path, body=body) for purpose, path, body in calls}
 
 
 def _build_login(address: str, access: loader.DemoAccess) -> str:

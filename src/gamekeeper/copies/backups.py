@@ -85,18 +85,15 @@ class Archive(CopyFiles):
         self.path, self.left_out = path, LEFT_OUT
         if path.exists() and not path.is_file() and not path.is_dir():
             raise BadCopy(f"{path} is a device, a pipe or a socket. Name the file of a backup.")
-        with _translate_read_errors(path):
-            self._zip = ZipFile(path)
-            try:
-                self._require_size((MANIFEST,), MAX_MANIFEST_BYTES)
-                self.manifest = parse_manifest(self._zip.read(MANIFEST), "backup", BackupManifest)
-                self._require_names()
-                if not made_here:
-                    tables = [_name_file(table.name) for table in self.manifest.tables]
-                    self._require_size(tables, max(MAX_UNPACKED_BYTES, MAX_UNPACK_RATIO * path.stat().st_size))
-            except BaseException:
-                self._zip.close()
-                raise
+        with _translate_read_errors(path), contextlib.ExitStack() as opened:
+            self._zip = opened.enter_context(ZipFile(path))
+            self._require_size((MANIFEST,), MAX_MANIFEST_BYTES)
+            self.manifest = parse_manifest(self._zip.read(MANIFEST), "backup", BackupManifest)
+            self._require_names()
+            if not made_here:
+                tables = [_name_file(table.name) for table in self.manifest.tables]
+                self._require_size(tables, max(MAX_UNPACKED_BYTES, MAX_UNPACK_RATIO * path.stat().st_size))
+            opened.pop_all()  # it stays open if it is usable
         self.migrations = self.manifest.migrations
         self.columns = {table.name: table.columns for table in self.manifest.tables}
 
@@ -226,7 +223,7 @@ def open_atomic(path: Path, *, force: bool) -> Generator[tuple[Path, IO[bytes]]]
     On success the file is synced to disk and renamed to `path`; on failure it is deleted.
     """
     _require_free(path, force=force)
-    try:
+    with translate_write_errors(path):
         number, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)  # readable by its owner only
         part = Path(name)
         with os.fdopen(number, "w+b") as file:
@@ -238,8 +235,6 @@ def open_atomic(path: Path, *, force: bool) -> Generator[tuple[Path, IO[bytes]]]
                 sync_folder(path.parent)
             finally:
                 part.unlink(missing_ok=True)
-    except OSError as error:
-        raise BadCopy(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -153,14 +153,12 @@ def _require_free(path: Path) -> None:
 @contextlib.contextmanager
 def _create_part_folder(path: Path) -> Generator[Path]:
     """Create a folder with a temporary name next to `path`; delete it afterwards unless it was renamed."""
-    try:
+    with translate_write_errors(path):
         part = Path(tempfile.mkdtemp(".part", f".{path.name}.", path.parent))  # readable by its owner only
         try:
             yield part
         finally:
             shutil.rmtree(part, ignore_errors=True)
-    except OSError as error:
-        raise BadCopy(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 async def export_person(keeper: Keeper, key: str, path: Path, *, force: bool) -> PersonExport:

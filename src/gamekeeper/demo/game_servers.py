@@ -1,6 +1,6 @@
 """Two simulated game servers of the demo: they keep a dozen players online, and carry out and acknowledge commands."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,7 +9,7 @@ import msgspec
 from gamekeeper import app
 from gamekeeper.demo.world import API_ACCOUNT, GAME_SERVERS, make_stable_id
 from gamekeeper.game.core.refusals import ChangesTrimmed, CursorAhead, Refusal
-from gamekeeper.game.core.writes import Decision, Intent
+from gamekeeper.game.core.writes import Decide, Decision, Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players import presence
 from gamekeeper.game.world import commands, link
@@ -54,12 +54,12 @@ class DemoGame:
             beat = partial(presence.heartbeat, server=server, lease_ms=LEASE_SECONDS * 1000)
             receipt = partial(beat, applied=self._cursors.get(server))
             try:
-                done = await self._keeper.changes.apply(LINK_INTENT, receipt, lambda state: b"%d" % state[1])
+                online = await self._apply(receipt, lambda state: b"%d" % state[1])
             except CursorAhead:  # the newest changes were trimmed
-                done = await self._keeper.changes.apply(LINK_INTENT, beat, lambda state: b"%d" % state[1])
-            if done.answer == b"0":
+                online = await self._apply(beat, lambda state: b"%d" % state[1])
+            if online == b"0":
                 ids = [make_stable_id("player", name) for name in names]
-                await self._keeper.changes.apply(LINK_INTENT, partial(_join, server=server, ids=ids), lambda _: b"")
+                await self._apply(partial(_join, server=server, ids=ids))
 
     async def follow(self) -> None:
         """Read the new changes of the feed, and carry out the commands among them."""
@@ -85,14 +85,14 @@ class DemoGame:
     async def _carry_out(self, server: str, command: FeedRow) -> None:
         """Carry out a command and acknowledge it in one transaction, so that it happens exactly once."""
         try:
-            await self._keeper.changes.apply(
-                LINK_INTENT, partial(self._decide, server=server, command=command), lambda _: b""
-            )
+            await self._apply(partial(self._decide, server=server, command=command))
         except Refusal as refusal:
             failed = [Acknowledgement(command.seq, FAILED, refusal.message[:255])]
-            await self._keeper.changes.apply(
-                LINK_INTENT, partial(commands.acknowledge, server=server, acks=failed), lambda _: b""
-            )
+            await self._apply(partial(commands.acknowledge, server=server, acks=failed))
+
+    async def _apply(self, decide: Decide[Any], answer: Callable[[Any], bytes] = lambda _: b"") -> bytes:
+        """Apply a change as a game server does, and return the answer."""
+        return (await self._keeper.changes.apply(LINK_INTENT, decide, answer)).answer
 
     async def _decide(self, tx: Reading, server: str, command: FeedRow) -> Decision[None]:
         done: Sequence[Any] = ()

@@ -28,6 +28,7 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.moderation import Penalty
 from gamekeeper.store.engine import clock, database_checks
 from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.statements import as_table
 from gamekeeper.store.insight import activity as activity_rows
 from gamekeeper.store.insight import boards, standings
 from gamekeeper.store.players import players as stored_players
@@ -181,7 +182,7 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
     async def record(tx: Writing) -> None:
         """Store numbers of requests, sign-ins, pictures of items and boards, and set times of the past."""
         activity.record_newcomers(tx, sample_past.find_newcomers(sessions))
-        activity_rows.load_requests(tx, sample_past.build_requests(now))
+        tx.defer(activity_rows.SQL.load_requests, as_table(sample_past.build_requests(now)))
         for each in sample_past.build_sign_ins(now):
             tx.defer(security_log.SQL.load_sign_ins, *each)
         api_keys.insert(tx, key)  # without a text: nobody can use it
@@ -234,10 +235,7 @@ async def _set_password(keeper: Keeper, sent: str) -> None:
     if await keeper.passwords.is_right(sent, api.password):
         return  # nothing to do; setting the same password again would revoke the demo account's tokens
     stored = await keeper.passwords.hash_password(sent)
-
-    async def decide(tx: Reading) -> Decision[users.User]:
-        return await accounts.change_password(tx, api.id, stored, proven=None)
-
+    decide = partial(accounts.change_password, key=api.id, password=stored, proven=None)
     await keeper.changes.apply(DEMO_INTENT, decide, lambda _: b"")
 
 

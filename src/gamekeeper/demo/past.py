@@ -1,7 +1,8 @@
 """Write changes and bulk jobs of the demo's past: through the rules and the write path, with earlier times."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,18 +18,17 @@ from gamekeeper.game.audit import bulk_jobs
 from gamekeeper.game.audit import undo as game_undo
 from gamekeeper.game.audit.bulk_jobs import UNDO, JobDetails, record_result
 from gamekeeper.game.audit.changes import BulkJobChanged
-from gamekeeper.game.core.change import Actor, Change, Codec, Step, Unlogged, unlogged
-from gamekeeper.game.core.player import INVENTORY, Capacity
+from gamekeeper.game.core.change import Actor, Change, Step, Unlogged, unlogged
+from gamekeeper.game.core.player import INVENTORY
 from gamekeeper.game.core.refusals import InventoryFull
 from gamekeeper.game.core.writes import Decide, Decision, Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players import inventory, items
-from gamekeeper.game.players.inventory import SlotChanges, read_capacity
+from gamekeeper.game.players.inventory import read_capacity
 from gamekeeper.game.players.player_edits import load_state
 from gamekeeper.game.world import link
 from gamekeeper.game.world.link import PlayerReport
 from gamekeeper.ground.instants import DAY_MS
-from gamekeeper.ground.settings import Settings
 from gamekeeper.store.access import security_log
 from gamekeeper.store.access.api_keys import ApiKey, KeyLimits
 from gamekeeper.store.accounts import moderation as penalties
@@ -44,12 +44,6 @@ OWNERS = {player: account for account, held in world.ACCOUNTS.items() for player
 API_ID = make_stable_id("user", world.API_ACCOUNT)
 SHOP_KEY_ID = make_stable_id("api key", world.SHOP_KEY)
 DEMO_INTENT = Intent("demo")
-
-
-class PastChange(NamedTuple):
-    at: int
-    intent: Intent
-    decide: Decide[Any]
 
 
 # the API key of the demo's shop; its text is not known to anybody
@@ -73,15 +67,8 @@ class Staff(NamedTuple):
     def make_intent(self, at: int, reason: str | None) -> Intent:
         return Intent(f"demo-{at}", self.id, make_stable_id("session", f"{self.name} {at // DAY_MS}"), reason=reason)
 
-    def make_actor(self) -> Actor:
-        return Actor(self.id, self.name, frozenset(PERMISSIONS), _allow)
 
-
-class Gains(NamedTuple):
-    """Quantities that a player gets (or, if negative, loses) in the game."""
-
-    player: str
-    gains: Sequence[tuple[CatalogueItem, int]]
+Gain = tuple[CatalogueItem, int]  # a quantity that a player gets or, if negative, loses in the game
 
 
 class Past:
@@ -90,17 +77,10 @@ class Past:
     def __init__(self, keeper: Keeper, now: int) -> None:
         self._keeper = keeper
         self._now = now  # before the load: events of the security log since then are of the change that is applied
-        self._changes: list[PastChange] = []
+        self._changes: list[tuple[int, Intent, Decide[Any]]] = []  # each with its time
         self._numbers: dict[str, Sequence[int]] = {}  # label of a change → its numbers in the audit log
-        self.room: Capacity = read_capacity(keeper.settings)
-
-    @property
-    def codec(self) -> Codec:
-        return self._keeper.changes.codec
-
-    @property
-    def settings(self) -> Settings:
-        return self._keeper.settings
+        self.codec, self.settings = keeper.changes.codec, keeper.settings
+        self.room = read_capacity(keeper.settings)
 
     def add(self, at: int, intent: Intent, decide: Decide[Any], label: str = "", step: Step | None = None) -> None:
         """Add a change; `label` names it for an undo, and `step` stores the result of a bulk job's target."""
@@ -113,7 +93,7 @@ class Past:
             if step:
                 step.record(tx, appended, approval_id)
 
-        self._changes.append(PastChange(at, replace(intent, step=Step(_begin, record, is_approved=True)), decide))
+        self._changes.append((at, replace(intent, step=Step(_begin, record, is_approved=True)), decide))
 
     def load(self, at: int, write: Callable[[Writing], None]) -> None:
         """Add rows that are not in the audit log."""
@@ -129,13 +109,13 @@ class Past:
 
     async def apply(self) -> None:
         """Apply all changes in one transaction: all or none."""
-        ordered = sorted(self._changes, key=lambda each: each.at)
-        await self._keeper.changes.apply_together([(each.intent, each.decide) for each in ordered])
+        ordered = sorted(self._changes, key=itemgetter(0))
+        await self._keeper.changes.apply_together([(intent, decide) for _, intent, decide in ordered])
 
-    def report(self, at: int, found: Gains) -> None:
+    def report(self, at: int, player: str, *gains: Gain) -> None:
         """Add a report of a game server: what a player bought, sold, found or used."""
         intent = Intent(f"demo-{at}", API_ID, over_link=True)
-        self.add(at, intent, partial(_report, found=found, past=self))
+        self.add(at, intent, partial(_report, player_id=make_stable_id("player", player), gains=gains, past=self))
 
     def give(
         self,
@@ -161,8 +141,8 @@ class Past:
         """Add an undo of the change with this label; `step` and `job_id`: of the bulk job that it belongs to."""
 
         async def decide(tx: Locking) -> Decision[Any]:
-            seq = self._numbers[label][0]
-            return await game_undo.undo(tx, seq, by.make_actor(), self.codec, self.room, trade_ms=0)
+            actor = Actor(by.id, by.name, frozenset(PERMISSIONS), _allow)
+            return await game_undo.undo(tx, self._numbers[label][0], actor, self.codec, self.room, trade_ms=0)
 
         intent = by.make_intent(at, reason)
         self.add(at, replace(intent, request_id=f"bulk-{job_id}") if job_id else intent, decide, step=step)
@@ -206,25 +186,21 @@ def make_decide(*changes: Change | Unlogged) -> Decide[None]:
     return decide
 
 
-async def _report(tx: Locking, found: Gains, past: Past) -> Decision[Any]:
+async def _report(tx: Locking, player_id: str, gains: Iterable[Gain], past: Past) -> Decision[Any]:
     """Decide on a report with the slots as they are after the purchase or the find."""
-    player_id = make_stable_id("player", found.player)
     held = (await load_state(tx, player_id)).slots
     slots = dict(held)
-    for item, gain in found.gains:
+    for item, gain in gains:
         if gain < 0:
             carried = inventory.count_item(slots, item.id).inventory
             outcome = inventory.take(slots, {}, item.id, min(-gain, carried))
         else:
             outcome = inventory.give(slots, item, gain, past.room, overflow=True, new_id=str)
         slots = inventory.apply_slot_changes(slots, outcome.changed_slots)
-    changed: SlotChanges = {spot: slots.get(spot) for spot in _list_changed(held, slots)}
+    spots = sorted(held.keys() | slots.keys())
+    changed = {each: slots.get(each) for each in spots if held.get(each) != slots.get(each)}
     report = PlayerReport(slots=changed)
     return await link.put_player(tx, player_id, report, past.settings, past.codec, account_id=API_ID)
-
-
-def _list_changed(before: Mapping[Any, object], after: Mapping[Any, object]) -> Iterable[Any]:
-    return sorted(spot for spot in before.keys() | after.keys() if before.get(spot) != after.get(spot))
 
 
 def _allow(_: frozenset[str]) -> None:

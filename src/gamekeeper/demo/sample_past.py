@@ -11,7 +11,7 @@ from functools import partial
 
 from gamekeeper.demo import past as demo_past
 from gamekeeper.demo import world
-from gamekeeper.demo.past import API_ID, SHOP_KEY_ID, Gains, GiftJob, Past, Staff
+from gamekeeper.demo.past import API_ID, SHOP_KEY_ID, Gain, GiftJob, Past, Staff
 from gamekeeper.demo.world import make_stable_id
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.writes import Intent
@@ -226,9 +226,9 @@ def _add_day(past: Past, day: int, start: int, end: int) -> None:
     dice = _seed_dice(f"day {day}")
     for number in range(REPORTS_PER_DAY):
         at = _choose_time(dice, start, day, number)
-        found = _choose_gains(dice)
+        player, *gains = _choose_gains(dice)
         if at < end:
-            past.report(at, found)
+            past.report(at, player, *gains)
     for number in range(dice.choice((1, 2, 2, 3))):
         at = _choose_time(dice, start, day, REPORTS_PER_DAY + number)
         item, most = dice.choice(ORDERS)
@@ -246,19 +246,19 @@ def _order(past: Past, at: int, order: str, player: str, item: CatalogueItem, qu
     past.give(at, Intent(f"demo-{at}", API_ID, SHOP_KEY_ID, reason=order), player, item, quantity)
 
 
-def _choose_gains(dice: random.Random) -> Gains:
-    """Choose what a player does: buy, sell or find something, or use some of it."""
+def _choose_gains(dice: random.Random) -> tuple[str, *tuple[Gain, ...]]:
+    """Choose a player and what it does: buy, sell or find something, or use some of it."""
     player, kind = dice.choice(TRADERS), dice.choice(("buy", "buy", "find", "find", "sell", "use"))
     item, price, most = dice.choice(WARES)
     quantity = dice.randint(1, most)
     if kind == "buy":
-        return Gains(player, ((world.COIN, -price * quantity), (item, quantity)))
+        return player, (world.COIN, -price * quantity), (item, quantity)
     if kind == "sell":
-        return Gains(player, ((world.HERB, -quantity), (world.COIN, 2 * quantity)))
+        return player, (world.HERB, -quantity), (world.COIN, 2 * quantity)
     if kind == "use":
-        return Gains(player, ((item, -quantity),))
+        return player, (item, -quantity)
     found, many = dice.choice(FINDS)
-    return Gains(player, ((found, dice.randint(1, many)),))
+    return player, (found, dice.randint(1, many))
 
 
 def _add_moderation(past: Past, start: int) -> None:
@@ -298,8 +298,8 @@ def _add_jobs(past: Past, start: int) -> None:
 def _add_first_incident(past: Past, at: int) -> None:
     """Add the incident that was noticed: what the staff did about it within two hours."""
     total = _add_doublings(past, DUPLICATOR, at)
-    past.report(at + 40 * MINUTE_MS, Gains(DUPLICATOR, ((world.SHARD, -SOLD), (world.COIN, PROCEEDS))))
-    past.report(at + 41 * MINUTE_MS, Gains(PARTNER, ((world.SHARD, SOLD), (world.COIN, -PROCEEDS))))
+    past.report(at + 40 * MINUTE_MS, DUPLICATOR, (world.SHARD, -SOLD), (world.COIN, PROCEEDS))
+    past.report(at + 41 * MINUTE_MS, PARTNER, (world.SHARD, SOLD), (world.COIN, -PROCEEDS))
     seen = at + 85 * MINUTE_MS
     past.penalize(seen, MODERATOR, "Dagobert", 7, bans=True)
     text = "More than 16,000 Comet Shards in half an hour: two windows in one trade."
@@ -317,13 +317,10 @@ def _add_first_incident(past: Past, at: int) -> None:
 
 def _add_doublings(past: Past, player: str, at: int) -> int:
     """Add reports in which a player has twice as many shards each time; return how many came into being."""
-    past.report(at, Gains(player, ((world.SHARD, 8),)))
-    gain, total = 8, 8
-    for number in range(1, DOUBLINGS + 1):
-        past.report(at + number * EVERY_MINUTES * MINUTE_MS, Gains(player, ((world.SHARD, gain),)))
-        total += gain
-        gain *= 2
-    return total
+    gains = [8, *(8 << number for number in range(DOUBLINGS))]
+    for number, gain in enumerate(gains):
+        past.report(at + number * EVERY_MINUTES * MINUTE_MS, player, (world.SHARD, gain))
+    return sum(gains)
 
 
 def _find_time(start: int, day: int, hour: int, minute: int) -> int:

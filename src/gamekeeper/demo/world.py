@@ -5,6 +5,7 @@ Most of it is in world.toml. Ids and names are the same in every demo.
 
 import hashlib
 import secrets
+import uuid
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from gamekeeper.store.world.catalogue import (
 from gamekeeper.store.world.guilds import GuildVariableDeclaration
 from gamekeeper.store.world.logs import NO_ID, ActivityEntry, TradeEntry
 
-_NAMESPACE = bytes.fromhex("6f1c0a528f0e5c3b9a572d7e4b1f9c60")
+_NAMESPACE = uuid.UUID("6f1c0a528f0e5c3b9a572d7e4b1f9c60")
 _SYLLABLES = tuple(consonant + vowel for consonant in "bdghjlmnprstvwyz" for vowel in "aeiou")
 _LENGTH = 4
 MAX_NAMES = len(_SYLLABLES) ** _LENGTH
@@ -35,15 +36,12 @@ STRIDE = 228_077
 
 
 def make_stable_id(kind: str, name: str) -> str:
-    """Return a version 5 UUID; five times as fast as the uuid module."""
-    digits = hashlib.sha1(_NAMESPACE + f"{kind}:{name}".encode(), usedforsecurity=False).hexdigest()
-    variant = "89ab"[int(digits[16], 16) % 4]
-    return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
+    return str(uuid.uuid5(_NAMESPACE, f"{kind}:{name}"))
 
 
 def make_numbered_id(kind: str, number: int) -> str:
     """Return a numbered player's UUID (version 8). It grows with the number, so a load appends to the indexes."""
-    digits = hashlib.sha1(_NAMESPACE + f"{kind}:{number}".encode(), usedforsecurity=False).hexdigest()
+    digits = hashlib.sha1(_NAMESPACE.bytes + f"{kind}:{number}".encode(), usedforsecurity=False).hexdigest()
     return f"{number:08x}-{digits[:4]}-8{digits[4:7]}-a{digits[7:10]}-{digits[10:22]}"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, NOTE, Check, DoctorFinding, Findings, LateCheck, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, Check, DoctorFinding, Examination, Findings, LateCheck
 from gamekeeper.game.access import credentials, identities, permissions, second_factors
 from gamekeeper.game.access.refusals import KeyFileUnusable
 from gamekeeper.game.accounts import erasures
@@ -28,8 +28,9 @@ KEY_FILE_ADVICE = "Put the right key file back, or run: gamekeeper users reset-s
 COMPARED = frozenset({*roles.Powers._fields, "roles", "permissions"})  # fields that the audit log must have too
 
 
-async def check(tx: Reading, found: Findings, settings: Settings, spelling: Codec, progress: Progress) -> None:
-    await _check_columns(tx, found, spelling, progress)
+async def check(it: Examination) -> None:
+    tx, found, settings = it.tx, it.found, it.keeper.settings
+    await _check_columns(it)
     await _check_roles(tx, found)
     if not await users.has_api_account(tx):
         found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
@@ -40,21 +41,22 @@ async def check(tx: Reading, found: Findings, settings: Settings, spelling: Code
         found.add(NOTE, "erasing", message)
 
 
-async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
+async def _check_columns(it: Examination) -> None:
     """Compare folded names and emails of accounts with the unfolded ones, and permissions with the audit log."""
+    tx = it.tx
     total, done, last = await users.count(tx), 0, ZERO_GUID
     trimmed = (await read_state(tx)).trimmed
     while page := await tx.rows(users.UserCheckRow, users.SQL.checked_after, last, findings.PAGE_ROWS):
-        told = await _read_powers(tx, spelling, page[0].id, page[-1].id, trimmed)
+        told = await _read_powers(tx, it.codec, page[0].id, page[-1].id, trimmed)
         for user in page:
-            _check_folds(user, found)
+            _check_folds(user, it.found)
             held = user.powers._asdict() | _list_grants(user.grants)
             differing = [name for name, value in told.get(user.id, {}).items() if held[name] != value]
             if differing:
                 differ = f"{', '.join(differing)} differ from the audit log."
-                found.error("powers", f"Account {user.name} ({user.id}): {differ}")
+                it.found.error("powers", f"Account {user.name} ({user.id}): {differ}")
         last, done = page[-1].id, done + len(page)
-        progress("accounts", done, total)
+        it.progress("accounts", done, total)
 
 
 def _list_grants(grants: roles.Grants) -> dict[str, object]:
@@ -141,9 +143,8 @@ async def check_passwords(keeper: Keeper) -> list[DoctorFinding]:
         return []
     per_minute = await credentials.measure_wraps_per_minute(keeper)
     pace = f"`gamekeeper serve` does it while it runs, about {per_minute} a minute in each process"
-    return [
-        DoctorFinding(NOTE, "passwords", f"{count} imported passwords are still to be wrapped in argon2id; {pace}.")
-    ]
+    message = f"{count} imported passwords are still to be wrapped in argon2id; {pace}."
+    return [DoctorFinding(NOTE, "passwords", message)]
 
 
 async def _check_mail(tx: Reading, found: Findings, settings: Settings) -> None:
@@ -165,8 +166,9 @@ Tags = dict[tuple[str, str], list[str]]  # account and player, or the zero guid 
 _decode_side = msgspec.json.Decoder(TagsSide).decode
 
 
-async def check_tags(tx: Reading, found: Findings) -> None:
+async def check_tags(it: Examination) -> None:
     """Check that each account and player has the tags of its newest audit log entry."""
+    tx, found = it.tx, it.found
     told, held = await _read_told(tx, found), await _read_held(tx)
     trimmed = (await ledger.read_state(tx)).trimmed
     # the audit log entry of a tag may be trimmed
@@ -211,7 +213,7 @@ async def _find_missing(tx: Reading, player_ids: Iterable[str]) -> set[str]:
 
 WORDS = ("accounts", "powers", "names", "roles", "mail", "erasing", "second factors", "openid connect")
 CHECKS = (
-    Check(110, ("tags",), lambda it: check_tags(it.tx, it.found)),
-    Check(120, WORDS, lambda it: check(it.tx, it.found, it.keeper.settings, it.keeper.changes.codec, it.progress)),
+    Check(110, ("tags",), check_tags),
+    Check(120, WORDS, check),
 )
 LATE_CHECKS = (LateCheck(10, ("passwords",), check_passwords), LateCheck(20, ("second factors",), check_secrets))

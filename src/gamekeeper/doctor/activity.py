@@ -1,15 +1,15 @@
 """The doctor's check of activity: count play sessions again, and compare the rollups with them and the audit log."""
 
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeVar
 
-from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, Check, Findings, Progress
+from gamekeeper.doctor.findings import MAX_SHOWN, Check, Examination, Findings
 from gamekeeper.game.accounts.changes import UserDeleted
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.game.insight.activity import HOURS_KEPT, NO_DAY, RETENTION_DAYS, SessionCounts, sum_hours
+from gamekeeper.game.insight.activity import HOURS_KEPT, NO_DAY, RETENTION_DAYS, SessionCounts, sum_hours, sum_periods
 from gamekeeper.ground.instants import (
     DAY_MS,
     HOUR_MINUTES,
@@ -24,23 +24,12 @@ from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import activity, economy
-from gamekeeper.store.insight.activity import (
-    ONLINE,
-    SESSIONS,
-    SIGN_INS,
-    Checkpoint,
-    Cohort,
-    Hour,
-    Period,
-    PlayerActivity,
-    WaitingSession,
-)
+from gamekeeper.store.insight.activity import Checkpoint, Cohort, Period, PlayerActivity
 from gamekeeper.store.players import presence
 from gamekeeper.store.players.presence import StoredSession
 
 OF_HOURS = ("online_sum", "requests", "errors", "sign_ins")  # numbers of days that are sums over their hours
 OF_DAYS = (*OF_HOURS, "play_ms", "new_players")  # numbers of weeks and months that are sums over their days
-Row = TypeVar("Row", Hour, Period)
 Dated = TypeVar("Dated", Period, Cohort)
 
 
@@ -49,15 +38,15 @@ async def check_sums(tx: Reading, found: Findings) -> None:
     days = await activity.read_periods(tx, "day", 0, NEVER)
     await _check_sign_ins(tx, found, {each.hour: each.sign_ins for each in hours})
     if hours:
-        since = (await activity.find_checkpoint(tx, SESSIONS)).position // HOUR_MS
+        since = (await activity.find_checkpoint(tx, activity.SESSIONS)).position // HOUR_MS
         # a day whose first hours are deleted cannot be added up
         first = hours[0].hour // DAY_HOURS if hours[0].hour <= since else -(-hours[0].hour // DAY_HOURS)
-        sums = _sum(hours, OF_HOURS, lambda each: each.hour // DAY_HOURS)
-        _compare(found, "day", _by_day(days), sums, (*OF_HOURS, "online_max"), first, "hours")
+        _compare(
+            found, "day", _by_day(days), _by_day(sum_periods("day", hours)), (*OF_HOURS, "online_max"), first, "hours"
+        )
     for step in PERIODS[1:]:
-        sums = _sum(days, OF_DAYS, lambda each, step=step: find_first_day(step, each.day))
         stored = _by_day(await activity.read_periods(tx, step, 0, NEVER))
-        _compare(found, step, stored, sums, (*OF_DAYS, "online_max"), 0, "days")
+        _compare(found, step, stored, _sum_days(step, days), (*OF_DAYS, "online_max"), 0, "days")
 
 
 async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int]) -> None:
@@ -66,8 +55,8 @@ async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int
     Events are deleted when they are old, and with an erased account. Before the last erasure an hour may have more
     sign-ins than events, but not less.
     """
-    end = (await activity.find_checkpoint(tx, SIGN_INS)).position
-    since = (await activity.find_checkpoint(tx, SESSIONS)).position // HOUR_MS
+    end = (await activity.find_checkpoint(tx, activity.SIGN_INS)).position
+    since = (await activity.find_checkpoint(tx, activity.SESSIONS)).position // HOUR_MS
     oldest = await tx.value(activity.SQL.oldest_event)
     if oldest is None:
         return
@@ -75,25 +64,21 @@ async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int
     kept = await economy.read_changes(tx, trimmed, NEVER, 1) if trimmed else []
     erased = max(await ledger.find_last_time(tx, UserDeleted.kind), *(each.at for each in kept), 0)
     first = max(since, oldest // HOUR_MS + 1, min(stored, default=0))
-    rows = await tx.all(activity.SQL.count_sign_ins_by_hour, first * HOUR_MS, end * HOUR_MS)
-    counted: dict[int, int] = dict(map(tuple, rows))
+    counted = await tx.pairs(activity.SQL.count_sign_ins_by_hour, first * HOUR_MS, end * HOUR_MS)
     for hour in sorted(each for each in {*stored, *counted} if first <= each < end):
         number, events = stored.get(hour, 0), counted.get(hour, 0)
         if number < events or (number > events and hour > erased // HOUR_MS):
             message = f"The rollup of hour {hour} has {number} sign-ins; the security log has {events}."
-            found.add(ERROR, "activity", f"{message} {ADVICE}")
+            found.error("activity", message, ADVICE)
 
 
-def _sum(rows: Iterable[Row], names: Sequence[str], find_day: Callable[[Row], int]) -> dict[int, Period]:
-    """Add up the numbers of shorter steps by the first day of a longer one.
-
-    The most players online are the most of any shorter step, not a sum.
-    """
-    sums: dict[int, Counter[str]] = {}
-    for row in rows:
-        own, numbers = sums.setdefault(find_day(row), Counter()), row._asdict()
-        own.update({name: numbers[name] for name in names})
-        own["online_max"] = max(own["online_max"], row.online_max)
+def _sum_days(step: str, days: Iterable[Period]) -> dict[int, Period]:
+    """Add up days by week or month. The most players online are the most of any day, not a sum."""
+    sums: dict[int, Counter[str]] = defaultdict(Counter)
+    for each in days:
+        own = sums[find_first_day(step, each.day)]
+        own.update({name: getattr(each, name) for name in OF_DAYS})
+        own["online_max"] = max(own["online_max"], each.online_max)
     return {day: Period(day, **own) for day, own in sums.items()}
 
 
@@ -128,7 +113,7 @@ class Recount:
         for each in counted:
             # after the end of a session that was cut when it was counted already
             end = each.counted_to or 0
-            session = WaitingSession(player_id, each.started_at, end if each.is_counted else None, None, None)
+            session = activity.WaitingSession(player_id, each.started_at, end if each.is_counted else None, None, None)
             self.counts.count(session, end)
             if not each.is_counted:
                 self.counts.count(session._replace(counted_to=each.started_at), end)
@@ -150,14 +135,12 @@ class Recount:
             self.wrong_players.append(known.player_id)
 
 
-async def check(tx: Reading, found: Findings, progress: Progress) -> None:
+async def check(it: Examination) -> None:
+    tx, found = it.tx, it.found
     for player_id in await presence.find_disagreeing_sessions(tx, MAX_SHOWN):
-        found.add(
-            ERROR,
-            "activity",
-            f"Player {player_id} is online without an open play session, or the reverse. {SESSION_ADVICE}",
-        )
-    since, deleted = await activity.find_checkpoint(tx, SESSIONS)
+        message = f"Player {player_id} is online without an open play session, or the reverse."
+        found.error("activity", message, SESSION_ADVICE)
+    since, deleted = await activity.find_checkpoint(tx, activity.SESSIONS)
     today = await clock.now(tx) // DAY_MS
     recount = Recount(deleted // DAY_MS + 1 if deleted else since // DAY_MS, is_complete=not deleted, today=today)
     done = 0
@@ -168,11 +151,10 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
         recount.counts.players.clear()
         recount.counts.sessions.clear()
         done += len(sessions)
-        progress("play sessions", done, done)
+        it.progress("play sessions", done, done)
     for player_id in recount.wrong_players:
-        found.add(
-            ERROR, "activity", f"Player {player_id}: days or play time differ from its play sessions. {PLAYER_ADVICE}"
-        )
+        message = f"Player {player_id}: days or play time differ from its play sessions."
+        found.error("activity", message, PLAYER_ADVICE)
     await _compare_periods(tx, found, recount)
     await _compare_online(tx, found, recount, deleted // MINUTE_MS + 1 if deleted else 0)
     await check_sums(tx, found)
@@ -200,18 +182,19 @@ async def _compare_periods(tx: Reading, found: Findings, recount: Recount) -> No
         first = find_first_day(step, recount.first_day) if recount.is_complete else recount.first_day
         stored = _by_day(await activity.read_periods(tx, step, 0, NEVER))
         _compare(found, step, stored, _by_day(recount.counts.list_periods(step)), names, first)
-    stored, counted = _by_day(await activity.read_cohorts(tx, 0, NEVER)), _by_day(recount.counts.list_cohorts())
-    _compare(found, "new players of", stored, counted, ("players", *RETENTION_DAYS.values()), recount.first_day)
+    cohorts = _by_day(await tx.rows(Cohort, activity.SQL.cohorts, 0, NEVER))
+    counted = _by_day(recount.counts.list_cohorts())
+    _compare(found, "new players of", cohorts, counted, ("players", *RETENTION_DAYS.values()), recount.first_day)
 
 
 async def _compare_online(tx: Reading, found: Findings, recount: Recount, first: int) -> None:
     """Compare minutes and hours. Sessions that ended before the minute `first` may be deleted."""
-    position, base = await activity.find_checkpoint(tx, ONLINE)
+    position, base = await activity.find_checkpoint(tx, activity.ONLINE)
     counted = recount.counts.list_minutes()
     online = sum(each.started - each.ended for each in counted if each.minute < position)
     if position >= first and base != online:  # else a deleted session may have lasted into the kept minutes
-        where = "players online has {} for before the kept minutes; its sessions give {}"
-        found.add(ERROR, "activity", f"The rollup of {where.format(base, online)}. {ADVICE}")
+        where = f"players online has {base} for before the kept minutes; its sessions give {online}"
+        found.error("activity", f"The rollup of {where}.", ADVICE)
     minutes = {each.minute: each for each in await activity.read_minutes(tx, position, NEVER)}
     right = {each.minute: each for each in counted}
     _compare(found, "minute", minutes, right, ("started", "ended"), max(position, first))
@@ -242,8 +225,8 @@ def _compare(
         for name in names:
             kept, right = (getattr(rows[key], name) if key in rows else 0 for rows in (stored, counted))
             if kept != right:
-                message = f"The rollup of {where} has {kept} for {name}; its {parts} give {right}"
-                found.add(ERROR, "activity", f"{message}. {ADVICE}")
+                message = f"The rollup of {where} has {kept} for {name}; its {parts} give {right}."
+                found.error("activity", message, ADVICE)
 
 
-CHECKS = (Check(90, ("activity",), lambda it: check(it.tx, it.found, it.progress)),)
+CHECKS = (Check(90, ("activity",), check),)

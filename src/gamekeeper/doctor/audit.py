@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, Check, DoctorFinding, Findings, Progress
-from gamekeeper.game.core.change import Codec
+from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, Check, DoctorFinding, Examination, Findings
 from gamekeeper.store.core import ledger
 from gamekeeper.store.core.ledger import NoEpoch, read_state
 from gamekeeper.store.engine import clock, copies, schema
-from gamekeeper.store.engine.interface import Reading, Snapshot, Store
+from gamekeeper.store.engine.interface import Reading, Snapshot
 from gamekeeper.store.players import items
 from gamekeeper.store.world import catalogue
 
@@ -33,9 +32,10 @@ async def check_epoch(tx: Reading) -> list[DoctorFinding]:
     return []
 
 
-async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
+async def check(it: Examination) -> None:
     """Check that the audit log gives every item the total quantity of the slots, and that its time never goes back."""
-    brought = await _add_up(tx, found, spelling, progress)
+    tx, found = it.tx, it.found
+    brought = await _add_up(it)
     held = await items.sum_quantities(tx)
     wrong = findings.compare(brought, held, 0)
     named = await catalogue.find_by_ids(tx, "items", [item for item, _, _ in wrong[:MAX_SHOWN]])
@@ -48,17 +48,17 @@ async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progres
         found.note("clock", message, CLOCK_ADVICE)
 
 
-async def _add_up(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> dict[str, int]:
+async def _add_up(it: Examination) -> dict[str, int]:
     sums: Counter[str] = Counter()
-    last, seq = await ledger.read_last(tx), 0
-    while page := await ledger.read_item_changes_after(tx, seq, findings.PAGE_ROWS):
+    last, seq = await ledger.read_last(it.tx), 0
+    while page := await ledger.read_item_changes_after(it.tx, seq, findings.PAGE_ROWS):
         for seq, before, after in page:
             try:
-                sums.subtract(spelling.count_items(before))
-                sums.update(spelling.count_items(after))
+                sums.subtract(it.codec.count_items(before))
+                sums.update(it.codec.count_items(after))
             except msgspec.DecodeError as error:
-                found.error("ledger", f"Change {seq} of the audit log cannot be read: {error}.")
-        progress("ledger", seq, last)
+                it.found.error("ledger", f"Change {seq} of the audit log cannot be read: {error}.")
+        it.progress("ledger", seq, last)
     return sums
 
 
@@ -77,8 +77,9 @@ class Rule(NamedTuple):
     is_good: Callable[[Any], bool]
 
 
-async def check_values(tx: Snapshot, found: Findings, store: Store, progress: Progress) -> None:
+async def check_values(it: Examination) -> None:
     """Check the JSON, times and change numbers of all tables."""
+    tx, store = it.tx, it.keeper.store
     now = await clock.now(tx) - store.collect_stats().clock_lead_ms  # of the system: SQLite's may follow a wrong row
     # PostgreSQL checks its JSON columns itself
     json_types = {"json_text"} if store.engine == "postgres" else {"json_text", "json", "document"}
@@ -86,8 +87,8 @@ async def check_values(tx: Snapshot, found: Findings, store: Store, progress: Pr
     for done, table in enumerate(tables, 1):
         rules = _find_rules(table, now, json_types)
         if rules:
-            await _check_table(tx, found, table, rules)
-        progress("values", done, len(tables))
+            await _check_table(tx, it.found, table, rules)
+        it.progress("values", done, len(tables))
 
 
 def _find_rules(table: str, now: int, json_types: set[str]) -> dict[str, Rule]:
@@ -135,6 +136,6 @@ async def _check_table(tx: Snapshot, found: Findings, table: str, rules: Mapping
 
 
 CHECKS = (
-    Check(10, ("ledger", "clock"), lambda it: check(it.tx, it.found, it.keeper.changes.codec, it.progress)),
-    Check(130, ("values",), lambda it: check_values(it.tx, it.found, it.keeper.store, it.progress)),
+    Check(10, ("ledger", "clock"), check),
+    Check(130, ("values",), check_values),
 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from gamekeeper.doctor.findings import ERROR, PAGE_ROWS, Check, Findings, Progress, compare, list_ranges, read_later
+from gamekeeper.doctor.findings import PAGE_ROWS, Check, Examination, Findings, compare, list_ranges, read_later
 from gamekeeper.game.core.change import Codec
 from gamekeeper.game.insight.board_follower import read_actual
 from gamekeeper.game.insight.board_seasons import ReadChange, advance, is_counted_in, is_swept_kind
@@ -14,35 +14,31 @@ from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import boards, standings
 from gamekeeper.store.insight.boards import NOT_STARTED, OpenSeason
-from gamekeeper.store.insight.standings import Standing, StandingKey, Visibility
+from gamekeeper.store.insight.standings import Standing, StandingKey
 
 BOARDS = "boards"
 ADVICE = "Delete the board and create it again, or restore a backup."
 
 
-async def check(tx: Reading, found: Findings, codec: Codec, progress: Progress) -> None:
-    await _check_buckets(tx, found)
-    now = await clock.now(tx)
-    counted = [
-        each for each in await boards.read_open(tx) if each.season.seq != NOT_STARTED and each.season.swept is None
-    ]
+async def check(it: Examination) -> None:
+    await _check_buckets(it.tx, it.found)
+    now, is_trimmed = await clock.now(it.tx), await ledger.read_trimmed_number(it.tx)
+    found = await boards.read_open(it.tx)
     try:
-        for each in counted:
+        for each in [each for each in found if each.season.seq != NOT_STARTED and each.season.swept is None]:
             if is_swept_kind(each) and (each.season.ends_at is None or each.season.ends_at > now):
-                await _check_values(tx, found, codec, each)
-        if not await ledger.read_trimmed_number(tx):
-            for each in counted:
-                if each.gain:
-                    await _check_gains(tx, found, codec, each, progress)
+                await _check_values(it.tx, it.found, it.codec, each)
+            if each.gain and not is_trimmed:
+                await _check_gains(it, each)
     except (msgspec.DecodeError, ValueError):
         return  # a change that cannot be read: the check of item totals reports it
 
 
 async def _check_buckets(tx: Reading, found: Findings) -> None:
     """Compare the numbers of listed players with those of the buckets, in final seasons too."""
-    listed: dict[str, int] = dict(map(tuple, await tx.all(standings.SQL.sums)))
-    for season_id, there, said in compare(listed, await standings.sum_buckets(tx), 0):
-        found.add(ERROR, BOARDS, f"Season {season_id} lists {there} players; its buckets count {said}. {ADVICE}")
+    listed, counted = await tx.pairs(standings.SQL.sums), await tx.pairs(standings.SQL.bucket_sums)
+    for season_id, there, said in compare(listed, counted, 0):
+        found.error(BOARDS, f"Season {season_id} lists {there} players; its buckets count {said}.", ADVICE)
 
 
 async def _check_values(tx: Reading, found: Findings, codec: Codec, each: OpenSeason) -> None:
@@ -57,22 +53,20 @@ async def _check_values(tx: Reading, found: Findings, codec: Codec, each: OpenSe
         await _check_listed(tx, found, each, held, is_current=not later)
 
 
-async def _check_gains(tx: Reading, found: Findings, codec: Codec, each: OpenSeason, progress: Progress) -> None:
+async def _check_gains(it: Examination, each: OpenSeason) -> None:
     """Count the gains of a season again from the audit log, and compare them."""
-    gains: dict[str, int | None] = {}
+    tx, gains = it.tx, dict[str, int | None]()
     seq, end = 0, each.season.seq
     while page := await boards.read_changes(tx, seq, end, PAGE_ROWS):
         for change in page:
             if change.player_id and is_counted_in(each, change, change.player_id):
-                gains[change.player_id] = advance(each, gains.get(change.player_id), ReadChange(change, codec))
+                gains[change.player_id] = advance(each, gains.get(change.player_id), ReadChange(change, it.codec))
         seq = page[-1].seq
-        progress(BOARDS, seq, end)
-    keys = [StandingKey(player_id, each.season.id) for player_id in gains]
-    held = await standings.read_held(tx, keys)
-    known = {player_id: gain for player_id, gain in gains.items() if StandingKey(player_id, each.season.id) in held}
-    exist = await standings.read_visibility(tx, gains)  # erased players have left the standings
-    known |= {player_id: gain for player_id, gain in gains.items() if player_id in exist}
-    _compare(found, each, known, held)
+        it.progress(BOARDS, seq, end)
+    held = await standings.read_held(tx, [StandingKey(player_id, each.season.id) for player_id in gains])
+    # erased players have left the standings
+    there = {*await standings.read_visibility(tx, gains), *(key.player_id for key in held)}
+    _compare(it.found, each, {player_id: gain for player_id, gain in gains.items() if player_id in there}, held)
 
 
 async def _check_listed(
@@ -84,14 +78,11 @@ async def _check_listed(
     visible = await standings.read_visibility(tx, {key.player_id for key in held})
     for key, standing in held.items():
         seen = visible.get(key.player_id)
-        right = {make_standing(each, shown, standing.value).listed for shown in _list_bans(seen)}
+        bans = [seen] if seen is None else [seen._replace(banned=False), seen]
+        right = {make_standing(each, shown, standing.value).listed for shown in bans}
         if standing.listed not in right:
             state = "is listed" if standing.listed else "is not listed"
-            found.add(ERROR, BOARDS, f"Player {key.player_id} {state} in season {key.season_id}, wrongly. {ADVICE}")
-
-
-def _list_bans(seen: Visibility | None) -> list[Visibility | None]:
-    return [seen] if seen is None else [seen._replace(banned=False), seen]
+            found.error(BOARDS, f"Player {key.player_id} {state} in season {key.season_id}, wrongly.", ADVICE)
 
 
 def _compare(
@@ -100,7 +91,7 @@ def _compare(
     stored = {key.player_id: standing.value for key, standing in held.items()}
     for player_id, there, said in compare(actual, stored, None):
         where = f"the standings of season {each.season.id} say {said}"
-        found.add(ERROR, BOARDS, f"Player {player_id} has {there} by the game's data; {where}. {ADVICE}")
+        found.error(BOARDS, f"Player {player_id} has {there} by the game's data; {where}.", ADVICE)
 
 
-CHECKS = (Check(50, (BOARDS,), lambda it: check(it.tx, it.found, it.keeper.changes.codec, it.progress)),)
+CHECKS = (Check(50, (BOARDS,), check),)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import msgspec
 
 from gamekeeper.doctor.findings import (
-    ERROR,
     NOTE,
     PAGE_ROWS,
     Check,
     DoctorFinding,
+    Examination,
     Findings,
     Fix,
     Progress,
@@ -29,7 +29,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayersLoaded
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core import ledger
-from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.interface import Reading, Snapshot
 from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.insight import economy, holdings
 from gamekeeper.store.insight.economy import CountedChange, EconomyState, Flow, GiftFlow, ItemDay
@@ -43,11 +43,13 @@ KEY_OR_STAFF = f"{KEY} or {STAFF}"
 Sums = Counter[tuple[int, str, str, str]]  # day, item, source or giver, name of the number
 
 
-async def check_flows(tx: Reading, found: Findings, codec: Codec, state: EconomyState, progress: Progress) -> None:
+async def check_flows(it: Examination, state: EconomyState) -> None:
     """Count flows and gifts again, and compare them, unless the audit log was trimmed: then some changes are gone."""
+    tx = it.tx
     if await ledger.read_trimmed_number(tx):
         return
-    counted = _Differences(codec, await economy.read_flow_items(tx), await economy.read_key_givers(tx))
+    items, key_givers = await tx.column(economy.SQL.flow_items), await tx.column(economy.SQL.key_givers)
+    counted = _Differences(it.codec, items, frozenset(key_givers))
     seq = start = newest = first = 0
     while page := await economy.read_changes(tx, seq, state.seq, PAGE_ROWS):
         counted.count(page)
@@ -56,9 +58,9 @@ async def check_flows(tx: Reading, found: Findings, codec: Codec, state: Economy
             await counted.take_off(tx, start, newest)
             start = first = newest
         seq = page[-1].seq
-        progress(ECONOMY, seq, state.seq)
+        it.progress(ECONOMY, seq, state.seq)
     await counted.take_off(tx, start, NEVER)
-    counted.report(found)
+    counted.report(it.found)
 
 
 class _Differences:
@@ -96,7 +98,7 @@ class _Differences:
             if not number:
                 continue
             message = f"Item {item}, day {day}: {name} by {whose} is {-number:+} compared with the count"
-            found.add(ERROR, ECONOMY, f"{message} by the audit log. {FLOWS_ADVICE}")
+            found.error(ECONOMY, f"{message} by the audit log.", FLOWS_ADVICE)
 
     def _add(self, some: Sequence[Flow], gifts: Sequence[GiftFlow], sign: int) -> None:
         for flow in some:
@@ -129,31 +131,26 @@ class _Compared(NamedTuple):
     has_holders: bool  # the holders of that day could be counted; otherwise `counted` has the stored number
 
 
-async def check_days(
-    tx: Reading, found: Findings, codec: Codec, state: EconomyState, progress: Progress, cause: str
-) -> None:
+async def check_days(it: Examination, state: EconomyState, cause: str) -> None:
     """Report wrong days. `cause` is the advice if the numbers that judge them are not known to be right, or empty."""
-    for each in await find_wrong_days(tx, codec, state, progress):
+    for each in await find_wrong_days(it, state):
         if each.message:
-            found.add(ERROR, ECONOMY, f"{each.message} {cause or (FIX_ADVICE if each.alone else NO_ADVICE)}")
+            it.found.error(ECONOMY, each.message, cause or (FIX_ADVICE if each.alone else NO_ADVICE))
 
 
-async def find_wrong_days(tx: Reading, codec: Codec, state: EconomyState, progress: Progress) -> list[WrongDay]:
+async def find_wrong_days(it: Examination, state: EconomyState) -> list[WrongDay]:
     """Go back from the present totals, day by day. Quantities follow from the flows, which are kept forever.
 
     Holders follow from the changes of each player. They are known since the last bulk load, which does not say who
     got what, and as far as the audit log goes back.
     """
-    first = await _find_first_day(tx, state)
-    steps = await _count_holders(tx, codec, state, first, progress)
-    totals = await economy.read_totals(tx)
-    return [
-        wrong
-        for item in await economy.read_flow_items(tx)
-        for wrong in _list_wrong(
-            item, await _compare(tx, item, totals.get(item, (0, 0)), first, steps.get(item, Counter()))
-        )
-    ]
+    first = await _find_first_day(it.tx, state)
+    steps, totals = await _count_holders(it, state, first), await economy.read_totals(it.tx)
+    found: list[WrongDay] = []
+    for item in await it.tx.column(economy.SQL.flow_items):
+        days = await _compare(it.tx, item, totals.get(item, (0, 0)), first, steps.get(item, Counter()))
+        found += _list_wrong(item, days)
+    return found
 
 
 async def _compare(
@@ -210,22 +207,23 @@ async def _find_first_day(tx: Reading, state: EconomyState) -> int:
     return max(find_day(state.at) - HOLDER_DAYS, find_day(loaded), *(find_day(each.at) for each in kept))
 
 
-async def _count_holders(tx: Reading, codec: Codec, state: EconomyState, first: int, progress: Progress) -> Steps:
+async def _count_holders(it: Examination, state: EconomyState, first: int) -> Steps:
     """Count by item and day how many players got it and had none before, minus those who lost it."""
     steps: Steps = defaultdict(Counter)
     gains: dict[str, Counter[int]] = defaultdict(Counter)  # of one player: item → day → gain
     position, done = (ZERO_GUID, 0), 0
-    while page := await economy.read_changes_by_player(tx, position, state.seq, first * flows.DAY_MS, PAGE_ROWS):
+    limits = state.seq, first * flows.DAY_MS, PAGE_ROWS
+    while page := await it.tx.rows(CountedChange, economy.SQL.changes_by_player, *position, *limits):
         for change in page:
             if change.player_id != position[0]:
-                await _add_player(tx, steps, position[0], gains)
+                await _add_player(it.tx, steps, position[0], gains)
                 gains.clear()
             position = (change.player_id or "", change.seq)
-            for item_id, gain in flows.count_gains(change.before, change.after, codec).items():
+            for item_id, gain in flows.count_gains(change.before, change.after, it.codec).items():
                 gains[item_id][find_day(change.at)] += gain
         done += len(page)
-        progress("holders", done, done)
-    await _add_player(tx, steps, position[0], gains)
+        it.progress("holders", done, done)
+    await _add_player(it.tx, steps, position[0], gains)
     return steps
 
 
@@ -244,62 +242,58 @@ BATCH_DAYS = 500  # totals corrected in one transaction, which keeps servers fro
 ADVICE = "Count it again: gamekeeper economy --recount"
 
 
-async def check(tx: Reading, found: Findings, codec: Codec, progress: Progress) -> None:
+async def check(it: Examination) -> None:
     """Compare totals, holdings, flows and gifts with what they were counted from, unless nothing was counted yet."""
-    state = await economy.read_state(tx)
+    state = await economy.read_state(it.tx)
     if state is None:
         return
     try:
         if state.swept is None:
-            cause = await _check_present(tx, found, codec, state, progress)
-            await check_days(tx, found, codec, state, progress, cause)
+            await check_days(it, state, await _check_present(it, state))
         else:
-            await check_flows(tx, found, codec, state, progress)
+            await check_flows(it, state)
     except (msgspec.DecodeError, ValueError):
         return  # a change that cannot be read: the check of item totals reports it
 
 
 async def fix(keeper: Keeper, progress: Progress) -> list[DoctorFinding]:
     """Correct single wrong totals at the ends of days, if all numbers that judge them were compared and are right."""
-    wrong = await keeper.store.read(lambda tx: _find_single_wrong_days(tx, keeper.changes.codec, progress))
-    if not wrong:
-        return []
-    corrections, done = [(each.item_id, each.stored, each.counted) for each in wrong], 0
+    work = partial(_find_single_wrong_days, keeper=keeper, progress=progress)
+    corrections, done = [(each.item_id, each.stored, each.counted) for each in await keeper.store.read(work)], 0
     for start in range(0, len(corrections), BATCH_DAYS):
         batch = corrections[start : start + BATCH_DAYS]
         done += await keeper.store.write(partial(flows.correct, corrections=batch))
-    return [DoctorFinding(NOTE, ECONOMY, f"Corrected {done} totals of items at the ends of days.")]
+    message = f"Corrected {done} totals of items at the ends of days."
+    return [DoctorFinding(NOTE, ECONOMY, message)] if corrections else []
 
 
-async def _find_single_wrong_days(tx: Reading, codec: Codec, progress: Progress) -> Sequence[WrongDay]:
-    state = await economy.read_state(tx)
-    if state is None or state.swept is not None:
-        return ()
+async def _find_single_wrong_days(tx: Snapshot, keeper: Keeper, progress: Progress) -> Sequence[WrongDay]:
+    it, state = Examination(tx, Findings(), keeper, progress), await economy.read_state(tx)
     try:
-        if await _check_present(tx, Findings(), codec, state, progress):
+        if state is None or state.swept is not None or await _check_present(it, state):
             return ()
-        return [each for each in await find_wrong_days(tx, codec, state, progress) if each.alone]
+        return [each for each in await find_wrong_days(it, state) if each.alone]
     except (msgspec.DecodeError, ValueError):
         return ()
 
 
-async def _check_present(tx: Reading, found: Findings, codec: Codec, state: EconomyState, progress: Progress) -> str:
+async def _check_present(it: Examination, state: EconomyState) -> str:
     """Check the numbers that judge the totals at the ends of days: present totals, holdings and flows.
 
     Return empty text if all of them were compared and are right. Otherwise wrong days may only seem wrong, and must
     stay as they are: return the advice for them.
     """
-    before = found.all()
-    later = await read_later(economy.read_changes, tx, state.seq)
-    await _check_totals(tx, found)
-    await _check_holdings(tx, found, codec, state, later)
-    totals_differ = found.all() != before
-    before = found.all()
-    await check_flows(tx, found, codec, state, progress)
+    before = it.found.all()
+    later = await read_later(economy.read_changes, it.tx, state.seq)
+    await _check_totals(it.tx, it.found)
+    await _check_holdings(it, state, later)
+    totals_differ = it.found.all() != before
+    before = it.found.all()
+    await check_flows(it, state)
     if totals_differ:
         return f"The present total may be the cause. {ADVICE}"
-    compared = not _has_bulk_load(later) and not await ledger.read_trimmed_number(tx)
-    return "" if compared and found.all() == before else NO_ADVICE
+    compared = not _has_bulk_load(later) and not await ledger.read_trimmed_number(it.tx)
+    return "" if compared and it.found.all() == before else NO_ADVICE
 
 
 def _has_bulk_load(changes: Iterable[CountedChange]) -> bool:
@@ -312,29 +306,27 @@ async def _check_totals(tx: Reading, found: Findings) -> None:
     counted = await economy.read_totals(tx)
     for item, there, said in compare(held, counted, (0, 0)):
         message = f"Item {item}: {there[1]} players hold {there[0]}; the total says {said[0]} of {said[1]} players."
-        found.add(ERROR, ECONOMY, f"{message} {ADVICE}")
+        found.error(ECONOMY, message, ADVICE)
     buckets = await holdings.sum_buckets(tx)
     lengths = await tx.all(holdings.SQL.list_sums)
     ours = {(kind, thing_id): length for kind, thing_id, length in lengths if (kind, thing_id) in buckets}
     for (kind, thing_id), there, said in compare(ours, buckets, 0):
         message = f"The ranking by {kind} {thing_id} has {there} players; its buckets count {said}."
-        found.add(ERROR, ECONOMY, f"{message} {ADVICE}")
+        found.error(ECONOMY, message, ADVICE)
 
 
-async def _check_holdings(
-    tx: Reading, found: Findings, codec: Codec, state: EconomyState, later: Sequence[CountedChange]
-) -> None:
+async def _check_holdings(it: Examination, state: EconomyState, later: Sequence[CountedChange]) -> None:
     """Compare what each player has with slots and variables, without the changes that are not counted yet."""
     if _has_bulk_load(later):
         return
     variables = read_variables(state)
-    async for players in list_ranges(tx):
-        actual: dict[Holding, int | None] = {**await read_actual(tx, codec, variables, players, later)}
-        for key, there, said in compare(actual, await holdings.read_held_between(tx, *players), None):
+    async for players in list_ranges(it.tx):
+        actual: dict[Holding, int | None] = {**await read_actual(it.tx, it.codec, variables, players, later)}
+        for key, there, said in compare(actual, await holdings.read_held_between(it.tx, *players), None):
             place = "in the slots" if key.kind == ITEM else "as value"
             message = f"Player {key.player_id} has {there or 0} of {key.kind} {key.thing_id} {place}"
-            found.add(ERROR, ECONOMY, f"{message}; the economy says {said or 0}. {ADVICE}")
+            it.found.error(ECONOMY, f"{message}; the economy says {said or 0}.", ADVICE)
 
 
-CHECKS = (Check(40, (ECONOMY,), lambda it: check(it.tx, it.found, it.keeper.changes.codec, it.progress)),)
+CHECKS = (Check(40, (ECONOMY,), check),)
 FIXES = (Fix(30, fix),)

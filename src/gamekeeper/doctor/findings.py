@@ -3,14 +3,17 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
+from gamekeeper.game.core.change import Codec
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.insight.economy import LAST_GUID
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.engine.interface import Reading, Snapshot
 from gamekeeper.store.insight import holdings
+from gamekeeper.store.insight.boards import BoardChange
+from gamekeeper.store.insight.economy import CountedChange
 
 ERROR, NOTE = "error", "note"
 PAGE_ROWS = 500  # rows that the doctor reads in one query
@@ -24,12 +27,7 @@ K = TypeVar("K", bound=Any)
 V = TypeVar("V")
 
 
-class NumberedChange(Protocol):
-    @property
-    def seq(self) -> int: ...
-
-
-C = TypeVar("C", bound=NumberedChange)
+C = TypeVar("C", BoardChange, CountedChange)
 
 
 def compare(counted: Mapping[K, V], stored: Mapping[K, V], nothing: V) -> list[tuple[K, V, V]]:
@@ -96,6 +94,10 @@ class Examination:
     found: Findings
     keeper: Keeper
     progress: Progress
+
+    @property
+    def codec(self) -> Codec:
+        return self.keeper.changes.codec
 
 
 @dataclass(frozen=True, slots=True)

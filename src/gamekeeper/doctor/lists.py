@@ -29,19 +29,18 @@ REINDEX = "Create it, and check the lists, with: gamekeeper doctor --fix"
 RECOUNT = "Recount them with: gamekeeper doctor --fix"
 
 
-async def check_indexes(tx: Reading, found: Findings, engine: str) -> bool:
-    """Report missing indexes; return whether all exist. Without one, each page of an ordered list sorts its table."""
-    missing = await database_checks.find_missing_indexes(tx, engine)
+async def check(it: Examination) -> None:
+    """Report missing indexes. If all exist, check the lists; without one, each page of a list sorts its table."""
+    missing = await database_checks.find_missing_indexes(it.tx, it.keeper.store.engine)
     for name in missing:
-        found.error("indexes", f"The index {name} is missing, so requests get slower as the game grows.", REINDEX)
-    return not missing
+        it.found.error("indexes", f"The index {name} is missing, so requests get slower as the game grows.", REINDEX)
+    view = None if missing else await _read_view(it.tx, it.found)
+    if view is not None:
+        await _check_counts(it.tx, it.found, view, it.progress)
 
 
-async def check(tx: Reading, found: Findings, progress: Progress) -> None:
+async def _check_counts(tx: Reading, found: Findings, view: ListsView, progress: Progress) -> None:
     """Compare the row count of each bucket of an ordered list with the table: pages and ranks depend on it."""
-    view = await _read_view(tx, found)
-    if view is None:
-        return
     counts = [(listing, await listing.count(tx)) for listing in LISTS]
     total, done = sum(count for _, count in counts), 0
     for listing, count in counts:
@@ -100,21 +99,16 @@ BLOCKS = "blocks"
 ADVICE = "Add them up again: gamekeeper doctor --fix"
 
 
-async def check_blocks(tx: Reading, found: Findings) -> None:
-    for (kind, thing_id), wrong in (await ranked_buckets.count_wrong_blocks(tx)).items():
+async def check_blocks(it: Examination) -> None:
+    for (kind, thing_id), wrong in (await ranked_buckets.count_wrong_blocks(it.tx)).items():
         message = f"The ranking by {kind} {thing_id} has {wrong} blocks that are not the sums of their buckets."
-        found.error(BLOCKS, message, ADVICE)
+        it.found.error(BLOCKS, message, ADVICE)
 
 
-async def _check_all(it: Examination) -> None:
-    if await check_indexes(it.tx, it.found, it.keeper.store.engine):
-        await check(it.tx, it.found, it.progress)
-
-
-async def check_guilds(tx: Reading, found: Findings) -> None:
-    for each in await guilds.find_miscounted(tx):
+async def check_guilds(it: Examination) -> None:
+    for each in await guilds.find_miscounted(it.tx):
         message = f"Guild {each.id} ({each.name}) counts {each.members} members, but has {each.counted}."
-        found.error("guilds", message, "Count them again: gamekeeper doctor --fix")
+        it.found.error("guilds", message, "Count them again: gamekeeper doctor --fix")
 
 
 async def fix(keeper: Keeper, _: Progress) -> list[DoctorFinding]:
@@ -125,9 +119,8 @@ async def fix(keeper: Keeper, _: Progress) -> list[DoctorFinding]:
     if await keeper.lists.rebuild():
         found.add(NOTE, "lists", f"Recounted: {', '.join(listing.name for listing in LISTS)}.")
     else:
-        found.error(
-            "lists", "The lists could not be recounted: bulk loads or checkpoints interfered.", "Try again later."
-        )
+        problem = "The lists could not be recounted: bulk loads or checkpoints interfered."
+        found.error("lists", problem, "Try again later.")
     if await keeper.store.write(standings.fix_blocks):
         found.add(NOTE, BLOCKS, "Added up the blocks of all ranked lists and boards again.")
     if fixed := await keeper.store.write(recount_members):
@@ -136,8 +129,8 @@ async def fix(keeper: Keeper, _: Progress) -> list[DoctorFinding]:
 
 
 CHECKS = (
-    Check(30, ("indexes", "lists"), _check_all),
-    Check(60, (BLOCKS,), lambda it: check_blocks(it.tx, it.found)),
-    Check(80, ("guilds",), lambda it: check_guilds(it.tx, it.found)),
+    Check(30, ("indexes", "lists"), check),
+    Check(60, (BLOCKS,), check_blocks),
+    Check(80, ("guilds",), check_guilds),
 )
 FIXES = (Fix(10, fix),)

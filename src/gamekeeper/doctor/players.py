@@ -7,24 +7,24 @@ from typing import TypeVar
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import Check, Findings, Progress
+from gamekeeper.doctor.findings import Check, Examination, Findings
 from gamekeeper.game.core.change import ChangeSide, Codec
 from gamekeeper.game.core.lookup import ZERO_GUID, make_clashing_fold
 from gamekeeper.game.core.player import BANK, INVENTORY, Player, SlotAddress, Stack
 from gamekeeper.game.core.values import NUMBER, STRING
 from gamekeeper.game.players import changes
 from gamekeeper.game.players.changes import PlayerCreated, PlayerDeleted, make_player_columns
-from gamekeeper.ground.settings import Settings
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading, Row
 from gamekeeper.store.players import items, players, variables
 
 
-async def check_bags(tx: Reading, found: Findings) -> None:
-    for bag_id, player_id, count in await items.find_stray_bags(tx):
-        found.error("bags", f"Bag {bag_id} of player {player_id} is in {count} slots instead of one.")
-    for player_id, place, slot in await items.find_orphan_slots(tx):
-        found.error("bags", f"Slot {slot} of player {player_id} lies in bag {place}, which that player does not have.")
+async def check_bags(it: Examination) -> None:
+    for bag_id, player_id, count in await items.find_stray_bags(it.tx):
+        it.found.error("bags", f"Bag {bag_id} of player {player_id} is in {count} slots instead of one.")
+    for player_id, place, slot in await items.find_orphan_slots(it.tx):
+        what = f"Slot {slot} of player {player_id} lies in bag {place}, which that player does not have."
+        it.found.error("bags", what)
 
 
 def check_cycles(player_id: str, slots: Iterable[items.PlayerSlot], found: Findings) -> None:
@@ -39,8 +39,9 @@ def check_cycles(player_id: str, slots: Iterable[items.PlayerSlot], found: Findi
             found.error("bags", f"Bag {bag_id} of player {player_id} lies inside itself.")
 
 
-async def check_slot_numbers(tx: Reading, found: Findings, settings: Settings) -> None:
+async def check_slot_numbers(it: Examination) -> None:
     """Report items in slots beyond the configured sizes. They are not lost, but an operator should know."""
+    tx, settings = it.tx, it.keeper.settings
     beyond = [
         (count, f"{place} slots", f"{place}_slots")
         for place, count in await items.count_slots_beyond(tx, settings.inventory_slots, settings.bank_slots)
@@ -49,7 +50,7 @@ async def check_slot_numbers(tx: Reading, found: Findings, settings: Settings) -
     for count, what, setting in beyond:
         if count:
             message = f"{count} {what} are beyond the setting {setting} = {getattr(settings, setting)}."
-            found.note("sizes", message, "Raise it, or have the game move them.")
+            it.found.note("sizes", message, "Raise it, or have the game move them.")
 
 
 R = TypeVar("R", items.PlayerSlot, players.KnownSpell, variables.AssignedVariable)
@@ -194,7 +195,8 @@ _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 NAME = COMPARED.index("name")
 
 
-async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
+async def check(it: Examination) -> None:
+    tx, found, spelling = it.tx, it.found, it.codec
     total, done, last = await players.count(tx), 0, ZERO_GUID
     trimmed = (await ledger.read_state(tx)).trimmed
     while page := await players.read_columns_after(tx, last, findings.PAGE_ROWS):
@@ -207,7 +209,7 @@ async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progres
             check_cycles(row[0], held, found)
         await check_holdings(tx, found, spelling, {row[0]: row[NAME] for row in page}, slots, trimmed)
         last, done = page[-1][0], done + len(page)
-        progress("players", done, total)
+        it.progress("players", done, total)
 
 
 def _read_document(row: Row, found: Findings, spelling: Codec) -> Player | None:
@@ -245,10 +247,7 @@ def _check_equipment(player: Player, filled: set[int], found: Findings) -> None:
 
 
 CHECKS = (
-    Check(
-        *(20, ("documents", "equipment", "bags", SLOTS, SPELLS, VARIABLES)),
-        lambda it: check(it.tx, it.found, it.keeper.changes.codec, it.progress),
-    ),
-    Check(70, ("bags",), lambda it: check_bags(it.tx, it.found)),
-    Check(100, ("sizes",), lambda it: check_slot_numbers(it.tx, it.found, it.keeper.settings)),
+    Check(20, ("documents", "equipment", "bags", SLOTS, SPELLS, VARIABLES), check),
+    Check(70, ("bags",), check_bags),
+    Check(100, ("sizes",), check_slot_numbers),
 )

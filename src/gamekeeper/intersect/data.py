@@ -3,6 +3,7 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -195,15 +196,11 @@ class SourceData:
 
 def open_sources(players: str, game: str, logs: str | None = None) -> SourceData:
     """Open and check the databases of an Intersect server before the import starts."""
-    opened: list[Source] = []
-    try:
-        for given in (players, game, *([logs] if logs else [])):
-            opened.append(_open_source(given))  # noqa: PERF401 - if one cannot be opened, those before it are closed
-        return _match_layouts(*opened)
-    except BaseException:
-        for source in opened:
-            source.close()
-        raise
+    with ExitStack() as opened:  # if one cannot be opened, those before it are closed
+        given = (players, game, *([logs] if logs else []))
+        data = _match_layouts(*(opened.enter_context(closing(_open_source(each))) for each in given))
+        opened.pop_all()
+    return data
 
 
 def _match_layouts(players: Source, game: Source, logs: Source | None = None) -> SourceData:

@@ -15,13 +15,14 @@ from gamekeeper.intersect.accounts import DELETED_HERE, NAME_CLASH, NO_ACCOUNT
 from gamekeeper.intersect.catalogue import GameData, Vitals
 from gamekeeper.intersect.data import CountsByTable, Report, ReportEntry
 from gamekeeper.intersect.import_run import ImportBatch, ImportRun, OwnedKeys, RowsByTable, find_owned
-from gamekeeper.intersect.players import FullPlayer, PlayerReader, RawBag, RawPlayer
+from gamekeeper.intersect.players import FullPlayer, PlayerReader, RawBag
 from gamekeeper.intersect.sources import OBJECT_TABLES, OWNER_TABLES, RULE_TABLES, Row
 from gamekeeper.store.accounts import users
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import database_checks
 from gamekeeper.store.players import items, players, presence
 from gamekeeper.store.world import guilds
+from gamekeeper.store.world import logs as log_rows
 from gamekeeper.store.world.guilds import GuildMember
 from gamekeeper.store.world.imports import DONE_STAGE
 
@@ -64,7 +65,8 @@ async def run(run: ImportRun) -> bool:
             await stages[stage]()
     if run.keeper and not run.dry_run:
         await database_checks.create_missing_indexes(run.keeper.store)
-        await logs.count_old_entries(run)
+        # in a dry run those of the source were counted
+        run.old_log_entries = await log_rows.count_old(run.keeper.store, logs.find_oldest_kept(run))
         await run.keeper.lists.prepare()
     return True
 
@@ -153,7 +155,7 @@ async def _build_player_batch(
                 for row in read[noun].get(own_id, ()):
                     batch.skip(noun, row[1], PLAYER_SKIPPED)
         else:
-            new.append(reader.read(RawPlayer(rows[0], *(read[noun].get(own_id, ()) for noun in OWNED_TABLES)), pattern))
+            new.append(reader.read(rows[0], {noun: read[noun].get(own_id, ()) for noun in OWNED_TABLES}, pattern))
     clashing = await batch.find_clashes(players.find_known_folds, {player.id: fold(player.name) for player, _ in new})
     for each in sorted(clashing):
         batch.note("players", each, NAME_CLASH)

@@ -60,12 +60,6 @@ async def import_trades(run: ImportRun) -> None:
     await run.process_batches("trades", ("trades",), build)
 
 
-async def count_old_entries(run: ImportRun) -> None:
-    """Count the log entries in the database that are too old to be kept. A dry run counted those of the source."""
-    if run.keeper and not run.dry_run:
-        run.old_log_entries = await logs.count_old(run.keeper.store, find_oldest_kept(run))
-
-
 def find_oldest_kept(run: ImportRun) -> int:
     """Return the time before which the next retention pass deletes log entries, in milliseconds since 1970."""
     days = run.settings.log_days

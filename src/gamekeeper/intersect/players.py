@@ -29,23 +29,12 @@ NO_VALUE = "its value is missing or cannot be read"
 
 
 FullPlayer = tuple[Player, PlayerState]
+RowsOfPlayer = Mapping[str, Sequence[Row]]  # what one player owns, by Gamekeeper's names of the tables
 
 
 class RawBag(NamedTuple):
     size: object  # number of slots of a bag as stored in the source; may be invalid
     rows: Sequence[Row]
-
-
-@dataclass(frozen=True, slots=True)
-class RawPlayer:
-    """All rows of one player, as read from the Intersect database."""
-
-    player: Row
-    inventory: Sequence[Row] = ()
-    bank: Sequence[Row] = ()
-    spells: Sequence[Row] = ()
-    variables: Sequence[Row] = ()
-    switches: Sequence[Row] = ()
 
 
 @dataclass(slots=True)
@@ -67,24 +56,23 @@ class PlayerReader:
     texts: list[AssignedText] = field(default_factory=list[AssignedText])  # text and fractions of imported players
     guids: values.GuidCache = field(default_factory=values.GuidCache)
 
-    def read(self, raw: RawPlayer, pattern: re.Pattern[str]) -> FullPlayer:
+    def read(self, row: Row, owned: RowsOfPlayer, pattern: re.Pattern[str]) -> FullPlayer:
         slots: dict[SlotAddress, Stack] = {}
         sizes: dict[str, int] = {}
         waiting: list[str] = []
-        self._read_slots(slots, INVENTORY, "inventory", raw.inventory, waiting)
-        self._read_slots(slots, BANK, "bank", raw.bank, waiting)
+        for place, noun in ((INVENTORY, "inventory"), (BANK, "bank")):
+            self._read_slots(slots, place, noun, owned.get(noun, ()), waiting)
         for bag_id in waiting:  # the loop appends bags found inside bags
             raw_size, rows = self.bags[bag_id]
             size = values.clamp_bag_size(raw_size)
             if size != raw_size:
                 self.report.note("bags", bag_id, f"its size is {raw_size!r}: changed to {size}")
             self._read_slots(slots, bag_id, "bag_slots", rows, waiting)
-            sizes[bag_id] = max(size, *(row[2] + 1 for row in rows if (bag_id, row[2]) in slots), 1)
+            sizes[bag_id] = max(size, *(each[2] + 1 for each in rows if (bag_id, each[2]) in slots), 1)
             self.report.count("bags").taken += 1
-        variables = self._read_variables(raw)
-        return self._read_player(raw.player, slots, pattern), PlayerState(
-            slots, sizes, self._read_spells(raw.spells), variables
-        )
+        variables = self._read_variables(row[0], owned)
+        player, spells = self._read_player(row, slots, pattern), self._read_spells(owned.get("spells", ()))
+        return player, PlayerState(slots, sizes, spells, variables)
 
     # --- slots -----------------------------------------------------------------------------------------------------
 
@@ -183,11 +171,11 @@ class PlayerReader:
             self.report.count("spells").taken += len(known)
         return known
 
-    def _read_variables(self, raw: RawPlayer) -> dict[str, int | bool]:
+    def _read_variables(self, own_id: str, owned: RowsOfPlayer) -> dict[str, int | bool]:
         found: dict[str, int | bool] = {}
         seen: set[str] = set()
-        for noun, rows in (("variables", raw.variables), ("switches", raw.switches)):
-            for _, row_id, raw_id, raw_value in rows:
+        for noun in ("variables", "switches"):
+            for _, row_id, raw_id, raw_value in owned.get(noun, ()):
                 variable_id = self.guids[raw_id]
                 declared = self.types.get(variable_id or "")
                 value = values.parse_flag(raw_value) if noun == "switches" else _parse_variable(raw_value, declared)
@@ -201,7 +189,7 @@ class PlayerReader:
                     seen.add(variable_id)
                     self.report.count(noun).taken += 1
                     if isinstance(value, float | str):
-                        self._add_text(raw.player[0], variable_id, value)
+                        self._add_text(own_id, variable_id, value)
                     else:
                         found[variable_id] = value
                     if declared is None:

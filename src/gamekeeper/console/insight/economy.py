@@ -29,7 +29,6 @@ from gamekeeper.store.insight.economy import ITEM_SORTS, GiftFilter
 from gamekeeper.store.insight.holdings import ITEM
 from gamekeeper.store.world import catalogue
 
-GIFTS_PATH = "/console/economy/gifts"
 GIFTS_NEEDED = "audit.read"  # without this permission, the names of givers are left out
 DAYS_PRESETS = (7, 30, 90)  # days of a report that the pages offer
 

@@ -75,10 +75,9 @@ class OverviewData(NamedTuple):
         for each in self.servers:
             is_cut = each.players >= MAX_SCANNED
             found[f"{SERVER}{each.name}"] = format_number(each.players) + ("+" if is_cut else "")
-        if self.waiting is not None:
-            found["waiting"] = f"{self.waiting}" if self.waiting < MOST_WAITING else f"{MOST_WAITING - 1}+"
-        if self.overdue is not None:
-            found["overdue"] = f"{self.overdue}" if self.overdue < MOST_OVERDUE else f"{MOST_OVERDUE - 1}+"
+        for name, number, most in (("waiting", self.waiting, MOST_WAITING), ("overdue", self.overdue, MOST_OVERDUE)):
+            if number is not None:
+                found[name] = f"{number}" if number < most else f"{most - 1}+"
         if self.signals is not None:
             found["signals"] = format_number(self.signals)
         if self.failed_mails is not None:

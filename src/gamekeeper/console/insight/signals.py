@@ -19,49 +19,38 @@ from gamekeeper.http.server import queries
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.insight.signals import (
-    ACKNOWLEDGED,
-    BAG,
-    CONSERVATION,
-    GAIN,
-    GIFT,
-    OPEN,
-    REFUSALS,
-    SILENT,
-    SUPPLY,
-)
+from gamekeeper.store.insight import signals as rules
 
 SIGNALS_PER_PAGE = 30
 ADVICE = PerLanguage[Mapping[str, str]](
     lambda: {
-        SUPPLY: gettext(
-            "Look at the changes and at the page of the item: who got it, and from where? If it was duplicated, "
-            "take it "
-            "away or undo the changes, and tell the developers of the game. If it was an event, acknowledge the signal."
+        rules.SUPPLY: gettext(
+            "Look at the changes and at the page of the item: who got it, and from where? If it was duplicated, take "
+            "it away or undo the changes, and tell the developers of the game. If it was an event, acknowledge the "
+            "signal."
         ),
-        GAIN: gettext(
+        rules.GAIN: gettext(
             "Look at the changes and the history of the player. A trade has a player who lost as much at the "
             "same time. If the items were duplicated, take them away or undo the changes, and tell the developers of "
             "the game."
         ),
-        GIFT: gettext(
+        rules.GIFT: gettext(
             "Ask who gave it. If it was a mistake, undo the change or the bulk job. If such gifts are usual, raise the "
             "limit gift in GAMEKEEPER_SIGNALS, or hold them for approval with GAMEKEEPER_APPROVALS."
         ),
-        BAG: gettext(
+        rules.BAG: gettext(
             "Compare the bag in the inventories of both players with the game. If the game has it twice, it was "
             "duplicated: remove one in the game."
         ),
-        CONSERVATION: gettext(
+        rules.CONSERVATION: gettext(
             "Run the doctor on the page Health: it names the players and slots that differ from the audit log. "
-            "Then count "
-            "again with: gamekeeper economy --recount"
+            "Then count again with: gamekeeper economy --recount"
         ),
-        REFUSALS: gettext(
+        rules.REFUSALS: gettext(
             "Look at the security log and the access log: "
             "somebody may guess passwords, or a program may have a wrong key."
         ),
-        SILENT: gettext(
+        rules.SILENT: gettext(
             "Check that the game server runs and reaches Gamekeeper. "
             "Its players are offline here until it reports again."
         ),
@@ -83,7 +72,7 @@ async def show(request: Request) -> Response:
         rules=SIGNAL_TITLES(),
         rule=query.rule or "",
         shown=query.state,
-        states={OPEN: gettext("Open"), ACKNOWLEDGED: gettext("Acknowledged"), "all": gettext("All")},
+        states={rules.OPEN: gettext("Open"), rules.ACKNOWLEDGED: gettext("Acknowledged"), "all": gettext("All")},
         **list_page.link_by_time(request, following),
     )
 
@@ -114,7 +103,7 @@ async def show_signal(request: Request) -> Response:
 
 def _list_facts(found: SignalDetails) -> list[tuple[str, int]]:
     """List the numbers of the evidence with their labels."""
-    evidence, is_refusals = found.evidence, found.signal.rule == REFUSALS
+    evidence, is_refusals = found.evidence, found.signal.rule == rules.REFUSALS
     every = (
         (gettext("Requests refused") if is_refusals else gettext("Quantity"), evidence.quantity),
         (gettext("Limit"), evidence.limit),

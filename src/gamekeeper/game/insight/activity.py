@@ -32,20 +32,9 @@ from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_table
 from gamekeeper.store.insight import activity, boards
-from gamekeeper.store.insight.activity import (
-    ONLINE,
-    SESSIONS,
-    SIGN_INS,
-    Checkpoint,
-    Cohort,
-    CountedSession,
-    Hour,
-    Minute,
-    Period,
-    PlayerActivity,
-    WaitingSession,
-)
+from gamekeeper.store.insight.activity import Checkpoint, Cohort, Hour, Minute, Period, PlayerActivity
 from gamekeeper.store.players import presence
 from gamekeeper.store.players.presence import SessionOfPlayer
 
@@ -71,9 +60,9 @@ class SessionCounts:
     # (step, first day) → field of Period → number
     periods: dict[tuple[str, int], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     cohorts: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    sessions: list[CountedSession] = field(default_factory=list[CountedSession])
+    sessions: list[activity.CountedSession] = field(default_factory=list[activity.CountedSession])
 
-    def count(self, session: WaitingSession, boundary: int) -> None:
+    def count(self, session: activity.WaitingSession, boundary: int) -> None:
         """Count what is new of a session. An open one that was counted before is counted up to the boundary."""
         is_first = session.counted_to is None
         start = session.started_at if session.counted_to is None else session.counted_to
@@ -94,7 +83,7 @@ class SessionCounts:
         known = self.players[session.player_id]
         self.players[session.player_id] = known._replace(play_ms=known.play_ms + end - start)
         self.sessions.append(
-            CountedSession(session.player_id, session.started_at, end, is_counted=session.ended_at is not None)
+            activity.CountedSession(session.player_id, session.started_at, end, is_counted=session.ended_at is not None)
         )
 
     def count_newcomer(self, day: int) -> None:
@@ -112,7 +101,7 @@ class SessionCounts:
     def list_cohorts(self) -> list[Cohort]:
         return [Cohort(day, **counts) for day, counts in sorted(self.cohorts.items())]
 
-    def _count_day(self, session: WaitingSession, day: int) -> None:
+    def _count_day(self, session: activity.WaitingSession, day: int) -> None:
         """Count a day on which a player was online, if it is the player's first session on it."""
         known = self.players.get(session.player_id)
         if known is None:
@@ -200,26 +189,28 @@ async def _count_sessions(tx: Writing, checkpoint: Checkpoint, _: int | None) ->
     found = [*await tx.returning(activity.SQL.waiting, BATCH_SESSIONS)]
     if len(found) < BATCH_SESSIONS:  # open sessions whose time is counted up to a moment before the boundary
         found += await tx.returning(activity.SQL.continuing, boundary, BATCH_SESSIONS - len(found))
-    waiting = [WaitingSession(*row) for row in found]
+    waiting = [activity.WaitingSession(*row) for row in found]
     players = await _read_players(tx, {each.player_id for each in waiting})
-    first_minute = (await activity.find_checkpoint(tx, ONLINE)).position
+    first_minute = (await activity.find_checkpoint(tx, activity.ONLINE)).position
     counts = SessionCounts(checkpoint.position, first_minute, players)
     for each in waiting:  # those of one player are in the order of their starts
         counts.count(each, boundary)
     await _add_to_boards(tx, waiting, counts.sessions)
-    activity.save_sessions(tx, counts.sessions)
-    activity.save_players(tx, counts.players.values())
-    activity.add_minutes(tx, counts.list_minutes())
-    activity.add_cohorts(tx, counts.list_cohorts())
+    tx.defer(activity.SQL.save_sessions, as_table(counts.sessions))
+    tx.defer(activity.SQL.save_players, as_table(counts.players.values()))
+    tx.defer(activity.SQL.add_minutes, as_table(counts.list_minutes()))
+    tx.defer(activity.SQL.add_cohorts, as_table(counts.list_cohorts()))
     _add_periods(tx, {step: counts.list_periods(step) for step in PERIODS})
     return len(waiting) >= BATCH_SESSIONS
 
 
-async def _add_to_boards(tx: Writing, sessions: Sequence[WaitingSession], counted: Sequence[CountedSession]) -> None:
+async def _add_to_boards(
+    tx: Writing, sessions: Sequence[activity.WaitingSession], counted: Sequence[activity.CountedSession]
+) -> None:
     """Add what is new of these sessions to the seasons of boards that rank by play time."""
     if not any(each.ranks == boards.PLAY_TIME for each in await boards.read_open(tx)):
         return
-    await activity.begin_rollup(tx, BOARDS)
+    await tx.returning(activity.SQL.begin, BOARDS)
     await activity.wait_for_checkpoint(tx, BOARDS)  # then the seasons are read again: the sweep of one may have moved
     seasons = [each for each in await boards.read_open(tx) if each.ranks == boards.PLAY_TIME]
     played = [
@@ -248,7 +239,7 @@ async def _find_boundary(tx: Reading) -> int:
 
 
 async def _has_old_minutes(tx: Reading, proven: int | None) -> bool:
-    checkpoint = await activity.find_checkpoint(tx, ONLINE)
+    checkpoint = await activity.find_checkpoint(tx, activity.ONLINE)
     if proven is None or checkpoint.position + MINUTES_KEPT + HOUR_MINUTES > proven // MINUTE_MS:
         return False
     # a session of an expired lease may have ended days ago: it is counted first
@@ -264,16 +255,16 @@ async def _make_hours(tx: Writing, checkpoint: Checkpoint, proven: int | None) -
         return False
     minutes = await activity.read_minutes(tx, checkpoint.position, end)
     hours, online = sum_hours(minutes, checkpoint, end)
-    activity.save_hours(tx, hours)  # those without players too: an hour without a row is not known
+    tx.defer(activity.SQL.save_hours, as_table(hours))  # those without players too: an hour without a row is not known
     tx.defer(activity.SQL.delete_minutes, end)
     tx.defer(activity.SQL.delete_hours, now // HOUR_MINUTES - HOURS_KEPT)
-    activity.move_checkpoint(tx, ONLINE, Checkpoint(end, online))
+    activity.move_checkpoint(tx, activity.ONLINE, Checkpoint(end, online))
     _add_periods(tx, {step: sum_periods(step, hours) for step in PERIODS})
     return end < last * HOUR_MINUTES
 
 
 async def _has_hours(tx: Reading, proven: int | None) -> bool:
-    checkpoint = await activity.find_checkpoint(tx, SIGN_INS)
+    checkpoint = await activity.find_checkpoint(tx, activity.SIGN_INS)
     return proven is not None and (checkpoint.position + 1) * HOUR_MS + SETTLE_MS <= proven
 
 
@@ -288,15 +279,15 @@ async def _count_sign_ins(tx: Writing, checkpoint: Checkpoint, proven: int | Non
         for hour in range(first, end)
     }
     hours = [Hour(hour, sign_ins=number) for hour, number in counts.items() if number]
-    activity.move_checkpoint(tx, SIGN_INS, Checkpoint(end, 0))
-    activity.save_sign_ins(tx, {each.hour: each.sign_ins for each in hours})
+    activity.move_checkpoint(tx, activity.SIGN_INS, Checkpoint(end, 0))
+    tx.defer(activity.SQL.save_sign_ins, as_table(hours))
     _add_periods(tx, {step: sum_periods(step, hours) for step in PERIODS})
     return end < last
 
 
 def _add_periods(tx: Writing, periods: dict[str, list[Period]]) -> None:
     for step, each in periods.items():
-        activity.add_periods(tx, step, each)
+        tx.defer(activity.SQL.add_periods, as_table({"step": step} | period._asdict() for period in each))
 
 
 async def save_requests(store: Store, requests: int, errors: int, refused: int = 0) -> None:
@@ -310,24 +301,25 @@ async def save_requests(store: Store, requests: int, errors: int, refused: int =
 
 async def backdate(tx: Writing, at: int) -> None:
     """Record sessions since an earlier time, in a database whose sessions are not counted yet."""
-    for name, unit in ((SESSIONS, 1), (ONLINE, MINUTE_MS), (SIGN_INS, HOUR_MS)):
+    for name, unit in ((activity.SESSIONS, 1), (activity.ONLINE, MINUTE_MS), (activity.SIGN_INS, HOUR_MS)):
         activity.move_checkpoint(tx, name, Checkpoint(at // unit, 0))
 
 
 def record_newcomers(tx: Writing, first_days: Mapping[str, int]) -> None:
     """Count players as new on their first day, before their sessions are counted: for players who are not stored."""
     players = [PlayerActivity(player_id, day, day, is_new=True, play_ms=0) for player_id, day in first_days.items()]
-    activity.save_players(tx, players)
-    activity.add_cohorts(tx, [Cohort(day, number) for day, number in Counter(first_days.values()).items()])
+    tx.defer(activity.SQL.save_players, as_table(players))
+    cohorts = [Cohort(day, number) for day, number in Counter(first_days.values()).items()]
+    tx.defer(activity.SQL.add_cohorts, as_table(cohorts))
     for step in PERIODS:
         numbers = Counter(find_first_day(step, day) for day in first_days.values())
-        activity.add_periods(tx, step, [Period(day, number, number) for day, number in numbers.items()])
+        _add_periods(tx, {step: [Period(day, number, number) for day, number in numbers.items()]})
 
 
 ROLLUPS = (
-    Rollup(SESSIONS, _has_sessions, _count_sessions),
-    Rollup(ONLINE, _has_old_minutes, _make_hours),
-    Rollup(SIGN_INS, _has_hours, _count_sign_ins),
+    Rollup(activity.SESSIONS, _has_sessions, _count_sessions),
+    Rollup(activity.ONLINE, _has_old_minutes, _make_hours),
+    Rollup(activity.SIGN_INS, _has_hours, _count_sign_ins),
 )
 
 

@@ -21,7 +21,7 @@ from gamekeeper.ground.wire import Date, Instant, PlainDouble, PlainInt32, Plain
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.insight import activity
-from gamekeeper.store.insight.activity import ONLINE, SESSIONS, SIGN_INS, Checkpoint, Hour, Minute, Period
+from gamekeeper.store.insight.activity import ONLINE, SESSIONS, SIGN_INS, Checkpoint, Cohort, Hour, Minute, Period
 
 MAX_POINTS = 3_000  # points of a series: two days of minutes, or 90 days of hours
 DEFAULT_POINTS: Mapping[str, int] = {"minute": 180, "hour": 48, "day": 30, "week": 26, "month": 12}
@@ -220,6 +220,6 @@ async def load_retention(tx: Reading, since: int | None, until: int | None) -> R
             players,
             *(back if day + after < today else None for after, back in zip(RETENTION_DAYS, online, strict=True)),
         )
-        for day, players, *online in await activity.read_cohorts(tx, first, last + 1)
+        for day, players, *online in await tx.rows(Cohort, activity.SQL.cohorts, first, last + 1)
     ]
     return Retention(format_day(first), format_day(last), cohorts)

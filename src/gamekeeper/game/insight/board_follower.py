@@ -36,7 +36,7 @@ from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Stor
 from gamekeeper.store.insight import activity, boards, holdings
 from gamekeeper.store.insight import standings as rows
 from gamekeeper.store.insight.activity import SESSIONS, Checkpoint
-from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, BoardChange, OpenSeason, Season
+from gamekeeper.store.insight.boards import ITEM, NOT_STARTED, PLAY_TIME, BoardChange, EndedBan, OpenSeason, Season
 from gamekeeper.store.insight.standings import KIND, StandingKey
 from gamekeeper.store.lists import ranked_buckets
 from gamekeeper.store.lists.ranked_buckets import HIGHEST
@@ -112,7 +112,7 @@ class BoardFollower:
             (await board_seasons.find_starting(tx), partial(board_seasons.start, upto=upto)),
             (await boards.find_hidden_waiting(tx, 1), _apply_hidden),
             (await boards.read_reviewing(tx), standings.review_staff),
-            (await boards.find_ended_bans(tx, ended, await clock.now(tx), 1), self._apply_ended_bans),
+            (await tx.one(boards.SQL.bans_ended, *ended, await clock.now(tx), 1), self._apply_ended_bans),
             (await board_seasons.find_due(tx, upto, newest=newest), partial(self._count, upto=upto, newest=newest)),
         )
         return [partial(self._write, work) for is_due, work in every if is_due]
@@ -134,7 +134,7 @@ class BoardFollower:
         return found
 
     async def _begin(self) -> bool:
-        await self._store.write(lambda tx: activity.begin_rollup(tx, BOARDS))
+        await self._store.write(lambda tx: tx.returning(activity.SQL.begin, BOARDS))
         return True
 
     async def _has_boards(self) -> bool:
@@ -157,7 +157,8 @@ class BoardFollower:
         """
         checkpoint, now = await activity.find_checkpoint(tx, BOARDS), await clock.now(tx)
         first = boards.NO_BAN._replace(ends_at=checkpoint.position + 1)
-        ended = await boards.find_ended_bans(tx, max(first, self._last_ban), now, BATCH_ACCOUNTS)
+        after = max(first, self._last_ban)
+        ended = await tx.rows(EndedBan, boards.SQL.bans_ended, *after, now, BATCH_ACCOUNTS)
         await standings.review(tx, [each.user_id for each in ended])
         is_last = len(ended) < BATCH_ACCOUNTS
         reached = now if is_last else ended[-1].ends_at - 1

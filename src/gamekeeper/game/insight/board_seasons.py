@@ -12,6 +12,7 @@ from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.insight.activity import SETTLE_MS
 from gamekeeper.game.insight.flows import count_gains
 from gamekeeper.game.players.changes import ITEM_KINDS
+from gamekeeper.store.core import ledger
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Writing
@@ -224,10 +225,10 @@ async def start(tx: Writing, upto: int) -> bool:
 
 async def find_number_before(tx: Reading, at: int, upto: int) -> int:
     """Return a number before the first change from a time on, by bisection: times grow with the numbers."""
-    low, high = await boards.read_trimmed(tx), upto
+    low, high = await ledger.read_trimmed_number(tx), upto
     while low < high:
         middle = (low + high) // 2
-        found = await boards.find_change_from(tx, middle + 1)
+        found = await tx.one(boards.SQL.change_at_or_after, middle + 1)
         if found is None or found[0] > high or found[1] >= at:
             high = middle
         else:
@@ -278,7 +279,7 @@ async def find_finished(tx: Reading, upto: int, read_at: int) -> OpenSeason | No
             continue
         if each.ranks == PLAY_TIME and await tx.one(rows.SQL.has_uncounted, season.ends_at) is not None:
             continue  # a session from before the end is not counted up to it
-        following = await boards.find_change_from(tx, season.seq + 1)
+        following = await tx.one(boards.SQL.change_at_or_after, season.seq + 1)
         if following is None or following[1] >= season.ends_at:
             return each
     return None

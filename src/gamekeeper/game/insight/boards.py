@@ -193,7 +193,7 @@ async def require_board(tx: Reading, name: str) -> Board:
 async def require_season(tx: Reading, board: Board, number: int | None) -> Season:
     """Find a season of a board; without a number the one that is running, or the last one that started."""
     if number is not None:
-        found = await boards.find_season(tx, board.id, number)
+        found = await tx.row(Season, boards.SQL.season, board.id, number)
     else:
         newest, now = await boards.read_seasons(tx, board.id, SHOWN_SEASONS), await clock.now(tx)
         found = next((each for each in newest if each.starts_at <= now), newest[-1] if newest else None)
@@ -284,7 +284,7 @@ async def edit_season(tx: Locking, name: str, number: int, wanted: SaveSeason) -
     if ends_at is not None or wanted.EndsAt is None:
         if season.final or (season.ends_at is not None and season.ends_at <= now):
             raise SeasonEnded(season=number)
-        following = await boards.find_season(tx, board.id, number + 1)
+        following = await tx.row(Season, boards.SQL.season, board.id, number + 1)
         if following and (ends_at is None or ends_at > following.starts_at):
             raise SeasonRunning(season=number)
         edited = edited._replace(ends_at=ends_at)
@@ -349,8 +349,8 @@ def _require_end(season: Season, earliest: int) -> None:
 
 async def _require_changes(tx: Reading, starts_at: int) -> None:
     """Refuse a start before the oldest change that is kept: gains before it are not known."""
-    trimmed = await boards.read_trimmed(tx)
-    oldest = await boards.find_change_from(tx, trimmed + 1)
+    trimmed = await ledger.read_trimmed_number(tx)
+    oldest = await tx.one(boards.SQL.change_at_or_after, trimmed + 1)
     if trimmed and oldest and starts_at < oldest[1]:
         raise BadField(field="StartsAt", problem="must not be before the oldest change in the audit log")
 

@@ -4,9 +4,9 @@ Changes of signals about a person belong to its account, so that an erasure remo
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, SIGNALS, Change, ChangeSide, Codec, Kind, SubjectIds
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.insight import boards, signals, standings
 from gamekeeper.store.insight.boards import Board, Season
@@ -26,7 +26,8 @@ class BoardSaved(Change):
         if self.before is None:
             boards.insert(tx, self.after)
         else:
-            boards.update(tx, self.after)
+            board = self.after
+            tx.defer(boards.SQL.update, board.id, board.title, board.hide_staff, board.public, boards.FIRST_ACCOUNT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +106,10 @@ def _make_season_side(board: Board, season: Season) -> ChangeSide:
             "Board": board.name,
             "Season": season.number,
             "Title": season.title,
-            "StartsAt": _format(season.starts_at),
-            "EndsAt": None if season.ends_at is None else _format(season.ends_at),
+            "StartsAt": format_instant(season.starts_at),
+            "EndsAt": None if season.ends_at is None else format_instant(season.ends_at),
         }
     )
-
-
-def _format(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +150,9 @@ class SignalAcknowledged(Change):
         return None, ChangeSide(command={**side.command, "Note": self.signal.note})
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        signals.acknowledge(tx, self.signal)
+        done = self.signal
+        tx.defer(signals.SQL.acknowledge, done.id, done.acknowledged_at, done.acknowledged_by, done.note)
+        tx.defer(signals.SQL.add_counts, done.rule, 0, -1)
 
 
 def _make_side(signal: Signal) -> ChangeSide:

@@ -29,6 +29,7 @@ from gamekeeper.ground.settings import BadSetting, variable
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_column, as_table
 from gamekeeper.store.insight import economy
 from gamekeeper.store.insight import holdings as rows
 from gamekeeper.store.insight.economy import EconomyState
@@ -172,7 +173,10 @@ class Economy:
         if not some:
             return False
         tally = flows.count(some, self._codec, read_variables(state))
-        await economy.add_flows(tx, tally.list_flows(), tally.list_gifts())
+        if created := tally.list_flows():
+            await tx.returning(economy.SQL.add_flows, as_table(created))
+        if given := tally.list_gifts():
+            await tx.returning(economy.SQL.add_gifts, as_table(given))
         crash.crash_at("rollup_flows")
         found = await signal_watch.watch(tx, self._limits, tally.moves, is_complete=state.swept is None)
         # after a bulk load all players are swept again, and until then holdings stay as they are
@@ -256,15 +260,18 @@ async def read_actual(
 ) -> dict[Holding, int]:
     """Read what the players after the first of these, to the last, had before the later changes."""
     after, last = players
-    found = await rows.sum_slots_between(tx, after, last)
+    slots = await tx.all(rows.SQL.items_between, after, last)
+    found = {Holding(player, ITEM, item): quantity for player, item, quantity in slots}
     if variables:
-        found |= await rows.read_variables_between(tx, after, last, sorted(variables))
+        held = await tx.all(rows.SQL.variables_between, after, last, as_column("id", sorted(variables)))
+        found |= {Holding(player, VARIABLE, variable): value for player, variable, value in held}
     for change in reversed(later):
         if change.player_id and after < change.player_id <= last:
             for item_id, gain in flows.count_gains(change.before, change.after, codec).items():
                 key = Holding(change.player_id, ITEM, item_id)
                 found[key] = found.get(key, 0) - gain
-            values = flows.read_values_before(change, codec, variables) if variables else {}
+            undone = change._replace(before=change.after, after=change.before)
+            values = flows.read_values(undone, codec, variables) if variables else {}
             found |= {key: value for key, value in values.items() if value is not None}
             for key in (key for key, value in values.items() if value is None):
                 found.pop(key, None)

@@ -234,14 +234,16 @@ async def report_gifts(tx: Reading, wanted: GiftFilter, days: Days, page: PageRa
 
 async def report_givers(tx: Reading, days: Days, page: PageRange) -> GiversReport:
     """Report how much each account and API key gave and took in a range of days, of all items together, most first."""
-    total, sums = await economy.read_givers(tx, *days, page.limit, page.offset)
+    total = await tx.value(economy.SQL.count_givers, *days) or 0
+    sums = await tx.rows(GiverSum, economy.SQL.givers, *days, page.limit, page.offset)
     givers = await economy.find_givers(tx, {each.giver_id for each in sums})
     return GiversReport(await read_up_to(tx), total, [_sum_giver(each, givers) for each in sums])
 
 
 async def report_giver(tx: Reading, giver_id: str, days: Days, page: PageRange) -> GiverReport:
     """Report which items one account or API key gave and took in a range of days, most first."""
-    whole, sums = await economy.read_gifts_of_giver(tx, giver_id, *days, page.limit, page.offset)
+    whole = await tx.row(GiverSum, economy.SQL.sum_of_giver, giver_id, *days) or GiverSum(giver_id, 0, 0, 0)
+    sums = await tx.rows(economy.GiftSum, economy.SQL.gifts_of_giver, *days, page.limit, page.offset, giver_id)
     givers = await economy.find_givers(tx, {giver_id})
     return GiverReport(await read_up_to(tx), _sum_giver(whole, givers), await _name_gifts(tx, sums))
 

@@ -9,7 +9,7 @@ higher number than the first changes of the new day. It belongs to the day of it
 both days are corrected.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -20,8 +20,9 @@ from gamekeeper.game.players.changes import PlayerDeleted, PlayersLoaded
 from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.statements import as_column, as_table
 from gamekeeper.store.insight import activity, economy, holdings
-from gamekeeper.store.insight.economy import CountedChange, EconomyState, Flow, GiftFlow, ItemDay
+from gamekeeper.store.insight.economy import CountedChange, EconomyState, Flow, GiftFlow, ItemDay, ItemStep
 from gamekeeper.store.insight.holdings import ITEM, VARIABLE, Holding
 
 GAME, KEY, STAFF, UNDO, IMPORT = "game", "key", "staff", "undo", "import"
@@ -46,26 +47,20 @@ class Move(NamedTuple):
 class Tally:
     """The sums of a batch of changes."""
 
-    created: Counter[tuple[str, int, str]] = field(default_factory=Counter[tuple[str, int, str]])  # item, day, source
-    destroyed: Counter[tuple[str, int, str]] = field(default_factory=Counter[tuple[str, int, str]])
-    # day, giver, item, source
-    given: Counter[tuple[int, str, str, str]] = field(default_factory=Counter[tuple[int, str, str, str]])
-    taken: Counter[tuple[int, str, str, str]] = field(default_factory=Counter[tuple[int, str, str, str]])
+    # item, day and source → created and destroyed
+    flows: dict[tuple[str, int, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
+    # day, giver, item and source → given and taken
+    gifts: dict[tuple[int, str, str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
     gains: Counter[Holding] = field(default_factory=Counter[Holding])  # items that players got or, if negative, lost
     values: dict[Holding, int | None] = field(default_factory=dict[Holding, int | None])  # new values of variables
     moves: list[Move] = field(default_factory=list[Move])  # in the order of the changes
     has_loads: bool = False  # there is a bulk load: it does not say which player has what
 
     def list_flows(self) -> list[Flow]:
-        keys = sorted(self.created.keys() | self.destroyed.keys())
-        return [Flow(*key, self.created[key], self.destroyed[key]) for key in keys]
+        return [Flow(*key, created, destroyed) for key, (created, destroyed) in sorted(self.flows.items())]
 
     def list_gifts(self) -> list[GiftFlow]:
-        keys = sorted(self.given.keys() | self.taken.keys())
-        return [GiftFlow(*key, self.given[key], self.taken[key]) for key in keys]
-
-    def list_items(self) -> set[str]:
-        return {key[0] for key in self.created.keys() | self.destroyed.keys()}
+        return [GiftFlow(*key, given, taken) for key, (given, taken) in sorted(self.gifts.items())]
 
 
 def find_source(change: CountedChange) -> str:
@@ -117,11 +112,6 @@ def read_values(change: CountedChange, codec: Codec, variables: frozenset[str]) 
     }
 
 
-def read_values_before(change: CountedChange, codec: Codec, variables: frozenset[str]) -> dict[Holding, int | None]:
-    """Return the values of these variables before a change."""
-    return read_values(change._replace(before=change.after, after=change.before), codec, variables)
-
-
 def count_gains(before: bytes | str | None, after: bytes | str | None, codec: Codec) -> dict[str, int]:
     """Return how much of each item a change with these sides adds or, if negative, removes."""
     found = dict(codec.count_items(after))
@@ -140,9 +130,9 @@ def _count_items(tally: Tally, change: CountedChange, codec: Codec) -> None:
     for item_id, gain in count_gains(before, after, codec).items():
         if gain == 0:
             continue
-        (tally.created if gain > 0 else tally.destroyed)[item_id, day, source] += abs(gain)
+        tally.flows[item_id, day, source][gain < 0] += abs(gain)
         if is_given and kind != PlayerDeleted.kind:  # a deletion of a player is no gift, nor its opposite
-            (tally.given if gain > 0 else tally.taken)[day, giver or ZERO_GUID, item_id, source] += abs(gain)
+            tally.gifts[day, giver or ZERO_GUID, item_id, source][gain < 0] += abs(gain)
         if player_id:
             tally.gains[Holding(player_id, ITEM, item_id)] += gain
         job_id = find_job_id(request_id)
@@ -161,7 +151,11 @@ async def correct(tx: Writing, corrections: Iterable[tuple[str, ItemDay, ItemDay
     a server may count meanwhile.
     """
     await economy.wait_for_lock(tx)
-    return await economy.correct_days(tx, corrections)
+    rows = [
+        {"item_id": item_id, "read_quantity": read.quantity, "read_holders": read.holders} | right._asdict()
+        for item_id, read, right in corrections
+    ]
+    return len(await tx.returning(economy.SQL.correct_days, as_table(rows)))
 
 
 async def save(tx: Writing, codec: Codec, state: EconomyState, changes: Sequence[CountedChange], tally: Tally) -> None:
@@ -173,7 +167,7 @@ async def save(tx: Writing, codec: Codec, state: EconomyState, changes: Sequence
     day, newest = find_day(changes[0].at), find_day(state.at)
     if day > newest:
         await tx.returning(activity.SQL.save, NEWEST_DAY, day, changes[0].seq)
-    items = sorted(tally.list_items())
+    items = sorted({key[0] for key in tally.flows})
     if not items:
         return
     if state.swept is not None:  # totals are not known: those of the day are stored when the sweep ends
@@ -185,13 +179,11 @@ async def save(tx: Writing, codec: Codec, state: EconomyState, changes: Sequence
         if steps is None:
             await economy.delete_days(tx, items, day, newest)
         else:
-            await economy.add_to_day(tx, day, steps)
+            await tx.returning(economy.SQL.add_to_day, day, as_table(steps))
         await economy.save_days(tx, newest, items)
 
 
-async def _count_late(
-    tx: Reading, codec: Codec, state: EconomyState, tally: Tally, day: int
-) -> dict[str, ItemDay] | None:
+async def _count_late(tx: Reading, codec: Codec, state: EconomyState, tally: Tally, day: int) -> list[ItemStep] | None:
     """Return by how much late changes change the totals of items at the end of the day before the newest one.
 
     Some players may have changes of the newest day that were counted already. None: they are too many to read, or it
@@ -202,7 +194,8 @@ async def _count_late(
     players = sorted({key.player_id for key in gains})
     if newest.position != day + 1:
         return None
-    later = await economy.read_changes_of(tx, players, newest.value, state.seq, MOST_LATER)
+    given = as_column("id", players), newest.value, state.seq, MOST_LATER
+    later = await tx.rows(CountedChange, economy.SQL.changes_of, *given)
     if len(later) == MOST_LATER:
         return None
     held = Counter(await holdings.read_held(tx, gains) if gains else {})
@@ -214,4 +207,4 @@ async def _count_late(
     for key, gain in gains.items():
         quantities[key.thing_id] += gain
         holders[key.thing_id] += (held[key] > 0) - (held[key] - gain > 0)
-    return {item_id: ItemDay(day, quantities[item_id], holders[item_id]) for item_id in quantities}
+    return [ItemStep(item_id, quantities[item_id], holders[item_id]) for item_id in quantities]

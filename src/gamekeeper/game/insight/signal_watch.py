@@ -13,7 +13,7 @@ instance at a time examines the same thing.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from statistics import median_low
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from gamekeeper.game.audit.bulk_jobs import read_details
 from gamekeeper.game.core.change import Codec
@@ -36,22 +36,11 @@ from gamekeeper.ground.instants import DAY_MS, MINUTE_MS
 from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.insight import activity, economy, signals
 from gamekeeper.store.insight.activity import Checkpoint
 from gamekeeper.store.insight.holdings import Holding
-from gamekeeper.store.insight.signals import (
-    BAG,
-    CONSERVATION,
-    GAIN,
-    GIFT,
-    REFUSALS,
-    SILENT,
-    SUPPLY,
-    Check,
-    GainKey,
-    Slots,
-    StoredSums,
-)
+from gamekeeper.store.insight.signals import GainKey, Slots
 from gamekeeper.store.players import presence
 
 Key = TypeVar("Key", str, GainKey)
@@ -67,12 +56,6 @@ KEPT_PART = 1000
 SUPPLY_PART = 100
 
 
-class _Gift(NamedTuple):
-    move: Move
-    quantity: int  # of a bulk job: to all players together
-    job_id: str | None
-
-
 async def watch(tx: Writing, limits: Limits, moves: Sequence[Move], *, is_complete: bool) -> list[Finding]:
     """Return what the rules find in a batch of changes, before it is added to the totals of the items.
 
@@ -80,9 +63,10 @@ async def watch(tx: Writing, limits: Limits, moves: Sequence[Move], *, is_comple
     """
     if not moves:
         return []
-    hour = _Hour(limits, await signals.read_quantities(tx, _list_items(moves)) if is_complete else None)
+    items = sorted({each.item_id for each in moves})
+    hour = _Hour(limits, await tx.pairs(signals.SQL.quantities, as_column("id", items)) if is_complete else None)
     if limits.supply:
-        hour.growth = _Sums(await signals.read_growth(tx, _list_items(moves)))
+        hour.growth = _Sums(await signals.read_growth(tx, items))
     if limits.gain and (keys := {key for each in moves if (key := hour.find_gain_key(each))}):
         hour.gains = _Sums(await signals.read_gains(tx, sorted(keys)))
     findings: list[Finding] = []
@@ -93,14 +77,14 @@ async def watch(tx: Writing, limits: Limits, moves: Sequence[Move], *, is_comple
         await signals.save_growth(tx, hour.growth.changed, hour.growth.encode_changes(), oldest)
     if hour.gains.changed:
         await signals.save_gains(tx, hour.gains.changed, hour.gains.encode_changes(), oldest)
-    return findings + [each for gift in await _list_gifts(tx, limits, moves) for each in _judge_gift(limits, gift)]
+    return findings + (await _judge_gifts(tx, limits.gift, moves) if limits.gift is not None else [])
 
 
 def make_contradiction(holding: Holding, quantity: int, seq: int, at: int) -> Finding:
     """Make the finding that a change took more of an item from a player than it had."""
     evidence = Evidence(quantity=quantity, changes=(ListedChange(seq, quantity),))
     subject = f"{holding.player_id} {holding.thing_id}"
-    return Finding(CONSERVATION, subject, at, evidence, item_id=holding.thing_id, player_id=holding.player_id)
+    return Finding(signals.CONSERVATION, subject, at, evidence, item_id=holding.thing_id, player_id=holding.player_id)
 
 
 class _Sums(Generic[Key]):
@@ -109,7 +93,7 @@ class _Sums(Generic[Key]):
     The changes become evidence. To find them in the audit log would take longer the more changes the hour has.
     """
 
-    def __init__(self, stored: StoredSums[Key]) -> None:
+    def __init__(self, stored: signals.StoredSums[Key]) -> None:
         self._slots = stored.sums
         self._stored = stored.changes
         self._lists: dict[tuple[Key, int], ChangeList] = {}  # decoded
@@ -147,8 +131,8 @@ class _Hour:
     def __init__(self, limits: Limits, totals: dict[str, int] | None) -> None:
         self._limits = limits
         self._totals = totals  # None: not known
-        self.growth = _Sums[str](StoredSums({}, {}))
-        self.gains = _Sums[GainKey](StoredSums({}, {}))
+        self.growth = _Sums[str](signals.StoredSums({}, {}))
+        self.gains = _Sums[GainKey](signals.StoredSums({}, {}))
         self._grown: dict[str, tuple[int, int]] = {}  # last slot of an item, and its growth in the hour up to that slot
         self._found: dict[tuple[str, str], int] = {}  # rule and subject → time when it was last found
 
@@ -194,9 +178,9 @@ class _Hour:
         if after > factor * max(before, LEAST_SUPPLY):
             change = ListedChange(move.seq, move.gain)
             evidence = Evidence(limit=factor, quantity=grown, before=before, after=after, changes=(change,))
-            is_first = self._note(SUPPLY, move.item_id, move.at)
+            is_first = self._note(signals.SUPPLY, move.item_id, move.at)
             lead = self.growth.join_hour(move.item_id, move.at // SLOT_MS) if is_first else NO_CHANGES
-            yield Finding(SUPPLY, move.item_id, move.at, evidence, item_id=move.item_id, lead=lead)
+            yield Finding(signals.SUPPLY, move.item_id, move.at, evidence, item_id=move.item_id, lead=lead)
 
     def _judge_gain(self, move: Move, key: GainKey, gained: int) -> Iterable[Finding]:
         limit = self._limits.gain
@@ -206,9 +190,9 @@ class _Hour:
         change = ListedChange(move.seq, move.gain)
         evidence = Evidence(limit=limit, quantity=gained, after=total or None, changes=(change,))
         subject = f"{key.player_id} {key.item_id}"
-        is_first = self._note(GAIN, subject, move.at)
+        is_first = self._note(signals.GAIN, subject, move.at)
         lead = self.gains.join_hour(key, move.at // SLOT_MS) if is_first else NO_CHANGES
-        yield Finding(GAIN, subject, move.at, evidence, item_id=key.item_id, player_id=key.player_id, lead=lead)
+        yield Finding(signals.GAIN, subject, move.at, evidence, item_id=key.item_id, player_id=key.player_id, lead=lead)
 
     def _note(self, rule: str, subject: str, at: int) -> bool:
         """Note that a rule has found a subject. True: it may be the first finding of a new signal."""
@@ -217,31 +201,29 @@ class _Hour:
         return last is None or at - last >= QUIET_MS
 
 
-async def _list_gifts(tx: Reading, limits: Limits, moves: Iterable[Move]) -> list[_Gift]:
-    """Return the gifts in a batch. A change of a bulk job counts with what the whole job gives."""
-    gifts: list[_Gift] = []
+async def _judge_gifts(tx: Reading, limit: int, moves: Iterable[Move]) -> list[Finding]:
+    """Return the gifts above the limit. A change of a bulk job counts with what the whole job gives."""
+    found: list[Finding] = []
     jobs: dict[str, int] = {}
-    for move in moves if limits.gift else ():
-        if move.job_id is None and move.gain <= (limits.gift or 0):
+    for move in moves:
+        if move.job_id is None and move.gain <= limit:
             continue  # most gifts are small
         if move.gain <= 0 or move.source not in (KEY, STAFF) or move.kind == PlayerCreated.kind:
             continue
         if move.job_id is not None and move.job_id not in jobs:
             job = await bulk_jobs.find(tx, move.job_id)
             jobs[move.job_id] = (read_details(job).quantity or 0) * job.players if job else 0
-        gifts.append(_Gift(move, max(move.gain, jobs.get(move.job_id or "", 0)), move.job_id))
-    return gifts
-
-
-def _judge_gift(limits: Limits, gift: _Gift) -> Iterable[Finding]:
-    move = gift.move
-    if limits.gift is None or gift.quantity <= limits.gift:
-        return
-    change = ListedChange(move.seq, move.gain)
-    evidence = Evidence(limit=limits.gift, quantity=gift.quantity, job_id=gift.job_id, changes=(change,))
-    subject = f"{move.giver_id or ''} {move.item_id}"
-    user_id = move.giver_id if move.source == STAFF else None
-    yield Finding(GIFT, subject, move.at, evidence, item_id=move.item_id, giver_id=move.giver_id, user_id=user_id)
+        quantity = max(move.gain, jobs.get(move.job_id or "", 0))
+        if quantity > limit:
+            change = ListedChange(move.seq, move.gain)
+            evidence = Evidence(limit=limit, quantity=quantity, job_id=move.job_id, changes=(change,))
+            subject = f"{move.giver_id or ''} {move.item_id}"
+            user_id = move.giver_id if move.source == STAFF else None
+            about = Finding(
+                signals.GIFT, subject, move.at, evidence, move.item_id, giver_id=move.giver_id, user_id=user_id
+            )
+            found.append(about)
+    return found
 
 
 def _is_growth(move: Move) -> bool:
@@ -250,10 +232,6 @@ def _is_growth(move: Move) -> bool:
 
 def _sum_window(slots: Slots, last: int) -> int:
     return sum(each for slot, each in slots.items() if last - WINDOW_SLOTS < slot <= last)
-
-
-def _list_items(moves: Iterable[Move]) -> list[str]:
-    return sorted({each.item_id for each in moves})
 
 
 RUN_SECONDS = 2.0
@@ -286,7 +264,7 @@ class SignalChecks:
     async def run(self) -> None:
         """Examine what is due, as a background job."""
         await self._save_bags()
-        for rule, wait in ((SILENT, self._limits.silent or 0), (BAG, BAG_MINUTES)):
+        for rule, wait in ((signals.SILENT, self._limits.silent or 0), (signals.BAG, BAG_MINUTES)):
             while await self._store.one(signals.SQL.has_due_check, rule, wait * MINUTE_MS) is not None:
                 if not await self._store.write(partial(self._examine_due, rule=rule, wait_ms=wait * MINUTE_MS)):
                     break
@@ -300,7 +278,7 @@ class SignalChecks:
 
         async def save(tx: Writing) -> None:
             for bag_id, player_id in noted.items():
-                await signals.add_check(tx, BAG, bag_id, player_id)
+                await signals.add_check(tx, signals.BAG, bag_id, player_id)
 
         await self._store.write(save)
         for each in noted:  # not before: if the write fails, the next run repeats it
@@ -308,39 +286,39 @@ class SignalChecks:
 
     async def _examine_due(self, tx: Writing, rule: str, wait_ms: int) -> bool:
         """Examine some due checks. False: there were fewer than a batch, or other instances work on them."""
-        due = [Check(*row) for row in await tx.returning(signals.SQL.due_checks, rule, wait_ms, BATCH_CHECKS)]
+        due = [signals.Check(*row) for row in await tx.returning(signals.SQL.due_checks, rule, wait_ms, BATCH_CHECKS)]
         findings = [found for each in due if (found := await self._examine(tx, each))]
         for each in due:
             await tx.returning(signals.SQL.delete_check, each.rule, each.subject)
         await raise_findings(tx, self._codec, findings)
         return len(due) == BATCH_CHECKS
 
-    async def _examine(self, tx: Reading, check: Check) -> Finding | None:
+    async def _examine(self, tx: Reading, check: signals.Check) -> Finding | None:
         evidence = Evidence(since=check.at)
-        if check.rule == SILENT:
+        if check.rule == signals.SILENT:
             if self._limits.silent is None or await presence.find_lease_end(tx, check.subject) is not None:
                 return None
             evidence = Evidence(since=check.at, limit=self._limits.silent)
-            return Finding(SILENT, check.subject, check.at, evidence)
+            return Finding(signals.SILENT, check.subject, check.at, evidence)
         owner = await tx.value(signals.SQL.bag_owner, check.subject)
         if self._limits.bag is None or owner in {None, check.player_id}:
             return None
-        return Finding(BAG, check.subject, check.at, evidence, player_id=check.player_id)
+        return Finding(signals.BAG, check.subject, check.at, evidence, player_id=check.player_id)
 
     async def _check_refusals(self) -> None:
         """Compare the requests that were refused in the last ten minutes with those of a day before."""
-        checkpoint = await activity.find_checkpoint(self._store, REFUSALS)
+        checkpoint = await activity.find_checkpoint(self._store, signals.REFUSALS)
         if checkpoint.position >= await self._find_last_slot(self._store):
             return
 
         async def step(tx: Writing) -> None:
-            locked = await activity.lock_checkpoint(tx, REFUSALS)
+            locked = await activity.lock_checkpoint(tx, signals.REFUSALS)
             last = await self._find_last_slot(tx)
             if locked is None or locked.position >= last:
                 return
             # after a pause of serving only the newest ten minutes are examined: before, nobody was refused
             since = _find_recorded_since(locked, last)
-            activity.move_checkpoint(tx, REFUSALS, Checkpoint(last, since))
+            activity.move_checkpoint(tx, signals.REFUSALS, Checkpoint(last, since))
             if last - 1 - DAY_SLOTS >= since and (found := await self._judge_slot(tx, last - 1)):
                 await raise_findings(tx, self._codec, [found])
 
@@ -352,28 +330,28 @@ class SignalChecks:
 
     async def _judge_slot(self, tx: Reading, slot: int) -> Finding | None:
         factor, first = self._limits.refusals, slot - DAY_SLOTS
-        rows = await tx.all(signals.SQL.refused, first * SLOT_MINUTES, (slot + 1) * SLOT_MINUTES)
-        numbers: Slots = dict(map(tuple, rows))
+        numbers: Slots = await tx.pairs(signals.SQL.refused, first * SLOT_MINUTES, (slot + 1) * SLOT_MINUTES)
         refused = numbers.get(slot, 0)
         usual = median_low([numbers.get(each, 0) for each in range(first, slot)])
         if factor is None or refused < LEAST_REFUSED or refused <= factor * usual:
             return None
         at = slot * SLOT_MINUTES * MINUTE_MS
-        return Finding(REFUSALS, "requests", at, Evidence(limit=factor, quantity=refused, usual=usual, since=at))
+        evidence = Evidence(limit=factor, quantity=refused, usual=usual, since=at)
+        return Finding(signals.REFUSALS, "requests", at, evidence)
 
     async def _check_days(self) -> None:
         """Compare the totals of a day that is over with those of the day before, and what came and went between."""
         state = await economy.read_state(self._store)
-        day = (await activity.find_checkpoint(self._store, CONSERVATION)).position
+        day = (await activity.find_checkpoint(self._store, signals.CONSERVATION)).position
         if state is None or state.swept is not None or state.at // DAY_MS <= day:
             return
-        unbalanced = await self._store.read(lambda tx: signals.find_unbalanced(tx, day, MOST_UNBALANCED))
+        unbalanced = await self._store.rows(signals.Unbalanced, signals.SQL.unbalanced, day, MOST_UNBALANCED)
 
         async def step(tx: Writing) -> None:
-            locked = await activity.lock_checkpoint(tx, CONSERVATION)
+            locked = await activity.lock_checkpoint(tx, signals.CONSERVATION)
             if locked is None or locked.position != day:
                 return
-            activity.move_checkpoint(tx, CONSERVATION, Checkpoint(day + 1, 0))
+            activity.move_checkpoint(tx, signals.CONSERVATION, Checkpoint(day + 1, 0))
             if self._limits.conservation:
                 await raise_findings(tx, self._codec, [_make_unbalanced(each, day) for each in unbalanced])
 
@@ -393,4 +371,4 @@ def _find_recorded_since(checkpoint: Checkpoint, last: int) -> int:
 def _make_unbalanced(found: signals.Unbalanced, day: int) -> Finding:
     missing = found.after - found.before - found.created + found.destroyed
     evidence = Evidence(quantity=missing, before=found.before, after=found.after, since=day * DAY_MS)
-    return Finding(CONSERVATION, found.item_id, (day + 1) * DAY_MS - 1, evidence, item_id=found.item_id)
+    return Finding(signals.CONSERVATION, found.item_id, (day + 1) * DAY_MS - 1, evidence, item_id=found.item_id)

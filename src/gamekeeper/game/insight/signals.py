@@ -24,22 +24,11 @@ from gamekeeper.ground.wire import Guid, Instant, PlainInt64, Shape
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Locking, Reading, Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.insight import economy
 from gamekeeper.store.insight import signals as rows
 from gamekeeper.store.insight.economy import Giver
-from gamekeeper.store.insight.signals import (
-    ACKNOWLEDGED,
-    BAG,
-    BEYOND,
-    CONSERVATION,
-    GAIN,
-    GIFT,
-    OPEN,
-    REFUSALS,
-    SILENT,
-    SUPPLY,
-    Signal,
-)
+from gamekeeper.store.insight.signals import Signal
 
 ON, OFF = "on", "off"
 MOST_LIMIT = 10**15
@@ -52,13 +41,13 @@ class Rule(NamedTuple):
 
 
 RULES: Mapping[str, Rule] = {
-    SUPPLY: Rule("An item's supply has grown by more than this factor within an hour.", 3, 2),
-    GAIN: Rule("One player got more than this many of an item within an hour.", 10_000),
-    GIFT: Rule("Staff or an API key gave more than this many of an item at once.", 10_000),
-    BAG: Rule("A game server reports a bag that another player has.", None),
-    CONSERVATION: Rule("Quantities of an item do not add up.", None),
-    REFUSALS: Rule("This many times more requests than usual were refused in ten minutes.", 5, 2),
-    SILENT: Rule("A game server has been silent for this many minutes.", 5),
+    rows.SUPPLY: Rule("An item's supply has grown by more than this factor within an hour.", 3, 2),
+    rows.GAIN: Rule("One player got more than this many of an item within an hour.", 10_000),
+    rows.GIFT: Rule("Staff or an API key gave more than this many of an item at once.", 10_000),
+    rows.BAG: Rule("A game server reports a bag that another player has.", None),
+    rows.CONSERVATION: Rule("Quantities of an item do not add up.", None),
+    rows.REFUSALS: Rule("This many times more requests than usual were refused in ten minutes.", 5, 2),
+    rows.SILENT: Rule("A game server has been silent for this many minutes.", 5),
 }
 
 
@@ -240,7 +229,7 @@ async def raise_findings(tx: Writing, codec: Codec, findings: Sequence[Finding])
             continue
         found = each
         if opened[each.rule] >= MOST_OPEN:
-            found = Finding(each.rule, BEYOND, each.at, each.evidence, times=each.times, last_at=each.last_at)
+            found = Finding(each.rule, rows.BEYOND, each.at, each.evidence, times=each.times, last_at=each.last_at)
             if await _repeat(tx, found):
                 continue
         await _raise(tx, codec, found)
@@ -255,18 +244,18 @@ async def acknowledge(tx: Locking, signal_id: str, note: str | None, account_id:
     seen = await rows.find(tx, signal_id)
     if seen is not None:
         await rows.lock_counts(tx, seen.rule)
-    signal = await rows.lock(tx, signal_id)
+    signal = await tx.row(Signal, rows.SQL.lock, signal_id)
     if signal is None:
         raise NoSuchSignal
-    if signal.state == ACKNOWLEDGED:
+    if signal.state == rows.ACKNOWLEDGED:
         return Decision([], await _describe_one(tx, signal))
     after = signal._replace(
-        state=ACKNOWLEDGED,
+        state=rows.ACKNOWLEDGED,
         acknowledged_at=await clock.now(tx),
         acknowledged_by=account_id,
         note=(note or "").strip() or None,
     )
-    user_id = await rows.lock_owner(tx, signal.player_id) if signal.player_id else None
+    user_id = await tx.value(rows.SQL.owner, signal.player_id) if signal.player_id else None
     if signal.giver_id and not (await economy.find_givers(tx, [signal.giver_id]))[signal.giver_id].is_key:
         user_id = signal.giver_id
     return Decision([SignalAcknowledged(after, user_id)], await _describe_one(tx, after), subject=(None, user_id))
@@ -281,7 +270,7 @@ async def find(tx: Reading, signal_id: str) -> SignalDetails:
 
 async def find_some(tx: Reading, ids: Iterable[str]) -> list[SignalDetails]:
     """Return the signals with these ids, in any order. Deleted ones are missing."""
-    return await _describe(tx, await rows.find_some(tx, ids))
+    return await _describe(tx, await tx.rows(Signal, rows.SQL.some, as_column("id", ids)))
 
 
 async def load_page(
@@ -300,8 +289,9 @@ async def count_open(tx: Reading) -> int:
 
 async def read_changes(tx: Reading, evidence: Evidence) -> list[EvidenceChange]:
     """Read the changes of an evidence."""
-    found = await rows.read_changes(tx, [each.seq for each in evidence.changes]) if evidence.changes else ()
-    known = {each.seq: (format_instant(each.at), each.player_id, each.player) for each in found}
+    numbers = as_column("seq", [each.seq for each in evidence.changes])
+    found = await tx.all(rows.SQL.changes, numbers) if evidence.changes else ()
+    known = {seq: (format_instant(at), player_id, player) for seq, at, player_id, player in found}
     return [EvidenceChange(*each, *known.get(each.seq, (None, None, None))) for each in evidence.changes]
 
 
@@ -310,7 +300,7 @@ async def _repeat(tx: Writing, found: Finding) -> bool:
     known = await rows.find_newest(tx, found.rule, found.subject)
     if known is None:
         return False
-    takes_all = found.subject == BEYOND and known.state == OPEN
+    takes_all = found.subject == rows.BEYOND and known.state == rows.OPEN
     if not takes_all and not _is_same_incident(known.last_at, found.at):
         return False
     evidence = merge_evidence(read_evidence(known), found.evidence)
@@ -322,7 +312,7 @@ async def _repeat(tx: Writing, found: Finding) -> bool:
 
 async def _raise(tx: Writing, codec: Codec, found: Finding) -> None:
     """Store a new signal. Ids of a player or giver that was erased before the rule found it must not come back."""
-    owner = await rows.lock_owner(tx, found.player_id) if found.player_id else None
+    owner = await tx.value(rows.SQL.owner, found.player_id) if found.player_id else None
     signal_id = new_guid()
     player_gone = found.player_id is not None and owner is None
     giver_gone = found.giver_id is not None and await tx.value(rows.SQL.giver_account, found.giver_id) is None
@@ -338,7 +328,7 @@ async def _raise(tx: Writing, codec: Codec, found: Finding) -> None:
         found.times,
         msgspec.json.encode(add_lead(found.evidence, found.lead)).decode(),
     )
-    await rows.insert(tx, signal)
+    await tx.returning(rows.SQL.insert, *signal[:10])
     await tx.returning(rows.SQL.add_counts, signal.rule, 1, 1)
     user_id = owner if giver_gone else found.user_id or owner
     await ledger.append_numbered(tx, [make_entry(codec, INTENT, SignalRaised(signal, user_id))])
@@ -354,9 +344,9 @@ async def _describe(tx: Reading, found: Sequence[Signal]) -> list[SignalDetails]
     givers = {each.giver_id for each in found if each.giver_id}
     users = {each.acknowledged_by for each in found if each.acknowledged_by}
     item_names = await economy.find_item_names(tx, sorted(items)) if items else {}
-    player_names = await rows.find_player_names(tx, sorted(players)) if players else {}
+    player_names = await tx.pairs(rows.SQL.player_names, as_column("id", sorted(players))) if players else {}
     known_givers = await economy.find_givers(tx, sorted(givers)) if givers else {}
-    user_names = await rows.find_user_names(tx, sorted(users)) if users else {}
+    user_names = await tx.pairs(rows.SQL.user_names, as_column("id", sorted(users))) if users else {}
     return [
         SignalDetails(
             each,

@@ -10,6 +10,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core.background_jobs import Erasure
 from gamekeeper.game.lists import ranked_lists
 from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.insight import activity, boards, economy, standings
 from gamekeeper.store.insight.boards import PLAY_TIME, OpenSeason
 from gamekeeper.store.insight.standings import BUCKETS, KIND, Standing, StandingKey, Visibility
@@ -157,11 +158,7 @@ async def forget(tx: Writing, player_id: str, _: int) -> int:
     held = await standings.read_of_players(tx, [player_id])
     if not held:
         return 0
-    final = {
-        each
-        for each, season in (await boards.read_rules(tx, {key.season_id for key in held})).items()
-        if season.season.final
-    }
+    final = await tx.column(boards.SQL.final_ones, as_column("id", {key.season_id for key in held}))
     random_id = lookup.new_guid()
     changed: dict[StandingKey, Standing | None] = dict.fromkeys(held)
     for key, each in held.items():

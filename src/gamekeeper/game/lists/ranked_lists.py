@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.insight import economy, holdings
+from gamekeeper.store.insight.economy import ItemStep
 from gamekeeper.store.insight.holdings import BUCKETS, ITEM, VARIABLE, Holding, RankedList
 from gamekeeper.store.lists import ranked_buckets
 from gamekeeper.store.lists.ranked_buckets import (
@@ -261,8 +262,10 @@ async def build_list(tx: Writing, lists: Iterable[RankedList]) -> bool:
     if waiting is None:
         return False
     is_new = (waiting.quantity, waiting.player_id) == LOWEST
-    if is_new and await holdings.delete_some_buckets(tx, waiting.kind, waiting.thing_id, DELETED_BUCKETS):
-        return True  # buckets of an earlier count; the next step goes on
+    if is_new:
+        await ranked_buckets.delete_blocks(tx, waiting.kind, waiting.thing_id)
+        if await tx.returning(holdings.SQL.delete_some_buckets, waiting.kind, waiting.thing_id, DELETED_BUCKETS):
+            return True  # buckets of an earlier count; the next step goes on
     if not is_new:
         # the row at the cursor may be gone: no bucket may start at the id of an erased player
         first = await BUCKETS.find_key(tx, waiting, 0)
@@ -345,7 +348,7 @@ async def _add_totals(tx: Writing, changed: Mapping[Holding, tuple[Quantity, Qua
         if kind == ITEM:
             quantities[item_id] += (after or 0) - (before or 0)
             holders[item_id] += (after is not None) - (before is not None)
-    await economy.add_totals(tx, [(item, quantities[item], holders[item]) for item in sorted(quantities)])
+    await economy.add_totals(tx, [ItemStep(each, quantities[each], holders[each]) for each in sorted(quantities)])
 
 
 async def _count_in_buckets(

@@ -7,15 +7,10 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.core import lookup
-from gamekeeper.game.core.background_jobs import Job, Run
+from gamekeeper.game.core.background_jobs import Job
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.insight import activity, activity_series
-from gamekeeper.game.insight.activity_series import (
-    MAX_POINTS,
-    ActivitySeries,
-    Retention,
-    TooManyPoints,
-)
+from gamekeeper.game.insight.activity_series import MAX_POINTS, ActivitySeries, Retention, TooManyPoints
 from gamekeeper.ground.wire import Instant, PlainInt64, Shape
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, READ_PLAYERS, Group
@@ -86,7 +81,6 @@ GROUP = Group(
 )
 GROUPS = (GROUP,)
 TOO_MANY_POINTS = f"is too early: the range has more than {MAX_POINTS:,} points"
-
 TOO_EARLY = "must not be before 1970"
 
 
@@ -125,7 +119,7 @@ async def list_play_sessions(request: Request, query: SessionsQuery) -> PlaySess
     rows = await request.services.keeper.store.read(look)
     page = rows[: query.limit]
     following = str(page[-1].started_at) if len(rows) > query.limit else None
-    return PlaySessions([_make_session(each) for each in page], following)
+    return PlaySessions([make_record(PlaySession, each, seconds=_count_seconds(each)) for each in page], following)
 
 
 def _read_range(query: ActivityQuery | RetentionQuery) -> tuple[int | None, int | None]:
@@ -137,9 +131,8 @@ def _read_range(query: ActivityQuery | RetentionQuery) -> tuple[int | None, int 
     return since, until
 
 
-def _make_session(row: presence.PlaySession) -> PlaySession:
-    seconds = None if row.ended_at is None else (row.ended_at - row.started_at) // 1000
-    return make_record(PlaySession, row, seconds=seconds)
+def _count_seconds(row: presence.PlaySession) -> int | None:
+    return None if row.ended_at is None else (row.ended_at - row.started_at) // 1000
 
 
 async def _save_requests(services: Services) -> None:
@@ -154,8 +147,8 @@ async def _save_requests(services: Services) -> None:
         raise
 
 
-def _start_saving(services: Services) -> Run:
-    return partial(_save_requests, services)
-
-
-JOBS = (Job("requests", activity.SAVE_REQUESTS_SECONDS, _start_saving, at_stop=True),)
+JOBS = (
+    Job[Services](
+        "requests", activity.SAVE_REQUESTS_SECONDS, lambda services: partial(_save_requests, services), at_stop=True
+    ),
+)

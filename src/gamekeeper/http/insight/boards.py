@@ -48,8 +48,6 @@ LONGEST_NUMBER = 9  # digits of a season's number
 
 
 PathParameter("board", "The board's name.", examples.BOARD, NoSuchBoard)
-
-
 PathParameter("season", "The season's number.", "1", NoSuchSeason)
 
 

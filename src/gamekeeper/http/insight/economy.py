@@ -6,12 +6,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.insight import economy_reports as reports
-from gamekeeper.game.insight.economy_reports import (
-    EconomyPage,
-    GiftsPage,
-    HoldersPage,
-    ItemEconomy,
-)
+from gamekeeper.game.insight.economy_reports import EconomyPage, GiftsPage, HoldersPage, ItemEconomy
 from gamekeeper.ground.wire import PageRange
 from gamekeeper.http.contract.operation import READ_PLAYERS, Group, needs
 from gamekeeper.http.contract.shapes import TIME, Id, PageQuery, describe, describe_start

@@ -139,6 +139,14 @@ class Reading(Protocol):
         row = await self.one(statement, *values)
         return None if row is None else row[0]
 
+    async def column(self, statement: Statement, *values: Value) -> list[Any]:
+        """Return the first column of all rows."""
+        return [row[0] for row in await self.all(statement, *values)]
+
+    async def pairs(self, statement: Statement, *values: Value) -> dict[Any, Any]:
+        """Return the second column of all rows by the first."""
+        return {row[0]: row[1] for row in await self.all(statement, *values)}
+
 
 class Locking(Reading, Protocol):
     """A write transaction as the rules see it: they read and lock rows, and return the changes to write."""

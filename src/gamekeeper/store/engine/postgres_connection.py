@@ -166,6 +166,7 @@ PLACEHOLDERS = {
     "now": "CAST(extract(epoch FROM now()) * 1000 AS bigint)",
     "for_update": "FOR UPDATE",
     "take_one": "FOR UPDATE OF one SKIP LOCKED",  # the row of the table with the alias `one`
+    "skip_locked": "FOR UPDATE SKIP LOCKED",
     # the id of the row that `lock` locked last in this transaction
     "locked": "CAST(NULLIF(current_setting('gamekeeper.locked', true), '') AS uuid)",
     "keep_key": "FOR KEY SHARE",  # row lock that blocks renames and deletes until the commit

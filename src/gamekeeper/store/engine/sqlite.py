@@ -80,6 +80,7 @@ PLACEHOLDERS = {
     "now": "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
     "for_update": "",
     "take_one": "",
+    "skip_locked": "",
     "locked": "NULL",  # the id of the row that `lock` locked: on SQLite a parameter of the statement
     "keep_key": "",
     "each": "",

@@ -3,7 +3,8 @@
 A header `-- name: x` is for both engines, `-- name: x (postgres)` for one. A header with several names makes several
 statements of the text below it: with `-- name: ban_of, mute_of {table: bans|mutes}`, {table} is `bans` in the first one
 and `mutes` in the second; {name} is a statement's own name. `-- part: columns` is a text for all later statements of
-the file, which name it {columns}.
+the file, which name it {columns}. `INSERT INTO t {rows: id guid, name text}` inserts the rows of a JSON value, which is
+the statement's first parameter: its columns are named once, with their types.
 
 Parameters are rows as one JSON value, which both engines read with `json_each`; patterns for `LIKE … ESCAPE '!'`; and
 the fold, the name and the end of the range for the statements `…_by_fold`, which look up players and accounts by name.
@@ -13,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,6 +27,7 @@ _HEADER = re.compile(
 )
 _END = re.compile(r";\s*\n")
 _WORD = re.compile(r"\{(\w+): ([^}]*)\}")
+_ROWS = re.compile(r"\{rows: ([^}]*)\}")
 _SPECIAL = re.compile(r"[^0-9A-Za-z-]")  # characters that a literal for PostgreSQL has as escapes
 _WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
 
@@ -128,6 +130,7 @@ def _parse(text: str) -> dict[str, Statement]:
                 filled = filled.replace(f"{{{word}}}", given[place])
             for part, words in parts.items():
                 filled = filled.replace(f"{{{part}}}", words)
+            filled = _ROWS.sub(_insert_rows, filled)
             if header[1] == "part":
                 parts[name] = filled
             else:
@@ -135,9 +138,18 @@ def _parse(text: str) -> dict[str, Statement]:
     return {name: Statement(name, variants) for name, variants in texts.items()}
 
 
-def as_table(rows: Iterable[Mapping[str, object]]) -> str:
+def _insert_rows(found: re.Match[str]) -> str:
+    """Return the columns of an INSERT, and the SELECT that reads them from a JSON value as of `as_table`."""
+    kinds = dict(each.split() for each in found[1].split(","))
+    texts = {name: f"value->>'{name}'" for name in kinds}
+    values = [texts[name] if kind == "text" else f"CAST({texts[name]} AS {{{kind}}})" for name, kind in kinds.items()]
+    return f"({', '.join(kinds)}) SELECT {', '.join(values)} FROM json_each($1) WHERE {{true}}"  # noqa: S608 - from .sql files
+
+
+def as_table(rows: "Iterable[Mapping[str, object] | NamedTuple]") -> str:
     """Encode rows for `json_each($1)` and `value->>'column'`."""
-    return msgspec.json.encode({str(number): row for number, row in enumerate(rows)}).decode()
+    named = (row._asdict() if isinstance(row, tuple) else row for row in rows)
+    return msgspec.json.encode({str(number): row for number, row in enumerate(named)}).decode()
 
 
 def as_column(name: str, values: Iterable[object]) -> str:

@@ -1,10 +1,10 @@
 """Rows of the activity rollups: minutes, hours, periods, cohorts, and what is known of each player's earlier days."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_column, as_table
+from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
 
@@ -80,57 +80,7 @@ async def has_waiting(tx: Reading) -> bool:
 
 
 async def read_players(tx: Reading, ids: Iterable[str]) -> dict[str, PlayerActivity]:
-    rows = await tx.rows(PlayerActivity, SQL.players, as_column("id", ids))
-    return {each.player_id: each for each in rows}
-
-
-def save_sessions(tx: Writing, sessions: Iterable[CountedSession]) -> None:
-    tx.defer(
-        SQL.save_sessions,
-        as_table(
-            {
-                "player_id": each.player_id,
-                "started_at": each.started_at,
-                "counted_to": each.counted_to,
-                "counted": "yes" if each.is_counted else "no",
-            }
-            for each in sessions
-        ),
-    )
-
-
-def save_players(tx: Writing, players: Iterable[PlayerActivity]) -> None:
-    tx.defer(
-        SQL.save_players, as_table(each._asdict() | {"is_new": "yes" if each.is_new else "no"} for each in players)
-    )
-
-
-def add_minutes(tx: Writing, minutes: Iterable[Minute]) -> None:
-    """Add to the numbers of started and ended sessions."""
-    tx.defer(SQL.add_minutes, as_table(each._asdict() for each in minutes))
-
-
-def load_requests(tx: Writing, minutes: Iterable[Minute]) -> None:
-    """Add to the numbers of requests and errors of earlier minutes."""
-    tx.defer(SQL.load_requests, as_table(each._asdict() for each in minutes))
-
-
-def add_periods(tx: Writing, step: str, periods: Iterable[Period]) -> None:
-    tx.defer(SQL.add_periods, as_table({"step": step} | each._asdict() for each in periods))
-
-
-def add_cohorts(tx: Writing, cohorts: Iterable[Cohort]) -> None:
-    tx.defer(SQL.add_cohorts, as_table(each._asdict() for each in cohorts))
-
-
-def save_hours(tx: Writing, hours: Iterable[Hour]) -> None:
-    """Store numbers of players and requests. The sign-ins of the hours are kept."""
-    tx.defer(SQL.save_hours, as_table(each._asdict() for each in hours))
-
-
-def save_sign_ins(tx: Writing, sign_ins: Mapping[int, int]) -> None:
-    """Store the sign-ins of some hours."""
-    tx.defer(SQL.save_sign_ins, as_table({"hour": hour, "sign_ins": count} for hour, count in sign_ins.items()))
+    return {each.player_id: each for each in await tx.rows(PlayerActivity, SQL.players, as_column("id", ids))}
 
 
 async def read_minutes(tx: Reading, start: int, end: int) -> list[Minute]:
@@ -144,10 +94,6 @@ async def read_hours(tx: Reading, start: int, end: int) -> list[Hour]:
 async def read_periods(tx: Reading, step: str, start: int, end: int) -> list[Period]:
     """Read the periods whose first day is in a range of days."""
     return await tx.rows(Period, SQL.periods, step, start, end)
-
-
-async def read_cohorts(tx: Reading, start: int, end: int) -> list[Cohort]:
-    return await tx.rows(Cohort, SQL.cohorts, start, end)
 
 
 SESSIONS, ONLINE, SIGN_INS = "activity", "online", "sign_ins"  # names of the checkpoints
@@ -164,19 +110,12 @@ async def find_checkpoint(tx: Reading, name: str) -> Checkpoint:
 
 async def lock_checkpoint(tx: Writing, name: str) -> Checkpoint | None:
     """Lock a rollup until the transaction ends. None: another instance has locked it."""
-    found = await tx.returning(SQL.lock, name)
-    return Checkpoint(*found[0]) if found else None
-
-
-async def begin_rollup(tx: Writing, name: str) -> None:
-    """Insert the checkpoint of a rollup that has none, with the present time."""
-    await tx.returning(SQL.begin, name)
+    return await tx.row(Checkpoint, SQL.lock, name)
 
 
 async def wait_for_checkpoint(tx: Writing, name: str) -> Checkpoint | None:
     """Lock a rollup until the transaction ends, after other instances. None: it has no checkpoint yet."""
-    found = await tx.returning(SQL.wait, name)
-    return Checkpoint(*found[0]) if found else None
+    return await tx.row(Checkpoint, SQL.wait, name)
 
 
 def move_checkpoint(tx: Writing, name: str, checkpoint: Checkpoint) -> None:

@@ -1,39 +1,29 @@
+-- part: waiting_sessions
+FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counted_to IS NULL)
+  AND s.started_at <= {now} + 60000 AND COALESCE(s.ended_at, 0) <= {now} + 60000
+ORDER BY s.started_at, s.player_id;
+
+-- part: continuing_sessions
+FROM play_sessions s WHERE s.ended_at IS NULL AND s.counted_to IS NOT NULL AND s.counted_to < $1
+  AND EXISTS (SELECT 1 FROM servers v WHERE v.name = s.server AND v.expires_at > {now}) ORDER BY s.counted_to;
+
 -- Sessions that have started or ended since they were counted, in order of their start: those of one player too. Not those
 -- in the future, of a clock that was ahead: they would be counted for days that are still to come.
 -- The ORDER BY makes PostgreSQL use the index; without it, it would scan the table for a rare row.
 -- name: has_waiting
-SELECT 1 FROM play_sessions WHERE NOT counted AND (ended_at IS NOT NULL OR counted_to IS NULL)
-  AND started_at <= {now} + 60000 AND COALESCE(ended_at, 0) <= {now} + 60000
-ORDER BY started_at, player_id LIMIT 1;
-
--- name: waiting (sqlite)
-SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, (SELECT p.created_at FROM players p WHERE p.id = s.player_id)
-FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counted_to IS NULL)
-  AND s.started_at <= {now} + 60000 AND COALESCE(s.ended_at, 0) <= {now} + 60000
-ORDER BY s.started_at, s.player_id LIMIT $1;
+SELECT 1 {waiting_sessions} LIMIT 1;
 
 -- Locked rows are skipped: they belong to a player that is just leaving, and the rollup does not wait for locks.
--- name: waiting (postgres)
+-- name: waiting
 SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, (SELECT p.created_at FROM players p WHERE p.id = s.player_id)
-FROM play_sessions s WHERE NOT s.counted AND (s.ended_at IS NOT NULL OR s.counted_to IS NULL)
-  AND s.started_at <= {now} + 60000 AND COALESCE(s.ended_at, 0) <= {now} + 60000
-ORDER BY s.started_at, s.player_id LIMIT $1 FOR UPDATE OF s SKIP LOCKED;
+{waiting_sessions} LIMIT $1 {skip_locked};
 
 -- Sessions that last since before $1, on game servers with a lease: without one they have ended already.
 -- name: has_continuing
-SELECT 1 FROM play_sessions s WHERE s.ended_at IS NULL AND s.counted_to IS NOT NULL AND s.counted_to < $1
-  AND EXISTS (SELECT 1 FROM servers v WHERE v.name = s.server AND v.expires_at > {now}) ORDER BY s.counted_to LIMIT 1;
+SELECT 1 {continuing_sessions} LIMIT 1;
 
--- name: continuing (sqlite)
-SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, NULL FROM play_sessions s
-WHERE s.ended_at IS NULL AND s.counted_to IS NOT NULL AND s.counted_to < $1
-  AND EXISTS (SELECT 1 FROM servers v WHERE v.name = s.server AND v.expires_at > {now}) ORDER BY s.counted_to LIMIT $2;
-
--- name: continuing (postgres)
-SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, NULL FROM play_sessions s
-WHERE s.ended_at IS NULL AND s.counted_to IS NOT NULL AND s.counted_to < $1
-  AND EXISTS (SELECT 1 FROM servers v WHERE v.name = s.server AND v.expires_at > {now}) ORDER BY s.counted_to LIMIT $2
-FOR UPDATE OF s SKIP LOCKED;
+-- name: continuing
+SELECT s.player_id, s.started_at, s.ended_at, s.counted_to, NULL {continuing_sessions} LIMIT $2 {skip_locked};
 
 -- name: players
 SELECT r.player_id, r.first_day, r.last_day, r.is_new, r.play_ms
@@ -46,45 +36,28 @@ WHERE player_id = $1 AND started_at <= {now} AND counted_to IS NOT NULL ORDER BY
 -- name: save_sessions
 UPDATE play_sessions SET counted_to = given.counted_to, counted = given.counted
 FROM (SELECT CAST(value->>'player_id' AS {guid}) AS player_id, CAST(value->>'started_at' AS {long}) AS started_at,
-             CAST(value->>'counted_to' AS {long}) AS counted_to, value->>'counted' = 'yes' AS counted
+             CAST(value->>'counted_to' AS {long}) AS counted_to, CAST(value->>'is_counted' AS {boolean}) AS counted
       FROM json_each($1)) AS given
 WHERE play_sessions.player_id = given.player_id AND play_sessions.started_at = given.started_at;
 
 -- name: save_players
-INSERT INTO player_activity (player_id, first_day, last_day, is_new, play_ms)
-SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'first_day' AS {long}), CAST(value->>'last_day' AS {long}),
-       value->>'is_new' = 'yes', CAST(value->>'play_ms' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO player_activity {rows: player_id guid, first_day long, last_day long, is_new boolean, play_ms long}
 ON CONFLICT (player_id) DO UPDATE SET last_day = excluded.last_day, play_ms = excluded.play_ms;
 
--- name: add_minutes
-INSERT INTO activity_minutes (minute, started, ended)
-SELECT CAST(value->>'minute' AS {long}), CAST(value->>'started' AS {long}), CAST(value->>'ended' AS {long})
-FROM json_each($1) WHERE {true}
-ON CONFLICT (minute) DO UPDATE SET started = activity_minutes.started + excluded.started,
-    ended = activity_minutes.ended + excluded.ended;
+-- Adds to the numbers of started and ended sessions; or to those of requests, for a load of a database's past.
+-- name: add_minutes, load_requests {one: started|requests} {other: ended|errors}
+INSERT INTO activity_minutes {rows: minute long, {one} long, {other} long}
+ON CONFLICT (minute) DO UPDATE SET {one} = activity_minutes.{one} + excluded.{one},
+    {other} = activity_minutes.{other} + excluded.{other};
 
 -- name: add_requests
 INSERT INTO activity_minutes (minute, requests, errors, refused) VALUES ({now} / 60000, $1, $2, $3)
 ON CONFLICT (minute) DO UPDATE SET requests = activity_minutes.requests + excluded.requests,
     errors = activity_minutes.errors + excluded.errors, refused = activity_minutes.refused + excluded.refused;
 
--- Requests of earlier minutes, for a load of a database's past.
--- name: load_requests
-INSERT INTO activity_minutes (minute, requests, errors)
-SELECT CAST(value->>'minute' AS {long}), CAST(value->>'requests' AS {long}), CAST(value->>'errors' AS {long})
-FROM json_each($1) WHERE {true}
-ON CONFLICT (minute) DO UPDATE SET requests = activity_minutes.requests + excluded.requests,
-    errors = activity_minutes.errors + excluded.errors;
-
 -- name: add_periods
-INSERT INTO activity_periods (step, day, active, new_players, returned, play_ms, sign_ins, requests, errors, online_sum,
-                              online_max)
-SELECT value->>'step', CAST(value->>'day' AS {long}), CAST(value->>'active' AS {long}), CAST(value->>'new_players' AS {long}),
-       CAST(value->>'returned' AS {long}), CAST(value->>'play_ms' AS {long}), CAST(value->>'sign_ins' AS {long}),
-       CAST(value->>'requests' AS {long}), CAST(value->>'errors' AS {long}), CAST(value->>'online_sum' AS {long}),
-       CAST(value->>'online_max' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO activity_periods {rows: step text, day long, active long, new_players long, returned long, play_ms long,
+    sign_ins long, requests long, errors long, online_sum long, online_max long}
 ON CONFLICT (step, day) DO UPDATE SET active = activity_periods.active + excluded.active,
     new_players = activity_periods.new_players + excluded.new_players,
     returned = activity_periods.returned + excluded.returned, play_ms = activity_periods.play_ms + excluded.play_ms,
@@ -94,26 +67,20 @@ ON CONFLICT (step, day) DO UPDATE SET active = activity_periods.active + exclude
                       ELSE activity_periods.online_max END;
 
 -- name: add_cohorts
-INSERT INTO activity_cohorts (day, players, day1, day7, day30)
-SELECT CAST(value->>'day' AS {long}), CAST(value->>'players' AS {long}), CAST(value->>'day1' AS {long}),
-       CAST(value->>'day7' AS {long}), CAST(value->>'day30' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO activity_cohorts {rows: day long, players long, day1 long, day7 long, day30 long}
 ON CONFLICT (day) DO UPDATE SET players = activity_cohorts.players + excluded.players,
     day1 = activity_cohorts.day1 + excluded.day1, day7 = activity_cohorts.day7 + excluded.day7,
     day30 = activity_cohorts.day30 + excluded.day30;
 
 -- Each hour gets its number of players once; the row may exist already with the sign-ins of the hour.
 -- name: save_hours
-INSERT INTO activity_hours (hour, online_sum, online_min, online_max, requests, errors)
-SELECT CAST(value->>'hour' AS {long}), CAST(value->>'online_sum' AS {long}), CAST(value->>'online_min' AS {long}),
-       CAST(value->>'online_max' AS {long}), CAST(value->>'requests' AS {long}), CAST(value->>'errors' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO activity_hours {rows: hour long, online_sum long, online_min long, online_max long, requests long,
+    errors long}
 ON CONFLICT (hour) DO UPDATE SET online_sum = excluded.online_sum, online_min = excluded.online_min,
     online_max = excluded.online_max, requests = excluded.requests, errors = excluded.errors;
 
 -- name: save_sign_ins
-INSERT INTO activity_hours (hour, sign_ins)
-SELECT CAST(value->>'hour' AS {long}), CAST(value->>'sign_ins' AS {long}) FROM json_each($1) WHERE {true}
+INSERT INTO activity_hours {rows: hour long, sign_ins long}
 ON CONFLICT (hour) DO UPDATE SET sign_ins = excluded.sign_ins;
 
 -- name: count_sign_ins
@@ -153,11 +120,8 @@ SELECT player_id, first_day, last_day, is_new, play_ms FROM player_activity WHER
 SELECT position, value FROM rollups WHERE name = $1;
 
 -- No row: another instance runs a step of this rollup.
--- name: lock (sqlite)
-SELECT position, value FROM rollups WHERE name = $1;
-
--- name: lock (postgres)
-SELECT position, value FROM rollups WHERE name = $1 FOR UPDATE SKIP LOCKED;
+-- name: lock
+SELECT position, value FROM rollups WHERE name = $1 {skip_locked};
 
 -- name: move
 UPDATE rollups SET position = $2, value = $3 WHERE name = $1;
@@ -170,11 +134,9 @@ ON CONFLICT (name) DO UPDATE SET position = excluded.position, value = excluded.
 -- name: clear
 DELETE FROM rollups;
 
+-- The checkpoint of a rollup that has none, with the present time.
 -- name: begin
 INSERT INTO rollups (name, position, value) SELECT $1, {now}, 0 WHERE {true} ON CONFLICT (name) DO NOTHING;
 
--- name: wait (sqlite)
-SELECT position, value FROM rollups WHERE name = $1;
-
--- name: wait (postgres)
-SELECT position, value FROM rollups WHERE name = $1 FOR UPDATE;
+-- name: wait
+SELECT position, value FROM rollups WHERE name = $1 {for_update};

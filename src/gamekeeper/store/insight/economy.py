@@ -1,6 +1,6 @@
 """Sums of the economy: what came into being and ended per item, UTC day and source, and who gave it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Writing
@@ -57,6 +57,14 @@ class GiftFlow(NamedTuple):
 class ItemTotal(NamedTuple):
     item_id: str
     name: str | None  # None: not in the catalogue
+    quantity: int
+    holders: int
+
+
+class ItemStep(NamedTuple):
+    """What is added to the total of an item."""
+
+    item_id: str
     quantity: int
     holders: int
 
@@ -130,58 +138,18 @@ async def set_state(tx: Writing, state: EconomyState) -> None:
 
 
 async def read_changes(tx: Reading, after: int, upto: int, limit: int) -> list[CountedChange]:
-    rows = await tx.all(SQL.changes, after, upto, limit)
-    return [CountedChange._make(row) for row in rows]
+    return [CountedChange._make(row) for row in await tx.all(SQL.changes, after, upto, limit)]
 
 
-async def read_changes_of(
-    tx: Reading, player_ids: Iterable[str], first: int, upto: int, limit: int
-) -> list[CountedChange]:
-    """Read changes of some players between two numbers, both included, in no order."""
-    return await tx.rows(CountedChange, SQL.changes_of, as_column("id", player_ids), first, upto, limit)
-
-
-async def add_flows(tx: Writing, flows: Sequence[Flow], gifts: Sequence[GiftFlow]) -> None:
-    """Add quantities to the sums of flows and gifts; each key must be there only once."""
-    if flows:
-        await tx.returning(SQL.add_flows, as_table(each._asdict() for each in flows))
-    if gifts:
-        await tx.returning(SQL.add_gifts, as_table(each._asdict() for each in gifts))
-
-
-async def add_totals(tx: Writing, totals: Iterable[tuple[str, int, int]]) -> None:
+async def add_totals(tx: Writing, totals: Iterable[ItemStep]) -> None:
     """Add quantity and holders to the totals of items."""
-    rows = [{"item_id": item_id, "quantity": quantity, "holders": holders} for item_id, quantity, holders in totals]
-    if rows:
+    if rows := list(totals):
         await tx.returning(SQL.add_totals, as_table(rows))
 
 
 async def save_days(tx: Writing, day: int, item_ids: Iterable[str]) -> None:
     """Store the present totals of these items as those of a day."""
     await tx.returning(SQL.save_days, day, as_column("id", item_ids))
-
-
-async def add_to_day(tx: Writing, day: int, steps: Mapping[str, ItemDay]) -> None:
-    """Add to the totals of items at the end of a day. An item without totals at that time gets none."""
-    rows = [{"item_id": item_id, "quantity": each.quantity, "holders": each.holders} for item_id, each in steps.items()]
-    if rows:
-        await tx.returning(SQL.add_to_day, day, as_table(rows))
-
-
-async def correct_days(tx: Writing, corrections: Iterable[tuple[str, ItemDay, ItemDay]]) -> int:
-    """Replace totals of items at the ends of days, if they are still those that were read; return how many."""
-    rows = [
-        {
-            "item_id": item_id,
-            "day": read.day,
-            "read_quantity": read.quantity,
-            "read_holders": read.holders,
-            "quantity": right.quantity,
-            "holders": right.holders,
-        }
-        for item_id, read, right in corrections
-    ]
-    return len(await tx.returning(SQL.correct_days, as_table(rows)))
 
 
 async def delete_days(tx: Writing, item_ids: Iterable[str], first: int, end: int) -> None:
@@ -228,22 +196,8 @@ async def read_gifts(
         (True, True): (SQL.count_gifts_of_item_and_giver, SQL.gifts_of_item_and_giver),
     }[wanted.item_id is not None, wanted.giver_id is not None]
     chosen = [each for each in wanted if each is not None]
-    total = await tx.value(count, *chosen, first, last)
-    return total or 0, await tx.rows(GiftSum, page, *chosen, first, last, limit, offset)
-
-
-async def read_givers(tx: Reading, first: int, last: int, limit: int, offset: int) -> tuple[int, list[GiverSum]]:
-    """Read a page of the sums of each giver in a range of days, most first, and the number of all givers."""
-    total = await tx.value(SQL.count_givers, first, last)
-    return total or 0, await tx.rows(GiverSum, SQL.givers, first, last, limit, offset)
-
-
-async def read_gifts_of_giver(
-    tx: Reading, giver_id: str, first: int, last: int, limit: int, offset: int
-) -> tuple[GiverSum, list[GiftSum]]:
-    """Read a page of the items that one giver gave and took in a range of days, most first, and the sum of all."""
-    whole = await tx.row(GiverSum, SQL.sum_of_giver, giver_id, first, last) or GiverSum(giver_id, 0, 0, 0)
-    return whole, await tx.rows(GiftSum, SQL.gifts_of_giver, giver_id, first, last, limit, offset)
+    total = await tx.value(count, first, last, *chosen)
+    return total or 0, await tx.rows(GiftSum, page, first, last, limit, offset, *chosen)
 
 
 async def read_totals(tx: Reading) -> dict[str, tuple[int, int]]:
@@ -251,26 +205,9 @@ async def read_totals(tx: Reading) -> dict[str, tuple[int, int]]:
     return {row[0]: (row[1], row[2]) for row in await tx.all(SQL.totals)}
 
 
-async def read_flow_items(tx: Reading) -> list[str]:
-    """Read the ids of all items with flows or with totals of days, for the doctor."""
-    return [row[0] for row in await tx.all(SQL.flow_items)]
-
-
-async def read_key_givers(tx: Reading) -> frozenset[str]:
-    """Read the ids of all API keys that ever gave something, also of those that are gone."""
-    return frozenset(row[0] for row in await tx.all(SQL.key_givers))
-
-
-async def read_changes_by_player(
-    tx: Reading, after: tuple[str, int], upto: int, since: int, limit: int
-) -> list[CountedChange]:
-    """Read changes from a time on, by player and number, after those of a player up to a number."""
-    return await tx.rows(CountedChange, SQL.changes_by_player, *after, upto, since, limit)
-
-
 async def find_givers(tx: Reading, ids: Iterable[str]) -> dict[str, Giver]:
     return {each.id: each for each in await tx.rows(Giver, SQL.giver_names, as_column("id", ids))}
 
 
 async def find_item_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
-    return {row[0]: row[1] for row in await tx.all(SQL.item_names, as_column("id", ids))}
+    return await tx.pairs(SQL.item_names, as_column("id", ids))

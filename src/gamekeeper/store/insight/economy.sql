@@ -10,17 +10,11 @@ ON CONFLICT (one) DO NOTHING;
 SELECT seq, at, since, swept, variables, recount FROM economy;
 
 -- No row: another instance counts just now.
--- name: lock (sqlite)
-SELECT seq, at, since, swept, variables, recount FROM economy;
+-- name: lock
+SELECT seq, at, since, swept, variables, recount FROM economy {skip_locked};
 
--- name: lock (postgres)
-SELECT seq, at, since, swept, variables, recount FROM economy FOR UPDATE SKIP LOCKED;
-
--- name: wait_for_lock (sqlite)
-SELECT seq, at, since, swept, variables, recount FROM economy;
-
--- name: wait_for_lock (postgres)
-SELECT seq, at, since, swept, variables, recount FROM economy FOR UPDATE;
+-- name: wait_for_lock
+SELECT seq, at, since, swept, variables, recount FROM economy {for_update};
 
 -- name: set_state
 UPDATE economy SET seq = $1, at = $2, swept = $3, variables = $4, recount = $5;
@@ -41,33 +35,28 @@ FROM json_each($1) AS wanted, {each} masked_ledger r WHERE r.player_id = CAST(va
                               AND r.kind NOT IN ('catalogue_put', 'ledger_trimmed') {end_each} LIMIT $4;
 
 -- name: add_flows
-INSERT INTO item_flows (item_id, day, source, created, destroyed)
-SELECT CAST(value->>'item_id' AS {guid}), CAST(value->>'day' AS {long}), value->>'source',
-       CAST(value->>'created' AS {long}), CAST(value->>'destroyed' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO item_flows {rows: item_id guid, day long, source text, created long, destroyed long}
 ON CONFLICT (item_id, day, source) DO UPDATE
 SET created = item_flows.created + excluded.created, destroyed = item_flows.destroyed + excluded.destroyed;
 
 -- name: add_gifts
-INSERT INTO item_gifts (day, giver_id, item_id, source, given, taken)
-SELECT CAST(value->>'day' AS {long}), CAST(value->>'giver_id' AS {guid}), CAST(value->>'item_id' AS {guid}),
-       value->>'source', CAST(value->>'given' AS {long}), CAST(value->>'taken' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO item_gifts {rows: day long, giver_id guid, item_id guid, source text, given long, taken long}
 ON CONFLICT (day, giver_id, item_id) DO UPDATE
 SET given = item_gifts.given + excluded.given, taken = item_gifts.taken + excluded.taken;
 
 -- name: add_totals
-INSERT INTO item_totals (item_id, quantity, holders)
-SELECT CAST(value->>'item_id' AS {guid}), CAST(value->>'quantity' AS {long}), CAST(value->>'holders' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO item_totals {rows: item_id guid, quantity long, holders long}
 ON CONFLICT (item_id) DO UPDATE
 SET quantity = item_totals.quantity + excluded.quantity, holders = item_totals.holders + excluded.holders;
+
+-- part: replace_day
+ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
 
 -- name: save_days
 INSERT INTO item_days (item_id, day, quantity, holders)
 SELECT t.item_id, CAST($1 AS {long}), t.quantity, t.holders
 FROM item_totals t WHERE t.item_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2))
-ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
+{replace_day};
 
 -- Totals that are not stored for a day stay unknown: the last day before it may lack changes of this day.
 -- name: add_to_day
@@ -76,7 +65,7 @@ SELECT r.item_id, CAST($1 AS {long}), r.quantity + CAST(value->>'quantity' AS {l
 FROM json_each($2) AS given, {each} item_days r
      WHERE r.item_id = CAST(value->>'item_id' AS {guid})
        AND r.day = $1 {end_each}
-ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
+{replace_day};
 
 -- name: correct_days
 INSERT INTO item_days (item_id, day, quantity, holders)
@@ -85,7 +74,7 @@ FROM json_each($1) AS given, {each} item_days r
      WHERE r.item_id = CAST(value->>'item_id' AS {guid})
        AND r.day = CAST(value->>'day' AS {long})
        AND r.quantity = CAST(value->>'read_quantity' AS {long}) AND r.holders = CAST(value->>'read_holders' AS {long}) {end_each}
-ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders
+{replace_day}
 RETURNING day;
 
 -- name: delete_days
@@ -95,7 +84,7 @@ WHERE item_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND da
 -- name: save_all_days
 INSERT INTO item_days (item_id, day, quantity, holders)
 SELECT t.item_id, CAST($1 AS {long}), t.quantity, t.holders FROM item_totals t WHERE {true}
-ON CONFLICT (item_id, day) DO UPDATE SET quantity = excluded.quantity, holders = excluded.holders;
+{replace_day};
 
 -- The catalogue of a game bounds the number of items. $3: 1 sorts by quantity, 2 by holders, a negative number by the
 -- largest first, and 0 by name.
@@ -137,25 +126,17 @@ WHERE item_id = $1
   AND day <= COALESCE((SELECT MIN(e.day) FROM item_days e WHERE e.item_id = $1 AND e.day > $3 AND e.day <= $4), $3)
 ORDER BY day;
 
--- name: gifts
+-- Gifts of all items and givers, of one item, of one giver, or of both ($5, or $5 and $6).
+-- name: gifts, gifts_of_item, gifts_of_giver, gifts_of_item_and_giver
+--   {wanted: |AND g.item_id = $5|AND g.giver_id = $5|AND g.item_id = $5 AND g.giver_id = $6}
 SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
-FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2
-GROUP BY g.giver_id, g.source, g.item_id
-ORDER BY given DESC, taken DESC, g.giver_id, g.item_id LIMIT $3 OFFSET $4;
+FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2 {wanted} GROUP BY g.giver_id, g.source, g.item_id
+ORDER BY given DESC, taken DESC, g.giver_id, g.item_id, g.source LIMIT $3 OFFSET $4;
 
--- name: count_gifts
-SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2
+-- name: count_gifts, count_gifts_of_item, count_gifts_of_giver, count_gifts_of_item_and_giver
+--   {wanted: |AND g.item_id = $3|AND g.giver_id = $3|AND g.item_id = $3 AND g.giver_id = $4}
+SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2 {wanted}
                       GROUP BY g.giver_id, g.source, g.item_id) AS found;
-
--- name: gifts_of_item
-SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
-FROM item_gifts g WHERE g.item_id = $1 AND g.day >= $2 AND g.day <= $3
-GROUP BY g.giver_id, g.source, g.item_id
-ORDER BY given DESC, taken DESC, g.giver_id LIMIT $4 OFFSET $5;
-
--- name: count_gifts_of_item
-SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.item_id = $1 AND g.day >= $2 AND g.day <= $3
-                      GROUP BY g.giver_id, g.source) AS found;
 
 -- name: givers
 SELECT g.giver_id, COUNT(DISTINCT g.item_id), CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
@@ -164,26 +145,6 @@ GROUP BY g.giver_id ORDER BY given DESC, taken DESC, g.giver_id LIMIT $3 OFFSET 
 
 -- name: count_givers
 SELECT COUNT(DISTINCT g.giver_id) FROM item_gifts g WHERE g.day >= $1 AND g.day <= $2;
-
--- name: gifts_of_giver
-SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
-FROM item_gifts g WHERE g.giver_id = $1 AND g.day >= $2 AND g.day <= $3
-GROUP BY g.giver_id, g.source, g.item_id
-ORDER BY given DESC, taken DESC, g.item_id LIMIT $4 OFFSET $5;
-
--- name: count_gifts_of_giver
-SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.giver_id = $1 AND g.day >= $2 AND g.day <= $3
-                      GROUP BY g.source, g.item_id) AS found;
-
--- name: gifts_of_item_and_giver
-SELECT g.giver_id, g.source, g.item_id, CAST(SUM(g.given) AS {long}) AS given, CAST(SUM(g.taken) AS {long}) AS taken
-FROM item_gifts g WHERE g.item_id = $1 AND g.giver_id = $2 AND g.day >= $3 AND g.day <= $4
-GROUP BY g.giver_id, g.source, g.item_id
-ORDER BY given DESC, taken DESC, g.source LIMIT $5 OFFSET $6;
-
--- name: count_gifts_of_item_and_giver
-SELECT COUNT(*) FROM (SELECT 1 FROM item_gifts g WHERE g.item_id = $1 AND g.giver_id = $2 AND g.day >= $3 AND g.day <= $4
-                      GROUP BY g.source) AS found;
 
 -- name: sum_of_giver
 SELECT CAST($1 AS {guid}), COUNT(DISTINCT g.item_id), CAST(COALESCE(SUM(g.given), 0) AS {long}), CAST(COALESCE(SUM(g.taken), 0) AS {long})

@@ -5,13 +5,13 @@ from itertools import repeat
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statements, as_column, as_table, as_tree
+from gamekeeper.store.engine.statements import Statements, as_table, as_tree
 from gamekeeper.store.lists import ranked_buckets
-from gamekeeper.store.lists.ranked_buckets import BucketStatements, BucketTable, RankedBucket
+from gamekeeper.store.lists.ranked_buckets import BucketTable, RankedBucket
 
 SQL = Statements(__file__)
 ITEM, VARIABLE = "item", "variable"
-BUCKETS = BucketTable(BucketStatements(*(SQL.named[each] for each in BucketStatements._fields)), has_kinds=True)
+BUCKETS = BucketTable(has_kinds=True)
 
 
 class Holding(NamedTuple):
@@ -51,7 +51,7 @@ async def add(tx: Writing, gains: Mapping[Holding, int]) -> dict[Holding, int]:
 
 
 async def delete(tx: Writing, keys: Iterable[Holding]) -> None:
-    await tx.returning(SQL.delete, as_table(each._asdict() for each in keys))
+    await tx.returning(SQL.delete, as_table(keys))
 
 
 async def save(tx: Writing, held: Mapping[Holding, int], gone: Iterable[Holding]) -> None:
@@ -59,28 +59,17 @@ async def save(tx: Writing, held: Mapping[Holding, int], gone: Iterable[Holding]
         rows = ((each.kind, each.thing_id, each.player_id) for each in held)
         await tx.returning(SQL.save, as_tree(rows, held.values()))
     if lost := list(gone):
-        await delete(tx, lost)
+        await tx.returning(SQL.delete, as_table(lost))
 
 
 async def read_players_after(tx: Reading, after: str, limit: int) -> list[str]:
-    return [row[0] for row in await tx.all(SQL.players_after, after, limit)]
+    return await tx.column(SQL.players_after, after, limit)
 
 
 async def find_players_of_row(tx: Reading, after: str, number: int) -> list[str]:
     """Return the players who have this row of the slots and of the holdings, counted from 1 after a player."""
     found = [await tx.one(statement, after, number - 1) for statement in (SQL.slot_at, SQL.holding_at)]
     return [row[0] for row in found if row]
-
-
-async def sum_slots_between(tx: Reading, after: str, upto: str) -> dict[Holding, int]:
-    """Add up the slots of the players after one id, up to another."""
-    rows = await tx.all(SQL.items_between, after, upto)
-    return {Holding(player, ITEM, item): quantity for player, item, quantity in rows}
-
-
-async def read_variables_between(tx: Reading, after: str, upto: str, ids: Iterable[str]) -> dict[Holding, int]:
-    rows = await tx.all(SQL.variables_between, after, upto, as_column("id", ids))
-    return {Holding(player, VARIABLE, variable): value for player, variable, value in rows}
 
 
 async def read_lists(tx: Reading) -> list[RankedList]:
@@ -98,12 +87,6 @@ async def want_list(tx: Writing, kind: str, thing_id: str, quantity: int, player
 
 async def move_list(tx: Writing, counted: RankedList) -> None:
     await tx.returning(SQL.move_list, *counted[:5])
-
-
-async def delete_some_buckets(tx: Writing, kind: str, thing_id: str, limit: int) -> int:
-    """Delete all blocks and some buckets of a list; return how many buckets."""
-    await ranked_buckets.delete_blocks(tx, kind, thing_id)
-    return len(await tx.returning(SQL.delete_some_buckets, kind, thing_id, limit))
 
 
 async def delete_list(tx: Writing, kind: str, thing_id: str) -> None:

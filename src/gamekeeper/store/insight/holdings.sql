@@ -16,20 +16,13 @@ FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(
 -- name: held_between
 SELECT player_id, kind, thing_id, quantity FROM holdings WHERE player_id > $1 AND player_id <= $2;
 
--- Given as nested objects: kind, thing, player, with the quantity.
--- name: save
+-- Given as nested objects: kind, thing, player, with the quantity, or what is added to it. The new ones are returned.
+-- name: save, add {quantity: excluded.quantity|holdings.quantity + excluded.quantity}
+--   {new: |RETURNING player_id, kind, thing_id, quantity}
 INSERT INTO holdings (player_id, kind, thing_id, quantity)
 SELECT CAST(given.key AS {guid}), wanted.key, CAST(inner_level.key AS {guid}), CAST(CAST(given.value AS TEXT) AS {long})
 FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(inner_level.value) AS given WHERE {true}
-ON CONFLICT (player_id, kind, thing_id) DO UPDATE SET quantity = excluded.quantity;
-
--- Given as nested objects, with what is added to the quantity. The new quantities are returned.
--- name: add
-INSERT INTO holdings (player_id, kind, thing_id, quantity)
-SELECT CAST(given.key AS {guid}), wanted.key, CAST(inner_level.key AS {guid}), CAST(CAST(given.value AS TEXT) AS {long})
-FROM json_each($1) AS wanted, json_each(wanted.value) AS inner_level, json_each(inner_level.value) AS given WHERE {true}
-ON CONFLICT (player_id, kind, thing_id) DO UPDATE SET quantity = holdings.quantity + excluded.quantity
-RETURNING player_id, kind, thing_id, quantity;
+ON CONFLICT (player_id, kind, thing_id) DO UPDATE SET quantity = {quantity} {new};
 
 -- name: delete (sqlite)
 DELETE FROM holdings WHERE (player_id, kind, thing_id) IN (
@@ -48,11 +41,8 @@ DELETE FROM holdings WHERE ctid = ANY (ARRAY(
 -- name: players_after
 SELECT id FROM players WHERE id > $1 ORDER BY id LIMIT $2;
 
--- name: slot_at
-SELECT player_id FROM slots WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
-
--- name: holding_at
-SELECT player_id FROM holdings WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
+-- name: slot_at, holding_at {table: slots|holdings}
+SELECT player_id FROM {table} WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
 
 -- name: items_between
 SELECT player_id, item_id, CAST(SUM(quantity) AS {long}) FROM slots
@@ -91,73 +81,9 @@ DELETE FROM ranked_lists WHERE kind = $1 AND thing_id = $2;
 -- name: delete_buckets
 DELETE FROM ranked_buckets WHERE kind = $1 AND thing_id = $2;
 
--- name: key_at
-SELECT quantity, player_id FROM holdings
-WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4)
-ORDER BY quantity, player_id LIMIT 1 OFFSET $5;
-
 -- name: count_from
 SELECT COUNT(*) FROM (SELECT 1 FROM holdings WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4)
                       LIMIT $5) AS found;
-
--- The bucket of each key: the last one that starts at or before it.
--- name: find_buckets
-SELECT CAST(g.place AS INTEGER),
-       (SELECT b.quantity FROM ranked_buckets b
-        WHERE b.kind = g.kind AND b.thing_id = g.thing_id AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
-        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1),
-       (SELECT b.player_id FROM ranked_buckets b
-        WHERE b.kind = g.kind AND b.thing_id = g.thing_id AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
-        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1),
-       (SELECT b.entries FROM ranked_buckets b
-        WHERE b.kind = g.kind AND b.thing_id = g.thing_id AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
-        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1)
-FROM (SELECT value->>'place' AS place, value->>'kind' AS kind, CAST(value->>'thing_id' AS {guid}) AS thing_id,
-             CAST(value->>'quantity' AS {long}) AS quantity, CAST(value->>'player_id' AS {guid}) AS player_id
-      FROM json_each($1)) AS g;
-
--- The buckets from a first key on.
--- name: buckets_from
-SELECT quantity, player_id, entries FROM ranked_buckets
-WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4) ORDER BY quantity, player_id LIMIT $5;
-
--- The nearest bucket that starts before a key, or one further below.
--- name: bucket_below
-SELECT quantity, player_id, entries FROM ranked_buckets
-WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) < ($3, $4)
-ORDER BY quantity DESC, player_id DESC LIMIT 1 OFFSET $5;
-
--- Numbers of the buckets that start between two keys, from the top, as one JSON list: rows would take longer.
--- name: entries_between (sqlite)
-SELECT json_group_array(entries) FROM (
-    SELECT entries FROM ranked_buckets
-    WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4) AND (quantity, player_id) < ($5, $6)
-    ORDER BY quantity DESC, player_id DESC);
-
--- name: entries_between (postgres)
-SELECT COALESCE(json_agg(entries ORDER BY quantity DESC, player_id DESC), '[]') FROM ranked_buckets
-WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4) AND (quantity, player_id) < ($5, $6);
-
--- name: save_buckets
-INSERT INTO ranked_buckets (kind, thing_id, quantity, player_id, entries)
-SELECT value->>'kind', CAST(value->>'thing_id' AS {guid}), CAST(value->>'quantity' AS {long}),
-       CAST(value->>'player_id' AS {guid}), CAST(value->>'entries' AS {long})
-FROM json_each($1) WHERE {true}
-ON CONFLICT (kind, thing_id, quantity, player_id) DO UPDATE SET entries = excluded.entries;
-
--- name: delete_bucket
-DELETE FROM ranked_buckets WHERE kind = $1 AND thing_id = $2 AND quantity = $3 AND player_id = $4;
-
--- Names are looked up outside: PostgreSQL would look up those of skipped rows too.
--- name: page
-SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.quantity
-FROM (SELECT player_id, quantity FROM holdings WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) < ($3, $4)
-      ORDER BY quantity DESC, player_id DESC LIMIT $5 OFFSET $6) AS h;
-
--- name: page_up
-SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.quantity
-FROM (SELECT player_id, quantity FROM holdings WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) >= ($3, $4)
-      ORDER BY quantity, player_id LIMIT $5 OFFSET $6) AS h;
 
 -- name: sums
 SELECT thing_id, CAST(SUM(quantity) AS {long}), COUNT(*) FROM holdings WHERE kind = 'item' GROUP BY thing_id;

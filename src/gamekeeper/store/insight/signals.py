@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from gamekeeper.store.core.person import PersonRows
-from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
@@ -43,26 +43,9 @@ class SignalCount(NamedTuple):
     opened: int  # open now
 
 
-class ChangeOfPlayer(NamedTuple):
-    seq: int
-    at: int
-    kind: str
-    player_id: str | None
-    player: str | None  # None: the change is of no player, or the player is deleted
-
-
 async def find_newest(tx: Reading, rule: str, subject: str) -> Signal | None:
     """Lock and return the newest signal of a rule and subject, open or acknowledged."""
     return await tx.row(Signal, SQL.newest, rule, subject)
-
-
-async def insert(tx: Writing, signal: Signal) -> None:
-    await tx.returning(SQL.insert, *signal[:10])
-
-
-def acknowledge(tx: Writing, signal: Signal) -> None:
-    tx.defer(SQL.acknowledge, signal.id, signal.acknowledged_at, signal.acknowledged_by, signal.note)
-    tx.defer(SQL.add_counts, signal.rule, 0, -1)
 
 
 async def lock_counts(tx: Reading, rule: str) -> int | None:
@@ -83,22 +66,8 @@ async def read_counts(tx: Reading) -> list[SignalCount]:
     return await tx.rows(SignalCount, SQL.counts)
 
 
-async def lock_owner(tx: Reading, player_id: str) -> str | None:
-    """Return the account of a player, who is then not deleted before the transaction ends. None: it is deleted."""
-    return await tx.value(SQL.owner, player_id)
-
-
 async def find(tx: Reading, signal_id: str) -> Signal | None:
     return await tx.row(Signal, SQL.find, signal_id)
-
-
-async def find_some(tx: Reading, ids: Iterable[str]) -> list[Signal]:
-    """Return the signals with these ids, in any order. Deleted ones are missing."""
-    return await tx.rows(Signal, SQL.some, as_column("id", ids))
-
-
-async def lock(tx: Reading, signal_id: str) -> Signal | None:
-    return await tx.row(Signal, SQL.lock, signal_id)
 
 
 async def read_page(
@@ -112,19 +81,6 @@ async def read_page(
     if state:
         return await tx.rows(Signal, SQL.page_of_state, *before, limit, state)
     return await tx.rows(Signal, SQL.page, *before, limit)
-
-
-async def find_player_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | None]:
-    return {row[0]: row[1] for row in await tx.all(SQL.player_names, as_column("id", ids))}
-
-
-async def find_user_names(tx: Reading, ids: Iterable[str]) -> dict[str, str | None]:
-    return {row[0]: row[1] for row in await tx.all(SQL.user_names, as_column("id", ids))}
-
-
-async def read_changes(tx: Reading, numbers: Iterable[int]) -> list[ChangeOfPlayer]:
-    """Read changes with their players. Trimmed ones are missing."""
-    return await tx.rows(ChangeOfPlayer, SQL.changes, as_table({"seq": each} for each in numbers))
 
 
 async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
@@ -176,17 +132,8 @@ class StoredSums(NamedTuple, Generic[Key]):
     changes: dict[tuple[Key, int], str]
 
 
-async def read_quantities(tx: Reading, item_ids: Iterable[str]) -> dict[str, int]:
-    return {row[0]: row[1] for row in await tx.all(SQL.quantities, as_column("id", item_ids))}
-
-
 async def read_growth(tx: Reading, item_ids: Iterable[str]) -> StoredSums[str]:
-    found = StoredSums[str]({}, {})
-    for item_id, slot, grown, changes in await tx.all(SQL.growth, as_column("id", item_ids)):
-        found.sums.setdefault(item_id, {})[slot] = grown
-        if changes:
-            found.changes[item_id, slot] = changes
-    return found
+    return _collect((row[0], row[1:]) for row in await tx.all(SQL.growth, as_column("id", item_ids)))
 
 
 async def save_growth(
@@ -205,11 +152,13 @@ async def save_growth(
 
 
 async def read_gains(tx: Reading, keys: Iterable[GainKey]) -> StoredSums[GainKey]:
-    found = StoredSums[GainKey]({}, {})
-    for row in await tx.all(SQL.gains, as_table(each._asdict() for each in keys)):
-        player_id, item_id, slot, gained, changes = row
-        key = GainKey(player_id, item_id)
-        found.sums.setdefault(key, {})[slot] = gained
+    return _collect((GainKey(row[0], row[1]), row[2:]) for row in await tx.all(SQL.gains, as_table(keys)))
+
+
+def _collect(rows: Iterable[tuple[Key, Row]]) -> StoredSums[Key]:
+    found = StoredSums[Key]({}, {})
+    for key, (slot, total, changes) in rows:
+        found.sums.setdefault(key, {})[slot] = total
         if changes:
             found.changes[key, slot] = changes
     return found
@@ -232,11 +181,6 @@ async def save_gains(
 
 async def add_check(tx: Writing, rule: str, subject: str, player_id: str | None = None) -> None:
     await tx.returning(SQL.add_check, rule, subject, player_id)
-
-
-async def find_unbalanced(tx: Reading, day: int, limit: int) -> list[Unbalanced]:
-    """Return items whose total at the end of a day does not follow from that before, and what came and went."""
-    return await tx.rows(Unbalanced, SQL.unbalanced, day, limit)
 
 
 PERSON = (PersonRows(170, "signals", SQL.of_person),)

@@ -1,8 +1,10 @@
+-- part: signal
+r.id, r.rule, r.subject, r.item_id, r.player_id, r.giver_id, r.first_at, r.last_at, r.times, r.evidence, r.state,
+r.acknowledged_at, r.acknowledged_by, r.note;
+
 -- The newest signal of a rule and subject, open or acknowledged.
 -- name: newest
-SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
-       s.acknowledged_at, s.acknowledged_by, s.note
-FROM signals s WHERE s.rule = $1 AND s.subject = $2 ORDER BY s.last_at DESC LIMIT 1 {for_update};
+SELECT {signal} FROM signals r WHERE r.rule = $1 AND r.subject = $2 ORDER BY r.last_at DESC LIMIT 1 {for_update};
 
 -- name: insert
 INSERT INTO signals (id, rule, subject, item_id, player_id, giver_id, first_at, last_at, times, evidence, state)
@@ -39,94 +41,42 @@ SELECT user_id FROM players WHERE id = $1 {keep_key};
 SELECT u.id FROM users u WHERE u.id = COALESCE((SELECT k.user_id FROM api_keys k WHERE k.id = $1), $1) {keep_key};
 
 -- name: find
-SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
-       s.acknowledged_at, s.acknowledged_by, s.note
-FROM signals s WHERE s.id = $1;
+SELECT {signal} FROM signals r WHERE r.id = $1;
 
 -- name: some
-SELECT r.id, r.rule, r.subject, r.item_id, r.player_id, r.giver_id, r.first_at, r.last_at, r.times, r.evidence, r.state,
-       r.acknowledged_at, r.acknowledged_by, r.note
-FROM json_each($1) AS wanted, {each} signals r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
+SELECT {signal} FROM json_each($1) AS wanted, {each} signals r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: lock
-SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
-       s.acknowledged_at, s.acknowledged_by, s.note
-FROM signals s WHERE s.id = $1 {for_update};
+SELECT {signal} FROM signals r WHERE r.id = $1 {for_update};
 
 -- Signals before the cursor ($1 time, $2 id), newest first.
--- name: page
-SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
-       s.acknowledged_at, s.acknowledged_by, s.note
-FROM signals s WHERE (s.first_at, s.id) < ($1, $2) ORDER BY s.first_at DESC, s.id DESC LIMIT $3;
-
--- name: page_of_state
-SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
-       s.acknowledged_at, s.acknowledged_by, s.note
-FROM signals s WHERE s.state = $4 AND (s.first_at, s.id) < ($1, $2) ORDER BY s.first_at DESC, s.id DESC LIMIT $3;
-
--- name: page_of_rule
-SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
-       s.acknowledged_at, s.acknowledged_by, s.note
-FROM signals s WHERE s.rule = $4 AND (s.first_at, s.id) < ($1, $2) ORDER BY s.first_at DESC, s.id DESC LIMIT $3;
-
--- name: page_of_rule_and_state
-SELECT s.id, s.rule, s.subject, s.item_id, s.player_id, s.giver_id, s.first_at, s.last_at, s.times, s.evidence, s.state,
-       s.acknowledged_at, s.acknowledged_by, s.note
-FROM signals s WHERE s.rule = $4 AND s.state = $5 AND (s.first_at, s.id) < ($1, $2)
-ORDER BY s.first_at DESC, s.id DESC LIMIT $3;
+-- name: page, page_of_state, page_of_rule, page_of_rule_and_state
+--   {wanted: |r.state = $4 AND|r.rule = $4 AND|r.rule = $4 AND r.state = $5 AND}
+SELECT {signal} FROM signals r WHERE {wanted} (r.first_at, r.id) < ($1, $2)
+ORDER BY r.first_at DESC, r.id DESC LIMIT $3;
 
 -- Subqueries and not joins, so that PostgreSQL looks up each one.
--- name: player_names
-SELECT g.id, (SELECT p.name FROM players p WHERE p.id = g.id)
-FROM (SELECT CAST(value->>'id' AS {guid}) AS id FROM json_each($1)) AS g;
-
--- name: user_names
-SELECT g.id, (SELECT u.name FROM users u WHERE u.id = g.id)
+-- name: player_names, user_names {table: players|users}
+SELECT g.id, (SELECT t.name FROM {table} t WHERE t.id = g.id)
 FROM (SELECT CAST(value->>'id' AS {guid}) AS id FROM json_each($1)) AS g;
 
 -- Changes of the evidence, with their players.
 -- name: changes
-SELECT r.seq, r.at, r.kind, r.player_id, (SELECT p.name FROM players p WHERE p.id = r.player_id)
+SELECT r.seq, r.at, r.player_id, (SELECT p.name FROM players p WHERE p.id = r.player_id)
 FROM json_each($1) AS wanted, {each} masked_ledger r WHERE r.seq = CAST(value->>'seq' AS {long}) {end_each};
 
 -- name: delete_old
-DELETE FROM signals WHERE id IN (
-    SELECT id FROM signals WHERE state = 'acknowledged' AND first_at < $1 ORDER BY first_at, id LIMIT $2) RETURNING 1;
-
--- name: delete_old (postgres)
-DELETE FROM signals WHERE id = ANY(ARRAY(
-    SELECT id FROM signals WHERE state = 'acknowledged' AND first_at < $1 ORDER BY first_at, id LIMIT $2)) RETURNING 1;
+DELETE FROM signals WHERE id {any}
+    SELECT id FROM signals WHERE state = 'acknowledged' AND first_at < $1 ORDER BY first_at, id LIMIT $2 {end_any} RETURNING 1;
 
 -- The subject and the note may name the person.
--- name: erase_players
-UPDATE signals SET subject = CAST(id AS TEXT), player_id = NULL, note = NULL
-WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND player_id IS NOT NULL;
+-- name: erase_players, erase_givers {column: player_id|giver_id}
+UPDATE signals SET subject = CAST(id AS TEXT), {column} = NULL, note = NULL
+WHERE {column} {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any} AND {column} IS NOT NULL;
 
--- name: erase_players (postgres)
-UPDATE signals SET subject = CAST(id AS TEXT), player_id = NULL, note = NULL
-WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))) AND player_id IS NOT NULL;
-
--- name: erase_givers
-UPDATE signals SET subject = CAST(id AS TEXT), giver_id = NULL, note = NULL
-WHERE giver_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND giver_id IS NOT NULL;
-
--- name: erase_givers (postgres)
-UPDATE signals SET subject = CAST(id AS TEXT), giver_id = NULL, note = NULL
-WHERE giver_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))) AND giver_id IS NOT NULL;
-
--- name: erase_gains
-DELETE FROM player_gains WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
-
--- name: erase_gains (postgres)
-DELETE FROM player_gains WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)));
-
--- name: erase_checks
-DELETE FROM signal_checks
-WHERE player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1)) AND player_id IS NOT NULL;
-
--- name: erase_checks (postgres)
-DELETE FROM signal_checks
-WHERE player_id = ANY(ARRAY(SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))) AND player_id IS NOT NULL;
+-- name: erase_gains, erase_checks {table: player_gains|signal_checks}
+DELETE FROM {table}
+WHERE player_id {any} SELECT CAST(value->>'id' AS {guid}) FROM json_each($1) {end_any} AND player_id IS NOT NULL;
 
 -- name: of_person
 SELECT s.first_at AS at, s.rule, p.name AS player, s.times, s.state, s.note
@@ -144,10 +94,7 @@ SELECT r.item_id, r.slot, r.grown, r.changes
 FROM json_each($1) AS wanted, {each} item_growth r WHERE r.item_id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: save_growth
-INSERT INTO item_growth (item_id, slot, grown, changes)
-SELECT CAST(value->>'item_id' AS {guid}), CAST(value->>'slot' AS {long}), CAST(value->>'grown' AS {long}),
-       value->>'changes'
-FROM json_each($1) WHERE {true}
+INSERT INTO item_growth {rows: item_id guid, slot long, grown long, changes text}
 ON CONFLICT (item_id, slot) DO UPDATE SET grown = excluded.grown, changes = excluded.changes;
 
 -- name: forget_growth
@@ -160,10 +107,7 @@ FROM json_each($1) AS wanted,
                            AND r.item_id = CAST(value->>'item_id' AS {guid}) {end_each};
 
 -- name: save_gains
-INSERT INTO player_gains (player_id, item_id, slot, gained, changes)
-SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'item_id' AS {guid}), CAST(value->>'slot' AS {long}),
-       CAST(value->>'gained' AS {long}), value->>'changes'
-FROM json_each($1) WHERE {true}
+INSERT INTO player_gains {rows: player_id guid, item_id guid, slot long, gained long, changes text}
 ON CONFLICT (player_id, item_id, slot) DO UPDATE SET gained = excluded.gained, changes = excluded.changes;
 
 -- name: forget_gains
@@ -177,12 +121,8 @@ ON CONFLICT (rule, subject) DO NOTHING;
 SELECT 1 FROM signal_checks WHERE rule = $1 AND at <= {now} - $2 ORDER BY at LIMIT 1;
 
 -- Locked, so that one instance at a time examines them.
--- name: due_checks (sqlite)
-SELECT rule, subject, at, player_id FROM signal_checks WHERE rule = $1 AND at <= {now} - $2 ORDER BY at LIMIT $3;
-
--- name: due_checks (postgres)
-SELECT rule, subject, at, player_id FROM signal_checks WHERE rule = $1 AND at <= {now} - $2 ORDER BY at LIMIT $3
-FOR UPDATE SKIP LOCKED;
+-- name: due_checks
+SELECT rule, subject, at, player_id FROM signal_checks WHERE rule = $1 AND at <= {now} - $2 ORDER BY at LIMIT $3 {skip_locked};
 
 -- name: delete_check
 DELETE FROM signal_checks WHERE rule = $1 AND subject = $2;

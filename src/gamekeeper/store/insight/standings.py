@@ -7,11 +7,11 @@ from typing import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table, as_tree
 from gamekeeper.store.lists import ranked_buckets
-from gamekeeper.store.lists.ranked_buckets import HIGHEST, LOWEST, BucketStatements, BucketTable, Key
+from gamekeeper.store.lists.ranked_buckets import HIGHEST, LOWEST, BucketTable, Key
 
 SQL = Statements(__file__)
 KIND = "season"  # kind of the lists, for the shared code of buckets
-BUCKETS = BucketTable(BucketStatements(*(SQL.named[each] for each in BucketStatements._fields)), has_kinds=False)
+BUCKETS = BucketTable(has_kinds=False)
 
 
 class StandingKey(NamedTuple):
@@ -53,16 +53,15 @@ async def save(tx: Writing, held: Mapping[StandingKey, Standing], gone: Iterable
         states = ("listed" if each.listed else "withheld" if each.withheld else "" for each in held.values())
         rows = ((key.season_id, state, key.player_id) for key, state in zip(held, states, strict=True))
         await tx.returning(SQL.save, as_tree(rows, (each.value for each in held.values())))
-    lost = [each._asdict() for each in gone]
-    if lost:
+    if lost := list(gone):
         await tx.returning(SQL.delete, as_table(lost))
 
 
 async def delete_some(tx: Writing, season_id: str, limit: int) -> int:
     """Delete some rows of a season; return how many."""
-    found = [StandingKey(row[0], season_id) for row in await tx.all(SQL.of_season, season_id, limit)]
+    found = [StandingKey(each, season_id) for each in await tx.column(SQL.of_season, season_id, limit)]
     if found:
-        await tx.returning(SQL.delete, as_table(each._asdict() for each in found))
+        await tx.returning(SQL.delete, as_table(found))
     return len(found)
 
 
@@ -80,11 +79,11 @@ async def read_visibility(tx: Reading, player_ids: Iterable[str]) -> dict[str, V
 
 async def find_staff(tx: Reading, after: str, limit: int) -> list[str]:
     """Return the next accounts with any permission, after an id."""
-    return [row[0] for row in await tx.all(SQL.staff, after, limit)]
+    return await tx.column(SQL.staff, after, limit)
 
 
 async def find_players_of(tx: Reading, user_ids: Iterable[str]) -> list[str]:
-    return [row[0] for row in await tx.all(SQL.players_of, as_column("id", user_ids))]
+    return await tx.column(SQL.players_of, as_column("id", user_ids))
 
 
 async def count_above(tx: Reading, season_id: str, key: Key) -> int:
@@ -94,11 +93,6 @@ async def count_above(tx: Reading, season_id: str, key: Key) -> int:
     end = await tx.one(SQL.bucket_above, season_id, *key)
     own = await tx.value(SQL.count_between, season_id, *key, *((end[0], end[1]) if end else HIGHEST))
     return blocks + buckets + (own or 0)
-
-
-async def sum_buckets(tx: Reading) -> dict[str, int]:
-    """Return the number of listed players of each season, by its buckets."""
-    return {row[0]: row[1] for row in await tx.all(SQL.bucket_sums)}
 
 
 def _to_standings(rows: Iterable[Row]) -> dict[StandingKey, Standing]:

@@ -83,11 +83,8 @@ WHERE player_id > $1 AND player_id <= $2 AND item_id = $3 GROUP BY player_id;
 -- name: variables_between
 SELECT player_id, value FROM player_variables WHERE player_id > $1 AND player_id <= $2 AND variable_id = $3;
 
--- name: session_at
-SELECT player_id FROM play_sessions WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
-
--- name: activity_at
-SELECT player_id FROM player_activity WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
+-- name: session_at, activity_at {table: play_sessions|player_activity}
+SELECT player_id FROM {table} WHERE player_id > $1 ORDER BY player_id LIMIT 1 OFFSET $2;
 
 -- Play time that is counted, within a range of times.
 -- name: play_between (sqlite)
@@ -109,68 +106,6 @@ SELECT 1 FROM (
     UNION ALL
     SELECT * FROM (SELECT 1 FROM play_sessions WHERE ended_at IS NULL AND counted_to IS NOT NULL AND counted_to < $1
                    ORDER BY counted_to LIMIT 1) AS continuing) AS found;
-
--- name: key_at
-SELECT value, player_id FROM standings
-WHERE season_id = $1 AND listed = {true} AND (value, player_id) >= ($2, $3) ORDER BY value, player_id LIMIT 1 OFFSET $4;
-
--- The bucket of each key: the last one that starts at or before it.
--- name: find_buckets
-SELECT CAST(g.place AS INTEGER),
-       (SELECT b.quantity FROM standing_buckets b
-        WHERE b.season_id = g.season_id AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
-        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1),
-       (SELECT b.player_id FROM standing_buckets b
-        WHERE b.season_id = g.season_id AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
-        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1),
-       (SELECT b.entries FROM standing_buckets b
-        WHERE b.season_id = g.season_id AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
-        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1)
-FROM (SELECT value->>'place' AS place, CAST(value->>'thing_id' AS {guid}) AS season_id,
-             CAST(value->>'quantity' AS {long}) AS quantity, CAST(value->>'player_id' AS {guid}) AS player_id
-      FROM json_each($1)) AS g;
-
--- The buckets from a first key on.
--- name: buckets_from
-SELECT quantity, player_id, entries FROM standing_buckets
-WHERE season_id = $1 AND (quantity, player_id) >= ($2, $3) ORDER BY quantity, player_id LIMIT $4;
-
--- The nearest bucket that starts before a key, or one further below.
--- name: bucket_below
-SELECT quantity, player_id, entries FROM standing_buckets
-WHERE season_id = $1 AND (quantity, player_id) < ($2, $3) ORDER BY quantity DESC, player_id DESC LIMIT 1 OFFSET $4;
-
--- Numbers of the buckets that start between two keys, from the top, as one JSON list: rows would take longer.
--- name: entries_between (sqlite)
-SELECT json_group_array(entries) FROM (
-    SELECT entries FROM standing_buckets
-    WHERE season_id = $1 AND (quantity, player_id) >= ($2, $3) AND (quantity, player_id) < ($4, $5)
-    ORDER BY quantity DESC, player_id DESC);
-
--- name: entries_between (postgres)
-SELECT COALESCE(json_agg(entries ORDER BY quantity DESC, player_id DESC), '[]') FROM standing_buckets
-WHERE season_id = $1 AND (quantity, player_id) >= ($2, $3) AND (quantity, player_id) < ($4, $5);
-
--- name: save_buckets
-INSERT INTO standing_buckets (season_id, quantity, player_id, entries)
-SELECT CAST(value->>'thing_id' AS {guid}), CAST(value->>'quantity' AS {long}), CAST(value->>'player_id' AS {guid}),
-       CAST(value->>'entries' AS {long})
-FROM json_each($1) WHERE {true}
-ON CONFLICT (season_id, quantity, player_id) DO UPDATE SET entries = excluded.entries;
-
--- name: delete_bucket
-DELETE FROM standing_buckets WHERE season_id = $1 AND quantity = $2 AND player_id = $3;
-
--- Names are looked up outside: PostgreSQL would look up those of skipped rows too.
--- name: page
-SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.value
-FROM (SELECT player_id, value FROM standings WHERE season_id = $1 AND listed = {true} AND (value, player_id) < ($2, $3)
-      ORDER BY value DESC, player_id DESC LIMIT $4 OFFSET $5) AS h;
-
--- name: page_up
-SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.value
-FROM (SELECT player_id, value FROM standings WHERE season_id = $1 AND listed = {true} AND (value, player_id) >= ($2, $3)
-      ORDER BY value, player_id LIMIT $4 OFFSET $5) AS h;
 
 -- Listed players of the buckets that start above a key, up to the end of its block.
 -- name: entries_above

@@ -1,7 +1,7 @@
 """Buckets of ranked lists: numbers of neighbours in an index by quantity and player, so that any page is found.
 
-Holdings and standings have such lists, each with statements of the same names in its own .sql file. The blocks, which
-are sums of neighbouring buckets, are in one table for both.
+Holdings and the standings of seasons have such lists, each in tables of their own. The blocks, which are sums of
+neighbouring buckets, are in one table for both.
 """
 
 from bisect import bisect_right
@@ -84,14 +84,15 @@ class BucketStatements(NamedTuple):
 class BucketTable:
     """The ranked lists in one table. With `has_kinds` a list is found by its kind and id, otherwise by its id alone."""
 
-    def __init__(self, sql: BucketStatements, *, has_kinds: bool) -> None:
-        self._sql = sql
+    def __init__(self, *, has_kinds: bool) -> None:
+        suffix = "" if has_kinds else "_of_season"
+        self._sql = BucketStatements(*(SQL.named[each + suffix] for each in BucketStatements._fields))
         self._has_kinds = has_kinds
 
     async def find_key(self, tx: Reading, start: Start, offset: int) -> tuple[int, str] | None:
         """Return the key that is `offset` rows after the start of a bucket."""
         owner = self._name(start.kind, start.thing_id)
-        row = await tx.one(self._sql.key_at, *owner, start.quantity, start.player_id, offset)
+        row = await tx.one(self._sql.key_at, start.quantity, start.player_id, offset, *owner)
         return (row[0], row[1]) if row else None
 
     async def find_buckets(self, tx: Reading, kind: str, thing_id: str, keys: Sequence[Key]) -> list[RankedBucket]:
@@ -109,7 +110,7 @@ class BucketTable:
 
     async def read_buckets(self, tx: Reading, kind: str, thing_id: str, start: Key, limit: int) -> list[RankedBucket]:
         """Read buckets from a first key on, in order."""
-        rows = await tx.all(self._sql.buckets_from, *self._name(kind, thing_id), *start, limit)
+        rows = await tx.all(self._sql.buckets_from, *start, limit, *self._name(kind, thing_id))
         return [RankedBucket(kind, thing_id, *row) for row in rows]
 
     async def _seek_buckets(self, tx: Reading, kind: str, thing_id: str, keys: Sequence[Key]) -> list[RankedBucket]:
@@ -126,18 +127,18 @@ class BucketTable:
     async def delete_bucket(self, tx: Writing, bucket: RankedBucket) -> None:
         """Delete a bucket: its keys then belong to the one before."""
         owner = self._name(bucket.kind, bucket.thing_id)
-        await tx.returning(self._sql.delete_bucket, *owner, bucket.quantity, bucket.player_id)
+        await tx.returning(self._sql.delete_bucket, *bucket.key, *owner)
 
     async def find_bucket_below(
         self, tx: Reading, kind: str, thing_id: str, end: Key, place: int = 0
     ) -> RankedBucket | None:
         """Return the nearest bucket that starts before a key, or the one that is `place` further below."""
-        row = await tx.one(self._sql.bucket_below, *self._name(kind, thing_id), *end, place)
+        row = await tx.one(self._sql.bucket_below, *end, place, *self._name(kind, thing_id))
         return RankedBucket(kind, thing_id, *row) if row else None
 
     async def read_entries(self, tx: Reading, kind: str, thing_id: str, start: Key, end: Key) -> list[int]:
         """Read the numbers of the buckets that start between two keys, from the top."""
-        row = await tx.one(self._sql.entries_between, *self._name(kind, thing_id), *start, *end)
+        row = await tx.one(self._sql.entries_between, *start, *end, *self._name(kind, thing_id))
         return msgspec.json.decode(row[0], type=list[int]) if row else []
 
     async def read_page(
@@ -155,11 +156,11 @@ class BucketTable:
     async def _read_holders(
         self, tx: Reading, sql: Statement, kind: str, thing_id: str, key: tuple[int, str], limit: int, offset: int
     ) -> list[Holder]:
-        rows = await tx.all(sql, *self._name(kind, thing_id), *key, limit, offset)
+        rows = await tx.all(sql, *key, limit, offset, *self._name(kind, thing_id))
         return sorted((Holder(*row) for row in rows), key=lambda each: (each.quantity, each.player_id), reverse=True)
 
     def _name(self, kind: str, thing_id: str) -> tuple[str, ...]:
-        return (kind, thing_id) if self._has_kinds else (thing_id,)
+        return (thing_id, kind) if self._has_kinds else (thing_id,)
 
 
 async def read_blocks(tx: Reading, kind: str, thing_id: str) -> list[RankedBlock]:

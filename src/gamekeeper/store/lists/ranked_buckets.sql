@@ -1,4 +1,73 @@
--- The blocks of all ranked lists and seasons. The buckets in them have statements in holdings.sql and standings.sql.
+-- The buckets of lists of holders, and of seasons. Their rows are in the tables `holdings` and `standings`.
+-- name: key_at, key_at_of_season {rows: holdings|standings} {value: quantity|value}
+--   {list: kind = $5 AND thing_id = $4|season_id = $4 AND listed = true}
+SELECT {value}, player_id FROM {rows} WHERE {list} AND ({value}, player_id) >= ($1, $2)
+ORDER BY {value}, player_id LIMIT 1 OFFSET $3;
+
+-- Names are looked up outside: PostgreSQL would look up those of skipped rows too.
+-- name: page, page_of_season {rows: holdings|standings} {value: quantity|value}
+--   {list: kind = $6 AND thing_id = $5|season_id = $5 AND listed = true}
+SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.{value}
+FROM (SELECT player_id, {value} FROM {rows} WHERE {list} AND ({value}, player_id) < ($1, $2)
+      ORDER BY {value} DESC, player_id DESC LIMIT $3 OFFSET $4) AS h;
+
+-- name: page_up, page_up_of_season {rows: holdings|standings} {value: quantity|value}
+--   {list: kind = $6 AND thing_id = $5|season_id = $5 AND listed = true}
+SELECT h.player_id, (SELECT p.name FROM players p WHERE p.id = h.player_id), h.{value}
+FROM (SELECT player_id, {value} FROM {rows} WHERE {list} AND ({value}, player_id) >= ($1, $2)
+      ORDER BY {value}, player_id LIMIT $3 OFFSET $4) AS h;
+
+-- The bucket of each key: the last one that starts at or before it.
+-- name: find_buckets, find_buckets_of_season {buckets: ranked_buckets|standing_buckets}
+--   {list: b.kind = g.kind AND b.thing_id = g.thing_id|b.season_id = g.thing_id}
+SELECT CAST(g.place AS INTEGER),
+       (SELECT b.quantity FROM {buckets} b WHERE {list} AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
+        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1),
+       (SELECT b.player_id FROM {buckets} b WHERE {list} AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
+        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1),
+       (SELECT b.entries FROM {buckets} b WHERE {list} AND (b.quantity, b.player_id) <= (g.quantity, g.player_id)
+        ORDER BY b.quantity DESC, b.player_id DESC LIMIT 1)
+FROM (SELECT value->>'place' AS place, value->>'kind' AS kind, CAST(value->>'thing_id' AS {guid}) AS thing_id,
+             CAST(value->>'quantity' AS {long}) AS quantity, CAST(value->>'player_id' AS {guid}) AS player_id
+      FROM json_each($1)) AS g;
+
+-- The buckets from a first key on.
+-- name: buckets_from, buckets_from_of_season {buckets: ranked_buckets|standing_buckets}
+--   {list: kind = $5 AND thing_id = $4|season_id = $4}
+SELECT quantity, player_id, entries FROM {buckets} WHERE {list} AND (quantity, player_id) >= ($1, $2)
+ORDER BY quantity, player_id LIMIT $3;
+
+-- The nearest bucket that starts before a key, or one further below.
+-- name: bucket_below, bucket_below_of_season {buckets: ranked_buckets|standing_buckets}
+--   {list: kind = $5 AND thing_id = $4|season_id = $4}
+SELECT quantity, player_id, entries FROM {buckets} WHERE {list} AND (quantity, player_id) < ($1, $2)
+ORDER BY quantity DESC, player_id DESC LIMIT 1 OFFSET $3;
+
+-- Numbers of the buckets that start between two keys, from the top, as one JSON list: rows would take longer.
+-- name: entries_between, entries_between_of_season (sqlite) {buckets: ranked_buckets|standing_buckets}
+--   {list: kind = $6 AND thing_id = $5|season_id = $5}
+SELECT json_group_array(entries) FROM (
+    SELECT entries FROM {buckets} WHERE {list} AND (quantity, player_id) >= ($1, $2) AND (quantity, player_id) < ($3, $4)
+    ORDER BY quantity DESC, player_id DESC);
+
+-- name: entries_between, entries_between_of_season (postgres) {buckets: ranked_buckets|standing_buckets}
+--   {list: kind = $6 AND thing_id = $5|season_id = $5}
+SELECT COALESCE(json_agg(entries ORDER BY quantity DESC, player_id DESC), '[]')
+FROM {buckets} WHERE {list} AND (quantity, player_id) >= ($1, $2) AND (quantity, player_id) < ($3, $4);
+
+-- name: save_buckets, save_buckets_of_season {buckets: ranked_buckets|standing_buckets}
+--   {list: kind, thing_id|season_id} {kind: value->>'kind',|}
+INSERT INTO {buckets} ({list}, quantity, player_id, entries)
+SELECT {kind} CAST(value->>'thing_id' AS {guid}), CAST(value->>'quantity' AS {long}),
+       CAST(value->>'player_id' AS {guid}), CAST(value->>'entries' AS {long})
+FROM json_each($1) WHERE {true}
+ON CONFLICT ({list}, quantity, player_id) DO UPDATE SET entries = excluded.entries;
+
+-- name: delete_bucket, delete_bucket_of_season {buckets: ranked_buckets|standing_buckets}
+--   {list: kind = $4 AND thing_id = $3|season_id = $3}
+DELETE FROM {buckets} WHERE {list} AND quantity = $1 AND player_id = $2;
+
+-- The blocks of all ranked lists and seasons.
 -- name: blocks
 SELECT quantity, player_id, buckets, entries FROM bucket_blocks WHERE kind = $1 AND thing_id = $2
 ORDER BY quantity, player_id;
@@ -25,10 +94,7 @@ SELECT CAST(COALESCE(SUM(entries), 0) AS {long}) FROM bucket_blocks
 WHERE kind = $1 AND thing_id = $2 AND (quantity, player_id) > ($3, $4);
 
 -- name: save_blocks
-INSERT INTO bucket_blocks (kind, thing_id, quantity, player_id, buckets, entries)
-SELECT value->>'kind', CAST(value->>'thing_id' AS {guid}), CAST(value->>'quantity' AS {long}),
-       CAST(value->>'player_id' AS {guid}), CAST(value->>'buckets' AS {long}), CAST(value->>'entries' AS {long})
-FROM json_each($1) WHERE {true}
+INSERT INTO bucket_blocks {rows: kind text, thing_id guid, quantity long, player_id guid, buckets long, entries long}
 ON CONFLICT (kind, thing_id, quantity, player_id) DO UPDATE SET buckets = excluded.buckets, entries = excluded.entries;
 
 -- name: delete_block
