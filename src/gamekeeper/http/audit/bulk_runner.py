@@ -37,9 +37,9 @@ from gamekeeper.ground.instants import format_instant, parse_instant
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.audit.bulk_shapes import JobFilter, NewBulkJob
 from gamekeeper.http.contract import shapes
-from gamekeeper.http.contract.operation import QUERY, Route, needs
+from gamekeeper.http.contract.operation import Route, needs
 from gamekeeper.http.players import player_shapes, variable_shapes
-from gamekeeper.http.server import dispatcher, queries
+from gamekeeper.http.server import dispatcher, paging, queries
 from gamekeeper.http.server.caller import load_requester
 from gamekeeper.http.server.request import Request, Services
 from gamekeeper.http.server.response import JSON
@@ -73,18 +73,9 @@ async def collect(request: Request, body: JobFilter) -> list[str]:
 
 
 def _read_filter(request: Request, body: JobFilter) -> PlayerFilter:
-    if body.Banned is not UNSET:
-        request.caller.require(QUERY)
-    seen_from, seen_to = (parse_instant(each) if each else None for each in (body.SeenFrom, body.SeenTo))
-    require_order("SeenFrom", seen_from, seen_to)
-    require_order("LevelFrom", body.LevelFrom or None, body.LevelTo or None)
-    wanted = PlayerFilter(
-        *(body.ClassId or None, body.MapId or None, body.LevelFrom or None, body.LevelTo or None),
-        *(seen_from, seen_to),
-        None if body.Banned is UNSET else body.Banned,
-        None if body.Online is UNSET else body.Online,
-        *(body.ItemId or None, body.Search or ""),
-    )
+    wanted = paging.read_player_filter(request, body)
+    require_order("SeenFrom", wanted.seen_from, wanted.seen_to)
+    require_order("LevelFrom", wanted.level_from, wanted.level_to)
     if wanted == PlayerFilter():
         raise BadField(field="Filter", problem="needs a condition")
     if body.Search is not UNSET and len(lookup.fold(body.Search)) < PART_LETTERS:

@@ -10,7 +10,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Protocol, TypeVar, get_args
+from typing import Any, Protocol, TypeVar, get_args
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -19,10 +19,13 @@ from msgspec.structs import astuple
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.lists import search
 from gamekeeper.game.lists.ordered_lists import PageRequest
+from gamekeeper.game.lists.player_walks import PlayerFilter
 from gamekeeper.game.lists.search import R, Sort
+from gamekeeper.ground.instants import parse_instant
 from gamekeeper.ground.wire import PageRange
 from gamekeeper.http.contract import shapes
-from gamekeeper.http.contract.operation import MOST_AT_ONCE
+from gamekeeper.http.contract.operation import MOST_AT_ONCE, QUERY
+from gamekeeper.http.contract.records import to_snake
 from gamekeeper.http.contract.shapes import DEFAULT_SIZE, EngineQuery, LegacyPage, PageQuery, SearchQuery, SentPage
 from gamekeeper.http.server import bodies
 from gamekeeper.http.server.query_values import MailCursor
@@ -90,6 +93,23 @@ async def load_page(
         return total, records, False
     wanted = PageRequest(page.offset, page.limit, descending=descending)
     return await request.run_through_gate(lambda: search.load_page(keeper.lists, sort, sought, wanted))
+
+
+def read_player_filter(request: Request, given: Struct) -> PlayerFilter:
+    """Make the filter of a query, or of the body of a bulk job; check that the caller may know who is banned.
+
+    Its conditions are those fields of the query or body that are named like fields of the filter.
+    """
+    wanted: dict[str, Any] = {}
+    for field in given.__struct_fields__:
+        name, value = to_snake(field), getattr(given, field)
+        if name in PlayerFilter.__struct_fields__ and value is not UNSET:
+            wanted[name] = (
+                parse_instant(value) if name in {"seen_from", "seen_to"} and isinstance(value, str) else value
+            )
+    if "banned" in wanted:
+        request.caller.require(QUERY)
+    return PlayerFilter(**wanted)
 
 
 Row = TypeVar("Row")
