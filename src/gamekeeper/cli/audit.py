@@ -111,9 +111,9 @@ async def list_jobs(keeper: Keeper) -> Output:
 async def show(keeper: Keeper, job: str) -> Output:
     """Show a job with its progress, and the first players that were refused."""
     row = await operations.bulk_jobs.find(keeper.store, _read_id(job))
-    targets = await rows.read_targets(keeper.store, row.id, 0, SHOWN_REFUSALS, rows.REFUSED)
+    targets = await operations.bulk_jobs.read_targets(keeper.store, row.id, 0, SHOWN_REFUSALS, rows.REFUSED)
     found = msgspec.to_builtins(operations.make_job(row))
-    refused = [msgspec.to_builtins(operations.make_target(each, undone_by=None)) for each in targets]  # changed nothing
+    refused = [msgspec.to_builtins(each) for each in targets]
     return Output(
         [(name, str(value)) for name, value in found.items() if value is not None],
         found | {"RefusedPlayers": refused},

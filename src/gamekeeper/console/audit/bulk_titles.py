@@ -11,10 +11,10 @@ from gamekeeper.console.frame.differences import TIMES_SIGN
 from gamekeeper.console.frame.formats import format_number
 from gamekeeper.console.frame.labels import JOB_STATES
 from gamekeeper.console.frame.texts import gettext, ngettext
-from gamekeeper.game.audit import approvals, bulk_jobs
+from gamekeeper.game.audit import approvals
 from gamekeeper.game.audit.approvals import HeldEntry
-from gamekeeper.game.audit.bulk_jobs import UNDO, JobDetails
-from gamekeeper.game.audit.changes import BulkJobChanged
+from gamekeeper.game.audit.bulk_jobs import UNDO
+from gamekeeper.game.audit.changes import BulkJobChanged, JobDetails, read_details
 from gamekeeper.game.core import lookup
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.audit.history_shapes import PreviewedChange
@@ -49,7 +49,7 @@ async def load_views(tx: Reading, jobs: Sequence[BulkJob]) -> list[JobView]:
     for missing in {job.undoes for job in jobs if job.undoes} - known.keys():
         if undone := await rows.find(tx, missing):
             known[missing] = undone
-    told = [bulk_jobs.read_details(job) for job in known.values()]
+    told = [read_details(job) for job in known.values()]
     items = await catalogue.find_by_ids(tx, "items", {each.item_id for each in told if each.item_id})
     variables = await catalogue.find_by_ids(tx, "variables", {each.variable_id for each in told if each.variable_id})
     names = {each.id: each.name for each in (*items.values(), *variables.values())}
@@ -102,7 +102,7 @@ def count_players(view: JobView) -> str:
 
 def list_facts(view: JobView) -> list[Fact]:
     """List what an approver must know about a job: act, players, the sum of its items, and the reason."""
-    job, details = view.job, bulk_jobs.read_details(view.job)
+    job, details = view.job, read_details(view.job)
     facts = [Fact(gettext("Act"), view.title), Fact(gettext("Players"), format_number(job.players))]
     if job.act in {GIVE, TAKE}:
         facts.append(Fact(gettext("Quantity in all"), format_number((details.quantity or 0) * job.players)))
@@ -121,7 +121,7 @@ async def list_facts_of_approval(request: Request, operation: str, path: str) ->
 
 
 def _describe(job: BulkJob, names: Mapping[str, str]) -> str:
-    details = bulk_jobs.read_details(job)
+    details = read_details(job)
     thing = f"{format_number(details.quantity or 0)} {TIMES_SIGN} {names.get(details.item_id or '') or details.item_id}"
     if job.act == GIVE:
         return gettext("Give %(thing)s", thing=thing)

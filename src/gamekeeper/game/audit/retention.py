@@ -96,7 +96,7 @@ BATCH_APPROVALS = 5_000  # approvals that expire per call
 
 async def stop_former_epochs(tx: Writing) -> bool:
     """Pause jobs, keep mails back, delete invitations and expire approvals. False: more approvals are left."""
-    bulk_jobs.pause_former(tx, JobOfFormerEpoch().message)
+    tx.defer(bulk_jobs.SQL.pause_former, JobOfFormerEpoch().message)
     mails.fail_former(tx, MAIL_PROBLEM)
     invitations.delete_former(tx)
     await tx.flush()  # PostgreSQL updates a job once per flush, and the expired approvals may be of a paused job

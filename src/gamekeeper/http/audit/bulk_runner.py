@@ -15,7 +15,8 @@ from msgspec import UNSET
 
 from gamekeeper.game.access.refusals import PermissionMissing, QuotaReached
 from gamekeeper.game.audit import bulk_jobs
-from gamekeeper.game.audit.bulk_jobs import MOST_PLAYERS, UNDO, CreatorLostAccess, JobDetails, JobTaken
+from gamekeeper.game.audit.bulk_jobs import MOST_PLAYERS, UNDO, CreatorLostAccess, JobTaken
+from gamekeeper.game.audit.changes import JobDetails, read_details
 from gamekeeper.game.audit.refusals import (
     ApprovalRequired,
     FilterTooWide,
@@ -132,7 +133,7 @@ OPTIONAL: Mapping[str, tuple[str, ...]] = {
 ACT_FIELDS = ("ItemId", "Quantity", "BankOverflow", "VariableId", "Value", *LENGTHS)
 
 
-def read_details(body: NewBulkJob) -> JobDetails:
+def read_act(body: NewBulkJob) -> JobDetails:
     """Check that a new job has the fields of its act, and no others."""
     needed, optional = ACTS[body.Act].fields, OPTIONAL.get(body.Act, ())
     for name in ACT_FIELDS:
@@ -251,7 +252,7 @@ class BulkRunner:
 
     async def run_target(self, job: BulkJob, target: WaitingTarget) -> None:
         """Change one player, and store the result."""
-        services, details = self._services, bulk_jobs.read_details(job)
+        services, details = self._services, read_details(job)
         route = find_route(services, job)
         step = bulk_jobs.make_step(job, target.number, partial(_check_creator, job=job, route=route))
         sent = make_request(services, job, details, target, step)

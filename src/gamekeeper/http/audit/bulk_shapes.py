@@ -135,27 +135,6 @@ class BulkJobs(Struct):
     Next: str | None
 
 
-class BulkTarget(Struct):
-    """A player of a job; `State` is waiting, done, refused, held or not_found."""
-
-    Number: PlainInt32
-    State: str
-    PlayerId: Guid | None
-    Player: str | None
-    Given: str | None  # the text that is not a player
-    Seq: PlainInt64 | None
-    UndoneSeq: PlainInt64 | None
-    ApprovalId: Guid | None
-    Code: str | None
-    Message: str | None
-    UndoneBy: PlainInt64 | None  # the change that has undone `Seq`
-
-
-class BulkTargets(Struct):
-    Targets: list[BulkTarget]
-    Next: PlainInt32 | None
-
-
 class PreviewedTarget(Struct):
     """What the job would do to a player now; `Code` and `Message` if it would be refused."""
 

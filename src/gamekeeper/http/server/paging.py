@@ -177,7 +177,7 @@ class CsvTable:
     def __init__(self, shape: type[Struct]) -> None:
         self._out = io.StringIO(newline="")
         self._writer = csv.writer(self._out)
-        self._writer.writerow(shape.__struct_fields__)
+        self._writer.writerow(shape.__struct_encode_fields__)
 
     def write(self, records: Iterable[Struct]) -> None:
         self._writer.writerows([format_cell(value) for value in astuple(each)] for each in records)
@@ -233,7 +233,7 @@ async def _read_json(
             parts.append(shapes.encode(records)[1:-1])
         following = _show_cursor(page)
         await rest()
-    field = shape.__struct_fields__[0].encode()
+    field = shape.__struct_encode_fields__[0].encode()
     return b'{"%b":[%b],"Next":%b}' % (field, b",".join(parts), shapes.encode(following)), following
 
 
