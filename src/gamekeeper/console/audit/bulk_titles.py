@@ -12,12 +12,11 @@ from gamekeeper.console.frame.formats import format_number
 from gamekeeper.console.frame.labels import JOB_STATES
 from gamekeeper.console.frame.texts import gettext, ngettext
 from gamekeeper.game.audit import approvals
-from gamekeeper.game.audit.approvals import HeldEntry
+from gamekeeper.game.audit.approvals import PreviewedChange
 from gamekeeper.game.audit.bulk_jobs import UNDO
 from gamekeeper.game.audit.changes import BulkJobChanged, JobDetails, read_details
 from gamekeeper.game.core import lookup
 from gamekeeper.ground.instants import format_instant
-from gamekeeper.http.audit.history_shapes import PreviewedChange
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.audit import bulk_jobs as rows
 from gamekeeper.store.audit.bulk_jobs import BulkJob
@@ -70,10 +69,10 @@ async def find_view(tx: Reading, kind: str, side: bytes | str | None) -> JobView
     return (await load_views(tx, [job]))[0] if job else None
 
 
-def make_entry(change: PreviewedChange | HeldEntry, actor_id: str | None = None) -> LedgerEntry:
+def make_entry(change: PreviewedChange, actor_id: str | None = None) -> LedgerEntry:
     """Make the entry of the audit log that a previewed change would write."""
-    before, after = (None if bytes(side) == b"null" else bytes(side).decode() for side in (change.Before, change.After))
-    return LedgerEntry(change.Kind, actor_id, None, False, change.PlayerId, change.UserId, before, after, "", None)
+    before, after = (None if bytes(side) == b"null" else bytes(side).decode() for side in (change.before, change.after))
+    return LedgerEntry(change.kind, actor_id, None, False, change.player_id, change.user_id, before, after, "", None)
 
 
 def find_job_id(side: bytes | str | None) -> str:
@@ -116,7 +115,7 @@ async def list_facts_of_approval(request: Request, operation: str, path: str) ->
         return []
     store = request.services.keeper.store
     held = approvals.read_preview(await approvals.find(store, approval_id))
-    found = [await find_view(store, each.Kind, bytes(each.After)) for each in held]
+    found = [await find_view(store, each.kind, bytes(each.after)) for each in held]
     return [fact for view in found if view for fact in list_facts(view)]
 
 

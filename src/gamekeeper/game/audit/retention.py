@@ -35,6 +35,7 @@ from gamekeeper.store.core import idempotency_keys, ledger
 from gamekeeper.store.core.ledger import read_state
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Work, Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.players import items
 from gamekeeper.store.world import feed
 
@@ -100,7 +101,7 @@ async def stop_former_epochs(tx: Writing) -> bool:
     mails.fail_former(tx, MAIL_PROBLEM)
     invitations.delete_former(tx)
     await tx.flush()  # PostgreSQL updates a job once per flush, and the expired approvals may be of a paused job
-    waiting = await approvals.read_former(tx, BATCH_APPROVALS)
+    waiting = [row[0] for row in await tx.all(approvals.SQL.former, BATCH_APPROVALS)]
     if waiting:
         await expire_approvals(tx, waiting)
     await tx.flush()
@@ -111,7 +112,7 @@ async def expire_approvals(tx: Writing, ids: list[str]) -> None:
     """Expire approvals, and settle the targets of bulk jobs that wait for them."""
     if held := await bulk_jobs.find_held(tx, ids):
         bulk_jobs.refuse_held(tx, held, ApprovalExpired().code, ApprovalExpired().message)
-    approvals.expire(tx, ids)
+    tx.defer(approvals.SQL.expire, as_column("id", ids))
 
 
 TIDY_SECONDS = 10.0
@@ -168,7 +169,7 @@ async def _tidy_by_clock(tx: Writing) -> None:
     """
     guess_rows.delete_old_guesses(tx, guess_limits.WINDOW_MS, BATCH_ROWS)
     mails.retire(tx)
-    expired = await approvals.read_expired(tx, BATCH_ROWS)
+    expired = [row[0] for row in await tx.all(approvals.SQL.expired, BATCH_ROWS)]
     if expired:
         await expire_approvals(tx, expired)
 
@@ -186,8 +187,8 @@ async def delete_old(keeper: AuditKeeper, now_ms: int) -> None:
         mails.delete_old(tx, now_ms - settings.mail_days * DAY_MS)
         items.delete_old_gifts(tx, now_ms - GIFT_DAYS * DAY_MS)
         invitations.delete_old(tx, now_ms)
-        approvals.delete_old(tx, now_ms - settings.approval_days * DAY_MS, BATCH_ROWS)
-        approvals.delete_old_gifts(tx, now_ms // DAY_MS - 1)
+        tx.defer(approvals.SQL.delete_old, now_ms - settings.approval_days * DAY_MS, BATCH_ROWS)
+        tx.defer(approvals.SQL.delete_old_gifts, now_ms // DAY_MS - 1)
         # zero days: they are kept, like the audit log
         feed.delete_old_deliveries(
             tx, (now_ms - settings.ledger_days * DAY_MS) if settings.ledger_days else 0, BATCH_ROWS

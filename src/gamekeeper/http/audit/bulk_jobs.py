@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from gamekeeper.game.access.refusals import PermissionMissing
 from gamekeeper.game.audit import bulk_jobs
-from gamekeeper.game.audit.approvals import encode_preview
+from gamekeeper.game.audit.approvals import PreviewedChange, encode_preview
 from gamekeeper.game.audit.bulk_jobs import BulkTarget, BulkTargets, Creator, FoundTargets, Plan, Terms
 from gamekeeper.game.audit.changes import read_details
 from gamekeeper.game.audit.history import Pause
@@ -29,7 +29,7 @@ from gamekeeper.game.audit.refusals import (
     TooManyPreviewedJobs,
 )
 from gamekeeper.game.core import refusals as no
-from gamekeeper.http.audit import bulk_runner, bulk_shapes, history_shapes
+from gamekeeper.http.audit import bulk_runner, bulk_shapes
 from gamekeeper.http.audit.bulk_runner import ACTS, make_request_id
 from gamekeeper.http.audit.history import CSV
 from gamekeeper.http.contract import examples
@@ -201,12 +201,12 @@ def _make_creator(request: Request) -> Creator:
 async def _try_target(request: Request, job: BulkJob, target: BulkTarget) -> bulk_shapes.PreviewedTarget:
     """Run a dry run of the request for one player, as the caller."""
     code = message = None
-    changes, needs_approval = list[history_shapes.PreviewedChange](), False
+    changes, needs_approval = list[PreviewedChange](), False
     waiting = rows.WaitingTarget(target.number, target.player_id or "", target.undone_seq)
     sent = bulk_runner.make_request(request.services, job, read_details(job), waiting, None)
     try:
         tried = await dispatcher.call_as(sent.request, request.caller, sent.route, sent.params)
-        changes = msgspec.json.decode(encode_preview(tried.entries), type=list[history_shapes.PreviewedChange])
+        changes = msgspec.json.decode(encode_preview(tried.entries), type=list[PreviewedChange])
         needs_approval = APPROVAL_HEADER in tried.headers
     except no.Refusal as refusal:
         code, message = refusal.code, refusal.message

@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.game.audit.approvals import PreviewedChange
 from gamekeeper.http.accounts.account_shapes import Days as DayCount
 from gamekeeper.http.accounts.account_shapes import Minutes as MinuteCount
-from gamekeeper.http.audit.history_shapes import Format, PreviewedChange
+from gamekeeper.http.audit.history_shapes import Format
 from gamekeeper.http.contract.shapes import (
     NEVER_NULL,
     PRINTABLE,
