@@ -23,6 +23,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.audit import bulk_jobs as operations
 from gamekeeper.http.audit.approvals import find_invited
+from gamekeeper.http.audit.bulk_runner import receive_nothing
 from gamekeeper.http.server import dispatcher, query_values
 from gamekeeper.http.server.caller import Callers, load_requester
 from gamekeeper.http.server.request import Request
@@ -235,7 +236,7 @@ async def _call(
         raw_query=b"",
         headers=headers,
         scope={"headers": ()},
-        receive=_receive_nothing,
+        receive=receive_nothing,
         raw_body=b"" if body is None else msgspec.json.encode(body),
     )
     route, params = services.router.find(method, request.raw_path)
@@ -271,7 +272,3 @@ def _parse_value(text: str) -> int | bool:
         return int(text)
     except ValueError:
         raise click.UsageError(f"'{text}' is not a number, true or false.") from None
-
-
-async def _receive_nothing() -> dict[str, object]:
-    return {"type": "http.disconnect"}

@@ -176,7 +176,8 @@ class ApprovalGate:
 
 async def deny(tx: Reading, approval_id: str, account_id: str | None, reason: str | None) -> Decision[Approval]:
     """Deny a held change. `account_id`: the caller, another account than the requester's; None: the command line."""
-    await approvals.lock_waiting(tx, approval_id)
+    # of parallel decisions, one finds it waiting
+    approvals.require_waiting(approval_id, await rows.lock(tx, approval_id))
     found = await approvals.find(tx, approval_id)
     if account_id is not None:
         approvals.require_other(found, account_id)

@@ -213,11 +213,6 @@ async def find(tx: Reading, approval_id: str) -> Approval:
     return (await _add_key_makers(tx, [found]))[0]
 
 
-async def lock_waiting(tx: Reading, approval_id: str) -> None:
-    """Lock an approval and require that it waits: of parallel decisions, one finds it waiting."""
-    require_waiting(approval_id, await approvals.lock(tx, approval_id))
-
-
 def require_waiting(approval_id: str, state: str | None) -> None:
     if state is None:
         raise NoSuchApproval(id=approval_id)

@@ -178,9 +178,6 @@ async def delete_old(keeper: AuditKeeper, now_ms: int) -> None:
     """Delete all rows that are past their retention time at `now_ms`."""
     settings = keeper.settings
 
-    async def delete_keys(tx: Writing) -> int:
-        return await idempotency_keys.delete_old(tx, now_ms - settings.key_days * DAY_MS, BATCH_ROWS)
-
     async def delete_others(tx: Writing) -> None:
         guess_rows.delete_old_known_callers(tx, now_ms - guess_limits.KNOWN_CALLER_MS, BATCH_ROWS)
         tokens.delete_old(tx, now_ms - settings.token_days * DAY_MS, BATCH_ROWS)
@@ -194,16 +191,17 @@ async def delete_old(keeper: AuditKeeper, now_ms: int) -> None:
             tx, (now_ms - settings.ledger_days * DAY_MS) if settings.ledger_days else 0, BATCH_ROWS
         )
 
-    async def delete_bulk_job(tx: Writing) -> int:
-        return await bulk_jobs.delete_oldest(tx, now_ms - settings.bulk_days * DAY_MS, now_ms - PREVIEW_MS)
-
     await keeper.store.write(delete_others)
-    await _delete_batches(keeper, delete_bulk_job, 1, MAX_BATCHES)
+    jobs_end, previews_end = now_ms - settings.bulk_days * DAY_MS, now_ms - PREVIEW_MS
+    await _delete_batches(keeper, lambda tx: bulk_jobs.delete_oldest(tx, jobs_end, previews_end), 1, MAX_BATCHES)
     registered: list[OldRows] = rooms.collect("game", "OLD_ROWS")
     for each in sorted(registered, key=lambda each: each.place):
         if days := each.days(settings):
             await _delete_registered(keeper, each, now_ms - days * DAY_MS)
-    await _delete_batches(keeper, delete_keys, BATCH_ROWS, MAX_BATCHES)
+    keys_end = now_ms - settings.key_days * DAY_MS
+    await _delete_batches(
+        keeper, lambda tx: idempotency_keys.delete_old(tx, keys_end, BATCH_ROWS), BATCH_ROWS, MAX_BATCHES
+    )
     for _ in range(MAX_BATCHES if settings.ledger_days else 0):
         if not await trim(keeper, now_ms - settings.ledger_days * DAY_MS):
             break
