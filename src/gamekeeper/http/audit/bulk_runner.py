@@ -92,7 +92,7 @@ class Act(NamedTuple):
     path: str  # of the operation, with {} for the player or the number of the change
     fields: tuple[str, ...]  # fields of a new job that it needs
     permission: str | None  # None: that depends on the change
-    make_body: Callable[[JobDetails, BulkJob], object]
+    make_body: Callable[[JobDetails, BulkJob], object] | None  # None: the operation has no body
     optional: tuple[str, ...] = ()  # fields of a new job that it may have besides
 
 
@@ -121,7 +121,7 @@ ACTS: Mapping[str, Act] = {
     SET: Act("/api/v1/players/{}/variables/", ("VariableId", "Value"), "variables.write", _set),
     "ban_player": Act("/api/v1/players/{}/admin/ban", (), "moderation.ban", _punish, LENGTHS),
     "mute_player": Act("/api/v1/players/{}/admin/mute", (), "moderation.mute", _punish, LENGTHS),
-    UNDO: Act("/api/keeper/v1/changes/{}/undo", (), None, lambda _, __: None),
+    UNDO: Act("/api/keeper/v1/changes/{}/undo", (), None, None),
 }
 ACT_FIELDS = ("ItemId", "Quantity", "BankOverflow", "VariableId", "Value", *LENGTHS)
 
@@ -168,7 +168,6 @@ def make_request(
     act = ACTS[job.act]
     path = act.path.format(target.undoes if job.act == UNDO else target.player_id)
     path += (details.variable_id or "") if job.act == SET else ""
-    body = act.make_body(details, job)
     headers = {b"content-type": JSON} | ({b"x-reason": job.reason.encode()} if job.reason else {})
     request = Request(
         services=services,
@@ -179,7 +178,7 @@ def make_request(
         headers=headers,
         scope={"headers": ()},
         receive=receive_nothing,
-        raw_body=b"" if body is None else shapes.encode(body),
+        raw_body=shapes.encode(act.make_body(details, job)) if act.make_body else b"",
         step=step,
     )
     return TargetRequest(request, *services.router.find("POST", request.raw_path))
