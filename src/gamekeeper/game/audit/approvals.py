@@ -53,9 +53,8 @@ import_modules("game", "changes")  # they declare the changes
 HOLDABLE = sorted({GIVE, TAKE, BULK, RENAME, PROGRESS, *filter(None, _list_held(Change))})
 
 
+# a change of a dry run, as its entry in the audit log would be; without a docstring, which the API's documents would show
 class PreviewedChange(Shape):
-    """A change of a dry run, as its entry in the audit log would be."""
-
     kind: str
     player_id: Guid | None
     user_id: Guid | None
