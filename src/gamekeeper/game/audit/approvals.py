@@ -53,7 +53,7 @@ import_modules("game", "changes")  # they declare the changes
 HOLDABLE = sorted({GIVE, TAKE, BULK, RENAME, PROGRESS, *filter(None, _list_held(Change))})
 
 
-# a change of a dry run, as its entry in the audit log would be; without a docstring, which the API's documents would show
+# a change of a dry run, as its entry in the audit log would be; the API's documents would show a docstring
 class PreviewedChange(Shape):
     kind: str
     player_id: Guid | None
