@@ -2,32 +2,19 @@
 
 import api_keys
 import bulking
+from approving import hold, make_strict
 from gamekeeper.console.frame.differences import TIMES_SIGN
 from keepers import open_session, open_staff, read_text
-from people import COIN, USER_IDS
-from world import MakeWorld, World
+from people import COIN
+from world import MakeWorld
 
 GRANT = "INSERT INTO user_permissions (user_id, permission, given_at) VALUES ($1, 'approvals.decide', 1)"
 GIFT = "POST", "/api/v1/players/Bob/items/give", {"itemid": COIN.id, "quantity": "5"}
 
 
-def make_strict(make_world: MakeWorld) -> World:
-    """Return a world where gifts are held, and Clerk decides about them."""
-    world = make_world(approvals="items.give")
-    world.sql(GRANT, USER_IDS["Clerk"])
-    return world
-
-
-def hold(world: World, **by: str) -> str:
-    """Ask for a gift that is held; return the id of its approval."""
-    held = world.post("/api/v1/players/Bob/items/give", {"itemid": COIN.id, "quantity": 5}, **by)
-    assert held.status == 409
-    return held.json["ApprovalId"]
-
-
 def test_second_person_sees_the_preview_and_approves(make_world: MakeWorld) -> None:
-    world = make_strict(make_world)
-    approval = hold(world)
+    world = make_strict(make_world, approvals="items.give")
+    approval = hold(world, quantity=5, by="Root")
     assert "another account must decide" in open_session(world, "Root").page("/console/approvals").text
     clerk = open_session(world, "Clerk")
     assert f"Waiting: Give 5 {TIMES_SIGN} Gold Coin to Bob" in clerk.page("/console/approvals").text
@@ -38,8 +25,8 @@ def test_second_person_sees_the_preview_and_approves(make_world: MakeWorld) -> N
 
 
 def test_held_change_is_explained_in_the_console(make_world: MakeWorld) -> None:
-    world = make_strict(make_world)
-    approval, clerk = hold(world), open_session(world, "Clerk")
+    world = make_strict(make_world, approvals="items.give")
+    approval, clerk = hold(world, quantity=5, by="Root"), open_session(world, "Clerk")
     assert b"A second person must approve this change." in clerk.preview(*GIFT).raw
     held = clerk.act(*GIFT)
     assert (held.status, b"<h1>Waiting for approval</h1>" in held.raw) == (409, True)
@@ -70,7 +57,7 @@ def test_approver_without_bulk_run_sees_what_a_held_job_does(make_world: MakeWor
 
 
 def test_page_names_the_api_key_and_its_maker(make_world: MakeWorld) -> None:
-    world = make_strict(make_world)
+    world = make_strict(make_world, approvals="items.give")
     hold(world, token=api_keys.create(world, Owner="Shop", Permissions=["items.give"])["Key"])
     maker, other = (open_session(world, name).page("/console/approvals").text for name in ("Root", "Clerk"))
     assert "You created or rotated the API key that asked for this change" in maker

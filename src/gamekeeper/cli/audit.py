@@ -23,6 +23,7 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.audit import bulk_jobs as operations
 from gamekeeper.http.audit.approvals import find_invited
+from gamekeeper.http.audit.bulk_runner import receive_nothing
 from gamekeeper.http.server import dispatcher, query_values
 from gamekeeper.http.server.caller import Callers, load_requester
 from gamekeeper.http.server.request import Request
@@ -111,9 +112,9 @@ async def list_jobs(keeper: Keeper) -> Output:
 async def show(keeper: Keeper, job: str) -> Output:
     """Show a job with its progress, and the first players that were refused."""
     row = await operations.bulk_jobs.find(keeper.store, _read_id(job))
-    targets = await rows.read_targets(keeper.store, row.id, 0, SHOWN_REFUSALS, rows.REFUSED)
+    targets = await operations.bulk_jobs.read_targets(keeper.store, row.id, 0, SHOWN_REFUSALS, rows.REFUSED)
     found = msgspec.to_builtins(operations.make_job(row))
-    refused = [msgspec.to_builtins(operations.make_target(each, undone_by=None)) for each in targets]  # changed nothing
+    refused = [msgspec.to_builtins(each) for each in targets]
     return Output(
         [(name, str(value)) for name, value in found.items() if value is not None],
         found | {"RefusedPlayers": refused},
@@ -235,7 +236,7 @@ async def _call(
         raw_query=b"",
         headers=headers,
         scope={"headers": ()},
-        receive=_receive_nothing,
+        receive=receive_nothing,
         raw_body=b"" if body is None else msgspec.json.encode(body),
     )
     route, params = services.router.find(method, request.raw_path)
@@ -271,7 +272,3 @@ def _parse_value(text: str) -> int | bool:
         return int(text)
     except ValueError:
         raise click.UsageError(f"'{text}' is not a number, true or false.") from None
-
-
-async def _receive_nothing() -> dict[str, object]:
-    return {"type": "http.disconnect"}

@@ -16,8 +16,8 @@ from gamekeeper.game.accounts.changes import NoteAdded, TagsSet
 from gamekeeper.game.accounts.moderation import ModerationRequest
 from gamekeeper.game.audit import bulk_jobs
 from gamekeeper.game.audit import undo as game_undo
-from gamekeeper.game.audit.bulk_jobs import UNDO, JobDetails, record_result
-from gamekeeper.game.audit.changes import BulkJobChanged
+from gamekeeper.game.audit.bulk_jobs import UNDO, record_result
+from gamekeeper.game.audit.changes import BulkJobChanged, JobDetails
 from gamekeeper.game.core.change import Actor, Change, Step, Unlogged, unlogged
 from gamekeeper.game.core.player import INVENTORY
 from gamekeeper.game.core.refusals import InventoryFull
@@ -35,7 +35,7 @@ from gamekeeper.store.accounts import moderation as penalties
 from gamekeeper.store.accounts.moderation import Penalty
 from gamekeeper.store.accounts.notes import Note, Subject
 from gamekeeper.store.audit import bulk_jobs as job_rows
-from gamekeeper.store.audit.bulk_jobs import FINISHED, REFUSED, RUNNING, WAITING, NewJob, NewTarget, TargetResult
+from gamekeeper.store.audit.bulk_jobs import FINISHED, REFUSED, RUNNING, WAITING, BulkJob, NewTarget, TargetResult
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Locking, Writing
 from gamekeeper.store.world.catalogue import CatalogueItem
@@ -232,13 +232,11 @@ class GiftJob(NamedTuple):
 
 def add_gift(past: Past, gift: GiftJob) -> None:
     details = JobDetails(item_id=gift.item.id, quantity=gift.quantity)
-    new = NewJob(
-        *(gift.id, GIVE, msgspec.json.encode(details).decode(), gift.reason, gift.by.id, None, None),
-        *(len(gift.players), 0, 0, gift.at),
-    )
+    about = gift.id, GIVE, msgspec.json.encode(details).decode(), gift.reason, gift.by.id, None, None, None
+    new = BulkJob(*about, len(gift.players), 0, 0, gift.at)
     targets = [NewTarget(WAITING, make_stable_id("player", player), None) for player in gift.players]
     past.load(gift.at, lambda tx: job_rows.insert(tx, new, targets))
-    _add_start(past, gift.by, gift.id, gift.at, {"ItemId": gift.item.id, "Each": gift.quantity})
+    _add_start(past, gift.by, gift.id, gift.at)
     at = gift.at + START_MS
     for number, player in enumerate(gift.players, 1):
         at += EACH_MS
@@ -256,14 +254,14 @@ def add_undo(past: Past, gift: GiftJob, at: int, reason: str) -> None:
     """Add a job that undoes all changes of another one."""
     job_id = make_stable_id("bulk job", f"undo of {gift.name}")
     done = [number for number, player in enumerate(gift.players, 1) if player not in gift.full]
-    new = NewJob(job_id, UNDO, "{}", reason, gift.by.id, None, gift.id, len(done), 0, 0, at)
+    new = BulkJob(job_id, UNDO, "{}", reason, gift.by.id, None, None, gift.id, len(done), 0, 0, at)
 
     @unlogged
     async def insert(tx: Writing) -> None:
         job_rows.insert_undos(tx, new, await job_rows.read_changes(tx, gift.id))
 
     past.add(at, DEMO_INTENT, make_decide(insert()))
-    _add_start(past, gift.by, job_id, at, {"UndoOf": gift.id})
+    _add_start(past, gift.by, job_id, at)
     at += START_MS
     for number in done:
         at += EACH_MS
@@ -271,19 +269,19 @@ def add_undo(past: Past, gift: GiftJob, at: int, reason: str) -> None:
     _add_end(past, job_id, at + EACH_MS)
 
 
-def _add_start(past: Past, by: Staff, job_id: str, created_at: int, details: dict[str, object]) -> None:
+def _add_start(past: Past, by: Staff, job_id: str, created_at: int) -> None:
     at = created_at + START_MS
 
     async def decide(tx: Locking) -> Decision[None]:
         job = await bulk_jobs.find(tx, job_id)
-        return Decision([BulkJobChanged(job, job._replace(state=RUNNING, started_at=at), details, None)], None)
+        return Decision([BulkJobChanged(job, job._replace(state=RUNNING, started_at=at), None)], None)
 
     past.add(at, by.make_intent(at, None), decide)
 
 
 def _add_end(past: Past, job_id: str, at: int) -> None:
     past.load(at, lambda tx: job_rows.stop(tx, job_id, FINISHED, at))
-    past.load(at, lambda tx: job_rows.backdate_undos(tx, job_id, at))
+    past.load(at, lambda tx: tx.defer(job_rows.SQL.backdate_undos, job_id, at))
 
 
 def _make_step(job_id: str, number: int) -> Step:

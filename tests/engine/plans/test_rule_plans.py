@@ -337,6 +337,6 @@ def test_few_changes_are_found_among_many_of_another_player(world: World) -> Non
         partial(ledger_rows.read_record_before, player_id=few, after=0, field="Equipment", limit=40),
         partial(ledger_rows.read_back, player_id=few, before=NEVER, since=0, limit=40),
         *(partial(ledger_rows.find_erased_players, player_ids=[each]) for each in (few, USER_IDS["Shop"])),
-        *(partial(search_rows.find_deleted, wanted=each) for each in (few, USER_IDS["Shop"])),
+        *(lambda tx, each=each: tx.all(search_rows.SQL.deleted, each) for each in (few, USER_IDS["Shop"])),
     ]
     require_none_grows(world, looks)

@@ -11,13 +11,12 @@ from gamekeeper.console.frame.differences import TIMES_SIGN
 from gamekeeper.console.frame.formats import format_number
 from gamekeeper.console.frame.labels import JOB_STATES
 from gamekeeper.console.frame.texts import gettext, ngettext
-from gamekeeper.game.audit import approvals, bulk_jobs
-from gamekeeper.game.audit.approvals import HeldEntry
-from gamekeeper.game.audit.bulk_jobs import UNDO, JobDetails
-from gamekeeper.game.audit.changes import BulkJobChanged
+from gamekeeper.game.audit import approvals
+from gamekeeper.game.audit.approvals import PreviewedChange
+from gamekeeper.game.audit.bulk_jobs import UNDO
+from gamekeeper.game.audit.changes import BulkJobChanged, JobDetails, read_details
 from gamekeeper.game.core import lookup
 from gamekeeper.ground.instants import format_instant
-from gamekeeper.http.audit.history_shapes import PreviewedChange
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.audit import bulk_jobs as rows
 from gamekeeper.store.audit.bulk_jobs import BulkJob
@@ -49,7 +48,7 @@ async def load_views(tx: Reading, jobs: Sequence[BulkJob]) -> list[JobView]:
     for missing in {job.undoes for job in jobs if job.undoes} - known.keys():
         if undone := await rows.find(tx, missing):
             known[missing] = undone
-    told = [bulk_jobs.read_details(job) for job in known.values()]
+    told = [read_details(job) for job in known.values()]
     items = await catalogue.find_by_ids(tx, "items", {each.item_id for each in told if each.item_id})
     variables = await catalogue.find_by_ids(tx, "variables", {each.variable_id for each in told if each.variable_id})
     names = {each.id: each.name for each in (*items.values(), *variables.values())}
@@ -70,10 +69,10 @@ async def find_view(tx: Reading, kind: str, side: bytes | str | None) -> JobView
     return (await load_views(tx, [job]))[0] if job else None
 
 
-def make_entry(change: PreviewedChange | HeldEntry, actor_id: str | None = None) -> LedgerEntry:
+def make_entry(change: PreviewedChange, actor_id: str | None = None) -> LedgerEntry:
     """Make the entry of the audit log that a previewed change would write."""
-    before, after = (None if bytes(side) == b"null" else bytes(side).decode() for side in (change.Before, change.After))
-    return LedgerEntry(change.Kind, actor_id, None, False, change.PlayerId, change.UserId, before, after, "", None)
+    before, after = (None if bytes(side) == b"null" else bytes(side).decode() for side in (change.before, change.after))
+    return LedgerEntry(change.kind, actor_id, None, False, change.player_id, change.user_id, before, after, "", None)
 
 
 def find_job_id(side: bytes | str | None) -> str:
@@ -102,7 +101,7 @@ def count_players(view: JobView) -> str:
 
 def list_facts(view: JobView) -> list[Fact]:
     """List what an approver must know about a job: act, players, the sum of its items, and the reason."""
-    job, details = view.job, bulk_jobs.read_details(view.job)
+    job, details = view.job, read_details(view.job)
     facts = [Fact(gettext("Act"), view.title), Fact(gettext("Players"), format_number(job.players))]
     if job.act in {GIVE, TAKE}:
         facts.append(Fact(gettext("Quantity in all"), format_number((details.quantity or 0) * job.players)))
@@ -116,12 +115,12 @@ async def list_facts_of_approval(request: Request, operation: str, path: str) ->
         return []
     store = request.services.keeper.store
     held = approvals.read_preview(await approvals.find(store, approval_id))
-    found = [await find_view(store, each.Kind, bytes(each.After)) for each in held]
+    found = [await find_view(store, each.kind, bytes(each.after)) for each in held]
     return [fact for view in found if view for fact in list_facts(view)]
 
 
 def _describe(job: BulkJob, names: Mapping[str, str]) -> str:
-    details = bulk_jobs.read_details(job)
+    details = read_details(job)
     thing = f"{format_number(details.quantity or 0)} {TIMES_SIGN} {names.get(details.item_id or '') or details.item_id}"
     if job.act == GIVE:
         return gettext("Give %(thing)s", thing=thing)

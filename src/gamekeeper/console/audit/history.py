@@ -169,28 +169,22 @@ async def _stream_csv(request: Request, pages: AsyncGenerator[HistoryPage]) -> A
 
 
 async def _stream_json(request: Request, pages: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:
-    """Export the changes as JSON: one list of all pages, then the fields after it, such as the cursor, of the last."""
-    separator, end = None, b""
+    """Export the changes as the API's answer has them: one list of all pages, then the cursor of the last."""
+    start, following = b'{"Changes":[', None
     async for page in pages:
-        encoded = await request.run_through_gate(partial(_encode, _encode_json, page, request.caller))
-        head, opened, rest = encoded.partition(b"[")
-        rows, closed, tail = rest.rpartition(b"]")
-        if separator is None:
-            yield head + opened
-            separator = b""
-        if rows:
-            yield separator + rows
-            separator = b","
-        end = closed + tail
-    yield end
+        if rows := await request.run_through_gate(partial(_encode, _encode_rows, page, request.caller)):
+            yield start + rows
+            start = b","
+        following = page.next
+    yield start.removeprefix(b",") + b'],"Next":%b}' % shapes.encode(following)
 
 
 async def _encode(form: Callable[[HistoryPage, Caller], bytes], page: HistoryPage, caller: Caller) -> bytes:
     return form(page, caller)
 
 
-def _encode_json(page: HistoryPage, caller: Caller) -> bytes:
-    return shapes.encode(operations.make_history(page, caller))
+def _encode_rows(page: HistoryPage, caller: Caller) -> bytes:
+    return shapes.encode([*operations.make_changes(page, caller)])[1:-1]
 
 
 async def load_entries(

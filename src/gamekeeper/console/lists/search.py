@@ -287,10 +287,8 @@ async def find_short_ids(keeper: Keeper, text: str, *, accounts: bool) -> list[S
     first, last = (lookup.parse_guid(digits.ljust(32, each)) for each in "0f")
     if first is None or last is None:
         return []
-    found = await keeper.store.read(
-        lambda tx: found_rows.find_by_id_range(tx, first, last, command_palette.MOST_OBJECTS)
-    )
-    return [SearchHit(each.kind, each.id, each.name, each.id, ID) for each in found if accounts or each.kind != "user"]
+    found = await keeper.store.all(found_rows.SQL.by_id_range, first, last, command_palette.MOST_OBJECTS)
+    return [SearchHit(kind, each, name, each, ID) for kind, each, name in found if accounts or kind != "user"]
 
 
 @cache

@@ -177,7 +177,8 @@ class ApprovalGate:
 
 async def deny(tx: Reading, approval_id: str, account_id: str | None, reason: str | None) -> Decision[Approval]:
     """Deny a held change. `account_id`: the caller, another account than the requester's; None: the command line."""
-    await approvals.lock_waiting(tx, approval_id)
+    # of parallel decisions, one finds it waiting
+    approvals.require_waiting(approval_id, await rows.lock(tx, approval_id))
     found = await approvals.find(tx, approval_id)
     if account_id is not None:
         approvals.require_other(found, account_id)
@@ -193,6 +194,5 @@ async def deny(tx: Reading, approval_id: str, account_id: str | None, reason: st
     now = await clock.now(tx)
     denied = found._replace(state=DENIED, decided_at=now, decided_by=account_id, decision_reason=reason)
     # the requester's erasure finds the answer by its id, that of the person whom the change is about by this subject
-    player_id, user_id = await rows.find_subject(tx, approval_id)
-    subject = (player_id, user_id or found.actor_id)
-    return Decision([Unlogged(write)], denied, subject=subject, events=[event])
+    player_id, user_id = await tx.one(rows.SQL.subject, approval_id) or (None, None)
+    return Decision([Unlogged(write)], denied, subject=(player_id, user_id or found.actor_id), events=[event])

@@ -29,9 +29,10 @@ from gamekeeper.game.players.changes import ItemsChanged, PlayerChanged, PlayerD
 from gamekeeper.ground.instants import HOUR_MS
 from gamekeeper.ground.rooms import import_modules
 from gamekeeper.ground.settings import BadSetting, variable
+from gamekeeper.ground.wire import Guid, Shape
 from gamekeeper.store.access import api_keys
 from gamekeeper.store.audit import approvals
-from gamekeeper.store.audit.approvals import EXPIRED, WAITING, Approval
+from gamekeeper.store.audit.approvals import EXPIRED, SQL, WAITING, Approval
 from gamekeeper.store.core.ledger import LedgerEntry
 from gamekeeper.store.engine.interface import Reading, Store, Writing
 
@@ -52,14 +53,13 @@ import_modules("game", "changes")  # they declare the changes
 HOLDABLE = sorted({GIVE, TAKE, BULK, RENAME, PROGRESS, *filter(None, _list_held(Change))})
 
 
-class HeldEntry(msgspec.Struct):
-    """One audit log entry of a preview."""
-
-    Kind: str
-    PlayerId: str | None
-    UserId: str | None
-    Before: msgspec.Raw
-    After: msgspec.Raw
+# a change of a dry run, as its entry in the audit log would be; the API's documents would show a docstring
+class PreviewedChange(Shape):
+    kind: str
+    player_id: Guid | None
+    user_id: Guid | None
+    before: msgspec.Raw
+    after: msgspec.Raw
 
 
 class ApprovalPage(NamedTuple):
@@ -150,25 +150,25 @@ async def count_gifts(tx: Writing, rules: Rules, actor_id: str, changes: Sequenc
         for item_id, quantity in sorted(list_gifts(changes).items()):
             if quantity > 0:
                 await approvals.lock_gifts(tx, actor_id, item_id)
-                approvals.add_gifts(tx, actor_id, item_id, quantity)
+                tx.defer(SQL.add_gifts, actor_id, item_id, quantity)
 
 
 async def require_few_waiting(tx: Reading, actor_id: str) -> None:
     """Refuse to hold more changes of an account. Simultaneous requests may pass the limit by their number."""
-    if await approvals.count_waiting_of(tx, actor_id, MOST_WAITING) >= MOST_WAITING:
+    if await tx.value(SQL.count_waiting_of, actor_id, MOST_WAITING) >= MOST_WAITING:
         raise TooManyWaitingApprovals(most=MOST_WAITING)
 
 
 def encode_preview(entries: Iterable[LedgerEntry]) -> str:
     rows = [
-        HeldEntry(each.kind, each.player_id, each.user_id, _to_raw(each.before), _to_raw(each.after))
+        PreviewedChange(each.kind, each.player_id, each.user_id, _to_raw(each.before), _to_raw(each.after))
         for each in entries
     ]
     return msgspec.json.encode(rows).decode()
 
 
-def read_preview(approval: Approval) -> list[HeldEntry]:
-    return msgspec.json.decode(approval.preview, type=list[HeldEntry])
+def read_preview(approval: Approval) -> list[PreviewedChange]:
+    return msgspec.json.decode(approval.preview, type=list[PreviewedChange])
 
 
 def hold(
@@ -182,26 +182,17 @@ def hold(
 ) -> str:
     """Store a request that waits for approval; return the approval's id."""
     first, approval_id = entries[0], lookup.new_guid()
-    new = approvals.NewApproval(
-        id=approval_id,
-        rule=rule,
-        life_ms=hours * HOUR_MS,
-        actor_id=first.actor_id or "",
-        token_id=first.token_id,
-        scope_id=key[0] if key else first.actor_id or "",
-        key=key[1] if key else None,
-        method=request.method,
-        path=request.path,
-        query=request.query,
-        content_type=request.content_type,
-        body=base64.b64encode(request.body).decode(),
-        reason=first.reason,
-        state_fingerprint=state_fingerprint,
-        preview=encode_preview(entries),
-        player_id=next((each.player_id for each in entries if each.player_id), None),
-        user_id=next((each.user_id for each in entries if each.user_id), None),
+    scope_id, idempotency_key = key or (first.actor_id or "", None)
+    tx.defer(
+        SQL.insert,
+        *(approval_id, rule, hours * HOUR_MS, first.actor_id or "", first.token_id, scope_id, idempotency_key),
+        *(request.method, request.path, request.query, request.content_type, base64.b64encode(request.body).decode()),
+        first.reason,
+        state_fingerprint,
+        encode_preview(entries),
+        next((each.player_id for each in entries if each.player_id), None),
+        next((each.user_id for each in entries if each.user_id), None),
     )
-    approvals.insert(tx, new)
     return approval_id
 
 
@@ -209,7 +200,7 @@ async def renew_preview(store: Store, approval_id: str, fingerprint: str, entrie
     """Store what a held change would change now, for another look at it."""
 
     async def renew(tx: Writing) -> None:
-        approvals.renew_preview(tx, approval_id, fingerprint, encode_preview(entries))
+        tx.defer(SQL.renew_preview, approval_id, fingerprint, encode_preview(entries))
 
     await store.write(renew)
 
@@ -219,11 +210,6 @@ async def find(tx: Reading, approval_id: str) -> Approval:
     if found is None:
         raise NoSuchApproval(id=approval_id)
     return (await _add_key_makers(tx, [found]))[0]
-
-
-async def lock_waiting(tx: Reading, approval_id: str) -> None:
-    """Lock an approval and require that it waits: of parallel decisions, one finds it waiting."""
-    require_waiting(approval_id, await approvals.lock(tx, approval_id))
 
 
 def require_waiting(approval_id: str, state: str | None) -> None:

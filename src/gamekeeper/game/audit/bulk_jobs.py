@@ -3,20 +3,21 @@
 The players of a new job are found by name and id before the job's transaction, in parts.
 """
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
 from gamekeeper.game.audit import refusals
-from gamekeeper.game.audit.changes import BulkJobChanged
+from gamekeeper.game.audit.changes import BulkJobChanged, JobDetails, read_details
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Step, Unlogged
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.undo import find_undone
 from gamekeeper.game.core.writes import Decision
+from gamekeeper.ground.wire import Guid, PlainInt32, PlainInt64, Shape
 from gamekeeper.store.access import api_keys
 from gamekeeper.store.accounts import users
 from gamekeeper.store.audit import bulk_jobs
@@ -31,17 +32,17 @@ from gamekeeper.store.audit.bulk_jobs import (
     PREVIEWED,
     REFUSED,
     RUNNING,
+    SQL,
     WAITING,
     BulkJob,
-    BulkTarget,
     GivenName,
     HeldTarget,
-    NewJob,
     NewTarget,
     TargetResult,
 )
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_column
 
 # players of one job: as many as an operator wants to look through, and their ids fit into a body of half a megabyte
 MOST_PLAYERS = 10_000
@@ -59,7 +60,7 @@ class FoundTargets(NamedTuple):
 
 async def find_targets(tx: Reading, rest: Pause, given: Sequence[str], *, online: bool) -> FoundTargets:
     """Find the players with these names and ids. `online`: also all players who are online now."""
-    texts = [*given, *(await bulk_jobs.read_online(tx, MOST_PLAYERS + 1) if online else ())]
+    texts = [*given, *(row[0] for row in (await tx.all(SQL.online, MOST_PLAYERS + 1) if online else ()))]
     targets, seen, repeated = list[NewTarget](), set[str](), 0
     for first in range(0, len(texts), LOOKUP_BATCH):
         some = texts[first : first + LOOKUP_BATCH]
@@ -79,7 +80,7 @@ async def find_targets(tx: Reading, rest: Pause, given: Sequence[str], *, online
 async def _find_players(tx: Reading, texts: Sequence[str]) -> dict[int, str]:
     """Find players by name or id; return the id of each by the place of its text."""
     ids = {place: guid for place, text in enumerate(texts) if (guid := lookup.parse_guid(text))}
-    known = await bulk_jobs.find_players_by_id(tx, set(ids.values())) if ids else set[str]()
+    known = {row[0] for row in (await tx.all(SQL.players_by_id, as_column("id", set(ids.values()))) if ids else ())}
     found = {place: guid for place, guid in ids.items() if guid in known}
     names = [
         GivenName(place, text, lookup.fold(text))
@@ -98,19 +99,6 @@ def _sort_match(match: bulk_jobs.NameMatch) -> tuple[int, bool, str]:
 
 PIECE_TARGETS = 250  # targets that one statement of a long list reads
 UNDO = "undo_change"  # act of a job that undoes another one
-
-
-class JobDetails(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a job does to each player; which fields it has depends on the act."""
-
-    item_id: str | None = None
-    quantity: int | None = None
-    bank_overflow: bool = False
-    variable_id: str | None = None
-    value: int | bool | None = None
-    days: int | None = None
-    minutes: int | None = None
-    until: int | None = None  # end of a ban or mute in milliseconds, instead of a duration
 
 
 class Creator(NamedTuple):
@@ -137,10 +125,25 @@ class JobPage(NamedTuple):
     next: tuple[int, str] | None
 
 
-class TargetPage(NamedTuple):
+class BulkTarget(Shape):
+    """A player of a job; `State` is waiting, done, refused, held or not_found."""
+
+    number: PlainInt32
+    state: str
+    player_id: Guid | None
+    player: str | None
+    given: str | None  # the text that is not a player
+    seq: PlainInt64 | None
+    undone_seq: PlainInt64 | None
+    approval_id: Guid | None
+    code: str | None
+    message: str | None
+    undone_by: PlainInt64 | None  # the change that has undone `Seq`; only in a list of `load_target_pages`
+
+
+class BulkTargets(Shape):
     targets: list[BulkTarget]
-    next: int | None  # number of the last target, if there are more
-    undone: Mapping[int, int] = {}  # number of an undone change → number of the change that undid it
+    next: PlainInt32 | None  # number of the last target, if there are more
 
 
 class JobTaken(Exception):
@@ -149,10 +152,6 @@ class JobTaken(Exception):
 
 class CreatorLostAccess(Exception):
     """The account that created the job, or its API key, can no longer make its changes."""
-
-
-def read_details(job: BulkJob) -> JobDetails:
-    return msgspec.json.decode(job.details, type=JobDetails)
 
 
 async def create(tx: Reading, plan: Plan) -> Decision[BulkJob]:
@@ -167,15 +166,13 @@ async def create(tx: Reading, plan: Plan) -> Decision[BulkJob]:
     if until is not None and until <= now:
         raise BadField(field="Until", problem="must be in the future")
     details = msgspec.json.encode(plan.details).decode()
-    new = NewJob(
-        *(lookup.new_guid(), plan.act, details, plan.reason, creator.id, creator.token_id, None),
-        *(players, len(targets) - players, repeated, now),
-    )
+    about = lookup.new_guid(), plan.act, details, plan.reason, creator.id, creator.name, creator.token_id, None
+    new = BulkJob(*about, players, len(targets) - players, repeated, now)
 
     async def insert(tx: Writing) -> None:
         bulk_jobs.insert(tx, new, targets)
 
-    return Decision([Unlogged(insert)], _make_new(new, creator.name), subject=(None, creator.id))
+    return Decision([Unlogged(insert)], new, subject=(None, creator.id))
 
 
 async def undo(tx: Reading, job_id: str, reason: str | None, creator: Creator) -> Decision[BulkJob]:
@@ -192,15 +189,13 @@ async def undo(tx: Reading, job_id: str, reason: str | None, creator: Creator) -
     numbers = [seq for seq in made if seq not in undone]
     if not numbers:
         raise refusals.JobUndone
-    new = NewJob(
-        *(lookup.new_guid(), UNDO, "{}", reason, creator.id, creator.token_id, job_id),
-        *(len(numbers), 0, 0, await clock.now(tx)),
-    )
+    about = lookup.new_guid(), UNDO, "{}", reason, creator.id, creator.name, creator.token_id, job_id
+    new = BulkJob(*about, len(numbers), 0, 0, await clock.now(tx))
 
     async def insert(tx: Writing) -> None:
         bulk_jobs.insert_undos(tx, new, numbers)
 
-    return Decision([Unlogged(insert)], _make_new(new, creator.name), subject=(None, creator.id))
+    return Decision([Unlogged(insert)], new, subject=(None, creator.id))
 
 
 class Terms(NamedTuple):
@@ -209,7 +204,6 @@ class Terms(NamedTuple):
     account_id: str
     token_id: str
     permission: str | None  # permission of each change
-    details: dict[str, object]  # as the API names them
     approved: bool  # a second person approves the start
 
 
@@ -229,10 +223,10 @@ async def start(tx: Reading, job_id: str, terms: Terms) -> Decision[BulkJob]:
         gift = details.item_id, (details.quantity or 0) * job.players
     started_at, approved = job.started_at or await clock.now(tx), job.approved or terms.approved
     after = job._replace(state=RUNNING, problem=None, started_at=started_at, approved=approved)
-    return Decision([BulkJobChanged(job, after, terms.details, terms.permission, gift)], after)
+    return Decision([BulkJobChanged(job, after, terms.permission, gift)], after)
 
 
-async def pause(tx: Reading, job_id: str, details: dict[str, object]) -> Decision[BulkJob]:
+async def pause(tx: Reading, job_id: str) -> Decision[BulkJob]:
     job = await lock(tx, job_id)
     _require_not_ended(job)
     if job.state == PREVIEWED:
@@ -240,17 +234,17 @@ async def pause(tx: Reading, job_id: str, details: dict[str, object]) -> Decisio
     if job.state == PAUSED:
         return Decision([], job)
     after = job._replace(state=PAUSED)
-    return Decision([BulkJobChanged(job, after, details, None)], after)
+    return Decision([BulkJobChanged(job, after, None)], after)
 
 
-async def cancel(tx: Reading, job_id: str, details: dict[str, object]) -> Decision[BulkJob]:
+async def cancel(tx: Reading, job_id: str) -> Decision[BulkJob]:
     """Cancel a job. What it has changed stays, and can be undone."""
     job = await lock(tx, job_id)
     if job.state == CANCELLED:
         return Decision([], job)
     _require_not_ended(job)
     after = job._replace(state=CANCELLED, problem=None, ended_at=await clock.now(tx))
-    return Decision([BulkJobChanged(job, after, details, None)], after)
+    return Decision([BulkJobChanged(job, after, None)], after)
 
 
 async def find(tx: Reading, job_id: str) -> BulkJob:
@@ -267,32 +261,39 @@ async def load_page(tx: Reading, before: tuple[int, str], limit: int) -> JobPage
     return JobPage(shown, (shown[-1].created_at, shown[-1].id) if len(found) > limit else None)
 
 
-async def load_targets(tx: Reading, job_id: str, after: int, limit: int, state: str | None) -> TargetPage:
+async def read_targets(
+    tx: Reading, job_id: str, after: int, limit: int, state: str | None = None
+) -> Sequence[BulkTarget]:
+    """Read targets after a number with one statement: of one state, or all."""
+    if state is None:
+        return await tx.rows(BulkTarget, SQL.targets, job_id, after, limit)
+    return await tx.rows(BulkTarget, SQL.targets_in_state, job_id, after, limit, state)
+
+
+async def load_targets(tx: Reading, job_id: str, after: int, limit: int, state: str | None) -> BulkTargets:
     """Load some targets of a job with one statement. For a long list, use `load_target_pages`."""
-    await find(tx, job_id)
-    return await _read_targets(tx, job_id, after, limit, state)
+    found = await read_targets(tx, job_id, after, limit + 1, state)
+    shown = [*found[:limit]]
+    return BulkTargets(shown, shown[-1].number if len(found) > limit else None)
 
 
 async def load_target_pages(
     tx: Reading, job_id: str, after: int, limit: int, state: str | None
-) -> AsyncGenerator[TargetPage]:
+) -> AsyncGenerator[BulkTargets]:
     """Yield targets of a job in parts of a few milliseconds each; `next` of the last part is the cursor."""
     await find(tx, job_id)
     left = limit
     while True:
-        page = await _read_targets(tx, job_id, after, min(left, PIECE_TARGETS), state)
+        page = await load_targets(tx, job_id, after, min(left, PIECE_TARGETS), state)
         made = {each.seq for each in page.targets if each.seq is not None}
-        yield page._replace(undone=await find_undone(tx, made) if made else {})
+        undone = await find_undone(tx, made) if made else {}
+        for each in page.targets:
+            each.undone_by = undone.get(each.seq or 0)
+        yield page
         left -= len(page.targets)
         if page.next is None or not left:
             return
         after = page.next
-
-
-async def _read_targets(tx: Reading, job_id: str, after: int, limit: int, state: str | None) -> TargetPage:
-    found = await bulk_jobs.read_targets(tx, job_id, after, limit + 1, state)
-    shown = found[:limit]
-    return TargetPage(shown, shown[-1].number if len(found) > limit else None)
 
 
 def make_step(job: BulkJob, number: int, check_creator: Callable[[Reading], Coroutine[Any, Any, None]]) -> Step:
@@ -358,14 +359,14 @@ async def _claim(tx: Writing, job_id: str, number: int) -> None:
         raise refusals.JobOfFormerEpoch
     if state != RUNNING:
         raise JobTaken
-    if await bulk_jobs.find_target_state(tx, job_id, number) != WAITING:
+    if await tx.value(SQL.target_state, job_id, number) != WAITING:
         raise JobTaken
 
 
 async def _require_few_previews(tx: Reading, creator_id: str, most: int) -> None:
     """Lock the account, so that it creates one job at a time, and require that few of its jobs wait for their start."""
     await users.lock(tx, creator_id)
-    if await bulk_jobs.count_previewed(tx, creator_id, most) >= most:
+    if await tx.value(SQL.count_previewed, creator_id, most) >= most:
         raise refusals.TooManyPreviewedJobs(most=most)
 
 
@@ -378,21 +379,3 @@ def _require(job_id: str, job: BulkJob | None) -> BulkJob:
     if job is None:
         raise refusals.NoSuchBulkJob(id=job_id)
     return job
-
-
-def _make_new(new: NewJob, creator: str) -> BulkJob:
-    """Return a new job, as it will be read."""
-    return BulkJob(
-        *(new.id, PREVIEWED, new.act, new.details, new.reason, new.creator_id, creator, new.token_id, new.undoes),
-        approved=False,
-        problem=None,
-        players=new.players,
-        done=0,
-        refused=0,
-        held=0,
-        not_found=new.not_found,
-        repeated=new.repeated,
-        created_at=new.created_at,
-        started_at=None,
-        ended_at=None,
-    )

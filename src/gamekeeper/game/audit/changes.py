@@ -7,7 +7,10 @@ The change that a bulk job makes to a player has its own entry.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, Change, ChangeSide, Codec, Kind, SubjectIds
+from gamekeeper.ground.instants import format_instant
 from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.audit.bulk_jobs import PAUSED, RUNNING, BulkJob
 from gamekeeper.store.core import ledger
@@ -30,13 +33,29 @@ class ChangeApproved(Change):
         return None, ChangeSide(user={"approval": self.approval_id})
 
 
+class JobDetails(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a job does to each player; which fields it has depends on the act."""
+
+    item_id: str | None = None
+    quantity: int | None = None
+    bank_overflow: bool = False
+    variable_id: str | None = None
+    value: int | bool | None = None
+    days: int | None = None
+    minutes: int | None = None
+    until: int | None = None  # end of a ban or mute in milliseconds, instead of a duration
+
+
+def read_details(job: BulkJob) -> JobDetails:
+    return msgspec.json.decode(job.details, type=JobDetails)
+
+
 @dataclass(frozen=True, slots=True)
 class BulkJobChanged(Change):
     """A job that a person starts, pauses, resumes or cancels."""
 
     job: BulkJob  # the job before the change
     after: BulkJob
-    details: Mapping[str, object]  # what the job does, as the API names it
     permission: str | None  # permission of each of its changes; None: that depends on the change
     gift: tuple[str, int] | None = None  # item and quantity that it gives to all players together
     kind = Kind(
@@ -48,20 +67,32 @@ class BulkJobChanged(Change):
         return self.after.state == RUNNING and self.job.started_at is None
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
-        about = {"JobId": self.job.id, "Act": self.job.act, "Players": self.job.players, **self.details}
-        before, after = (ChangeSide(command={**about, "State": each.state}) for each in (self.job, self.after))
+        job, details = self.job, read_details(self.job)
+        about = {
+            "ItemId": details.item_id,
+            "Each": details.quantity,  # not `Quantity`, by which items are counted in the audit log
+            "VariableId": details.variable_id,
+            "Value": details.value,
+            "Days": details.days,
+            "Minutes": details.minutes,
+            "Until": None if details.until is None else format_instant(details.until),
+            "UndoOf": job.undoes,
+        }
+        about = {name: value for name, value in about.items() if value is not None}
+        told = {"JobId": job.id, "Act": job.act, "Players": job.players, **about}
+        before, after = (ChangeSide(command={**told, "State": each.state}) for each in (job, self.after))
         return before, after
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         job = self.after
         if job.state == RUNNING:
-            bulk_jobs.start(tx, job.id, job.started_at or 0, approved=job.approved)
+            tx.defer(bulk_jobs.SQL.start, job.id, job.started_at or 0, job.approved)
         elif job.state == PAUSED:
             bulk_jobs.pause(tx, job.id)
         else:
             bulk_jobs.stop(tx, job.id, job.state, job.ended_at or 0)
             if job.started_at is None:  # otherwise creating and cancelling jobs could fill the disk
-                bulk_jobs.delete_targets(tx, job.id)
+                tx.defer(bulk_jobs.SQL.delete_targets, job.id)
 
 
 @dataclass(frozen=True, slots=True)

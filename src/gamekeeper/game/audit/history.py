@@ -211,12 +211,12 @@ async def find_last_kept(tx: Reading, player_id: str, moment: PointInTime) -> in
     """
     if moment.at is None:
         return moment.seq or 0
-    return await history.find_newest_until(tx, player_id, moment.at, SKIP_FACTOR * MAX_REWOUND)
+    return await tx.value(history.SQL.until, player_id, moment.at, SKIP_FACTOR * MAX_REWOUND) or 0
 
 
 async def _was_imported_after(tx: Reading, player_id: str, moment: PointInTime, since: int) -> bool:
     """Tell whether an import created the player after this time: imported players have no entry of their creation."""
-    if await history.has_any_until(tx, player_id, since):
+    if await tx.one(history.SQL.any_until, player_id, since):
         return False
     following = await history.find_first_from(tx, since + 1) if moment.at is None else (0, moment.at + 1)
     return following is not None and await imports.has_any_from(tx, following[1])

@@ -35,6 +35,7 @@ from gamekeeper.store.core import idempotency_keys, ledger
 from gamekeeper.store.core.ledger import read_state
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Work, Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.players import items
 from gamekeeper.store.world import feed
 
@@ -96,11 +97,11 @@ BATCH_APPROVALS = 5_000  # approvals that expire per call
 
 async def stop_former_epochs(tx: Writing) -> bool:
     """Pause jobs, keep mails back, delete invitations and expire approvals. False: more approvals are left."""
-    bulk_jobs.pause_former(tx, JobOfFormerEpoch().message)
+    tx.defer(bulk_jobs.SQL.pause_former, JobOfFormerEpoch().message)
     tx.defer(mails.SQL.fail_former, MAIL_PROBLEM)
     tx.defer(invitations.SQL.delete_former)
     await tx.flush()  # PostgreSQL updates a job once per flush, and the expired approvals may be of a paused job
-    waiting = await approvals.read_former(tx, BATCH_APPROVALS)
+    waiting = [row[0] for row in await tx.all(approvals.SQL.former, BATCH_APPROVALS)]
     if waiting:
         await expire_approvals(tx, waiting)
     await tx.flush()
@@ -111,7 +112,7 @@ async def expire_approvals(tx: Writing, ids: list[str]) -> None:
     """Expire approvals, and settle the targets of bulk jobs that wait for them."""
     if held := await bulk_jobs.find_held(tx, ids):
         bulk_jobs.refuse_held(tx, held, ApprovalExpired().code, ApprovalExpired().message)
-    approvals.expire(tx, ids)
+    tx.defer(approvals.SQL.expire, as_column("id", ids))
 
 
 TIDY_SECONDS = 10.0
@@ -168,7 +169,7 @@ async def _tidy_by_clock(tx: Writing) -> None:
     """
     guess_rows.delete_old_guesses(tx, guess_limits.WINDOW_MS, BATCH_ROWS)
     mails.retire(tx)
-    expired = await approvals.read_expired(tx, BATCH_ROWS)
+    expired = [row[0] for row in await tx.all(approvals.SQL.expired, BATCH_ROWS)]
     if expired:
         await expire_approvals(tx, expired)
 
@@ -177,32 +178,30 @@ async def delete_old(keeper: AuditKeeper, now_ms: int) -> None:
     """Delete all rows that are past their retention time at `now_ms`."""
     settings = keeper.settings
 
-    async def delete_keys(tx: Writing) -> int:
-        return await idempotency_keys.delete_old(tx, now_ms - settings.key_days * DAY_MS, BATCH_ROWS)
-
     async def delete_others(tx: Writing) -> None:
         tx.defer(guess_rows.SQL.delete_old_known_callers, now_ms - guess_limits.KNOWN_CALLER_MS, BATCH_ROWS)
         tx.defer(tokens.SQL.delete_old, now_ms - settings.token_days * DAY_MS, BATCH_ROWS)
         tx.defer(mails.SQL.delete_old, now_ms - settings.mail_days * DAY_MS)
         items.delete_old_gifts(tx, now_ms - GIFT_DAYS * DAY_MS)
         tx.defer(invitations.SQL.delete_old, now_ms)
-        approvals.delete_old(tx, now_ms - settings.approval_days * DAY_MS, BATCH_ROWS)
-        approvals.delete_old_gifts(tx, now_ms // DAY_MS - 1)
+        tx.defer(approvals.SQL.delete_old, now_ms - settings.approval_days * DAY_MS, BATCH_ROWS)
+        tx.defer(approvals.SQL.delete_old_gifts, now_ms // DAY_MS - 1)
         # zero days: they are kept, like the audit log
         feed.delete_old_deliveries(
             tx, (now_ms - settings.ledger_days * DAY_MS) if settings.ledger_days else 0, BATCH_ROWS
         )
 
-    async def delete_bulk_job(tx: Writing) -> int:
-        return await bulk_jobs.delete_oldest(tx, now_ms - settings.bulk_days * DAY_MS, now_ms - PREVIEW_MS)
-
     await keeper.store.write(delete_others)
-    await _delete_batches(keeper, delete_bulk_job, 1, MAX_BATCHES)
+    jobs_end, previews_end = now_ms - settings.bulk_days * DAY_MS, now_ms - PREVIEW_MS
+    await _delete_batches(keeper, lambda tx: bulk_jobs.delete_oldest(tx, jobs_end, previews_end), 1, MAX_BATCHES)
     registered: list[OldRows] = rooms.collect("game", "OLD_ROWS")
     for each in sorted(registered, key=lambda each: each.place):
         if days := each.days(settings):
             await _delete_registered(keeper, each, now_ms - days * DAY_MS)
-    await _delete_batches(keeper, delete_keys, BATCH_ROWS, MAX_BATCHES)
+    keys_end = now_ms - settings.key_days * DAY_MS
+    await _delete_batches(
+        keeper, lambda tx: idempotency_keys.delete_old(tx, keys_end, BATCH_ROWS), BATCH_ROWS, MAX_BATCHES
+    )
     for _ in range(MAX_BATCHES if settings.ledger_days else 0):
         if not await trim(keeper, now_ms - settings.ledger_days * DAY_MS):
             break

@@ -15,7 +15,7 @@ from functools import partial
 from statistics import median_low
 from typing import Generic, TypeVar
 
-from gamekeeper.game.audit.bulk_jobs import read_details
+from gamekeeper.game.audit.changes import read_details
 from gamekeeper.game.core.change import Codec
 from gamekeeper.game.insight.flows import GAME, IMPORT, KEY, STAFF, UNDO, Move
 from gamekeeper.game.insight.signals import (

@@ -177,7 +177,8 @@ async def fix_blocks(tx: Writing) -> bool:
     await activity.wait_for_checkpoint(tx, BOARDS)
     if not await bucket_rows.count_wrong_blocks(tx):
         return False
-    await bucket_rows.rebuild_blocks(tx)
+    await tx.returning(bucket_rows.SQL.clear_blocks)
+    await tx.returning(bucket_rows.SQL.build_blocks)
     return True
 
 

@@ -15,8 +15,9 @@ from gamekeeper.game.lists.search import ACCOUNTS, Matches, Sort
 from gamekeeper.store.accounts import moderation
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.statements import Statement, as_column
 from gamekeeper.store.lists import search as rows
-from gamekeeper.store.lists.search import UserMatch
+from gamekeeper.store.lists.search import SQL, UserMatch
 
 BANNED, MUTED, POWERS = "banned", "muted", "powers"
 STATES = (BANNED, MUTED, POWERS)
@@ -103,33 +104,26 @@ def _contains(fold: str, sought: str) -> bool:
     return sought in lookup.strip_clash(fold)
 
 
-def _cut(found: Sequence[UserMatch]) -> Matches:
-    return Matches(found, len(found) >= search.MAX_MATCHES)
-
-
-async def _find_banned(tx: Reading) -> Matches:
-    return _cut(await rows.find_banned(tx, search.MAX_CANDIDATES, search.MAX_MATCHES))
-
-
-async def _find_muted(tx: Reading) -> Matches:
-    return _cut(await rows.find_muted(tx, search.MAX_CANDIDATES, search.MAX_MATCHES))
+async def _find_in_force(statement: Statement, tx: Reading) -> Matches:
+    """Find the newest bans or mutes, out of a limited number of permanent and of temporary ones."""
+    return Matches.from_search(await tx.rows(UserMatch, statement, search.MAX_CANDIDATES, search.MAX_MATCHES))
 
 
 async def _find_with_powers(tx: Reading) -> Matches:
-    return _cut(await rows.find_with_powers(tx, search.MAX_MATCHES))
+    return Matches.from_search(await rows.find_with_powers(tx, search.MAX_MATCHES))
 
 
 async def _find_role(role: str, tx: Reading) -> Matches:
-    return _cut(await rows.find_with_role(tx, role, search.MAX_MATCHES))
+    return Matches.from_search(await tx.rows(UserMatch, SQL.with_role, role, search.MAX_MATCHES))
 
 
 async def _find_signed_in(times: tuple[int, int], tx: Reading) -> Matches:
     """Find accounts by their last sign-in, among the newest sign-ins of the range."""
-    newest, is_cut = await rows.find_sign_ins(tx, *times, search.MAX_CANDIDATES)
-    last = await _filter_signed_in(times, tx, newest)
+    newest = await tx.all(SQL.sign_ins, *times, search.MAX_CANDIDATES)  # accounts, each with its number of sign-ins
+    last = await _filter_signed_in(times, tx, [user_id for user_id, _ in newest])
     ids = sorted(last, key=lambda each: (-last[each], each))[: search.MAX_MATCHES]
-    found = await rows.read_users(tx, ids)
-    is_cut = is_cut or len(ids) >= search.MAX_MATCHES
+    found = await tx.rows(UserMatch, SQL.users_among, as_column("id", ids))
+    is_cut = sum(count for _, count in newest) >= search.MAX_CANDIDATES or len(ids) >= search.MAX_MATCHES
     return Matches([each._replace(since=last[each.id]) for each in found], is_cut)
 
 
@@ -146,7 +140,7 @@ async def _filter_with_powers(tx: Reading, ids: Iterable[str]) -> dict[str, int]
 
 
 async def _filter_role(role: str, tx: Reading, ids: Iterable[str]) -> dict[str, int]:
-    return dict.fromkeys(await rows.filter_with_role(tx, role, ids), 0)
+    return {row[0]: 0 for row in await tx.all(SQL.with_role_among, as_column("id", ids), role)}
 
 
 async def _filter_signed_in(times: tuple[int, int], tx: Reading, ids: Iterable[str]) -> dict[str, int]:
@@ -159,8 +153,8 @@ def _get_newest(found: UserMatch) -> tuple[int, str]:
 
 
 _STATES: Mapping[str, _Condition] = {
-    BANNED: _Condition(_find_banned, _filter_banned, has_times=True),
-    MUTED: _Condition(_find_muted, _filter_muted, has_times=True),
+    BANNED: _Condition(partial(_find_in_force, SQL.banned), _filter_banned, has_times=True),
+    MUTED: _Condition(partial(_find_in_force, SQL.muted), _filter_muted, has_times=True),
     POWERS: _Condition(_find_with_powers, _filter_with_powers),
 }
 ALL_SORTS = (NEWEST, *ACCOUNTS)

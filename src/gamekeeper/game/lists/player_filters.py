@@ -16,8 +16,6 @@ from gamekeeper.game.lists.list_index import NAMES, RANK
 from gamekeeper.game.lists.ordered_lists import Lists
 from gamekeeper.game.lists.player_walks import (
     ACCOUNT,
-    HIGHEST_LEVEL,
-    HIGHEST_LONG,
     LEVEL,
     NAME,
     NEVER_SEEN,
@@ -30,10 +28,11 @@ from gamekeeper.game.lists.player_walks import (
     PlayerFilter,
 )
 from gamekeeper.store.accounts import moderation
-from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.interface import Reading, Value
+from gamekeeper.store.engine.statements import Statement
 from gamekeeper.store.lists import player_filters as rows
 from gamekeeper.store.lists import search as search_rows
-from gamekeeper.store.lists.player_filters import Candidate
+from gamekeeper.store.lists.player_filters import SQL, Candidate
 from gamekeeper.store.lists.search import PART_LETTERS
 from gamekeeper.store.players import players
 from gamekeeper.store.players.players import RecordRow
@@ -99,7 +98,7 @@ async def load_page(lists: Lists, codec: Codec, wanted: PlayerFilter, page: Page
 
 async def find(tx: Reading, wanted: PlayerFilter, page: PageWanted) -> FoundPage:
     """Find a page of the players that match a filter."""
-    if not await rows.has_indexes(tx):
+    if not await tx.value(SQL.indexed):
         raise SearchNotReady
     some = await _read_smallest_set(tx, wanted)
     if some is not None:
@@ -164,13 +163,12 @@ async def _read_smallest_set(tx: Reading, wanted: PlayerFilter) -> tuple[list[Ca
         matches = await search.match_players(tx, sought)
         return await rows.read_of_ids(tx, [each.id for each in matches.found]), matches.is_cut
     if wanted.banned:
-        accounts = await rows.read_banned(tx, MAX_SORTED)
+        accounts = [row[0] for row in await tx.all(SQL.banned, MAX_SORTED + 1)]
         if len(accounts) <= MAX_SORTED:
             return await rows.read_of_users(tx, accounts), False
     sets = await _count_sets(tx, wanted)
-    if not sets or min(sets, key=_get_size).size > MAX_SORTED:
-        return None
-    return await _read_set(tx, min(sets, key=_get_size)), False
+    smallest = min(sets, key=lambda each: each.size, default=None)
+    return None if smallest is None or smallest.size > MAX_SORTED else (await _read_set(tx, smallest), False)
 
 
 class _CountedSet(NamedTuple):
@@ -178,39 +176,34 @@ class _CountedSet(NamedTuple):
 
     size: int  # up to MAX_SORTED + 1
     property: PlayerFilter
-    order_by: str
+    order_by: str = NAME
 
 
 async def _count_sets(tx: Reading, wanted: PlayerFilter) -> list[_CountedSet]:
     sets = list[_CountedSet]()
-    limit = MAX_SORTED + 1
+
+    async def count(statement: Statement, *values: Value) -> int:
+        return await tx.value(statement, *values, MAX_SORTED + 1)
+
     if wanted.item_id:
-        count = await rows.count_holders(tx, wanted.item_id, limit)
-        sets.append(_CountedSet(count, PlayerFilter(item_id=wanted.item_id), QUANTITY))
+        size = await count(SQL.count_holders, wanted.item_id)
+        sets.append(_CountedSet(size, PlayerFilter(item_id=wanted.item_id), QUANTITY))
     if wanted.map_id:
-        count = await rows.count_map(tx, wanted.map_id, limit)
-        sets.append(_CountedSet(count, PlayerFilter(map_id=wanted.map_id), NAME))
+        sets.append(_CountedSet(await count(SQL.count_map, wanted.map_id), PlayerFilter(map_id=wanted.map_id)))
     if wanted.class_id:
-        count = await rows.count_class(tx, wanted.class_id, limit)
-        sets.append(_CountedSet(count, PlayerFilter(class_id=wanted.class_id), NAME))
+        sets.append(_CountedSet(await count(SQL.count_class, wanted.class_id), PlayerFilter(class_id=wanted.class_id)))
     if wanted.has_levels:
-        lowest, highest = wanted.level_from or 0, HIGHEST_LEVEL if wanted.level_to is None else wanted.level_to
-        count = await rows.count_levels(tx, lowest, highest, limit)
-        sets.append(_CountedSet(count, PlayerFilter(level_from=lowest, level_to=highest), LEVEL))
-    if wanted.online or wanted.has_times:
-        online = await rows.count_online(tx, limit) if wanted.seen_to is None else 0
-        if wanted.online:
-            sets.append(_CountedSet(online, PlayerFilter(online=True), NAME))
-        if wanted.has_times:
-            earliest, latest = wanted.seen_from or 0, HIGHEST_LONG if wanted.seen_to is None else wanted.seen_to
-            count = online + await rows.count_seen(tx, earliest, latest, limit)
-            times = PlayerFilter(seen_from=wanted.seen_from, seen_to=wanted.seen_to)
-            sets.append(_CountedSet(count, times, SEEN))
+        levels = PlayerFilter(level_from=wanted.level_from, level_to=wanted.level_to)
+        sets.append(_CountedSet(await count(SQL.count_levels, *wanted.levels), levels, LEVEL))
+    is_now = (wanted.online or wanted.has_times) and wanted.seen_to is None
+    online = await count(SQL.count_online) if is_now else 0
+    if wanted.online:
+        sets.append(_CountedSet(online, PlayerFilter(online=True)))
+    if wanted.has_times:
+        times = PlayerFilter(seen_from=wanted.seen_from, seen_to=wanted.seen_to)
+        left = await count(SQL.count_seen, *wanted.times)  # who left the game for the last time in this range
+        sets.append(_CountedSet(online + left, times, SEEN))
     return sets
-
-
-def _get_size(each: _CountedSet) -> int:
-    return each.size
 
 
 async def _read_set(tx: Reading, chosen: _CountedSet) -> list[Candidate]:
@@ -266,10 +259,9 @@ async def _compare(
 ) -> list[Match]:
     """Return those players that match the whole filter."""
     left = [each for each in some if _has_columns(each, wanted)]
+    online = set[str]()
     if needs_online or wanted.online is not None or wanted.has_times:
         online = await search_rows.filter_online(tx, [each.id for each in left])
-    else:
-        online = set[str]()
     left = [each for each in left if _was_seen(each, wanted, is_online=each.id in online)]
     if wanted.banned is not None:
         banned = {each.user_id for each in await moderation.find_bans(tx, {each.user_id for each in left})}
@@ -295,7 +287,5 @@ def _was_seen(player: Candidate, wanted: PlayerFilter, *, is_online: bool) -> bo
         return True
     if is_online:
         return wanted.seen_to is None
-    at = player.last_online
-    return at is not None and (wanted.seen_from or 0) <= at <= (
-        HIGHEST_LONG if wanted.seen_to is None else wanted.seen_to
-    )
+    earliest, latest = wanted.times
+    return player.last_online is not None and earliest <= player.last_online <= latest

@@ -16,6 +16,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.statements import as_table
 from gamekeeper.store.insight import economy, holdings
 from gamekeeper.store.insight.economy import ItemStep
 from gamekeeper.store.insight.holdings import BUCKETS, ITEM, VARIABLE, Holding, RankedList
@@ -55,7 +56,7 @@ async def find_page(
     skipped, left = offset - buckets[place], buckets[place + 1] - offset - count
     if 0 <= left < skipped:  # the page is within one bucket, and nearer to its lower end
         own = await table.find_bucket_below(tx, kind, thing_id, end, place)
-        return total, await table.read_page_up(tx, kind, thing_id, own.key if own else LOWEST, count, left)
+        return total, await table.read_page(tx, kind, thing_id, own.key if own else LOWEST, count, left, up=True)
     # a bucket ends where the one above it starts, and the highest of a block where the next block starts
     above = await table.find_bucket_below(tx, kind, thing_id, end, place - 1) if place else None
     return total, await table.read_page(tx, kind, thing_id, above.key if above else end, limit, skipped)
@@ -153,11 +154,11 @@ class _Edit:
             after = [part for each in after for part in await self._fit(each, changes)]
             changed = set(after) - set(before)
             if changed:
-                await ranked_buckets.save_blocks(self._tx, changed)
+                await self._tx.returning(ranked_buckets.SQL.save_blocks, as_table(each._asdict() for each in changed))
             starts = {each.key for each in after}
             for each in before:
                 if each.key not in starts:
-                    await ranked_buckets.delete_block(self._tx, each)
+                    await self._tx.returning(ranked_buckets.SQL.delete_block, each.kind, each.thing_id, *each.key)
 
     async def _fit(self, block: RankedBlock, changes: Mapping[Key, tuple[int, int]]) -> list[RankedBlock]:
         """Return the parts of a block: more than one if it has twice the buckets of a new one."""

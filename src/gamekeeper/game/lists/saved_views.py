@@ -10,8 +10,7 @@ from gamekeeper.game.core.refusals import BadField
 from gamekeeper.store.accounts import users
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Store, Writing
-from gamekeeper.store.lists import search
-from gamekeeper.store.lists.search import NewView, SavedView
+from gamekeeper.store.lists.search import SQL, SavedView
 
 LISTS = {"players": frozenset({"players.read"}), "accounts": frozenset({"users.query"})}  # list → what it needs
 SHARE = frozenset({"notes.write"})
@@ -20,7 +19,8 @@ LONGEST_NAME, LONGEST_QUERY = 60, 2000  # characters
 
 
 async def load(store: Store, user_id: str, listed: str) -> list[SavedView]:
-    return await search.read_views(store, user_id, listed, MAX_VIEWS)
+    """Load the views of an account, then those that others share."""
+    return await store.rows(SavedView, SQL.of_viewer, user_id, listed, MAX_VIEWS)
 
 
 async def save(store: Store, actor: Actor, listed: str, name: str, query: str, *, shared: bool) -> None:
@@ -32,10 +32,9 @@ async def save(store: Store, actor: Actor, listed: str, name: str, query: str, *
 
     async def write(tx: Writing) -> None:
         await users.lock(tx, actor.id)  # so that no other view is saved while they are counted
-        if await search.count_other_views(tx, actor.id, listed, name) >= MAX_VIEWS:
+        if await tx.value(SQL.count_others, actor.id, listed, name) >= MAX_VIEWS:
             raise BadField(field="name", problem=f"cannot be saved: an account has at most {MAX_VIEWS} views")
-        new = NewView(lookup.new_guid(), actor.id, listed, name, query, shared, await clock.now(tx))
-        search.save_view(tx, new)
+        tx.defer(SQL.save, lookup.new_guid(), actor.id, listed, name, query, shared, await clock.now(tx))
 
     await store.write(write)
 
@@ -44,11 +43,11 @@ async def rename(store: Store, view_id: str, actor: Actor, name: str) -> None:
     name = require_name(name)
 
     async def write(tx: Writing) -> None:
-        if await search.is_shared_view(tx, view_id, actor.id):
+        if await tx.one(SQL.is_shared, view_id, actor.id):
             actor.require(SHARE)
-        if await search.has_view_name(tx, view_id, actor.id, name):
+        if await tx.one(SQL.same_name, view_id, actor.id, name):
             raise BadField(field="name", problem="is the name of another view")
-        search.rename_view(tx, view_id, actor.id, name)
+        tx.defer(SQL.rename, view_id, actor.id, name)
 
     await store.write(write)
 
@@ -57,7 +56,7 @@ async def delete(store: Store, view_id: str, actor: Actor) -> None:
     """Delete an own view. Those who manage staff also delete shared ones: their owners may have left."""
 
     async def write(tx: Writing) -> None:
-        search.delete_view(tx, view_id, actor.id, of_others=STAFF in actor.permissions)
+        tx.defer(SQL.delete, view_id, actor.id, STAFF in actor.permissions)
 
     await store.write(write)
 

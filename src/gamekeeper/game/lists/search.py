@@ -18,8 +18,9 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.audit import history
 from gamekeeper.store.engine import statements
 from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.lists import search
-from gamekeeper.store.lists.search import PART_LETTERS, PlayerMatch, UserMatch
+from gamekeeper.store.lists.search import PART_LETTERS, SQL, DeletedOwner, PlayerMatch, UserMatch
 from gamekeeper.store.players import players
 from gamekeeper.store.players.players import RankKey, RecordRow
 from gamekeeper.store.world import catalogue as entries
@@ -34,6 +35,11 @@ MAX_PARTS = 6  # trigrams of a search text that the index search uses: more woul
 class Matches(NamedTuple):
     found: Sequence[Any]
     is_cut: bool  # the limit of the search was reached: there may be more matches
+
+    @classmethod
+    def from_search(cls, found: Sequence[Any]) -> "Matches":
+        """Return what a search for at most MAX_MATCHES has found."""
+        return cls(found, len(found) >= MAX_MATCHES)
 
 
 Find = Callable[[Reading, str], Coroutine[Any, Any, Matches]]
@@ -72,8 +78,9 @@ async def _search(tx: Reading, sort: Sort[R], sought: str, wanted: PageRequest) 
 
 async def match_players(tx: Reading, sought: str) -> Matches:
     await _require_index(tx)
-    found = await search.find_players(tx, pick_parts(sought), sought, MAX_CANDIDATES, MAX_MATCHES)
-    return Matches(found, len(found) >= MAX_MATCHES)
+    return Matches.from_search(
+        await tx.rows(PlayerMatch, SQL.players, *_search_parts(sought, MAX_CANDIDATES, MAX_MATCHES))
+    )
 
 
 async def _match_online(tx: Reading, sought: str) -> Matches:
@@ -84,13 +91,17 @@ async def _match_online(tx: Reading, sought: str) -> Matches:
 
 async def match_users(tx: Reading, sought: str) -> Matches:
     await _require_index(tx)
-    found = await search.find_users(tx, pick_parts(sought), sought, MAX_CANDIDATES, MAX_MATCHES)
-    return Matches(found, len(found) >= MAX_MATCHES)
+    return Matches.from_search(await tx.rows(UserMatch, SQL.users, *_search_parts(sought, MAX_CANDIDATES, MAX_MATCHES)))
 
 
 async def _require_index(tx: Reading) -> None:
     if not await search.has_index(tx):
         raise SearchNotReady  # without the trigram index the search would read every row
+
+
+def _search_parts(sought: str, candidates: int, most: int) -> tuple[str, str, int, int]:
+    """Return the parameters of a search for a part of a name, whose index gives up to `candidates` rows."""
+    return as_column("part", pick_parts(sought)), sought, candidates, most
 
 
 def pick_parts(sought: str) -> list[str]:
@@ -131,10 +142,7 @@ ACCOUNTS: Mapping[str, Sort[users.User]] = {
 
 
 MAX_PER_MATCH = 8  # search hits per kind (players, accounts …) and per way to match
-SIMILAR_PER_PREFIX, MAX_SIMILAR = (
-    2,
-    64,
-)  # search hits per corrected prefix, and for all corrected prefixes together
+SIMILAR_PER_PREFIX, MAX_SIMILAR = 2, 64  # search hits per corrected prefix, and for all corrected prefixes together
 TYPO_LETTERS = 6  # number of first letters of a search text in which a typo is corrected
 MAX_CANDIDATES_PER_KIND = 1000
 MAX_ENTRIES = 2000  # catalogue entries that are compared with a search text that has a typo
@@ -175,7 +183,7 @@ async def find(tx: Reading, text: str, most: int, codec: Codec, sight: Sight) ->
     if not lookup.is_nameable(sought):
         return []
     found = await _find_by_id(tx, sought, codec, sight)
-    found += await _find_by_prefix(tx, sought, accounts=accounts)
+    found += await _find_by_start(tx, sought, [sought], (MAX_PER_MATCH, MAX_PER_MATCH), accounts=accounts)
     found += await _find_in_catalogue(tx, text.strip(), sought)
     if len(sought) >= search.PART_LETTERS and not _has_whole_match(found, sought) and await search.has_index(tx):
         found += await _find_by_part(tx, sought, accounts=accounts)
@@ -198,7 +206,8 @@ async def find_similar_entries(tx: Reading, kind: str, text: str, most: int) -> 
 
 async def _find_by_id(tx: Reading, sought: str, codec: Codec, sight: Sight) -> list[SearchHit]:
     wanted = lookup.parse_guid(sought)
-    named = await _find_existing(tx, wanted) if wanted else []
+    existing = await tx.all(SQL.by_id, wanted) if wanted else ()
+    named = [SearchHit(kind, found_id, name, wanted or "", ID) for kind, found_id, name in existing]
     named += await _find_deleted(tx, wanted, codec) if wanted and sight.changes else []
     found = [each for each in named if sight.accounts or each.kind != "user"]
     if not sight.changes:
@@ -209,10 +218,6 @@ async def _find_by_id(tx: Reading, sought: str, codec: Codec, sight: Sight) -> l
         if change and (sight.accounts or not change.about_account):
             found.append(SearchHit("change", number, f"Change {number}", change.kind, ID))
     return found
-
-
-async def _find_existing(tx: Reading, wanted: str) -> list[SearchHit]:
-    return [SearchHit(each.kind, each.id, each.name, wanted, ID) for each in await search.find_by_id(tx, wanted)]
 
 
 async def _find_deleted(tx: Reading, wanted: str, codec: Codec) -> list[SearchHit]:
@@ -229,23 +234,23 @@ async def _find_deleted(tx: Reading, wanted: str, codec: Codec) -> list[SearchHi
             ID,
             deleted=True,
         )
-        for each in await search.find_deleted(tx, wanted)
+        for each in await tx.rows(DeletedOwner, SQL.deleted, wanted)
     ]
 
 
-async def _find_by_prefix(tx: Reading, sought: str, *, accounts: bool) -> list[SearchHit]:
+async def _find_by_start(
+    tx: Reading, sought: str, prefixes: Sequence[str], most: tuple[int, int], *, accounts: bool
+) -> list[SearchHit]:
+    """Find players and accounts whose name or email starts with a prefix. `most`: for each prefix, and in total."""
+    ranges = search.as_ranges(prefixes)
     found = [
-        _make_player_hit(each, sought)
-        for each in await search.find_players_by_start(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
+        _make_hit("player", row_id, name, _describe_level(level), sought, fold)
+        for row_id, name, fold, level in await tx.all(SQL.players_start, ranges, *most)
     ]
-    if accounts:
+    for statement in (SQL.users_start, SQL.emails) if accounts else ():
         found += [
-            _make_user_hit(each, sought)
-            for each in await search.find_users_by_start(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
-        ]
-        found += [
-            _make_user_hit(each, sought)
-            for each in await search.find_users_by_email(tx, [sought], MAX_PER_MATCH, MAX_PER_MATCH)
+            _make_hit("user", row_id, name, email, sought, fold)
+            for row_id, name, fold, email in await tx.all(statement, ranges, *most)
         ]
     return found
 
@@ -257,19 +262,11 @@ def _has_whole_match(found: Iterable[SearchHit], sought: str) -> bool:
 
 
 async def _find_by_part(tx: Reading, sought: str, *, accounts: bool) -> list[SearchHit]:
-    asked = pick_parts(sought)
-    records = await players.read_summaries(
-        tx,
-        _pick_shortest(await search.find_players(tx, asked, sought, MAX_CANDIDATES_PER_KIND, MAX_CANDIDATES_PER_KIND)),
-    )
+    asked = _search_parts(sought, MAX_CANDIDATES_PER_KIND, MAX_CANDIDATES_PER_KIND)
+    records = await players.read_summaries(tx, _pick_shortest(await tx.rows(PlayerMatch, SQL.players, *asked)))
     found = [SearchHit("player", each.id, each.name, _describe_level(each.level), PART, each.fold) for each in records]
     if accounts:
-        named = await users.read_by_ids(
-            tx,
-            _pick_shortest(
-                await search.find_users(tx, asked, sought, MAX_CANDIDATES_PER_KIND, MAX_CANDIDATES_PER_KIND)
-            ),
-        )
+        named = await users.read_by_ids(tx, _pick_shortest(await tx.rows(UserMatch, SQL.users, *asked)))
         found += [SearchHit("user", each.id, each.name, each.email, PART, lookup.fold(each.name)) for each in named]
     return found
 
@@ -281,41 +278,27 @@ def _pick_shortest(found: Iterable[search.PlayerMatch | search.UserMatch]) -> li
 
 async def _find_in_catalogue(tx: Reading, typed: str, sought: str) -> list[SearchHit]:
     if not sought.isascii():
-        kinds = CATALOGUE_KINDS.items()
-        found = [
-            (one, each) for one, kind in kinds for each in await catalogue.find_by_name(tx, kind, typed, MAX_PER_MATCH)
+        return [
+            _make_entry_hit(one, each.id, each.name, sought)
+            for one, kind in CATALOGUE_KINDS.items()
+            for each in await catalogue.find_by_name(tx, kind, typed, MAX_PER_MATCH)
         ]
-        return [_make_entry_hit(search.FoundEntry(one, each.id, each.name), sought) for one, each in found]
-    part = await search.find_catalogue_entries(tx, statements.build_substring_pattern(typed), MAX_PER_MATCH)
+    part = await _find_entries(tx, statements.build_substring_pattern(typed), MAX_PER_MATCH, sought)
     # fewer hits than the limit are all names that contain the search text, also those that start with it
-    beginning = (
-        await search.find_catalogue_entries(tx, statements.build_prefix_pattern(typed), MAX_PER_MATCH)
-        if len(part) == MAX_PER_MATCH
-        else []
-    )
-    return [_make_entry_hit(each, sought) for each in dict.fromkeys([*beginning, *part])]
+    is_cut = len(part) == MAX_PER_MATCH
+    beginning = await _find_entries(tx, statements.build_prefix_pattern(typed), MAX_PER_MATCH, sought) if is_cut else []
+    return list(dict.fromkeys([*beginning, *part]))
+
+
+async def _find_entries(tx: Reading, pattern: str, most: int, sought: str) -> list[SearchHit]:
+    found = await tx.all(SQL.catalogue, pattern, most)
+    return [_make_entry_hit(kind, entry_id, name, sought) for kind, entry_id, name in found]
 
 
 async def _find_similar(tx: Reading, sought: str, *, accounts: bool) -> list[SearchHit]:
-    beginnings = _list_similar_prefixes(sought)
-    found = [
-        _make_player_hit(each, sought)
-        for each in await search.find_players_by_start(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
-    ]
-    if accounts:
-        found += [
-            _make_user_hit(each, sought)
-            for each in await search.find_users_by_start(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
-        ]
-        found += [
-            _make_user_hit(each, sought)
-            for each in await search.find_users_by_email(tx, beginnings, SIMILAR_PER_PREFIX, MAX_SIMILAR)
-        ]
-    named = [
-        _make_entry_hit(each, sought)
-        for each in await search.find_catalogue_entries(tx, statements.build_substring_pattern(""), MAX_ENTRIES)
-    ]
-    meant = set(beginnings)
+    prefixes = _list_similar_prefixes(sought)
+    found = await _find_by_start(tx, sought, prefixes, (SIMILAR_PER_PREFIX, MAX_SIMILAR), accounts=accounts)
+    named, meant = await _find_entries(tx, statements.build_substring_pattern(""), MAX_ENTRIES, sought), set(prefixes)
     found += [each for each in named if _has_prefix(each.fold, meant)]
     return [each._replace(match=NEAR) for each in found]
 
@@ -361,19 +344,12 @@ def _classify_match(fold: str, sought: str) -> str:
     return EXACT if lookup.strip_clash(fold) == sought else PREFIX if fold.startswith(sought) else PART
 
 
-def _make_player_hit(each: search.FoundPlayer, sought: str) -> SearchHit:
-    return SearchHit(
-        "player", each.id, each.name, _describe_level(each.level), _classify_match(each.fold, sought), each.fold
-    )
+def _make_hit(kind: str, found_id: str, name: str, detail: str, sought: str, fold: str) -> SearchHit:
+    return SearchHit(kind, found_id, name, detail, _classify_match(fold, sought), fold)
 
 
-def _make_user_hit(each: search.FoundUser, sought: str) -> SearchHit:
-    return SearchHit("user", each.id, each.name, each.email, _classify_match(each.fold, sought), each.fold)
-
-
-def _make_entry_hit(each: search.FoundEntry, sought: str) -> SearchHit:
-    fold = lookup.fold(each.name)
-    return SearchHit(each.kind, each.id, each.name, each.id, _classify_match(fold, sought), fold)
+def _make_entry_hit(kind: str, entry_id: str, name: str, sought: str) -> SearchHit:
+    return _make_hit(kind, entry_id, name, entry_id, sought, lookup.fold(name))
 
 
 def _describe_level(level: int) -> str:

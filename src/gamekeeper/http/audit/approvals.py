@@ -82,7 +82,7 @@ async def get_approval(request: Request, approval_id: str) -> bytes:
     found = await approvals.find(request.services.keeper.store, approval_id)
     shown = make_approval(found, request.caller.permissions)
     told = hide_emails(found.preview, request.caller.permissions)
-    preview = msgspec.json.decode(told, type=list[history_shapes.PreviewedChange])
+    preview = msgspec.json.decode(told, type=list[approvals.PreviewedChange])
     start = shapes.encode(make_record(history_shapes.ApprovalDetails, shown, Preview=[])).removesuffix(b"[]}")
     pieces = chain((start,), encode_pieces(preview, shapes.encode), (b"}",))
     return await join_pieces(request, len(preview) + len(found.key_makers), pieces)

@@ -3,14 +3,16 @@
 import time
 from collections.abc import Sequence
 from functools import partial
+from operator import attrgetter
 
 import msgspec
 from msgspec import UNSET
 
 from gamekeeper.game.access.refusals import PermissionMissing
 from gamekeeper.game.audit import bulk_jobs
-from gamekeeper.game.audit.approvals import encode_preview
-from gamekeeper.game.audit.bulk_jobs import UNDO, Creator, FoundTargets, Plan, TargetPage, Terms
+from gamekeeper.game.audit.approvals import PreviewedChange, encode_preview
+from gamekeeper.game.audit.bulk_jobs import BulkTarget, BulkTargets, Creator, FoundTargets, Plan, Terms
+from gamekeeper.game.audit.changes import read_details
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.audit.refusals import (
     FilterTooWide,
@@ -27,8 +29,7 @@ from gamekeeper.game.audit.refusals import (
     TooManyPreviewedJobs,
 )
 from gamekeeper.game.core import refusals as no
-from gamekeeper.ground.instants import format_instant
-from gamekeeper.http.audit import bulk_runner, bulk_shapes, history_shapes
+from gamekeeper.http.audit import bulk_runner, bulk_shapes
 from gamekeeper.http.audit.bulk_runner import ACTS, make_request_id
 from gamekeeper.http.audit.history import CSV
 from gamekeeper.http.contract import examples
@@ -41,7 +42,7 @@ from gamekeeper.http.server.query_values import MailCursor
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import APPROVAL_HEADER, Response
 from gamekeeper.store.audit import bulk_jobs as rows
-from gamekeeper.store.audit.bulk_jobs import BulkJob, BulkTarget
+from gamekeeper.store.audit.bulk_jobs import BulkJob
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading
 
 # Examples for the documents, made of the demo data.
@@ -79,7 +80,7 @@ async def create_bulk_job(request: Request, body: bulk_shapes.NewBulkJob) -> Res
     """Create a job for many players. Nothing is changed before it is started."""
     act = ACTS[body.Act]
     request.caller.require(frozenset({act.permission} if act.permission else ()))
-    details, players = bulk_runner.read_details(body), [each.strip() for each in body.Players or []]
+    details, players = bulk_runner.read_act(body), [each.strip() for each in body.Players or []]
     if body.Filter is not UNSET:
         players += await bulk_runner.collect(request, body.Filter)
     given = list(filter(None, players))
@@ -108,7 +109,7 @@ async def get_bulk_job(request: Request, job_id: str) -> bulk_shapes.BulkJob:
 
 @GROUP.operation(
     "GET /api/keeper/v1/bulk/[jobId]/targets",
-    answer=bulk_shapes.BulkTargets,
+    answer=BulkTargets,
     rows=bulk_jobs.MOST_PLAYERS,
     gated=True,
     refusals=(NoSuchBulkJob,),
@@ -119,7 +120,7 @@ async def list_bulk_targets(request: Request, query: bulk_shapes.TargetsQuery, j
         bulk_jobs.load_target_pages, job_id=job_id, after=query.after, limit=query.limit, state=query.state or None
     )
     file, is_long = "bulk-job.csv" if query.format == CSV else None, query.limit > bulk_jobs.PIECE_TARGETS
-    return await answer_table(request, load, _make_targets, bulk_shapes.BulkTargets, file, long=is_long)
+    return await answer_table(request, load, attrgetter("targets"), BulkTargets, file, long=is_long)
 
 
 @GROUP.operation(
@@ -132,7 +133,7 @@ async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, jo
     store = request.services.keeper.store
     job = await bulk_jobs.find(store, job_id)
     request.caller.require(bulk_runner.find_route(request.services, job).permissions or frozenset())
-    targets = await rows.read_targets(store, job_id, 0, max(query.limit, query.check), rows.WAITING)
+    targets = await bulk_jobs.read_targets(store, job_id, 0, max(query.limit, query.check), rows.WAITING)
     tried = [await _try_target(request, job, each) for each in targets[: query.limit]]
     check = None
     if query.check:
@@ -149,14 +150,12 @@ async def preview_bulk_job(request: Request, query: bulk_shapes.PreviewQuery, jo
 async def start_bulk_job(request: Request, job_id: str) -> Response:
     """Start a job, or resume a paused one."""
     job = await rows.find(request.services.keeper.store, job_id)
-    act = ACTS[job.act] if job else None
     if job:
         request.caller.require(bulk_runner.find_route(request.services, job).permissions or frozenset())
     terms = Terms(
         request.caller.account_id,
         request.caller.token_id,
-        act.permission if act else None,
-        _describe(job) if job else {},
+        ACTS[job.act].permission if job else None,
         approved=request.consent is not None,
     )
     return await request.change(partial(bulk_jobs.start, job_id=job_id, terms=terms), make_job)
@@ -169,9 +168,7 @@ async def start_bulk_job(request: Request, job_id: str) -> Response:
 )
 async def pause_bulk_job(request: Request, job_id: str) -> Response:
     """Pause a job after the player that it works on; also 200 if it is paused already."""
-    job = await rows.find(request.services.keeper.store, job_id)
-    decide = partial(bulk_jobs.pause, job_id=job_id, details=_describe(job) if job else {})
-    return await request.change(decide, make_job)
+    return await request.change(partial(bulk_jobs.pause, job_id=job_id), make_job)
 
 
 @GROUP.operation(
@@ -181,9 +178,7 @@ async def pause_bulk_job(request: Request, job_id: str) -> Response:
 )
 async def cancel_bulk_job(request: Request, job_id: str) -> Response:
     """Cancel a job. What it has changed stays."""
-    job = await rows.find(request.services.keeper.store, job_id)
-    decide = partial(bulk_jobs.cancel, job_id=job_id, details=_describe(job) if job else {})
-    return await request.change(decide, make_job)
+    return await request.change(partial(bulk_jobs.cancel, job_id=job_id), make_job)
 
 
 @GROUP.operation(
@@ -206,12 +201,12 @@ def _make_creator(request: Request) -> Creator:
 async def _try_target(request: Request, job: BulkJob, target: BulkTarget) -> bulk_shapes.PreviewedTarget:
     """Run a dry run of the request for one player, as the caller."""
     code = message = None
-    changes, needs_approval = list[history_shapes.PreviewedChange](), False
-    waiting = rows.WaitingTarget(target.number, target.player_id or "", target.undoes)
-    sent = bulk_runner.make_request(request.services, job, bulk_jobs.read_details(job), waiting, None)
+    changes, needs_approval = list[PreviewedChange](), False
+    waiting = rows.WaitingTarget(target.number, target.player_id or "", target.undone_seq)
+    sent = bulk_runner.make_request(request.services, job, read_details(job), waiting, None)
     try:
         tried = await dispatcher.call_as(sent.request, request.caller, sent.route, sent.params)
-        changes = msgspec.json.decode(encode_preview(tried.entries), type=list[history_shapes.PreviewedChange])
+        changes = msgspec.json.decode(encode_preview(tried.entries), type=list[PreviewedChange])
         needs_approval = APPROVAL_HEADER in tried.headers
     except no.Refusal as refusal:
         code, message = refusal.code, refusal.message
@@ -247,33 +242,6 @@ async def _check(
     return bulk_shapes.BulkCheck(len(found), job.remaining, held, refusals)
 
 
-def _describe(job: BulkJob) -> dict[str, object]:
-    """Return what a job does, for the audit log and for approvers. Not `Quantity`, by which items are counted there."""
-    details = bulk_jobs.read_details(job)
-    found = {
-        "ItemId": details.item_id,
-        "Each": details.quantity,
-        "VariableId": details.variable_id,
-        "Value": details.value,
-        "Days": details.days,
-        "Minutes": details.minutes,
-        "Until": None if details.until is None else format_instant(details.until),
-        "UndoOf": job.undoes if job.act == UNDO else None,
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
 def make_job(job: BulkJob) -> bulk_shapes.BulkJob:
-    made, details = make_request_id(job.id), bulk_jobs.read_details(job)
+    made, details = make_request_id(job.id), read_details(job)
     return make_record(bulk_shapes.BulkJob, job, details, UndoOf=job.undoes, RequestId=made)
-
-
-def _make_targets(page: TargetPage) -> list[bulk_shapes.BulkTarget]:
-    return [make_target(each, page.undone.get(each.seq or 0)) for each in page.targets]
-
-
-def make_target(target: BulkTarget, undone_by: int | None) -> bulk_shapes.BulkTarget:
-    return bulk_shapes.BulkTarget(
-        *(target.number, target.state, target.player_id, target.player, target.given, target.seq, target.undoes),
-        *(target.approval_id, target.code, target.problem, undone_by),
-    )

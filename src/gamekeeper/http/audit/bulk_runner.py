@@ -9,13 +9,14 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
 from gamekeeper.game.access.refusals import PermissionMissing, QuotaReached
 from gamekeeper.game.audit import bulk_jobs
-from gamekeeper.game.audit.bulk_jobs import MOST_PLAYERS, UNDO, CreatorLostAccess, JobDetails, JobTaken
+from gamekeeper.game.audit.bulk_jobs import MOST_PLAYERS, UNDO, CreatorLostAccess, JobTaken
+from gamekeeper.game.audit.changes import JobDetails, read_details
 from gamekeeper.game.audit.refusals import (
     ApprovalRequired,
     FilterTooWide,
@@ -37,9 +38,10 @@ from gamekeeper.ground.instants import format_instant, parse_instant
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.audit.bulk_shapes import JobFilter, NewBulkJob
 from gamekeeper.http.contract import shapes
-from gamekeeper.http.contract.operation import QUERY, Route, needs
+from gamekeeper.http.contract.operation import Route, needs
+from gamekeeper.http.contract.records import to_snake
 from gamekeeper.http.players import player_shapes, variable_shapes
-from gamekeeper.http.server import dispatcher, queries
+from gamekeeper.http.server import dispatcher, paging, queries
 from gamekeeper.http.server.caller import load_requester
 from gamekeeper.http.server.request import Request, Services
 from gamekeeper.http.server.response import JSON
@@ -73,18 +75,9 @@ async def collect(request: Request, body: JobFilter) -> list[str]:
 
 
 def _read_filter(request: Request, body: JobFilter) -> PlayerFilter:
-    if body.Banned is not UNSET:
-        request.caller.require(QUERY)
-    seen_from, seen_to = (parse_instant(each) if each else None for each in (body.SeenFrom, body.SeenTo))
-    require_order("SeenFrom", seen_from, seen_to)
-    require_order("LevelFrom", body.LevelFrom or None, body.LevelTo or None)
-    wanted = PlayerFilter(
-        *(body.ClassId or None, body.MapId or None, body.LevelFrom or None, body.LevelTo or None),
-        *(seen_from, seen_to),
-        None if body.Banned is UNSET else body.Banned,
-        None if body.Online is UNSET else body.Online,
-        *(body.ItemId or None, body.Search or ""),
-    )
+    wanted = paging.read_player_filter(request, body)
+    require_order("SeenFrom", wanted.seen_from, wanted.seen_to)
+    require_order("LevelFrom", wanted.level_from, wanted.level_to)
     if wanted == PlayerFilter():
         raise BadField(field="Filter", problem="needs a condition")
     if body.Search is not UNSET and len(lookup.fold(body.Search)) < PART_LETTERS:
@@ -99,7 +92,8 @@ class Act(NamedTuple):
     path: str  # of the operation, with {} for the player or the number of the change
     fields: tuple[str, ...]  # fields of a new job that it needs
     permission: str | None  # None: that depends on the change
-    make_body: Callable[[JobDetails, BulkJob], object]
+    make_body: Callable[[JobDetails, BulkJob], object] | None  # None: the operation has no body
+    optional: tuple[str, ...] = ()  # fields of a new job that it may have besides
 
 
 def _give(details: JobDetails, _: BulkJob) -> object:
@@ -120,51 +114,37 @@ def _punish(details: JobDetails, job: BulkJob) -> object:
     return account_shapes.Penalty(details.days or 0, job.reason, minutes=minutes, until=until)
 
 
-def _send_nothing(_: JobDetails, __: BulkJob) -> object:
-    return None
-
-
+LENGTHS = ("Days", "Minutes", "Until")  # ways to say how long a ban or mute lasts
 ACTS: Mapping[str, Act] = {
-    "give_item": Act("/api/v1/players/{}/items/give", ("ItemId", "Quantity"), "items.give", _give),
+    "give_item": Act("/api/v1/players/{}/items/give", ("ItemId", "Quantity"), "items.give", _give, ("BankOverflow",)),
     "take_item": Act("/api/v1/players/{}/items/take", ("ItemId", "Quantity"), "items.take", _take),
     SET: Act("/api/v1/players/{}/variables/", ("VariableId", "Value"), "variables.write", _set),
-    "ban_player": Act("/api/v1/players/{}/admin/ban", (), "moderation.ban", _punish),
-    "mute_player": Act("/api/v1/players/{}/admin/mute", (), "moderation.mute", _punish),
-    UNDO: Act("/api/keeper/v1/changes/{}/undo", (), None, _send_nothing),
-}
-LENGTHS = ("Days", "Minutes", "Until")  # ways to say how long a ban or mute lasts
-OPTIONAL: Mapping[str, tuple[str, ...]] = {
-    "give_item": ("BankOverflow",),
-    "ban_player": LENGTHS,
-    "mute_player": LENGTHS,
+    "ban_player": Act("/api/v1/players/{}/admin/ban", (), "moderation.ban", _punish, LENGTHS),
+    "mute_player": Act("/api/v1/players/{}/admin/mute", (), "moderation.mute", _punish, LENGTHS),
+    UNDO: Act("/api/keeper/v1/changes/{}/undo", (), None, None),
 }
 ACT_FIELDS = ("ItemId", "Quantity", "BankOverflow", "VariableId", "Value", *LENGTHS)
 
 
-def read_details(body: NewBulkJob) -> JobDetails:
+def read_act(body: NewBulkJob) -> JobDetails:
     """Check that a new job has the fields of its act, and no others."""
-    needed, optional = ACTS[body.Act].fields, OPTIONAL.get(body.Act, ())
+    act, given = ACTS[body.Act], dict[str, Any]()
     for name in ACT_FIELDS:
-        is_given = getattr(body, name) is not UNSET
-        if name in needed and not is_given:
+        value = getattr(body, name)
+        if value is not UNSET:
+            given[name] = value
+        if name in act.fields and name not in given:
             raise BadField(field=name, problem=f"is missing: {body.Act} needs it")
-        if is_given and name not in (*needed, *optional):
+        if name in given and name not in (*act.fields, *act.optional):
             raise BadField(field=name, problem=f"does not belong to {body.Act}")
-    lengths = [name for name in LENGTHS if getattr(body, name) is not UNSET]
-    if optional is LENGTHS and not lengths:
+    lengths = [name for name in LENGTHS if name in given]
+    if act.optional is LENGTHS and not lengths:
         raise BadField(field="Days", problem=f"is missing: {body.Act} needs one of Days, Minutes and Until")
     if len(lengths) > 1:
         raise BadField(field=lengths[-1], problem="cannot be combined: send one of Days, Minutes and Until")
-    return JobDetails(
-        body.ItemId or None,
-        body.Quantity or None,
-        body.BankOverflow is True,
-        body.VariableId or None,
-        None if body.Value is UNSET else body.Value,
-        None if body.Days is UNSET else body.Days,
-        None if body.Minutes is UNSET else body.Minutes,
-        None if body.Until is UNSET else parse_instant(body.Until),
-    )
+    if "Until" in given:
+        given["Until"] = parse_instant(given["Until"])
+    return JobDetails(**{to_snake(name): value for name, value in given.items()})
 
 
 def find_route(services: Services, job: BulkJob) -> Route:
@@ -188,7 +168,6 @@ def make_request(
     act = ACTS[job.act]
     path = act.path.format(target.undoes if job.act == UNDO else target.player_id)
     path += (details.variable_id or "") if job.act == SET else ""
-    body = act.make_body(details, job)
     headers = {b"content-type": JSON} | ({b"x-reason": job.reason.encode()} if job.reason else {})
     request = Request(
         services=services,
@@ -198,8 +177,8 @@ def make_request(
         raw_query=b"" if step else queries.make_dry_run("").encode(),
         headers=headers,
         scope={"headers": ()},
-        receive=_receive_nothing,
-        raw_body=b"" if body is None else shapes.encode(body),
+        receive=receive_nothing,
+        raw_body=shapes.encode(act.make_body(details, job)) if act.make_body else b"",
         step=step,
     )
     return TargetRequest(request, *services.router.find("POST", request.raw_path))
@@ -209,7 +188,7 @@ def make_request_id(job_id: str) -> str:
     return REQUEST_PREFIX + job_id
 
 
-async def _receive_nothing() -> dict[str, object]:
+async def receive_nothing() -> dict[str, object]:
     return {"type": "http.disconnect"}
 
 
@@ -260,7 +239,7 @@ class BulkRunner:
 
     async def run_target(self, job: BulkJob, target: WaitingTarget) -> None:
         """Change one player, and store the result."""
-        services, details = self._services, bulk_jobs.read_details(job)
+        services, details = self._services, read_details(job)
         route = find_route(services, job)
         step = bulk_jobs.make_step(job, target.number, partial(_check_creator, job=job, route=route))
         sent = make_request(services, job, details, target, step)

@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.game.audit.approvals import PreviewedChange
 from gamekeeper.http.accounts.account_shapes import Days as DayCount
 from gamekeeper.http.accounts.account_shapes import Minutes as MinuteCount
-from gamekeeper.http.audit.history_shapes import Format, PreviewedChange
+from gamekeeper.http.audit.history_shapes import Format
 from gamekeeper.http.contract.shapes import (
     NEVER_NULL,
     PRINTABLE,
@@ -133,27 +134,6 @@ class BulkJob(Struct):
 class BulkJobs(Struct):
     Jobs: list[BulkJob]
     Next: str | None
-
-
-class BulkTarget(Struct):
-    """A player of a job; `State` is waiting, done, refused, held or not_found."""
-
-    Number: PlainInt32
-    State: str
-    PlayerId: Guid | None
-    Player: str | None
-    Given: str | None  # the text that is not a player
-    Seq: PlainInt64 | None
-    UndoneSeq: PlainInt64 | None
-    ApprovalId: Guid | None
-    Code: str | None
-    Message: str | None
-    UndoneBy: PlainInt64 | None  # the change that has undone `Seq`
-
-
-class BulkTargets(Struct):
-    Targets: list[BulkTarget]
-    Next: PlainInt32 | None
 
 
 class PreviewedTarget(Struct):

@@ -10,9 +10,10 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from gamekeeper.game.audit.approvals import PreviewedChange
 from gamekeeper.game.audit.history import KINDS
 from gamekeeper.http.access.role_shapes import RoleQuota
-from gamekeeper.http.audit.history_shapes import AttachedRows, DoneChange, PreviewedChange, ToldChange
+from gamekeeper.http.audit.history_shapes import AttachedRows, DoneChange, ToldChange
 from gamekeeper.http.contract.shapes import SIDES, Guid, Instant, PlainInt32, PlainInt64, Sides
 from gamekeeper.http.players.player_shapes import ChangedBag, ItemSlot, KnownSpell, PlayerDocument, PlayerRecord, Sum
 from gamekeeper.http.players.variable_shapes import AnyVariable, ChangedVariable, GuildValue

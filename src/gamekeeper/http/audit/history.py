@@ -61,7 +61,7 @@ async def list_history(request: Request, query: history_shapes.HistoryQuery) -> 
     limit = min(query.limit or usual, most)
     find_cursor = request.services.keeper.feed.cursors.find
     load = partial(history.load_pages, wanted=wanted, before=cursor, limit=limit, find_cursor=find_cursor)
-    make = partial(_make_changes, caller=request.caller)
+    make = partial(make_changes, caller=request.caller)
     file, is_long = "changes.csv" if form == CSV else None, limit > history.PIECE_ROWS
     return await answer_table(request, load, make, history_shapes.History, file, long=is_long)
 
@@ -202,11 +202,7 @@ async def _load_state(request: Request, moment: PointInTime) -> tuple[str, histo
     return await request.read_in_pieces(lambda tx, rest: history.load_state_at(tx, key, moment, trace, rest))
 
 
-def make_history(page: HistoryPage, caller: Caller) -> history_shapes.History:
-    return history_shapes.History(list(_make_changes(page, caller)), page.next)
-
-
-def _make_changes(page: HistoryPage, caller: Caller) -> Iterator[history_shapes.ToldChange]:
+def make_changes(page: HistoryPage, caller: Caller) -> Iterator[history_shapes.ToldChange]:
     return (
         _make_log_change(each, page.undone.get(each.seq), page.deliveries.get(each.seq, ()), caller)
         for each in page.changes
@@ -216,7 +212,7 @@ def _make_changes(page: HistoryPage, caller: Caller) -> Iterator[history_shapes.
 def make_csv(page: HistoryPage, caller: Caller) -> bytes:
     """Make a CSV table of changes. Cells that a spreadsheet could run as a formula get a leading apostrophe."""
     table = CsvTable(history_shapes.ToldChange)
-    table.write(_make_changes(page, caller))
+    table.write(make_changes(page, caller))
     return table.encode()
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.game.audit.approvals import PreviewedChange
 from gamekeeper.game.audit.history import KINDS, PointInTime
 from gamekeeper.http.accounts.account_shapes import USER_FIELDS
 from gamekeeper.http.contract.shapes import (
@@ -257,14 +258,6 @@ class Approval(Struct):
 class Approvals(Struct):
     Approvals: list[Approval]
     Next: str | None
-
-
-class PreviewedChange(Struct):
-    Kind: str
-    PlayerId: Guid | None
-    UserId: Guid | None
-    Before: msgspec.Raw
-    After: msgspec.Raw
 
 
 class ApprovalDetails(Approval):

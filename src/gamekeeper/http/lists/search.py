@@ -22,7 +22,6 @@ from gamekeeper.http.lists.search_shapes import (
     FilteredUser,
     FilteredUsers,
     FilteredUsersQuery,
-    PlayerConditions,
 )
 from gamekeeper.http.players import players
 from gamekeeper.http.server import paging
@@ -31,7 +30,6 @@ from gamekeeper.store.accounts.users import User
 from gamekeeper.store.lists import search as rows
 
 PLAYERS_GROUP = Group("Filters", "Players by class, map, level, last time online, ban and item.", place=20)
-ACCOUNTS = frozenset({"users.query"})
 DIRECTIONS = {False: "Ascending", True: "Descending"}
 
 
@@ -52,7 +50,7 @@ async def filter_players(request: Request, query: FilteredPlayersQuery) -> bytes
 
 
 async def load_page(request: Request, query: FilteredPlayersQuery) -> PlayersPage:
-    keeper, wanted = request.services.keeper, read_player_filter(request, query)
+    keeper, wanted = request.services.keeper, paging.read_player_filter(request, query)
     page = PageWanted(
         min(query.pageSize, keeper.settings.max_page_size),
         query.sortBy or None,
@@ -64,24 +62,6 @@ async def load_page(request: Request, query: FilteredPlayersQuery) -> PlayersPag
         return await player_filters.load_page(keeper.lists, keeper.changes.codec, wanted, page)
     return await request.run_through_gate(
         lambda: player_filters.load_page(keeper.lists, keeper.changes.codec, wanted, page)
-    )
-
-
-def read_player_filter(request: Request, query: PlayerConditions) -> PlayerFilter:
-    """Make the filter of a query; check that the caller may know who is banned."""
-    if query.banned is not UNSET:
-        request.caller.require(ACCOUNTS)
-    return PlayerFilter(
-        query.classId or None,
-        query.mapId or None,
-        query.levelFrom or None,
-        query.levelTo or None,
-        None if query.seenFrom is UNSET else query.seenFrom,
-        None if query.seenTo is UNSET else query.seenTo,
-        None if query.banned is UNSET else query.banned,
-        None if query.online is UNSET else query.online,
-        query.itemId or None,
-        query.search,
     )
 
 

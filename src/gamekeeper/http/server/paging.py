@@ -10,7 +10,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Protocol, TypeVar, get_args
+from typing import Any, Protocol, TypeVar, get_args
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -19,10 +19,13 @@ from msgspec.structs import astuple
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.lists import search
 from gamekeeper.game.lists.ordered_lists import PageRequest
+from gamekeeper.game.lists.player_walks import PlayerFilter
 from gamekeeper.game.lists.search import R, Sort
+from gamekeeper.ground.instants import parse_instant
 from gamekeeper.ground.wire import PageRange
 from gamekeeper.http.contract import shapes
-from gamekeeper.http.contract.operation import MOST_AT_ONCE
+from gamekeeper.http.contract.operation import MOST_AT_ONCE, QUERY
+from gamekeeper.http.contract.records import to_snake
 from gamekeeper.http.contract.shapes import DEFAULT_SIZE, EngineQuery, LegacyPage, PageQuery, SearchQuery, SentPage
 from gamekeeper.http.server import bodies
 from gamekeeper.http.server.query_values import MailCursor
@@ -92,6 +95,23 @@ async def load_page(
     return await request.run_through_gate(lambda: search.load_page(keeper.lists, sort, sought, wanted))
 
 
+def read_player_filter(request: Request, given: Struct) -> PlayerFilter:
+    """Make the filter of a query, or of the body of a bulk job; check that the caller may know who is banned.
+
+    Its conditions are those fields of the query or body that are named like fields of the filter.
+    """
+    wanted: dict[str, Any] = {}
+    for field in given.__struct_fields__:
+        name, value = to_snake(field), getattr(given, field)
+        if name in PlayerFilter.__struct_fields__ and value is not UNSET:
+            wanted[name] = (
+                parse_instant(value) if name in {"seen_from", "seen_to"} and isinstance(value, str) else value
+            )
+    if "banned" in wanted:
+        request.caller.require(QUERY)
+    return PlayerFilter(**wanted)
+
+
 Row = TypeVar("Row")
 PIECE_ROWS = 250  # rows that are encoded before the next pause: less than a millisecond
 
@@ -157,7 +177,7 @@ class CsvTable:
     def __init__(self, shape: type[Struct]) -> None:
         self._out = io.StringIO(newline="")
         self._writer = csv.writer(self._out)
-        self._writer.writerow(shape.__struct_fields__)
+        self._writer.writerow(shape.__struct_encode_fields__)
 
     def write(self, records: Iterable[Struct]) -> None:
         self._writer.writerows([format_cell(value) for value in astuple(each)] for each in records)
@@ -213,7 +233,7 @@ async def _read_json(
             parts.append(shapes.encode(records)[1:-1])
         following = _show_cursor(page)
         await rest()
-    field = shape.__struct_fields__[0].encode()
+    field = shape.__struct_encode_fields__[0].encode()
     return b'{"%b":[%b],"Next":%b}' % (field, b",".join(parts), shapes.encode(following)), following
 
 

@@ -12,6 +12,7 @@ SELECT a.id, CASE WHEN a.state = 'waiting' AND a.expires_at <= {now} THEN 'expir
        (SELECT k.name FROM api_keys k WHERE k.id = a.token_id)
 FROM approvals a WHERE a.id = $1;
 
+-- The player and the account that a held change is about.
 -- name: subject
 SELECT player_id, user_id FROM approvals WHERE id = $1;
 
@@ -56,9 +57,11 @@ UPDATE approvals SET state = $2, decided_at = {now}, decided_by = $3, decision_r
 -- name: renew_preview
 UPDATE approvals SET state_fingerprint = $2, preview = CAST($3 AS {json}) WHERE id = $1 AND state = 'waiting';
 
+-- Locks the approvals that still wait, although their time is over.
 -- name: expired
 SELECT id FROM approvals WHERE state = 'waiting' AND expires_at <= {now} ORDER BY expires_at LIMIT $1 {for_update};
 
+-- Locks the waiting approvals that were requested in a former epoch.
 -- name: former
 SELECT id FROM approvals WHERE state = 'waiting' AND epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1) LIMIT $1 {for_update};
 

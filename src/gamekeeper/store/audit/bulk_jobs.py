@@ -14,41 +14,27 @@ FORMER = "former"  # what `claim` returns for a running job that was started in 
 WAITING, DONE, REFUSED, HELD, NOT_FOUND = "waiting", "done", "refused", "held", "not_found"
 
 
-class NewJob(NamedTuple):
+class BulkJob(NamedTuple):
     id: str
     act: str
     details: str  # JSON
     reason: str | None
     creator_id: str
-    token_id: str | None
-    undoes: str | None
-    players: int
-    not_found: int
-    repeated: int
-    created_at: int
-
-
-class BulkJob(NamedTuple):
-    id: str
-    state: str
-    act: str
-    details: str
-    reason: str | None
-    creator_id: str
     creator: str | None  # its name; None: the account was deleted
     token_id: str | None
     undoes: str | None
-    approved: bool
-    problem: str | None
     players: int
-    done: int
-    refused: int
-    held: int
     not_found: int
     repeated: int
     created_at: int
-    started_at: int | None
-    ended_at: int | None
+    state: str = PREVIEWED
+    approved: bool = False
+    problem: str | None = None
+    done: int = 0
+    refused: int = 0
+    held: int = 0
+    started_at: int | None = None
+    ended_at: int | None = None
 
     @property
     def remaining(self) -> int:
@@ -65,19 +51,6 @@ class WaitingTarget(NamedTuple):
     number: int
     player_id: str
     undoes: int | None
-
-
-class BulkTarget(NamedTuple):
-    number: int
-    state: str
-    player_id: str | None
-    player: str | None
-    given: str | None
-    seq: int | None
-    undoes: int | None
-    approval_id: str | None
-    code: str | None
-    problem: str | None
 
 
 class TargetResult(NamedTuple):
@@ -123,8 +96,13 @@ class NameMatch(NamedTuple):
     is_exact: bool
 
 
-def insert(tx: Writing, new: NewJob, targets: Iterable[NewTarget]) -> None:
-    tx.defer(SQL.insert, *new)
+def _insert_job(tx: Writing, new: BulkJob) -> None:
+    about = new.id, new.act, new.details, new.reason, new.creator_id, new.token_id, new.undoes
+    tx.defer(SQL.insert, *about, new.players, new.not_found, new.repeated, new.created_at)
+
+
+def insert(tx: Writing, new: BulkJob, targets: Iterable[NewTarget]) -> None:
+    _insert_job(tx, new)
     rows = (
         {"number": number, "state": each.state, "player": each.player_id, "given": each.given}
         for number, each in enumerate(targets, 1)
@@ -132,9 +110,9 @@ def insert(tx: Writing, new: NewJob, targets: Iterable[NewTarget]) -> None:
     tx.defer(SQL.insert_targets, new.id, as_table(rows))
 
 
-def insert_undos(tx: Writing, new: NewJob, numbers: Iterable[int]) -> None:
+def insert_undos(tx: Writing, new: BulkJob, numbers: Iterable[int]) -> None:
     """Insert a job that undoes these changes of another one, its `undoes`."""
-    tx.defer(SQL.insert, *new)
+    _insert_job(tx, new)
     tx.defer(SQL.insert_undos, new.id, new.undoes, as_column("seq", numbers))
 
 
@@ -150,11 +128,6 @@ def mark_undone(tx: Writing, seq: int, by: str | None) -> None:
     """
     for sign in (1, -1):
         tx.defer(SQL.mark_undone, seq, by, sign)
-
-
-def backdate_undos(tx: Writing, job_id: str, at: int) -> None:
-    """Give the undos of a job a time of the past, for the demo."""
-    tx.defer(SQL.backdate_undos, job_id, at)
 
 
 async def count_undone(tx: Reading, job_id: str) -> JobUndos:
@@ -174,14 +147,6 @@ async def find_players_by_name(tx: Reading, names: Iterable[GivenName]) -> list[
     )
     found = await tx.all(SQL.players_by_name, table)
     return [NameMatch(place, player_id, fold, bool(exact)) for place, player_id, fold, exact in found]
-
-
-async def find_players_by_id(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.players_by_id, as_column("id", ids))}
-
-
-async def read_online(tx: Reading, most: int) -> list[str]:
-    return [row[0] for row in await tx.all(SQL.online, most)]
 
 
 async def find(tx: Reading, job_id: str) -> BulkJob | None:
@@ -207,19 +172,8 @@ async def claim(tx: Reading, job_id: str) -> str | None:
     return await tx.value(SQL.claim, job_id)
 
 
-async def find_target_state(tx: Reading, job_id: str, number: int) -> str | None:
-    return await tx.value(SQL.target_state, job_id, number)
-
-
 async def read_waiting(tx: Reading, job_id: str, limit: int) -> list[WaitingTarget]:
     return await tx.rows(WaitingTarget, SQL.waiting, job_id, limit)
-
-
-async def read_targets(tx: Reading, job_id: str, after: int, limit: int, state: str | None = None) -> list[BulkTarget]:
-    """Read targets after a number: of one state, or all."""
-    if state is None:
-        return await tx.rows(BulkTarget, SQL.targets, job_id, after, limit)
-    return await tx.rows(BulkTarget, SQL.targets_in_state, job_id, after, limit, state)
 
 
 def set_target(tx: Writing, job_id: str, number: int, result: TargetResult) -> None:
@@ -250,17 +204,8 @@ def refuse_held(tx: Writing, held: Sequence[HeldTarget], code: str, problem: str
         tx.defer(SQL.add_settled, job_id, 0, refused)
 
 
-def start(tx: Writing, job_id: str, started_at: int, *, approved: bool) -> None:
-    tx.defer(SQL.start, job_id, started_at, approved)
-
-
 def pause(tx: Writing, job_id: str, problem: str | None = None) -> None:
     tx.defer(SQL.pause, job_id, problem)
-
-
-def pause_former(tx: Writing, problem: str) -> None:
-    """Pause the running jobs that were started in a former epoch."""
-    tx.defer(SQL.pause_former, problem)
 
 
 def stop(tx: Writing, job_id: str, state: str, ended_at: int) -> None:
@@ -272,15 +217,6 @@ def erase(tx: Writing, player_ids: Iterable[str], user_id: str) -> None:
     """Remove personal data of an erased account and its players."""
     tx.defer(SQL.erase_targets, as_column("id", player_ids))
     tx.defer(SQL.erase_jobs, user_id)
-
-
-async def count_previewed(tx: Reading, creator_id: str, most: int) -> int:
-    """Count the jobs of an account that wait for their start, up to `most`."""
-    return await tx.value(SQL.count_previewed, creator_id, most) or 0
-
-
-def delete_targets(tx: Writing, job_id: str) -> None:
-    tx.defer(SQL.delete_targets, job_id)
 
 
 async def delete_oldest(tx: Writing, before_ms: int, preview_before_ms: int) -> int:

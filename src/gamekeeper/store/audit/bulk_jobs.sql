@@ -39,6 +39,7 @@ WHERE seq IS NOT NULL AND seq = ANY(ARRAY(
         FROM flipped, {each} ledger r WHERE r.seq = flipped.seq AND r.undoes IS NOT NULL {end_each})
     SELECT seq FROM flipped WHERE sign = CAST($3 AS INTEGER)));
 
+-- Gives the undos of a job a time of the past, for the demo.
 -- name: backdate_undos
 UPDATE bulk_targets SET undone_at = $2 WHERE job_id = (SELECT undoes FROM bulk_jobs WHERE id = $1) AND undone_by = $1;
 
@@ -91,9 +92,9 @@ SELECT r.id FROM json_each($1) AS given, {each} players r WHERE r.id = CAST(give
 SELECT player_id FROM presence WHERE fold >= '' ORDER BY fold, player_id LIMIT $1;
 
 -- part: job
-j.id, j.state, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id,
-j.undoes, j.approved, j.problem, j.players, j.done, j.refused, j.held, j.not_found, j.repeated, j.created_at,
-j.started_at, j.ended_at
+j.id, j.act, j.details, j.reason, j.creator_id, (SELECT u.name FROM users u WHERE u.id = j.creator_id), j.token_id, j.undoes,
+j.players, j.not_found, j.repeated, j.created_at, j.state, j.approved, j.problem, j.done, j.refused, j.held, j.started_at,
+j.ended_at
 FROM bulk_jobs j;
 
 -- name: find
@@ -124,20 +125,21 @@ SELECT state FROM bulk_targets WHERE job_id = $1 AND number = $2;
 -- name: waiting
 SELECT number, player_id, undoes FROM bulk_targets WHERE job_id = $1 AND state = 'waiting' ORDER BY number LIMIT $2;
 
+-- part: target
+t.number, t.state, t.player_id, (SELECT p.name FROM players p WHERE p.id = t.player_id), t.given, t.seq, t.undoes,
+t.approval_id, t.code, t.problem, NULL;
+
 -- name: targets
-SELECT t.number, t.state, t.player_id, (SELECT p.name FROM players p WHERE p.id = t.player_id), t.given, t.seq, t.undoes,
-       t.approval_id, t.code, t.problem
+SELECT {target}
 FROM bulk_targets t WHERE t.job_id = $1 AND t.number > $2 ORDER BY t.number LIMIT $3;
 
 -- `unlikely`: otherwise SQLite would read all targets of the job in order, to save the look-up of each in the index.
 -- name: targets_in_state (sqlite)
-SELECT t.number, t.state, t.player_id, (SELECT p.name FROM players p WHERE p.id = t.player_id), t.given, t.seq, t.undoes,
-       t.approval_id, t.code, t.problem
+SELECT {target}
 FROM bulk_targets t WHERE t.job_id = $1 AND t.number > $2 AND unlikely(t.state = $4) ORDER BY t.number LIMIT $3;
 
 -- name: targets_in_state (postgres)
-SELECT t.number, t.state, t.player_id, (SELECT p.name FROM players p WHERE p.id = t.player_id), t.given, t.seq, t.undoes,
-       t.approval_id, t.code, t.problem
+SELECT {target}
 FROM bulk_targets t WHERE t.job_id = $1 AND t.number > $2 AND t.state = $4 ORDER BY t.number LIMIT $3;
 
 -- name: set_target
@@ -153,6 +155,7 @@ UPDATE bulk_jobs SET state = 'running', problem = NULL, started_at = $2, approve
 -- name: pause
 UPDATE bulk_jobs SET state = 'paused', problem = $2 WHERE id = $1;
 
+-- Pauses the running jobs that were started in a former epoch.
 -- name: pause_former
 UPDATE bulk_jobs SET state = 'paused', problem = $1
 WHERE state = 'running' AND created_at >= 0 AND epoch <> (SELECT e.id FROM epoch e WHERE e.one = 1);
@@ -171,6 +174,7 @@ UPDATE bulk_jobs SET reason = NULL, problem = NULL WHERE creator_id = $1;
 -- name: oldest
 SELECT id FROM bulk_jobs WHERE created_at < $1 AND state <> 'running' ORDER BY created_at, id LIMIT 1 {for_update};
 
+-- The jobs of an account that wait for their start, up to $2.
 -- name: count_previewed
 SELECT COUNT(*) FROM (SELECT 1 FROM bulk_jobs WHERE creator_id = $1 AND state = 'previewed' LIMIT $2) AS found;
 

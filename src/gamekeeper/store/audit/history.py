@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gamekeeper.store.core import ledger
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine import statements
-from gamekeeper.store.engine.interface import Reading, Row
+from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
@@ -38,10 +38,10 @@ class HistoryChange(NamedTuple):
     later_changes_kept: bool  # no change after this one (or after the change at the end of its undo chain) was trimmed
     from_game: bool  # a game server reported the change at the end of the undo chain
     first: int  # number of the change at the end of the undo chain; the change's own number if it is no undo
+    key: str | None  # name of the API key that made the change; empty if the caller may not see it; None: no key
     depth: int = 0  # length of the undo chain; 0 if the change is no undo
     # the change cannot be undone, or another change would be undone twice: see `find_double_undos`
     barred: bool = False
-    key: str | None = None  # name of the API key that made the change; empty if the caller may not see it; None: no key
     erased: bool = False  # the player or account of the change was erased, and personal data is masked
 
     @property
@@ -122,7 +122,8 @@ async def read_page(
 
     The page ends early with the change at which `before` and `after` together exceed `letters` characters.
     """
-    rows = await tx.all(
+    found = await tx.rows(
+        HistoryChange,
         SQL.page,
         before,
         window,
@@ -142,7 +143,7 @@ async def read_page(
         as_column("kind", wanted.kinds),
         bool(wanted.kinds) and not wanted.without_kinds,
     )
-    return await _add_origins(await _mark_erased([_to_change(row) for row in rows], tx), tx)
+    return await _add_origins(await _mark_erased(found, tx), tx)
 
 
 async def find_scan_end(tx: Reading, wanted: HistoryFilter, before: int, window: int) -> ScanEnd:
@@ -158,8 +159,8 @@ async def find_beside_jobs(tx: Reading, before: int, window: int, limit: int) ->
 
 
 async def find_change(tx: Reading, seq: int) -> HistoryChange | None:
-    row = await tx.one(SQL.one, seq)
-    return next(iter(await _add_origins(await _mark_erased([_to_change(row)], tx), tx)), None) if row else None
+    found = await _add_origins(await _mark_erased(await tx.rows(HistoryChange, SQL.one, seq), tx), tx)
+    return found[0] if found else None
 
 
 async def find_undos(tx: Reading, numbers: Iterable[int]) -> dict[int, list[int]]:
@@ -259,14 +260,6 @@ async def find_reported_of_others(
     return await tx.rows(ReportedChange, SQL.reported_of_others, numbers.start, numbers.stop, player_id, *times, given)
 
 
-async def find_newest_until(tx: Reading, player_id: str, at: int, most: int) -> int:
-    return await tx.value(SQL.until, player_id, at, most) or 0
-
-
-async def has_any_until(tx: Reading, player_id: str, seq: int) -> bool:
-    return await tx.one(SQL.any_until, player_id, seq) is not None
-
-
 async def count_since(tx: Reading, player_id: str, seq: int, most: int) -> tuple[int, int]:
     """Count a player's changes after a number, up to `most`; and those that can mention items, spells or variables."""
     row = await tx.one(SQL.since, player_id, seq, most)
@@ -288,14 +281,6 @@ async def find_erased_players(tx: Reading, player_ids: Iterable[str]) -> set[str
 async def find_first_from(tx: Reading, seq: int) -> tuple[int, int] | None:
     row = await tx.one(SQL.first_from, seq)
     return (row[0], row[1]) if row else None
-
-
-def _to_change(row: Row) -> HistoryChange:
-    *told, followed, key = row
-    over_link = bool(row[5])
-    return HistoryChange(*told, later_changes_kept=bool(followed), from_game=over_link, first=row[0], key=key)._replace(
-        over_link=over_link
-    )
 
 
 async def _mark_erased(told: list[HistoryChange], tx: Reading) -> list[HistoryChange]:

@@ -1,8 +1,8 @@
 -- part: change
 seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,
 (SELECT u.name FROM users u WHERE u.id = l.actor_id), (SELECT p.name FROM players p WHERE p.id = l.player_id),
-(SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch),
-(SELECT k.name FROM api_keys k WHERE k.id = l.token_id);
+(SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch), over_link, seq,
+(SELECT k.name FROM api_keys k WHERE k.id = l.token_id), 0, {false}, {false};
 
 -- Scans only the $2 changes before number $1, so that a filter with few matches does not make a request slow. Returns up
 -- to $3 matches, newest first, and stops when their `before` and `after` exceed $15 characters. $17: whether the kinds $16

@@ -89,7 +89,7 @@ class BucketTable:
         self._sql = BucketStatements(*(SQL.named[each + suffix] for each in BucketStatements._fields))
         self._has_kinds = has_kinds
 
-    async def find_key(self, tx: Reading, start: Start, offset: int) -> tuple[int, str] | None:
+    async def find_key(self, tx: Reading, start: Start, offset: int) -> Key | None:
         """Return the key that is `offset` rows after the start of a bucket."""
         owner = self._name(start.kind, start.thing_id)
         row = await tx.one(self._sql.key_at, start.quantity, start.player_id, offset, *owner)
@@ -97,16 +97,12 @@ class BucketTable:
 
     async def find_buckets(self, tx: Reading, kind: str, thing_id: str, keys: Sequence[Key]) -> list[RankedBucket]:
         """Return the bucket of a list that each key belongs to: the last one that starts at or before it."""
-        whole = await self._read_whole(tx, kind, thing_id, BUCKETS_PER_STEP * len(keys))
-        if not whole:
+        most = BUCKETS_PER_STEP * len(keys)
+        whole = await self.read_buckets(tx, kind, thing_id, LOWEST, most + 1)
+        if not whole or len(whole) > most:
             return await self._seek_buckets(tx, kind, thing_id, keys)
         starts = [each.key for each in whole]
         return [whole[bisect_right(starts, key) - 1] for key in keys]
-
-    async def _read_whole(self, tx: Reading, kind: str, thing_id: str, most: int) -> list[RankedBucket]:
-        """Read all buckets of a list, in order. Empty: there are more than `most`."""
-        found = await self.read_buckets(tx, kind, thing_id, LOWEST, most + 1)
-        return found if len(found) <= most else []
 
     async def read_buckets(self, tx: Reading, kind: str, thing_id: str, start: Key, limit: int) -> list[RankedBucket]:
         """Read buckets from a first key on, in order."""
@@ -142,22 +138,15 @@ class BucketTable:
         return msgspec.json.decode(row[0], type=list[int]) if row else []
 
     async def read_page(
-        self, tx: Reading, kind: str, thing_id: str, below: tuple[int, str], limit: int, offset: int
+        self, tx: Reading, kind: str, thing_id: str, key: Key, limit: int, offset: int, *, up: bool = False
     ) -> list[Holder]:
-        """Read holders below a key, most first, after the highest `offset` of them."""
-        return await self._read_holders(tx, self._sql.page, kind, thing_id, below, limit, offset)
+        """Read holders, most first: those below a key after the highest `offset`.
 
-    async def read_page_up(
-        self, tx: Reading, kind: str, thing_id: str, start: tuple[int, str], limit: int, offset: int
-    ) -> list[Holder]:
-        """Read holders from a key on, most first, before the lowest `offset` of them."""
-        return await self._read_holders(tx, self._sql.page_up, kind, thing_id, start, limit, offset)
-
-    async def _read_holders(
-        self, tx: Reading, sql: Statement, kind: str, thing_id: str, key: tuple[int, str], limit: int, offset: int
-    ) -> list[Holder]:
-        rows = await tx.all(sql, *key, limit, offset, *self._name(kind, thing_id))
-        return sorted((Holder(*row) for row in rows), key=lambda each: (each.quantity, each.player_id), reverse=True)
+        `up`: those from a key on before the lowest `offset`.
+        """
+        statement = self._sql.page_up if up else self._sql.page
+        found = await tx.rows(Holder, statement, *key, limit, offset, *self._name(kind, thing_id))
+        return sorted(found, key=lambda each: (each.quantity, each.player_id), reverse=True)
 
     def _name(self, kind: str, thing_id: str) -> tuple[str, ...]:
         return (thing_id, kind) if self._has_kinds else (thing_id,)
@@ -188,14 +177,6 @@ async def sum_above_block(tx: Reading, kind: str, thing_id: str, key: Key) -> tu
     return total[0] if total else 0, (end[0], end[1]) if end else HIGHEST
 
 
-async def save_blocks(tx: Writing, blocks: Iterable[RankedBlock]) -> None:
-    await tx.returning(SQL.save_blocks, as_table(each._asdict() for each in blocks))
-
-
-async def delete_block(tx: Writing, block: RankedBlock) -> None:
-    await tx.returning(SQL.delete_block, block.kind, block.thing_id, *block.key)
-
-
 async def delete_blocks(tx: Writing, kind: str, thing_id: str) -> None:
     """Delete all blocks of a list."""
     await tx.returning(SQL.delete_blocks, kind, thing_id)
@@ -204,9 +185,3 @@ async def delete_blocks(tx: Writing, kind: str, thing_id: str) -> None:
 async def count_wrong_blocks(tx: Reading) -> dict[tuple[str, str], int]:
     """Return, by kind and id of a list, how many of its blocks are not the sums of their buckets."""
     return {(row[0], row[1]): int(row[2]) for row in await tx.all(SQL.wrong_blocks)}
-
-
-async def rebuild_blocks(tx: Writing) -> None:
-    """Add up all buckets again, under the locks of the economy and of the boards."""
-    await tx.returning(SQL.clear_blocks)
-    await tx.returning(SQL.build_blocks)

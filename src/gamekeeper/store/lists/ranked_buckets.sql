@@ -129,7 +129,7 @@ GROUP BY kind, thing_id ORDER BY kind, thing_id;
 -- name: clear_blocks
 DELETE FROM bucket_blocks;
 
--- Blocks of 64 buckets each, as `game/lists/ranked_lists.py` makes them.
+-- All buckets, added up again: blocks of 64 buckets each, as `game/lists/ranked_lists.py` makes them.
 -- name: build_blocks
 INSERT INTO bucket_blocks (kind, thing_id, quantity, player_id, buckets, entries)
 SELECT kind, thing_id, quantity, player_id, buckets, entries FROM (

@@ -157,6 +157,7 @@ UNION ALL SELECT 'class', id, name FROM classes WHERE lower(name {bytewise}) LIK
 UNION ALL SELECT 'map', id, name FROM maps WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
 ORDER BY kind, name, id LIMIT $2;
 
+-- The player, account or catalogue entry with an id; for a bag's id, its owner.
 -- name: by_id
 SELECT 'player' AS kind, id, name FROM players WHERE id = $1
 UNION ALL SELECT 'user', id, name FROM users WHERE id = $1
