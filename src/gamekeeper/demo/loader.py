@@ -28,6 +28,7 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.moderation import Penalty
 from gamekeeper.store.engine import clock, database_checks
 from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.statements import as_table
 from gamekeeper.store.insight import activity as activity_rows
 from gamekeeper.store.insight import boards, standings
 from gamekeeper.store.players import players as stored_players
@@ -93,7 +94,9 @@ async def _load_batch(keeper: Keeper, numbers: range) -> None:
     try:
         await keeper.changes.apply(DEMO_INTENT, partial(_load, numbers=numbers), lambda _: b"")
     except Exception:  # SQLite and PostgreSQL raise different errors for a duplicate key, so look for the duplicate
-        taken = await stored_players.find_taken_name(keeper.store, [_build_claims(number) for number in numbers])
+        taken = await keeper.store.value(
+            stored_players.SQL.name_taken, as_table(_build_claims(number)._asdict() for number in numbers)
+        )
         if taken is None:
             raise
         raise NotADemo(

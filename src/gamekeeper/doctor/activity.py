@@ -151,7 +151,7 @@ class Recount:
 
 
 async def check(tx: Reading, found: Findings, progress: Progress) -> None:
-    for player_id in await presence.find_disagreeing_sessions(tx, MAX_SHOWN):
+    for (player_id,) in await tx.all(presence.SQL.disagreeing_sessions, MAX_SHOWN):
         found.add(
             ERROR,
             "activity",
@@ -181,7 +181,7 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
 async def _read_by_player(tx: Reading) -> AsyncIterator[list[StoredSession]]:
     """Yield the sessions in pages; all sessions of a player are in one page."""
     after, kept = (ZERO_GUID, 0), list[StoredSession]()
-    while page := await presence.read_sessions_after(tx, *after, PAGE):
+    while page := await tx.rows(StoredSession, presence.SQL.sessions_after, *after, PAGE):
         after = page[-1].player_id, page[-1].started_at
         kept += page
         last = kept[-1].player_id

@@ -36,7 +36,7 @@ async def check_epoch(tx: Reading) -> list[DoctorFinding]:
 async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
     """Check that the audit log gives every item the total quantity of the slots, and that its time never goes back."""
     brought = await _add_up(tx, found, spelling, progress)
-    held = await items.sum_quantities(tx)
+    held = {row[0]: int(row[1]) for row in await tx.all(items.SQL.sum_quantities)}
     wrong = findings.compare(brought, held, 0)
     named = await catalogue.find_by_ids(tx, "items", [item for item, _, _ in wrong[:MAX_SHOWN]])
     for item, wanted, there in wrong:

@@ -63,7 +63,7 @@ async def import_trades(run: ImportRun) -> None:
 async def count_old_entries(run: ImportRun) -> None:
     """Count the log entries in the database that are too old to be kept. A dry run counted those of the source."""
     if run.keeper and not run.dry_run:
-        run.old_log_entries = await logs.count_old(run.keeper.store, find_oldest_kept(run))
+        run.old_log_entries = await run.keeper.store.value(logs.SQL.count_old, find_oldest_kept(run)) or 0
 
 
 def find_oldest_kept(run: ImportRun) -> int:

@@ -30,6 +30,7 @@ from gamekeeper.store.accounts.users import User
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Locking, Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.players import players
 from gamekeeper.store.world import feed
 
@@ -56,7 +57,7 @@ async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Dec
             raise OwnAccount(act="delete")
         if not permissions.can_act_on(await read_permissions(tx, actor), user):
             raise make_outranked(user)
-    held = await players.lock_all_of_user(tx, user.id)
+    held = [row[0] for row in await tx.all(players.SQL.lock_of_user, user.id)]
     await permissions.require_manager_left(tx, await permissions.lock_if_staff(tx, user), None)
     gone = [await _plan_player_deletion(tx, each, codec) for each in held]
     ids = sorted({*held, *await ledger.find_deleted_of_user(tx, user.id)})
@@ -130,7 +131,7 @@ async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     changes = await erasures.blank_changes(tx, job, most)
     if changes:
         erasures.set_seq(tx, job, changes[-1])
-        feed.blank_deliveries(tx, changes)
+        tx.defer(feed.SQL.blank_deliveries, as_column("seq", changes))
         return len(changes)
     of_player = await erasures.blank_keys_of_player(tx, job, most)
     answers = of_player or await erasures.blank_keys_of_user(tx, job, most)

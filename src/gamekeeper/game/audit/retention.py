@@ -184,14 +184,13 @@ async def delete_old(keeper: AuditKeeper, now_ms: int) -> None:
         guess_rows.delete_old_known_callers(tx, now_ms - guess_limits.KNOWN_CALLER_MS, BATCH_ROWS)
         tokens.delete_old(tx, now_ms - settings.token_days * DAY_MS, BATCH_ROWS)
         mails.delete_old(tx, now_ms - settings.mail_days * DAY_MS)
-        items.delete_old_gifts(tx, now_ms - GIFT_DAYS * DAY_MS)
+        tx.defer(items.SQL.delete_old_gifts, now_ms - GIFT_DAYS * DAY_MS)
         invitations.delete_old(tx, now_ms)
         approvals.delete_old(tx, now_ms - settings.approval_days * DAY_MS, BATCH_ROWS)
         approvals.delete_old_gifts(tx, now_ms // DAY_MS - 1)
         # zero days: they are kept, like the audit log
-        feed.delete_old_deliveries(
-            tx, (now_ms - settings.ledger_days * DAY_MS) if settings.ledger_days else 0, BATCH_ROWS
-        )
+        before_ms = now_ms - settings.ledger_days * DAY_MS if settings.ledger_days else 0
+        tx.defer(feed.SQL.delete_old_deliveries, before_ms, BATCH_ROWS)
 
     async def delete_bulk_job(tx: Writing) -> int:
         return await bulk_jobs.delete_oldest(tx, now_ms - settings.bulk_days * DAY_MS, now_ms - PREVIEW_MS)

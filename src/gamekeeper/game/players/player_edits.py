@@ -70,7 +70,7 @@ async def set_class(tx: Locking, key: str, class_id: str, codec: Codec) -> Decis
     """Set a player's class. While the catalogue has no classes, any id is accepted."""
     before = await _lock_player(tx, key, codec)
     known = await catalogue.find_by_ids(tx, "classes", [class_id])
-    if class_id == lookup.ZERO_GUID or (not known and await catalogue.has_classes(tx)):
+    if class_id == lookup.ZERO_GUID or (not known and await tx.one(catalogue.SQL.any_class)):
         raise NoSuchClass
     return await _decide_change(tx, before, replace(before, class_id=class_id), codec)
 
@@ -92,9 +92,10 @@ async def plan_deletion(tx: Locking, key: str, codec: Codec) -> tuple[StoredPlay
 
 
 async def _load_attached(tx: Reading, player_id: str) -> Attachments:
-    texts = await variable_rows.read_texts_of_player(tx, player_id)
+    texts = await tx.rows(variable_rows.TextRow, variable_rows.SQL.texts_of_player, player_id)
     memberships = await guilds.read_memberships(tx, [player_id])
-    return Attachments(texts, memberships.get(player_id), await imports.read_leftovers_of_player(tx, player_id))
+    leftovers = await tx.rows(imports.Leftover, imports.SQL.leftovers_of_player, player_id)
+    return Attachments(texts, memberships.get(player_id), leftovers)
 
 
 async def load_state(tx: Reading, player_id: str) -> PlayerState:
@@ -116,7 +117,7 @@ async def build_record(tx: Reading, player: Player, codec: Codec) -> StoredPlaye
         document=codec.encode_player(player),
         class_name=class_names[player.class_id].name if class_names else "",
         map_name=map_names[player.map_id].name if map_names else "",
-        online=await presence.is_online(tx, player.id),
+        online=await tx.one(presence.SQL.is_online, player.id) is not None,
         last_online=player.last_online,
     )
 
@@ -222,6 +223,6 @@ async def forget_spell(tx: Locking, player: str, spell_id: str) -> Decision[str]
 async def require_spell(tx: Reading, spell_id: str) -> None:
     """Refuse a spell that the catalogue does not have. While the catalogue has no spells, any id is accepted."""
     if spell_id == lookup.ZERO_GUID or (
-        await catalogue.find_spell(tx, spell_id) is None and await catalogue.has_spells(tx)
+        not await tx.one(catalogue.SQL.spell, spell_id) and await tx.one(catalogue.SQL.any_spell)
     ):
         raise NoSuchSpell

@@ -19,6 +19,7 @@ from gamekeeper.game.core.undo import UndoContext, undoes
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world.changes import CataloguePut, ItemPicturePut, ServerVariablesSet
 from gamekeeper.store.engine.interface import Locking, Reading, Store
+from gamekeeper.store.engine.statements import Statement
 from gamekeeper.store.world import catalogue
 from gamekeeper.store.world.catalogue import Picture, ServerVariable
 
@@ -130,7 +131,7 @@ async def put_picture(tx: Reading, item_id: str, picture: Picture | None) -> Dec
     await catalogue.lock_kind(tx, "items")
     if await catalogue.find_item(tx, item_id) is None:
         raise NoSuchItem(id=item_id)
-    before, after = await catalogue.find_picture_hash(tx, item_id), picture.hash if picture else None
+    before, after = await tx.value(catalogue.SQL.picture_hash, item_id), picture.hash if picture else None
     return Decision([ItemPicturePut(item_id, before, picture)] if before != after else [], after)
 
 
@@ -243,22 +244,28 @@ async def load_server_variables(store: Store, limit: int, offset: int) -> tuple[
     """Return the number of variables and one page of them, by id, from the same snapshot."""
 
     async def look(tx: Reading) -> tuple[int, list[ServerVariable]]:
-        return await catalogue.count_server_variables(tx), await catalogue.read_server_variables(tx, limit, offset)
+        total = await tx.value(catalogue.SQL.count_server_variables)
+        return total, await tx.rows(ServerVariable, catalogue.SQL.server_variables_by_place, limit, offset)
 
     return await store.read(look)
 
 
-async def require_server_variable(tx: Reading, variable_id: str, refusals: IdRefusals) -> ServerVariable:
-    found = None if variable_id == ZERO_GUID else await catalogue.find_server_variable(tx, variable_id)
-    return _require_server_variable(found, variable_id, refusals)
+async def require_server_variable(
+    tx: Reading, variable_id: str, refusals: IdRefusals, statement: Statement = catalogue.SQL.server_variable
+) -> ServerVariable:
+    if variable_id == ZERO_GUID:
+        raise refusals.zero(id=variable_id)
+    found = await tx.row(ServerVariable, statement, variable_id)
+    if found is None:
+        raise refusals.unknown(id=variable_id)
+    return found
 
 
 async def set_server_variable(
     tx: Locking, variable_id: str, sent: object, refusals: IdRefusals, *, from_form: bool
 ) -> Decision[ServerVariable]:
     """Set a variable to a value of its declared type, and return it as it is then."""
-    found = None if variable_id == ZERO_GUID else await catalogue.lock_server_variable(tx, variable_id)
-    variable = _require_server_variable(found, variable_id, refusals)
+    variable = await require_server_variable(tx, variable_id, refusals, catalogue.SQL.lock_server_variable)
     new = values.read_value(sent, variable.type, from_form=from_form)
     change = ServerVariablesSet({variable_id: values.decode_value(variable.value)}, {variable_id: new})
     return Decision([change], variable._replace(value=values.encode_value(new)))
@@ -269,18 +276,10 @@ async def undo_server_variables(tx: Locking, context: UndoContext) -> list[Chang
     """Undo a change of variables, if they still have the values that it set."""
     now: dict[str, values.Value | None] = {}
     for each, became in sorted(context.after.server_variables.items()):
-        variable = await catalogue.lock_server_variable(tx, each)
+        variable = await tx.row(ServerVariable, catalogue.SQL.lock_server_variable, each)
         if variable is None:
             raise context.make_conflict("the variable does not exist any more")
         now[each] = values.decode_value(variable.value)
         if not values.is_same_value(now[each], became):
             raise context.make_conflict("the variable has another value now")
     return [ServerVariablesSet(now, context.before.server_variables)]
-
-
-def _require_server_variable(found: ServerVariable | None, variable_id: str, refusals: IdRefusals) -> ServerVariable:
-    if variable_id == ZERO_GUID:
-        raise refusals.zero(id=variable_id)
-    if found is None:
-        raise refusals.unknown(id=variable_id)
-    return found

@@ -23,7 +23,15 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.audit.history import HistoryChange
 from gamekeeper.store.engine.interface import Reading, Store, Writing
-from gamekeeper.store.engine.statements import COMMANDS, SIGNALS, STATE_COMMANDS, TOLD_ONCE, WITHOUT_PLAYER
+from gamekeeper.store.engine.statements import (
+    COMMANDS,
+    SIGNALS,
+    STATE_COMMANDS,
+    TOLD_ONCE,
+    WITHOUT_PLAYER,
+    as_column,
+    as_table,
+)
 from gamekeeper.store.players import players, presence
 from gamekeeper.store.world import catalogue, feed
 from gamekeeper.store.world.feed import (
@@ -216,7 +224,8 @@ async def acknowledge(tx: Reading, server: str, acks: Sequence[Acknowledgement])
 
     The first acknowledgement stands. Only `unknown` can be replaced: a game may find out later what it did.
     """
-    states = await feed.lock_deliveries(tx, server, [each.seq for each in acks])
+    numbers = as_column("seq", [each.seq for each in acks])
+    states = {row[0]: row[1] for row in await tx.all(feed.SQL.lock_deliveries, server, numbers)}
     taken: dict[int, Acknowledgement] = {}
     for each in acks:
         if each.seq not in states:
@@ -225,7 +234,7 @@ async def acknowledge(tx: Reading, server: str, acks: Sequence[Acknowledgement])
             states[each.seq], taken[each.seq] = each.state, each
 
     async def save(tx: Writing) -> None:
-        feed.acknowledge(tx, server, taken.values())
+        tx.defer(feed.SQL.acknowledge, server, as_table(each._asdict() for each in taken.values()))
 
     return Decision([Unlogged(save)] if taken else [], [(each.seq, states[each.seq]) for each in acks])
 
@@ -282,7 +291,7 @@ async def load_delivery_states(
         if receipt:
             states[change.seq] = [_find_change_state(change.seq, receipt, find_cursor)]
     if for_all:
-        servers = await feed.read_leased(tx, MOST_SERVERS)
+        servers = await tx.rows(ServerReceipt, feed.SQL.leased_servers, MOST_SERVERS)
         states |= {seq: [_find_change_state(seq, each, find_cursor) for each in servers] for seq in for_all}
     return states
 

@@ -16,6 +16,7 @@ from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world.changes import GuildDeleted, GuildSaved, GuildVariablesSet
 from gamekeeper.game.world.refusals import GuildMissing, InvalidGuildVariable, NoSuchGuild
 from gamekeeper.store.engine.interface import Locking, Reading
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.lists.search import PART_LETTERS
 from gamekeeper.store.players import players
 from gamekeeper.store.players.players import StoredPlayer
@@ -73,16 +74,16 @@ async def load_page(tx: Reading, part: GuildSlice, search: str = "") -> GuildPag
         found = await guilds.search(tx, lookup.fold(search), MAX_GUILDS, MAX_MATCHES)
         ordered = sorted(found, key=_GUILD_KEYS[part.sort_by], reverse=part.descending)
         return GuildPage(len(found), [each for each, _ in ordered[part.offset : part.offset + part.limit]])
-    total = await guilds.count(tx, MAX_GUILDS)
+    total = await tx.value(guilds.SQL.count, MAX_GUILDS)
     limit = min(part.limit, total - part.offset)
     if limit <= 0:
         return GuildPage(total, ())
-    return GuildPage(total, await guilds.read_page(tx, part.sort_by, limit, part.offset, descending=part.descending))
+    return GuildPage(total, await tx.rows(Guild, guilds.ORDERS[part.sort_by, part.descending], limit, part.offset))
 
 
 async def load_members(tx: Reading, guild_id: str, part: GuildSlice, search: str = "") -> GuildPage[StoredPlayer]:
     """Load a page of the members of a guild. A guild that does not exist has none."""
-    roster = await guilds.read_roster(tx, guild_id, MAX_MEMBERS)
+    roster = await tx.rows(RosterEntry, guilds.SQL.roster, guild_id, MAX_MEMBERS)
     if is_search(search):
         sought = lookup.fold(search)
         roster = [each for each in roster if sought in lookup.strip_clash(each.fold)]
@@ -157,7 +158,7 @@ async def _require_variable(tx: Reading, guild_id: str, variable_id: str) -> Gui
     if variable_id == ZERO_GUID:
         raise InvalidGuildVariable(id=variable_id)
     declared = await guilds.find_declaration(tx, variable_id)
-    row = await guilds.find_value(tx, guild_id, variable_id)
+    row = await tx.row(GuildValueRow, guilds.SQL.value_of_guild, guild_id, variable_id)
     if declared:
         return GuildVariable(declared.id, declared.name, declared.type, values.decode_value(row.value) if row else None)
     if row is None:
@@ -229,4 +230,4 @@ def _require_ids(report: GuildReport) -> None:
 async def _lock_players(tx: Reading, guild_id: str, named: Sequence[str]) -> set[str]:
     """Lock the named players and the members of the guild, before any guild; return those who exist."""
     members = [each.player_id for each in await guilds.read_members(tx, guild_id)]
-    return await guilds.lock_players(tx, {*named, *members})
+    return {row[0] for row in await tx.all(guilds.SQL.lock_players, as_column("id", sorted({*named, *members})))}

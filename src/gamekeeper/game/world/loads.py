@@ -30,19 +30,19 @@ def pause_gc() -> Generator[None]:
 @unlogged
 async def save_progress(tx: Writing, state: imports.ImportState) -> None:
     """Store the progress of an import, in the same transaction as the imported rows."""
-    imports.save_import(tx, state)
+    tx.defer(imports.SQL.save, state.source, state.stage, state.last, state.report, state.listed, state.counts)
 
 
 @unlogged
 async def load_leftovers(tx: Writing, owners: str, rows: Sequence[Leftover]) -> None:
     """Store leftovers of an import. No rule uses them, so they are not in the audit log."""
-    imports.load_leftovers(tx, owners, rows)
+    tx.load(imports.LOAD_LEFTOVERS[owners], rows)
 
 
 @unlogged
 async def load_server_variables(tx: Writing, variables: Sequence[ServerVariable]) -> None:
     """Store imported variables of the server with their values."""
-    catalogue.load_server_variables(tx, variables)
+    tx.load(catalogue.SQL.load_server_variables, variables)
 
 
 @unlogged
@@ -54,16 +54,16 @@ async def load_guild_variables(tx: Writing, variables: Sequence[GuildVariableDec
 @unlogged
 async def load_guilds(tx: Writing, imported: Sequence[GuildColumns], values: Sequence[GuildValue]) -> None:
     """Store imported guilds, still without members, and the values of their variables."""
-    guilds.load(tx, imported)
-    guilds.load_values(tx, values)
+    tx.load(guilds.SQL.load, imported)
+    tx.load(guilds.SQL.load_values, values)
 
 
 @unlogged
 async def load_memberships(tx: Writing, members: Sequence[GuildMember], texts: Sequence[AssignedText]) -> None:
     """Put imported players into their guilds, and store their text and fractions."""
-    guilds.load_members(tx, members)
+    tx.load(guilds.SQL.load_members, members)
     guilds.recount(tx, sorted({each.guild_id for each in members}))
-    variables_rows.load_texts(tx, texts)
+    tx.load(variables_rows.SQL.load_texts, texts)
 
 
 @unlogged

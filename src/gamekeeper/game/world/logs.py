@@ -17,6 +17,7 @@ from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.world import logs
 from gamekeeper.store.world.logs import DAY_MS, NO_ID, ActivityEntry, ActivityRow, AddressRow, TradeEntry, TradeRow
 
@@ -130,8 +131,10 @@ async def load_trades(tx: Reading, wanted: LogFilter, part: LogSlice) -> LogPage
 
 async def load_addresses(tx: Reading, user_id: str, part: LogSlice) -> LogPage[SharedAddress]:
     """Load a page of an account's addresses, the last used first, and who else used each."""
-    total = await logs.count_addresses(tx, user_id)
-    rows = await logs.read_addresses(tx, user_id, part.limit, part.offset) if part.offset < total else []
+    total = await tx.value(logs.SQL.count_addresses, user_id)
+    if part.offset >= total:
+        return LogPage(total, ())
+    rows = await tx.rows(AddressRow, logs.SQL.addresses, user_id, part.limit, part.offset)
     others = await logs.read_other_users(tx, user_id, [each.address for each in rows]) if rows else {}
     return LogPage(total, [SharedAddress(each, others.get(each.address, "{}")) for each in rows])
 
@@ -165,7 +168,7 @@ def _find_period(
 
 async def _find_erased(tx: Reading, ids: Collection[str]) -> tuple[set[str], set[str]]:
     """Return which accounts were erased, and which exist. Those are locked, so that their erasure finds new entries."""
-    present = await logs.lock_users(tx, ids)
+    present = {row[0] for row in await tx.all(logs.SQL.lock_users, as_column("id", sorted(set(ids))))}
     absent = set(ids) - present - {NO_ID}
     return (await ledger.find_deleted_users(tx, sorted(absent)) if absent else set()), present
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine import statements
-from gamekeeper.store.engine.interface import Reading, Row, Writing
+from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statement, Statements, as_column, as_table
 
 SQL = Statements(__file__)
@@ -125,10 +125,6 @@ async def find_item(tx: Reading, item_id: str) -> CatalogueItem | None:
     return await tx.row(CatalogueItem, SQL.item, item_id)
 
 
-async def find_spell(tx: Reading, spell_id: str) -> NamedEntry | None:
-    return await tx.row(NamedEntry, SQL.spell, spell_id)
-
-
 async def find_variable(tx: Reading, variable_id: str) -> CatalogueVariable | None:
     return await tx.row(CatalogueVariable, SQL.variable, variable_id)
 
@@ -142,16 +138,8 @@ async def has_items(tx: Reading) -> bool:
     return await tx.one(SQL.any_item) is not None
 
 
-async def has_spells(tx: Reading) -> bool:
-    return await tx.one(SQL.any_spell) is not None
-
-
 async def has_variables(tx: Reading) -> bool:
     return await tx.one(SQL.any_variable) is not None
-
-
-async def has_classes(tx: Reading) -> bool:
-    return await tx.one(SQL.any_class) is not None
 
 
 async def count(tx: Reading, kind: str) -> int:
@@ -203,26 +191,18 @@ class Picture(NamedTuple):
     content: bytes  # a PNG file
 
 
-async def find_picture_hash(tx: Reading, item_id: str) -> str | None:
-    return await tx.value(SQL.hash, item_id)
-
-
 async def find_picture_hashes(tx: Reading, item_ids: Iterable[str]) -> dict[str, str]:
     """Return the hashes of the items' pictures, by item; items without a picture are left out."""
-    return {row[0]: row[1] for row in await tx.all(SQL.hashes, as_column("id", item_ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.picture_hashes, as_column("id", item_ids))}
 
 
 async def find_picture_content(tx: Reading, picture_hash: str) -> bytes | None:
-    row = await tx.one(SQL.content, picture_hash)
+    row = await tx.one(SQL.picture_content, picture_hash)
     return base64.b64decode(row[0]) if row else None
 
 
 def save_picture(tx: Writing, item_id: str, picture: Picture) -> None:
-    tx.defer(SQL.save, item_id, picture.hash, base64.b64encode(picture.content).decode())
-
-
-def delete_picture(tx: Writing, item_id: str) -> None:
-    tx.defer(SQL.delete, item_id)
+    tx.defer(SQL.save_picture, item_id, picture.hash, base64.b64encode(picture.content).decode())
 
 
 class ServerVariable(NamedTuple):
@@ -235,32 +215,5 @@ class ServerVariable(NamedTuple):
     created_at: int
 
 
-async def count_server_variables(tx: Reading) -> int:
-    return await tx.value(SQL.count) or 0
-
-
-async def read_server_variables(tx: Reading, limit: int, offset: int) -> list[ServerVariable]:
-    """Read one page of the variables, by id."""
-    return await tx.rows(ServerVariable, SQL.page, limit, offset)
-
-
-async def find_server_variable(tx: Reading, variable_id: str) -> ServerVariable | None:
-    return await tx.row(ServerVariable, SQL.variable_server_variable, variable_id)
-
-
-async def lock_server_variable(tx: Reading, variable_id: str) -> ServerVariable | None:
-    return await tx.row(ServerVariable, SQL.lock, variable_id)
-
-
-def set_server_variable(tx: Writing, variable_id: str, value: str | None) -> None:
-    """Set the value, as JSON; None: as if never set."""
-    tx.defer(SQL.set_value, variable_id, value)
-
-
-def load_server_variables(tx: Writing, variables: Iterable[Row]) -> None:
-    """Insert many variables; the values are in the order of ServerVariable."""
-    tx.load(SQL.load, variables)
-
-
 async def find_known_server_variables(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known, as_column("id", ids))}
+    return {row[0] for row in await tx.all(SQL.known_server_variables, as_column("id", ids))}

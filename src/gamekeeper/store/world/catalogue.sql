@@ -118,41 +118,40 @@ SELECT CAST($2 AS TEXT), CAST(value->>'id' AS {guid}), value->>'name', CAST(valu
 FROM json_each($1) WHERE true
 ON CONFLICT (type, id) DO UPDATE SET name = excluded.name, details = excluded.details;
 
--- name: hash
+-- name: picture_hash
 SELECT hash FROM item_pictures WHERE item_id = $1;
 
--- name: hashes
+-- name: picture_hashes
 SELECT r.item_id, r.hash
 FROM json_each($1) AS given, {each} item_pictures r WHERE r.item_id = CAST(given.value->>'id' AS {guid}) {end_each};
 
 -- Several items may have the same picture.
--- name: content
+-- name: picture_content
 SELECT content FROM item_pictures WHERE hash = $1 LIMIT 1;
 
--- name: save
+-- name: save_picture
 INSERT INTO item_pictures (item_id, hash, content) VALUES ($1, $2, $3)
 ON CONFLICT (item_id) DO UPDATE SET hash = excluded.hash, content = excluded.content;
 
--- name: delete
+-- name: delete_picture
 DELETE FROM item_pictures WHERE item_id = $1;
 
--- name: count
-SELECT COUNT(*) FROM server_variables;
-
--- name: page
+-- name: server_variables_by_place
 SELECT id, name, type, text_id, folder, value, created_at FROM server_variables ORDER BY id LIMIT $1 OFFSET $2;
 
--- name: variable_server_variable
+-- name: server_variable
 SELECT id, name, type, text_id, folder, value, created_at FROM server_variables WHERE id = $1;
 
--- name: lock
+-- name: lock_server_variable
 SELECT id, name, type, text_id, folder, value, created_at FROM server_variables WHERE id = $1 {for_update};
 
--- name: set_value
+-- Set the value, as JSON; None: as if never set.
+-- name: set_server_variable
 UPDATE server_variables SET value = $2 WHERE id = $1;
 
--- name: load
+-- Insert many variables; the values are in the order of ServerVariable.
+-- name: load_server_variables
 INSERT INTO server_variables (id, name, type, text_id, folder, value, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7);
 
--- name: known
+-- name: known_server_variables
 SELECT id FROM server_variables WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));

@@ -88,11 +88,6 @@ class _Period(NamedTuple):
     start: int
 
 
-async def lock_users(tx: Reading, ids: Iterable[str]) -> set[str]:
-    """Return which accounts exist, and lock them against deletion until the transaction ends."""
-    return {row[0] for row in await tx.all(SQL.lock_users, as_column("id", sorted(set(ids))))}
-
-
 async def find_named_users(tx: Reading, folds: Iterable[str]) -> dict[str, str]:
     """Find accounts by folded names or email addresses: fold → id."""
     return {row[0]: row[1] for row in await tx.all(SQL.named_users, as_column("fold", sorted(folds)))}
@@ -151,15 +146,6 @@ async def read_item_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
     return {row[0]: row[1] for row in rows}
 
 
-async def count_addresses(tx: Reading, user_id: str) -> int:
-    return await tx.value(SQL.count_addresses, user_id) or 0
-
-
-async def read_addresses(tx: Reading, user_id: str, limit: int, offset: int) -> list[AddressRow]:
-    """Read the addresses of an account, the last used first."""
-    return await tx.rows(AddressRow, SQL.addresses, user_id, limit, offset)
-
-
 async def read_other_users(tx: Reading, user_id: str, addresses: Iterable[str]) -> dict[str, bytes | str]:
     """Read who else used each address: address → JSON object of ids and names. At most OTHER_USERS for each."""
     given = as_column("address", addresses)
@@ -187,11 +173,6 @@ async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
     await _add_counts(tx, _count_activity(activity) + _count_trades(trades), sign=-1)
     addresses = await tx.returning(SQL.delete_old_addresses, before_ms, limit)
     return max(len(activity), len(trades), len(addresses))
-
-
-async def count_old(tx: Reading, before_ms: int) -> int:
-    """Count the entries that are older than a time."""
-    return await tx.value(SQL.count_old, before_ms) or 0
 
 
 async def recount(tx: Writing) -> None:
