@@ -28,18 +28,11 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import items as item_rows
 
-GROUP = Group("Items", "Inventory, bank and bags; give and take items.", place=60)
+GROUP = Group("Items", "Inventory, bank and bags; give and take items.", 60, READ_PLAYERS, REVALIDATED)
 GROUPS = (GROUP,)
 
 
-@GROUP.operation(
-    "GET /api/v1/players/[lookupKey]/items",
-    number=10,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=player_shapes.Items,
-    rows=OF_ONE_OWNER,
-)
+@GROUP.operation("GET /api/v1/players/[lookupKey]/items", number=10, answer=player_shapes.Items, rows=OF_ONE_OWNER)
 async def get_items(request: Request) -> bytes:
     """Get all slots of a player's inventory and bank."""
     (held, names), room = await _load_items(request), inventory.read_capacity(request.services.keeper.settings)
@@ -54,8 +47,6 @@ async def get_items(request: Request) -> bytes:
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/items/inventory",
     number=11,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=list[player_shapes.NamedSlot],
     rows=OF_ONE_OWNER,
 )
@@ -67,8 +58,6 @@ async def get_inventory(request: Request) -> bytes:
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/items/bank",
     number=12,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=list[player_shapes.NamedSlot],
     rows=OF_ONE_OWNER,
 )
@@ -77,14 +66,7 @@ async def get_bank(request: Request) -> bytes:
     return await _encode_place(request, BANK, request.services.keeper.settings.bank_slots)
 
 
-@GROUP.operation(
-    "GET /api/v1/players/bag/[bagId]",
-    number=13,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    rows=MOST_AT_ONCE,
-    refusals=(no.NoSuchBag,),
-)
+@GROUP.operation("GET /api/v1/players/bag/[bagId]", number=13, rows=MOST_AT_ONCE, refusals=(no.NoSuchBag,))
 async def get_bag(request: Request, bag_id: str) -> player_shapes.NamedBag:
     """Get all slots of a bag."""
     size, held, names = await request.services.keeper.store.read(partial(items.load_bag, bag_id=bag_id))

@@ -68,15 +68,13 @@ def encode_rank(found: Ranking) -> bytes:
     return player_shapes.encode_rank(found.rank, found.total, encode_record(found.player), ranked)
 
 
-GROUP = Group("Players", "Players: lists, rankings, who is online, and changes.", place=10)
+GROUP = Group("Players", "Players: lists, rankings, who is online, and changes.", 10, READ_PLAYERS, REVALIDATED)
 GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/v1/players",
     number=1,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=shapes.Paged[player_shapes.PlayerRecord],
     refusals=(no.SearchNotReady, no.TooManyLongReads),
 )
@@ -85,13 +83,7 @@ async def list_players(request: Request, query: player_shapes.PlayersQuery) -> b
     return await paging.encode_page(request, query, PLAYERS, encode_records)
 
 
-@GROUP.operation(
-    "GET /api/v1/players/rank",
-    number=2,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=shapes.Paged[player_shapes.PlayerRecord],
-)
+@GROUP.operation("GET /api/v1/players/rank", number=2, answer=shapes.Paged[player_shapes.PlayerRecord])
 async def list_ranking(request: Request, query: player_shapes.RankQuery) -> bytes:
     """List players by level and experience, highest first, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
@@ -102,8 +94,6 @@ async def list_ranking(request: Request, query: player_shapes.RankQuery) -> byte
 
 @GROUP.operation(
     "GET /api/v1/players/online",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=shapes.Paged[player_shapes.PlayerRecord],
     refusals=(no.SearchNotReady, no.TooManyLongReads),
 )
@@ -112,13 +102,7 @@ async def list_online_players(request: Request, query: player_shapes.PlayersQuer
     return await paging.encode_page(request, query, ONLINE_PLAYERS, encode_records)
 
 
-@GROUP.operation(
-    "POST /api/v1/players/online",
-    number=3,
-    permissions=READ_PLAYERS,
-    access=READ,
-    answer=shapes.Legacy[player_shapes.PlayerRecord],
-)
+@GROUP.operation("POST /api/v1/players/online", number=3, access=READ, answer=shapes.Legacy[player_shapes.PlayerRecord])
 async def list_online_players_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List players who are online, in the legacy format."""
     page = paging.read_legacy(request, body)
@@ -128,7 +112,6 @@ async def list_online_players_legacy(request: Request, body: shapes.LegacyPage) 
 @GROUP.operation(
     "POST /api/v1/players",
     number=19,
-    permissions=READ_PLAYERS,
     access=READ,
     answer=shapes.Legacy[player_shapes.PlayerRecord],
     successor="/api/v1/players",
@@ -139,37 +122,20 @@ async def list_players_legacy(request: Request, body: shapes.LegacyPage) -> byte
     return await _encode_legacy(request, NAMES, page)
 
 
-@GROUP.operation(
-    "GET /api/v1/players/online/count",
-    number=4,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-)
+@GROUP.operation("GET /api/v1/players/online/count", number=4)
 async def count_online_players(request: Request) -> player_shapes.OnlineCount:
     """Count the players who are online."""
     return player_shapes.OnlineCount(await request.services.keeper.lists.count(ONLINE))
 
 
-@GROUP.operation(
-    "GET /api/v1/players/[lookupKey]",
-    number=5,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=player_shapes.PlayerRecord,
-)
+@GROUP.operation("GET /api/v1/players/[lookupKey]", number=5, answer=player_shapes.PlayerRecord)
 async def get_player(request: Request) -> bytes:
     """Get a player by name or id."""
     found = await lookup.find_player_record(request.services.keeper.store, request.params[0])
     return encode_record(found)
 
 
-@GROUP.operation(
-    "GET /api/v1/players/[lookupKey]/rank",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=player_shapes.Rank,
-    rows=101,
-)
+@GROUP.operation("GET /api/v1/players/[lookupKey]/rank", answer=player_shapes.Rank, rows=101)
 async def get_rank(request: Request, query: player_shapes.AroundQuery) -> bytes:
     """Get a player's rank, with the players just above and below."""
     return encode_rank(await request.services.keeper.lists.find_rank(request.params[0], query.around))

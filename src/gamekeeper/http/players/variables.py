@@ -14,15 +14,13 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import variables as variable_rows
 
-GROUP = Group("Variables", "Variables: values that a game stores for a player.", place=30)
+GROUP = Group("Variables", "Variables: values that a game stores for a player.", 30, READ_PLAYERS, REVALIDATED)
 GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/variables",
     number=6,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=list[variable_shapes.PlayerVariable],
     rows=OF_ONE_OWNER,
 )
@@ -42,13 +40,7 @@ async def list_variables(request: Request) -> bytes:
     )
 
 
-@GROUP.operation(
-    "GET /api/v1/players/[lookupKey]/variables/[variableId]",
-    number=7,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    refusals=(no.NoSuchVariable,),
-)
+@GROUP.operation("GET /api/v1/players/[lookupKey]/variables/[variableId]", number=7, refusals=(no.NoSuchVariable,))
 async def get_variable(request: Request, variable_id: str) -> variable_shapes.PlayerVariable:
     """Get a variable of a player; 0, false or an empty text if it was never set."""
     return variable_shapes.PlayerVariable(variable_id, await _load_value(request, variable_id))
@@ -57,8 +49,6 @@ async def get_variable(request: Request, variable_id: str) -> variable_shapes.Pl
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/variables/[variableId]/value",
     number=8,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     refusals=(no.NoSuchVariable,),
 )
 async def get_variable_value(request: Request, variable_id: str) -> variable_shapes.Value:

@@ -147,11 +147,12 @@ GROUP = Group(
     "The catalogue with the object types and JSON shapes of the Intersect engine.",
     place=250,
     permissions=READ_PLAYERS,
+    cache=REVALIDATED,
 )
 GROUPS = (GROUP,)
 
 
-@GROUP.operation("GET /api/v1/gameobjects/[type]", cache=REVALIDATED, answer=OBJECTS)
+@GROUP.operation("GET /api/v1/gameobjects/[type]", answer=OBJECTS)
 async def list_game_objects(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
     """List the game's objects of one type, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
@@ -171,7 +172,6 @@ async def list_game_objects_legacy(request: Request, body: shapes.LegacyPage, ob
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/names",
-    cache=REVALIDATED,
     answer=shapes.Paged[str],
     example_answer=shapes.Paged(31, 0, 5, 1, ["Healing Draught"]),
 )
@@ -202,7 +202,6 @@ async def list_game_object_names_legacy(request: Request, object_type: str) -> b
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/[objectId]",
-    cache=REVALIDATED,
     answer=catalogue_shapes.GameObject,
     refusals=(no.NoSuchObject,),
 )
@@ -215,12 +214,7 @@ async def get_game_object(request: Request, object_type: str, object_id: str) ->
     return _encode_object(request, found)
 
 
-@GROUP.operation(
-    "GET /api/v1/gameobjects/time",
-    cache=REVALIDATED,
-    answer=catalogue_shapes.TimeSettings,
-    rows=24,
-)
+@GROUP.operation("GET /api/v1/gameobjects/time", answer=catalogue_shapes.TimeSettings, rows=24)
 async def get_time_settings(request: Request) -> bytes:
     """Get the game's settings of day and night."""
     found = await game_catalogue.find_detailed(request.services.keeper.store, "time", ZERO_GUID)

@@ -21,13 +21,11 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.http.world import catalogue_shapes, documents
 from gamekeeper.store.world.guilds import Guild
 
-GROUP = Group("Guilds", "Guilds of the game and their members.", place=260)
+GROUP = Group("Guilds", "Guilds of the game and their members.", 260, READ_PLAYERS, REVALIDATED)
 
 
 @GROUP.operation(
     "GET /api/v1/guilds",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=shapes.EnginePage[catalogue_shapes.CountedGuild],
     refusals=(no.TooManyLongReads,),
 )
@@ -41,12 +39,7 @@ async def list_guilds(request: Request, query: catalogue_shapes.GuildsQuery) -> 
     )
 
 
-@GROUP.operation(
-    "POST /api/v1/guilds",
-    permissions=READ_PLAYERS,
-    access=READ,
-    answer=shapes.Legacy[catalogue_shapes.CountedGuild],
-)
+@GROUP.operation("POST /api/v1/guilds", access=READ, answer=shapes.Legacy[catalogue_shapes.CountedGuild])
 async def list_guilds_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List guilds by name with the number of their members, in the legacy format."""
     page = paging.read_legacy(request, body)
@@ -55,23 +48,13 @@ async def list_guilds_legacy(request: Request, body: shapes.LegacyPage) -> bytes
     return shapes.encode_legacy(found.total, page.number, records)
 
 
-@GROUP.operation(
-    "GET /api/v1/guilds/[guildId]",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    refusals=(NoSuchGuild,),
-)
+@GROUP.operation("GET /api/v1/guilds/[guildId]", refusals=(NoSuchGuild,))
 async def get_guild(request: Request, guild_id: str) -> catalogue_shapes.Guild:
     """Get a guild by id."""
     return documents.make_guild(await guilds.require(request.services.keeper.store, guild_id))
 
 
-@GROUP.operation(
-    "GET /api/v1/guilds/[guildId]/members",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=shapes.EnginePage[player_shapes.PlayerRecord],
-)
+@GROUP.operation("GET /api/v1/guilds/[guildId]/members", answer=shapes.EnginePage[player_shapes.PlayerRecord])
 async def list_guild_members(request: Request, query: catalogue_shapes.MembersQuery, guild_id: str) -> bytes:
     """List the members of a guild, in pages; with `search`, only matching ones."""
     page = paging.read_engine_query(query)
@@ -112,14 +95,14 @@ async def load_page(request: Request, part: GuildSlice, search: str = "") -> Gui
     return await store.read(lambda tx: guilds.load_page(tx, part))
 
 
-VARIABLES_GROUP = Group("Guild variables", "Variables of guilds, which the game declares.", place=50)
+VARIABLES_GROUP = Group(
+    "Guild variables", "Variables of guilds, which the game declares.", 50, READ_PLAYERS, REVALIDATED
+)
 GROUPS = (GROUP, VARIABLES_GROUP)
 
 
 @VARIABLES_GROUP.operation(
     "GET /api/v1/guilds/[guildId]/variables",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=list[variable_shapes.GuildVariable],
     rows=OF_ONE_OWNER,
     refusals=(GuildMissing,),
@@ -132,8 +115,6 @@ async def list_guild_variables(request: Request, guild_id: str) -> bytes:
 
 @VARIABLES_GROUP.operation(
     "GET /api/v1/guilds/[guildId]/variables/[guildVariableId]",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     refusals=(GuildMissing, InvalidGuildVariable),
 )
 async def get_guild_variable(request: Request, guild_id: str, variable_id: str) -> variable_shapes.GuildVariable:
@@ -143,8 +124,6 @@ async def get_guild_variable(request: Request, guild_id: str, variable_id: str) 
 
 @VARIABLES_GROUP.operation(
     "GET /api/v1/guilds/[guildId]/variables/[guildVariableId]/value",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     refusals=(GuildMissing, InvalidGuildVariable),
 )
 async def get_guild_variable_value(request: Request, guild_id: str, variable_id: str) -> AnyValueOnly:

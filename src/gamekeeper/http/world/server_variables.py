@@ -30,7 +30,9 @@ from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.world.catalogue import ServerVariable as StoredVariable
 
-GROUP = Group("Server variables", "Variables of the server itself, which the game declares.", place=40)
+GROUP = Group(
+    "Server variables", "Variables of the server itself, which the game declares.", 40, READ_PLAYERS, REVALIDATED
+)
 GROUPS = (GROUP,)
 NEWEST, GLOBAL = "/api/v1/variables", "/api/v1/variables/global"
 REFUSALS = {
@@ -39,13 +41,7 @@ REFUSALS = {
 }
 
 
-@GROUP.operation(
-    f"GET {NEWEST}",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=shapes.Paged[ServerVariable],
-    rows=shapes.MAX_ENGINE_RECORDS,
-)
+@GROUP.operation(f"GET {NEWEST}", answer=shapes.Paged[ServerVariable], rows=shapes.MAX_ENGINE_RECORDS)
 async def list_server_variables(request: Request, query: shapes.VariableQuery) -> bytes:
     """List the variables of the server by id, in pages."""
     page = paging.read_engine_query(query)
@@ -53,23 +49,13 @@ async def list_server_variables(request: Request, query: shapes.VariableQuery) -
     return shapes.encode_paged(total, page.number, page.size, records)
 
 
-@GROUP.operation(
-    f"POST {GLOBAL}",
-    permissions=READ_PLAYERS,
-    access=READ,
-    answer=shapes.Legacy[ServerVariable],
-)
+@GROUP.operation(f"POST {GLOBAL}", access=READ, answer=shapes.Legacy[ServerVariable])
 async def list_server_variables_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List the variables of the server by id, in the legacy format."""
     return await _list_legacy(request, paging.read_legacy(request, body))
 
 
-@GROUP.operation(
-    f"GET {GLOBAL}",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=shapes.Legacy[ServerVariable],
-)
+@GROUP.operation(f"GET {GLOBAL}", answer=shapes.Legacy[ServerVariable])
 async def list_global_variables(request: Request, query: shapes.LegacyQuery) -> bytes:
     """List the variables of the server like `POST`, for clients that fall back to `GET`."""
     wanted = shapes.LegacyPage(query.page, query.count)
@@ -94,23 +80,13 @@ async def get_variable(request: Request, variable_id: str) -> bytes:
     return shapes.encode(_make_record(await _find(request, variable_id)))
 
 
-@GROUP.operation(
-    f"GET {NEWEST}/[serverVariableId]/value",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    refusals=REFUSALS[NEWEST],
-)
+@GROUP.operation(f"GET {NEWEST}/[serverVariableId]/value", refusals=REFUSALS[NEWEST])
 async def get_server_variable_value(request: Request, variable_id: str) -> HeadValueOnly:
     """Get only the value of a variable of the server, as `Value`."""
     return HeadValueOnly(decode_value((await _find(request, variable_id)).value))
 
 
-@GROUP.operation(
-    f"GET {GLOBAL}/[serverVariableId]/value",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    refusals=REFUSALS[GLOBAL],
-)
+@GROUP.operation(f"GET {GLOBAL}/[serverVariableId]/value", refusals=REFUSALS[GLOBAL])
 async def get_global_variable_value(request: Request, variable_id: str) -> AnyValueOnly:
     """Get only the value of a variable of the server, as `value`."""
     return AnyValueOnly(decode_value((await _find(request, variable_id)).value))
