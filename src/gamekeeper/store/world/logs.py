@@ -29,7 +29,8 @@ class ActivityEntry(NamedTuple):
     peer: str
     address: str | None
     meta: str | None
-    named_id: str | None = None  # without an account: the account whose name or email `meta` has
+    # without an account: the account whose name or email `meta` has; it is written, but not read
+    named_id: str | None = None
 
 
 class TradeEntry(NamedTuple):
@@ -44,17 +45,6 @@ class TradeEntry(NamedTuple):
     address: str | None
     items: str
     target_items: str
-
-
-class ActivityRow(NamedTuple):
-    id: str
-    at: int
-    user_id: str
-    player_id: str | None
-    action: str
-    peer: str
-    address: str | None
-    meta: str | None
 
 
 class TradeRow(NamedTuple):
@@ -72,11 +62,6 @@ class TradeRow(NamedTuple):
     user: str | None
     player: str | None
     target: str | None
-
-
-class AddressRow(NamedTuple):
-    address: str
-    last_used: int
 
 
 class _Period(NamedTuple):
@@ -127,10 +112,10 @@ async def read_counts(
 
 async def read_activity(
     tx: Reading, user_id: str | None, player_id: str | None, start: int, limit: int, skipped: int, *, backwards: bool
-) -> list[ActivityRow]:
+) -> list[ActivityEntry]:
     """Read entries of an account or a player from a time on, without the first `skipped`; `backwards`: before it."""
     statement = SQL.activity_backwards if backwards else SQL.activity
-    return await tx.rows(ActivityRow, statement, user_id, player_id, start, limit, skipped)
+    return await tx.rows(ActivityEntry, statement, user_id, player_id, start, limit, skipped)
 
 
 async def read_trades(
