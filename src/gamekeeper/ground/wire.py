@@ -26,6 +26,8 @@ EngineTime = Annotated[
     str, Meta(extra_json_schema={"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?$"})
 ]
 Date = Annotated[str, Meta(extra_json_schema={"format": "date"})]
+Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 # Integers in answers: the format tells client generators the width; no range is checked.
 PlainInt32 = Annotated[int, Meta(extra_json_schema={"format": "int32"})]
 PlainInt64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]

@@ -73,11 +73,11 @@ def test_plans_of_play_sessions_and_rollups(world: World) -> None:
     fill_lists(world)
     world.sql("UPDATE play_sessions SET counted_to = started_at WHERE ended_at IS NULL AND player_id <> $1", PLAYER)
     require_none_grows(world, "presence", [
-        ("of_player", (first, NEVER, 50)),
-        ("of_player", (PLAYER, NEVER, 50)),
-        ("of_person after", (first, 100, 50)),
+        ("sessions_of_player", (first, NEVER, 50)),
+        ("sessions_of_player", (PLAYER, NEVER, 50)),
+        ("of_person sessions_after", (first, 100, 50)),
         ("forget_activity", (PLAYER, first.replace("0", "9"))),
-        ("old", (100, 50)),
+        ("old_sessions", (100, 50)),
     ])  # fmt: skip
     require_none_grows(world, "activity", [
         ("has_waiting", ()),

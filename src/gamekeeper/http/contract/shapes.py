@@ -41,13 +41,13 @@ PASSWORD_HASH_SCHEMA = {
 PasswordHash = Annotated[str, Meta(extra={"is": "password"}, extra_json_schema=PASSWORD_HASH_SCHEMA)]
 Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=PRINTABLE | HIDDEN_SCHEMA)]
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 # An optional field that must not be null: null by mistake would mean a permanent ban, an empty slot or a report without
 # AppliedSeq.
 NEVER_NULL = Meta(extra={"never_null": True})
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Natural = wire.Natural
+Positive = wire.Positive
 Text = wire.Text
 EngineTime = wire.EngineTime
 PlainInt64 = wire.PlainInt64

@@ -150,7 +150,7 @@ async def get_rank(request: Request, query: player_shapes.AroundQuery) -> bytes:
 async def rename_player(request: Request, body: player_shapes.Rename) -> Response:
     """Rename a player."""
     name = values.require_name(body.name, "name", request.services.keeper.settings)
-    return await _change(request, partial(player_edits.rename, name=name))
+    return await change_player(request, partial(player_edits.rename, name=name))
 
 
 @GROUP.operation(
@@ -161,7 +161,7 @@ async def rename_player(request: Request, body: player_shapes.Rename) -> Respons
 async def set_level(request: Request, body: player_shapes.SetLevel) -> Response:
     """Set a player's level; the experience is set to 0."""
     level = player_edits.require_level(body.level, request.services.keeper.settings)
-    return await _change(request, partial(player_edits.set_level, level=level))
+    return await change_player(request, partial(player_edits.set_level, level=level))
 
 
 @GROUP.operation(
@@ -172,7 +172,7 @@ async def set_level(request: Request, body: player_shapes.SetLevel) -> Response:
 )
 async def set_class(request: Request, body: player_shapes.SetClass) -> Response:
     """Set a player's class."""
-    return await _change(request, partial(player_edits.set_class, class_id=body.classid))
+    return await change_player(request, partial(player_edits.set_class, class_id=body.classid))
 
 
 @GROUP.operation(
@@ -183,10 +183,13 @@ async def set_class(request: Request, body: player_shapes.SetClass) -> Response:
 )
 async def delete_player(request: Request) -> Response:
     """Delete a player who is not online, with all items, spells and variables."""
-    return await _change(request, player_edits.delete)
+    return await change_player(request, player_edits.delete)
 
 
-async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[StoredPlayer]]]) -> Response:
+async def change_player(
+    request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[StoredPlayer]]]
+) -> Response:
+    """Make a change of the player in the path, and answer with its record."""
     chosen = partial(decide, key=request.params[0], codec=request.services.keeper.changes.codec)
     return await request.change(chosen, encode_record)
 
