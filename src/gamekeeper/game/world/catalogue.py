@@ -18,7 +18,7 @@ from gamekeeper.game.core.refusals import BadField, Malformed, NoSuchItem, NoSuc
 from gamekeeper.game.core.undo import UndoContext, undoes
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world.changes import CataloguePut, ItemPicturePut, ServerVariablesSet
-from gamekeeper.store.engine.interface import Locking, Reading, Store
+from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.engine.statements import Statement
 from gamekeeper.store.world import catalogue
 from gamekeeper.store.world.catalogue import Picture, ServerVariable
@@ -36,35 +36,18 @@ def require_kind(kind: str) -> None:
         raise NoSuchKind(kind=kind)
 
 
-async def load_page(store: Store, kind: str, limit: int, offset: int) -> tuple[int, list[catalogue.CatalogueEntry]]:
-    """Return the number of catalogue entries of a kind and one page of them, from the same snapshot."""
-
-    async def look(tx: Reading) -> tuple[int, list[catalogue.CatalogueEntry]]:
-        return await catalogue.count(tx, kind), await catalogue.read_page(tx, kind, limit, offset)
-
-    return await store.read(look)
-
-
-async def load_detailed_page(
-    store: Store, kind: str, limit: int, offset: int
+async def load_page(
+    tx: Reading, kind: str, limit: int, offset: int, *, details: bool = True
 ) -> tuple[int, list[catalogue.CatalogueEntry]]:
-    """Return what `load_page` returns, with the details of the entries."""
-
-    async def look(tx: Reading) -> tuple[int, list[catalogue.CatalogueEntry]]:
-        found = await catalogue.read_page(tx, kind, limit, offset)
-        return await catalogue.count(tx, kind), await catalogue.add_details(tx, kind, found)
-
-    return await store.read(look)
+    """Return the number of catalogue entries of a kind and one page of them; without `details`, only their fields."""
+    found = await catalogue.read_page(tx, kind, limit, offset)
+    return await catalogue.count(tx, kind), await catalogue.add_details(tx, kind, found) if details else found
 
 
-async def find_detailed(store: Store, kind: str, own_id: str) -> catalogue.CatalogueEntry | None:
+async def find_detailed(tx: Reading, kind: str, own_id: str) -> catalogue.CatalogueEntry | None:
     """Return the entry with an id, with its details."""
-
-    async def look(tx: Reading) -> list[catalogue.CatalogueEntry]:
-        found = await catalogue.find_by_ids(tx, kind, [own_id])
-        return await catalogue.add_details(tx, kind, [*found.values()])
-
-    return next(iter(await store.read(look)), None)
+    found = await catalogue.find_by_ids(tx, kind, [own_id])
+    return next(iter(await catalogue.add_details(tx, kind, [*found.values()])), None)
 
 
 async def find_by_name(tx: Reading, kind: str, text: str, limit: int) -> list[catalogue.CatalogueEntry]:
@@ -240,14 +223,10 @@ class IdRefusals(NamedTuple):
     unknown: type[NotFound]
 
 
-async def load_server_variables(store: Store, limit: int, offset: int) -> tuple[int, list[ServerVariable]]:
-    """Return the number of variables and one page of them, by id, from the same snapshot."""
-
-    async def look(tx: Reading) -> tuple[int, list[ServerVariable]]:
-        total = await tx.value(catalogue.SQL.count_server_variables)
-        return total, await tx.rows(ServerVariable, catalogue.SQL.server_variables_by_place, limit, offset)
-
-    return await store.read(look)
+async def load_server_variables(tx: Reading, limit: int, offset: int) -> tuple[int, list[ServerVariable]]:
+    """Return the number of variables and one page of them, by id."""
+    total = await tx.value(catalogue.SQL.count_server_variables)
+    return total, await tx.rows(ServerVariable, catalogue.SQL.server_variables_by_place, limit, offset)
 
 
 async def require_server_variable(

@@ -4,7 +4,6 @@ Entries are encoded with their further fields (details): for game servers, and i
 """
 
 from collections.abc import Sequence
-from typing import cast
 
 from gamekeeper.game.core.change import GuildState
 from gamekeeper.game.core.lookup import ZERO_GUID
@@ -33,19 +32,10 @@ def encode_game_object(value: catalogue.CatalogueEntry, room: Capacity) -> bytes
 
 
 def _make_entry(value: catalogue.CatalogueEntry) -> catalogue_shapes.Entry:
-    match value:
-        case catalogue.CatalogueItem():
-            return catalogue_shapes.ItemEntry(*value[:-1])
-        case catalogue.CatalogueVariable(id=each, name=name, type=kind):
-            return catalogue_shapes.VariableEntry(each, name, cast("variable_shapes.TypeName", kind))
-        case catalogue.CatalogueServerVariable(id=each, name=name, text_id=text_id, folder=folder):
-            known = (each, name, cast("variable_shapes.TypeName", value.type), text_id, folder, value.created_at)
-            return catalogue_shapes.ServerVariableEntry(*known, decode_value(value.value))
-        case catalogue.CatalogueGuildVariable(id=each, name=name, text_id=text_id, folder=folder):
-            known = (each, name, cast("variable_shapes.TypeName", value.type), text_id, folder, value.created_at)
-            return catalogue_shapes.GuildVariableEntry(*known)
-        case catalogue.NamedEntry(id=each, name=name):
-            return catalogue_shapes.NamedEntry(each, name)
+    entry = catalogue_shapes.SHAPES[type(value)](*value[:-1])
+    if isinstance(value, catalogue.CatalogueServerVariable):
+        entry.Value = decode_value(value.value)
+    return entry
 
 
 def _make_game_object(value: catalogue.CatalogueEntry, room: Capacity) -> catalogue_shapes.GameObject:

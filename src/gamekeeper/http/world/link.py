@@ -62,7 +62,8 @@ async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
 async def list_catalogue(request: Request, query: shapes.PageQuery, kind: str) -> bytes:
     """List one list of the catalogue, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
-    total, found = await catalogue.load_detailed_page(request.services.keeper.store, kind, page.limit, page.offset)
+    load = partial(catalogue.load_page, kind=kind, limit=page.limit, offset=page.offset)
+    total, found = await request.services.keeper.store.read(load)
     return shapes.encode_paged(total, page.number, page.size, [documents.encode_entry(each) for each in found])
 
 

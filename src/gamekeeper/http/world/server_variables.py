@@ -118,7 +118,8 @@ async def set_variable(request: Request, body: SetAnyVariable, variable_id: str)
 
 
 async def _load_page(request: Request, page: PageRange) -> tuple[int, list[bytes]]:
-    total, found = await catalogue.load_server_variables(request.services.keeper.store, page.limit, page.offset)
+    load = partial(catalogue.load_server_variables, limit=page.limit, offset=page.offset)
+    total, found = await request.services.keeper.store.read(load)
     return total, [shapes.encode(_make_record(each)) for each in found]
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.engine import statements
 from gamekeeper.store.engine.interface import Reading, Writing
-from gamekeeper.store.engine.statements import Statement, Statements, as_column, as_table
+from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
 
@@ -69,30 +69,11 @@ class NamedEntry(NamedTuple):
 CatalogueEntry = CatalogueItem | CatalogueVariable | CatalogueServerVariable | CatalogueGuildVariable | NamedEntry
 
 
-class _KindStatements(NamedTuple):
+class _Kind(NamedTuple):
     entry: type[CatalogueEntry]
-    total: Statement
-    page: Statement
-    called: Statement
-    by_id: Statement
-    save: Statement
-    details: Statement | None  # None: entries of this kind have no details
+    table: str  # ends or starts the names of the statements of the kind
     # last parameters of all statements: the object type, for the kinds in the table game_objects
     more: tuple[str, ...] = ()
-
-
-def _find_statements(entry: type[CatalogueEntry], table: str, *more: str) -> _KindStatements:
-    """Find a kind's statements, which are named after its table; those of all kinds in game_objects after `objects`."""
-    return _KindStatements(
-        entry,
-        total=SQL.named[f"count_{table}"],
-        page=SQL.named[table],
-        called=SQL.named[f"{table}_called"],
-        by_id=SQL.named[f"{table}_by_id"],
-        save=SQL.named[f"save_{table}"],
-        details=SQL.named.get(f"{table}_details"),
-        more=more,
-    )
 
 
 OBJECT_TYPES: Mapping[str, str] = {  # kind → type of the rows in game_objects, as the Intersect engine names it
@@ -109,15 +90,15 @@ OBJECT_TYPES: Mapping[str, str] = {  # kind → type of the rows in game_objects
     "uservariables": "uservariable",
     "time": "time",
 }
-KINDS: Mapping[str, _KindStatements] = {
-    "items": _find_statements(CatalogueItem, "items"),
-    "spells": _find_statements(NamedEntry, "spells"),
-    "variables": _find_statements(CatalogueVariable, "variables"),
-    "servervariables": _find_statements(CatalogueServerVariable, "server_variables"),
-    "guildvariables": _find_statements(CatalogueGuildVariable, "guild_variables"),
-    "classes": _find_statements(NamedEntry, "classes"),
-    "maps": _find_statements(NamedEntry, "maps"),
-    **{kind: _find_statements(NamedEntry, "objects", object_type) for kind, object_type in OBJECT_TYPES.items()},
+KINDS: Mapping[str, _Kind] = {
+    "items": _Kind(CatalogueItem, "items"),
+    "spells": _Kind(NamedEntry, "spells"),
+    "variables": _Kind(CatalogueVariable, "variables"),
+    "servervariables": _Kind(CatalogueServerVariable, "server_variables"),
+    "guildvariables": _Kind(CatalogueGuildVariable, "guild_variables"),
+    "classes": _Kind(NamedEntry, "classes"),
+    "maps": _Kind(NamedEntry, "maps"),
+    **{kind: _Kind(NamedEntry, "objects", (object_type,)) for kind, object_type in OBJECT_TYPES.items()},
 }
 
 
@@ -143,17 +124,19 @@ async def has_variables(tx: Reading) -> bool:
 
 
 async def count(tx: Reading, kind: str) -> int:
-    return await tx.value(KINDS[kind].total, *KINDS[kind].more) or 0
+    _, table, more = KINDS[kind]
+    return await tx.value(SQL.named[f"count_{table}"], *more)
 
 
 async def read_page(tx: Reading, kind: str, limit: int, offset: int) -> list[CatalogueEntry]:
-    return await tx.rows(KINDS[kind].entry, KINDS[kind].page, limit, offset, *KINDS[kind].more)
+    entry, table, more = KINDS[kind]
+    return await tx.rows(entry, SQL.named[table], limit, offset, *more)
 
 
 async def search(tx: Reading, kind: str, text: str, limit: int) -> list[CatalogueEntry]:
     """Find catalogue entries whose name contains the text, ignoring the case of A to Z; best match first."""
-    found = KINDS[kind]
-    return await tx.rows(found.entry, found.called, statements.lower_ascii(text), limit, *found.more)
+    entry, table, more = KINDS[kind]
+    return await tx.rows(entry, SQL.named[f"{table}_called"], statements.lower_ascii(text), limit, *more)
 
 
 async def lock_kind(tx: Reading, kind: str) -> None:
@@ -162,23 +145,25 @@ async def lock_kind(tx: Reading, kind: str) -> None:
 
 
 async def find_by_ids(tx: Reading, kind: str, ids: Iterable[str]) -> dict[str, CatalogueEntry]:
-    found = KINDS[kind]
-    rows = await tx.rows(found.entry, found.by_id, as_column("id", ids), *found.more)
-    return {entry.id: entry for entry in rows}
+    entry, table, more = KINDS[kind]
+    rows = await tx.rows(entry, SQL.named[f"{table}_by_id"], as_column("id", ids), *more)
+    return {each.id: each for each in rows}
 
 
 async def add_details(tx: Reading, kind: str, entries: Sequence[CatalogueEntry]) -> list[CatalogueEntry]:
     """Return the entries with their details."""
-    statement = KINDS[kind].details
+    _, table, more = KINDS[kind]
+    statement = SQL.named.get(f"{table}_details")  # None: entries of this kind have no details
     if statement is None:
         return list(entries)
-    rows = await tx.all(statement, as_table({"id": each.id} for each in entries), *KINDS[kind].more)
+    rows = await tx.all(statement, as_column("id", [each.id for each in entries]), *more)
     details = {own_id: _to_text(found) for own_id, found in rows}
     return [entry._replace(details=details.get(entry.id)) for entry in entries]
 
 
 def save(tx: Writing, kind: str, entries: Iterable[CatalogueEntry]) -> None:
-    tx.defer(KINDS[kind].save, as_table(entry._asdict() for entry in entries), *KINDS[kind].more)
+    _, table, more = KINDS[kind]
+    tx.defer(SQL.named[f"save_{table}"], as_table(entry._asdict() for entry in entries), *more)
 
 
 def _to_text(stored: str | bytes) -> str:
