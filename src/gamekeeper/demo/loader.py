@@ -150,7 +150,7 @@ async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
                 "This database has accounts or players that are not the demo's, so nothing was changed. Use an empty "
                 "database with --data DIR or --database URL. To serve this one, run: gamekeeper serve"
             )
-        changes: list[Change | Unlogged] = [loads.load_server_variables(world.SERVER_VARIABLES)]
+        changes: list[Change | Unlogged] = [loads.load_variables("servervariables", world.SERVER_VARIABLES)]
         for kind, entries in world.CATALOGUE.items():
             changes += (await catalogue.put(tx, kind, entries)).changes
         entries, trades = world.build_logs(now)
@@ -202,7 +202,7 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
     return Decision(
         [
             PlayersLoaded(named),
-            loads.load_guild_variables(world.GUILD_VARIABLES),
+            loads.load_variables("guildvariables", world.GUILD_VARIABLES),
             loads.load_guilds(guilds, ()),
             loads.load_memberships(members, ()),
             load_sessions(sessions, start),

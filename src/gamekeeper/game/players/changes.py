@@ -63,20 +63,16 @@ def _encode_buffs(buffs: tuple[int, ...]) -> str:
     return msgspec.json.encode(buffs).decode()
 
 
-ITEMS_GIVEN = Kind(
-    "items_given", "Items given", PLAYERS, 1, needs={"items.give"}, reaction="sets the slots to those of `After`"
-).name
-ITEMS_TAKEN = Kind(
-    "items_taken", "Items taken", PLAYERS, 2, needs={"items.take"}, reaction="sets the slots to those of `After`"
-).name
+def _sets(what: str) -> str:
+    """Say what a game does when it reads a change of a player's items, spells or variables."""
+    return f"sets the {what} to those of `After`"
+
+
+GIVE, TAKE, SPELLS = frozenset({"items.give"}), frozenset({"items.take"}), frozenset({"spells.write"})
+ITEMS_GIVEN = Kind("items_given", "Items given", PLAYERS, 1, needs=GIVE, reaction=_sets("slots")).name
+ITEMS_TAKEN = Kind("items_taken", "Items taken", PLAYERS, 2, needs=TAKE, reaction=_sets("slots")).name
 ITEMS_SET = Kind(
-    "items_set",
-    "Items changed",
-    PLAYERS,
-    3,
-    needs={"items.give", "items.take"},
-    reaction="sets the slots to those of `After`",
-    by_undo=True,
+    "items_set", "Items changed", PLAYERS, 3, needs=GIVE | TAKE, reaction=_sets("slots"), by_undo=True
 ).name
 ITEM_KINDS = (ITEMS_GIVEN, ITEMS_TAKEN, ITEMS_SET)
 
@@ -117,26 +113,9 @@ class ItemsChanged(Change, msgspec.Struct, frozen=True):
             tx.defer(items.SQL.resize_bags, as_table({"id": bag, "slot_count": size} for bag, size in resized.items()))
 
 
-SPELL_TAUGHT = Kind(
-    "spell_taught", "Spell taught", PLAYERS, 4, needs={"spells.write"}, reaction="sets the spells to those of `After`"
-).name
-SPELL_FORGOTTEN = Kind(
-    "spell_forgotten",
-    "Spell removed",
-    PLAYERS,
-    5,
-    needs={"spells.write"},
-    reaction="sets the spells to those of `After`",
-).name
-SPELLS_SET = Kind(
-    "spells_set",
-    "Spells changed",
-    PLAYERS,
-    6,
-    needs={"spells.write"},
-    reaction="sets the spells to those of `After`",
-    by_undo=True,
-).name
+SPELL_TAUGHT = Kind("spell_taught", "Spell taught", PLAYERS, 4, needs=SPELLS, reaction=_sets("spells")).name
+SPELL_FORGOTTEN = Kind("spell_forgotten", "Spell removed", PLAYERS, 5, needs=SPELLS, reaction=_sets("spells")).name
+SPELLS_SET = Kind("spells_set", "Spells changed", PLAYERS, 6, needs=SPELLS, reaction=_sets("spells"), by_undo=True).name
 SPELL_KINDS = (SPELL_TAUGHT, SPELL_FORGOTTEN, SPELLS_SET)
 
 
@@ -172,7 +151,7 @@ class VariablesSet(Change):
         PLAYERS,
         7,
         needs={"variables.write"},
-        reaction="sets the variables to those of `After`",
+        reaction=_sets("variables"),
         by_undo=True,
     ).name
     held_by = "variables.write"

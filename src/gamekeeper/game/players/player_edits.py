@@ -159,7 +159,9 @@ class UnequipSlot(Body):
     ItemId: ExpectedItem
 
 
-class EquipSlot(UnequipSlot):
+class EquipSlot(Body):
+    Slot: Annotated[Natural, describe("Number of the slot of the inventory, from 0.")]
+    ItemId: ExpectedItem
     Place: EquipmentPlace | UnsetType = UNSET
 
 
@@ -192,7 +194,7 @@ async def find_fit(tx: Reading, item_id: str) -> Fit:
     return Fit(place, type(kind) is not int or kind == EQUIPMENT)
 
 
-async def _lock_holder(tx: Locking, key: str, asked: UnequipSlot, codec: Codec) -> Player:
+async def _lock_holder(tx: Locking, key: str, asked: EquipSlot | UnequipSlot, codec: Codec) -> Player:
     """Lock the player, whose inventory slot must hold the item."""
     locked = await lookup.lock_player(tx, key)
     held = items.read_stacks(await item_rows.read_slots_of_place(tx, locked.id, INVENTORY)).get((INVENTORY, asked.Slot))

@@ -21,7 +21,7 @@ from gamekeeper.game.world.changes import CataloguePut, ItemPicturePut, ServerVa
 from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.engine.statements import Statement
 from gamekeeper.store.world import catalogue
-from gamekeeper.store.world.catalogue import Picture, ServerVariable
+from gamekeeper.store.world.catalogue import CatalogueServerVariable, Picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -79,7 +79,7 @@ async def put(tx: Reading, kind: str, entries: Sequence[catalogue.CatalogueEntry
 
 def _keep_value(entry: catalogue.CatalogueEntry, stored: catalogue.CatalogueEntry | None) -> catalogue.CatalogueEntry:
     """Return an entry with the stored value of the server's variable, if it was ever set: the published one is old."""
-    if isinstance(entry, catalogue.CatalogueServerVariable) and isinstance(stored, catalogue.CatalogueServerVariable):
+    if isinstance(entry, CatalogueServerVariable) and isinstance(stored, CatalogueServerVariable):
         return entry if stored.value is None else entry._replace(value=stored.value)
     return entry
 
@@ -223,18 +223,18 @@ class IdRefusals(NamedTuple):
     unknown: type[NotFound]
 
 
-async def load_server_variables(tx: Reading, limit: int, offset: int) -> tuple[int, list[ServerVariable]]:
+async def load_server_variables(tx: Reading, limit: int, offset: int) -> tuple[int, list[CatalogueServerVariable]]:
     """Return the number of variables and one page of them, by id."""
     total = await tx.value(catalogue.SQL.count_server_variables)
-    return total, await tx.rows(ServerVariable, catalogue.SQL.server_variables_by_place, limit, offset)
+    return total, await tx.rows(CatalogueServerVariable, catalogue.SQL.server_variables_by_place, limit, offset)
 
 
 async def require_server_variable(
     tx: Reading, variable_id: str, refusals: IdRefusals, statement: Statement = catalogue.SQL.server_variable
-) -> ServerVariable:
+) -> CatalogueServerVariable:
     if variable_id == ZERO_GUID:
         raise refusals.zero(id=variable_id)
-    found = await tx.row(ServerVariable, statement, variable_id)
+    found = await tx.row(CatalogueServerVariable, statement, variable_id)
     if found is None:
         raise refusals.unknown(id=variable_id)
     return found
@@ -242,7 +242,7 @@ async def require_server_variable(
 
 async def set_server_variable(
     tx: Locking, variable_id: str, sent: object, refusals: IdRefusals, *, from_form: bool
-) -> Decision[ServerVariable]:
+) -> Decision[CatalogueServerVariable]:
     """Set a variable to a value of its declared type, and return it as it is then."""
     variable = await require_server_variable(tx, variable_id, refusals, catalogue.SQL.lock_server_variable)
     new = values.read_value(sent, variable.type, from_form=from_form)
@@ -255,7 +255,7 @@ async def undo_server_variables(tx: Locking, context: UndoContext) -> list[Chang
     """Undo a change of variables, if they still have the values that it set."""
     now: dict[str, values.Value | None] = {}
     for each, became in sorted(context.after.server_variables.items()):
-        variable = await tx.row(ServerVariable, catalogue.SQL.lock_server_variable, each)
+        variable = await tx.row(CatalogueServerVariable, catalogue.SQL.lock_server_variable, each)
         if variable is None:
             raise context.make_conflict("the variable does not exist any more")
         now[each] = values.decode_value(variable.value)

@@ -20,7 +20,8 @@ from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.lists.search import PART_LETTERS
 from gamekeeper.store.players import players
 from gamekeeper.store.players.players import StoredPlayer
-from gamekeeper.store.world import guilds
+from gamekeeper.store.world import catalogue, guilds
+from gamekeeper.store.world.catalogue import CatalogueGuildVariable
 from gamekeeper.store.world.guilds import Guild, GuildMember, GuildValueRow, RosterEntry
 
 R = TypeVar("R")
@@ -131,7 +132,7 @@ async def plan_reported_variables(tx: Reading, guild_id: str, reported: Sequence
     """Plan the change to the values that a game reports, if any differs."""
     before, after = dict[str, Value | None](), dict[str, Value | None]()
     for number, (variable_id, sent) in enumerate(reported):
-        if not await guilds.find_declaration(tx, variable_id):
+        if not await tx.one(catalogue.SQL.guild_variable, variable_id):
             raise BadField(field=f"Variables[{number}].VariableId", problem="is not the id of a variable of guilds")
         variable = await _require_variable(tx, guild_id, variable_id)
         new = values.read_value(sent, variable.type, field=f"Variables[{number}].Value")
@@ -157,7 +158,7 @@ async def undo_variables(tx: Locking, context: UndoContext) -> list[Change]:
 async def _require_variable(tx: Reading, guild_id: str, variable_id: str) -> GuildVariable:
     if variable_id == ZERO_GUID:
         raise InvalidGuildVariable(id=variable_id)
-    declared = await guilds.find_declaration(tx, variable_id)
+    declared = await tx.row(CatalogueGuildVariable, catalogue.SQL.guild_variable, variable_id)
     row = await tx.row(GuildValueRow, guilds.SQL.value_of_guild, guild_id, variable_id)
     if declared:
         return GuildVariable(declared.id, declared.name, declared.type, values.decode_value(row.value) if row else None)

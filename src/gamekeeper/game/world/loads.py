@@ -11,8 +11,8 @@ from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.players import variables as variables_rows
 from gamekeeper.store.players.variables import AssignedText
 from gamekeeper.store.world import catalogue, guilds, imports, logs
-from gamekeeper.store.world.catalogue import ServerVariable
-from gamekeeper.store.world.guilds import GuildColumns, GuildMember, GuildValue, GuildVariableDeclaration
+from gamekeeper.store.world.catalogue import CatalogueEntry
+from gamekeeper.store.world.guilds import GuildColumns, GuildMember, GuildValue
 from gamekeeper.store.world.imports import Leftover
 from gamekeeper.store.world.logs import ActivityEntry, TradeEntry
 
@@ -40,15 +40,9 @@ async def load_leftovers(tx: Writing, owners: str, rows: Sequence[Leftover]) -> 
 
 
 @unlogged
-async def load_server_variables(tx: Writing, variables: Sequence[ServerVariable]) -> None:
-    """Store imported variables of the server with their values."""
-    tx.load(catalogue.SQL.load_server_variables, variables)
-
-
-@unlogged
-async def load_guild_variables(tx: Writing, variables: Sequence[GuildVariableDeclaration]) -> None:
-    """Store imported declarations of guilds' variables."""
-    guilds.load_variables(tx, variables)
+async def load_variables(tx: Writing, kind: str, variables: Sequence[CatalogueEntry]) -> None:
+    """Store imported variables of the server with their values, or of guilds."""
+    catalogue.save(tx, kind, variables)
 
 
 @unlogged

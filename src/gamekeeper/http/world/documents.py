@@ -45,14 +45,18 @@ def _make_game_object(value: catalogue.CatalogueEntry, room: Capacity) -> catalo
             return catalogue_shapes.ItemObject(each, name, icon, stackable, most, most, slots)
         case catalogue.CatalogueVariable(id=each, name=name, type=kind):
             return catalogue_shapes.VariableObject(each, name, variable_shapes.TYPE_NUMBERS[kind])
-        case catalogue.CatalogueServerVariable(id=each, name=name, type=kind, text_id=text_id, folder=folder):
-            known = (name, text_id, variable_shapes.TYPE_NUMBERS[kind])
-            return variable_shapes.ServerVariable(*known, decode_value(value.value), folder, each, value.created_at)
+        case catalogue.CatalogueServerVariable():
+            return make_server_variable(value)
         case catalogue.CatalogueGuildVariable(id=each, name=name, type=kind, text_id=text_id, folder=folder):
             known = (name, text_id, variable_shapes.TYPE_NUMBERS[kind])
             return variable_shapes.GuildVariableObject(*known, folder, each, value.created_at)
         case catalogue.NamedEntry(id=each, name=name):
             return catalogue_shapes.NamedEntry(each, name)
+
+
+def make_server_variable(value: catalogue.CatalogueServerVariable) -> variable_shapes.ServerVariable:
+    known = (value.name, value.text_id, variable_shapes.TYPE_NUMBERS[value.type], decode_value(value.value))
+    return variable_shapes.ServerVariable(*known, value.folder, value.id, value.created_at)
 
 
 def make_guild(guild: Guild) -> catalogue_shapes.Guild:

@@ -16,7 +16,6 @@ from gamekeeper.game.world.refusals import (
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import READ, READ_PLAYERS, REVALIDATED, Group, H, needs
 from gamekeeper.http.contract.records import make_record
-from gamekeeper.http.players import variable_shapes
 from gamekeeper.http.players.variable_shapes import (
     AnyValueOnly,
     ChangedServerVariable,
@@ -28,7 +27,8 @@ from gamekeeper.http.server import bodies, paging
 from gamekeeper.http.server.paging import PageRange
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
-from gamekeeper.store.world.catalogue import ServerVariable as StoredVariable
+from gamekeeper.http.world import documents
+from gamekeeper.store.world.catalogue import CatalogueServerVariable
 
 GROUP = Group(
     "Server variables", "Variables of the server itself, which the game declares.", 40, READ_PLAYERS, REVALIDATED
@@ -77,7 +77,7 @@ def _declare_get(root: str, name: str) -> Callable[[H], H]:
 @_declare_get(GLOBAL, "get_global_variable")
 async def get_variable(request: Request, variable_id: str) -> bytes:
     """Get a variable of the server. Its value is null until it is set for the first time."""
-    return shapes.encode(_make_record(await _find(request, variable_id)))
+    return shapes.encode(documents.make_server_variable(await _find(request, variable_id)))
 
 
 @GROUP.operation(f"GET {NEWEST}/[serverVariableId]/value", refusals=REFUSALS[NEWEST])
@@ -120,7 +120,7 @@ async def set_variable(request: Request, body: SetAnyVariable, variable_id: str)
 async def _load_page(request: Request, page: PageRange) -> tuple[int, list[bytes]]:
     load = partial(catalogue.load_server_variables, limit=page.limit, offset=page.offset)
     total, found = await request.services.keeper.store.read(load)
-    return total, [shapes.encode(_make_record(each)) for each in found]
+    return total, [shapes.encode(documents.make_server_variable(each)) for each in found]
 
 
 async def _list_legacy(request: Request, page: PageRange) -> bytes:
@@ -128,7 +128,7 @@ async def _list_legacy(request: Request, page: PageRange) -> bytes:
     return shapes.encode_legacy(total, page.number, records)
 
 
-async def _find(request: Request, variable_id: str) -> StoredVariable:
+async def _find(request: Request, variable_id: str) -> CatalogueServerVariable:
     return await catalogue.require_server_variable(request.services.keeper.store, variable_id, _find_refusals(request))
 
 
@@ -136,11 +136,5 @@ def _find_refusals(request: Request) -> IdRefusals:
     return REFUSALS[GLOBAL if request.route.path.startswith(GLOBAL) else NEWEST]
 
 
-def _make_record(each: StoredVariable) -> ServerVariable:
-    number = variable_shapes.TYPE_NUMBERS[each.type]
-    value = decode_value(each.value)
-    return ServerVariable(each.name, each.text_id, number, value, each.folder, each.id, each.created_at)
-
-
-def _make_changed(each: StoredVariable) -> ChangedServerVariable:
-    return make_record(ChangedServerVariable, _make_record(each), VariableId=each.id)
+def _make_changed(each: CatalogueServerVariable) -> ChangedServerVariable:
+    return make_record(ChangedServerVariable, documents.make_server_variable(each), VariableId=each.id)

@@ -50,7 +50,7 @@ class CatalogueServerVariable(NamedTuple):
 
     id: str
     name: str
-    type: str
+    type: str  # Integer, Boolean, String or Number
     text_id: str
     folder: str
     created_at: int
@@ -188,16 +188,6 @@ async def find_picture_content(tx: Reading, picture_hash: str) -> bytes | None:
 
 def save_picture(tx: Writing, item_id: str, picture: Picture) -> None:
     tx.defer(SQL.save_picture, item_id, picture.hash, base64.b64encode(picture.content).decode())
-
-
-class ServerVariable(NamedTuple):
-    id: str
-    name: str
-    type: str  # Integer, Boolean, String or Number
-    text_id: str
-    folder: str
-    value: str | None  # JSON; None: never set
-    created_at: int
 
 
 async def find_known_server_variables(tx: Reading, ids: Iterable[str]) -> set[str]:

@@ -20,7 +20,7 @@ SELECT $1;
 -- name: hold (postgres)
 SELECT pg_advisory_xact_lock(hashtext('catalogue'), hashtext($1));
 
--- name: item, spell, variable {table: items|spells|variables}
+-- name: item, spell, variable, guild_variable {table: items|spells|variables|guild_variables}
 SELECT {{table}_columns} FROM {table} WHERE id = $1;
 
 -- name: item_named, variable_named {table: items|variables}
@@ -137,21 +137,17 @@ ON CONFLICT (item_id) DO UPDATE SET hash = excluded.hash, content = excluded.con
 DELETE FROM item_pictures WHERE item_id = $1;
 
 -- name: server_variables_by_place
-SELECT id, name, type, text_id, folder, value, created_at FROM server_variables ORDER BY id LIMIT $1 OFFSET $2;
+SELECT {server_variables_columns} FROM server_variables ORDER BY id LIMIT $1 OFFSET $2;
 
 -- name: server_variable
-SELECT id, name, type, text_id, folder, value, created_at FROM server_variables WHERE id = $1;
+SELECT {server_variables_columns} FROM server_variables WHERE id = $1;
 
 -- name: lock_server_variable
-SELECT id, name, type, text_id, folder, value, created_at FROM server_variables WHERE id = $1 {for_update};
+SELECT {server_variables_columns} FROM server_variables WHERE id = $1 {for_update};
 
 -- Set the value, as JSON; None: as if never set.
 -- name: set_server_variable
 UPDATE server_variables SET value = $2 WHERE id = $1;
-
--- Insert many variables; the values are in the order of ServerVariable.
--- name: load_server_variables
-INSERT INTO server_variables (id, name, type, text_id, folder, value, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7);
 
 -- name: known_server_variables
 SELECT id FROM server_variables WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
-from gamekeeper.store.engine.interface import Reading, Row, Writing
+from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table
 
 SQL = Statements(__file__)
@@ -115,15 +115,6 @@ async def find_known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known_folds, as_column("fold", folds))}
 
 
-class GuildVariableDeclaration(NamedTuple):
-    id: str
-    name: str
-    type: str  # Integer, Boolean, String or Number
-    text_id: str
-    folder: str
-    created_at: int
-
-
 class GuildValueRow(NamedTuple):
     """The value of a guild's variable, with the variable's name; '' if it is not declared."""
 
@@ -138,15 +129,6 @@ class GuildValue(NamedTuple):
     variable_id: str
     type: str
     value: str  # JSON
-
-
-async def find_declaration(tx: Reading, variable_id: str) -> GuildVariableDeclaration | None:
-    return await tx.row(GuildVariableDeclaration, SQL.declaration, variable_id)
-
-
-def load_variables(tx: Writing, variables: Iterable[Row]) -> None:
-    """Insert many declared variables; the values are in the order of GuildVariableDeclaration."""
-    tx.load(SQL.load_variables, variables)
 
 
 async def read_values_of_guild(tx: Reading, guild_id: str) -> list[GuildValueRow]:

@@ -106,12 +106,6 @@ SELECT m.player_id, m.guild_id, g.name AS guild, m.rank, m.joined_at
 FROM players p JOIN guild_members m ON m.player_id = p.id JOIN guilds g ON g.id = m.guild_id
 WHERE p.user_id = $1 ORDER BY m.player_id;
 
--- name: declaration
-SELECT id, name, type, text_id, folder, created_at FROM guild_variables WHERE id = $1;
-
--- name: load_variables
-INSERT INTO guild_variables (id, name, type, text_id, folder, created_at) VALUES ($1, $2, $3, $4, $5, $6);
-
 -- name: values_of_guild
 SELECT o.variable_id, COALESCE(v.name, ''), o.type, o.value
 FROM guild_values o LEFT JOIN guild_variables v ON v.id = o.variable_id
