@@ -22,7 +22,7 @@ from gamekeeper.store.players import players
 from gamekeeper.store.players.players import StoredPlayer
 from gamekeeper.store.world import catalogue, guilds
 from gamekeeper.store.world.catalogue import CatalogueGuildVariable
-from gamekeeper.store.world.guilds import Guild, GuildMember, GuildValueRow, RosterEntry
+from gamekeeper.store.world.guilds import Guild, GuildValueRow, RosterEntry
 
 R = TypeVar("R")
 MAX_GUILDS = 10_000  # guilds that a list counts, or that a search reads
@@ -171,18 +171,11 @@ def _read_row(row: GuildValueRow) -> GuildVariable:
     return GuildVariable(row.variable_id, row.name, row.type, values.decode_value(row.value))
 
 
-class GuildReport(NamedTuple):
-    id: str
-    name: str
-    founded_at: int
-    bank_slots: int
-    instance_id: str | None
-    members: Sequence[GuildMember]
-    variables: Sequence[tuple[str, object]] = ()  # variable id and value as sent
+async def put_guild(tx: Reading, report: GuildState, variables: Sequence[tuple[str, object]]) -> Decision[Guild]:
+    """Store a guild as reported, with ids and values of its variables.
 
-
-async def put_guild(tx: Reading, report: GuildReport) -> Decision[Guild]:
-    """Store a guild as reported. Members who are not in the report leave it; members of other guilds move."""
+    Members who are not in the report leave it; members of other guilds move.
+    """
     _require_ids(report)
     named = [each.player_id for each in report.members]
     players = await _lock_players(tx, report.id, named)
@@ -204,7 +197,7 @@ async def put_guild(tx: Reading, report: GuildReport) -> Decision[Guild]:
     before = old and GuildState(*old[:5], [was[each] for each in sorted(differing & was.keys())])
     counted = Guild(*report[:5], len(now))
     saved = [GuildSaved(before, after)] if before != after else []
-    return Decision([*saved, *await plan_reported_variables(tx, report.id, report.variables)], counted)
+    return Decision([*saved, *await plan_reported_variables(tx, report.id, variables)], counted)
 
 
 async def delete_guild(tx: Reading, guild_id: str) -> Decision[Guild]:
@@ -216,7 +209,7 @@ async def delete_guild(tx: Reading, guild_id: str) -> Decision[Guild]:
     return Decision([GuildDeleted(GuildState(*found[:5], members))], found)
 
 
-def _require_ids(report: GuildReport) -> None:
+def _require_ids(report: GuildState) -> None:
     if report.id == ZERO_GUID:
         raise BadField(field="guildId", problem="must not be all zeros")
     if not report.name:

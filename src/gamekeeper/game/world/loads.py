@@ -30,13 +30,13 @@ def pause_gc() -> Generator[None]:
 @unlogged
 async def save_progress(tx: Writing, state: imports.ImportState) -> None:
     """Store the progress of an import, in the same transaction as the imported rows."""
-    tx.defer(imports.SQL.save, state.source, state.stage, state.last, state.report, state.listed, state.counts)
+    tx.defer(imports.SQL.save, *state[:-1])
 
 
 @unlogged
 async def load_leftovers(tx: Writing, owners: str, rows: Sequence[Leftover]) -> None:
     """Store leftovers of an import. No rule uses them, so they are not in the audit log."""
-    tx.load(imports.LOAD_LEFTOVERS[owners], rows)
+    tx.load(imports.SQL.named[f"load_of_{owners}"], rows)
 
 
 @unlogged

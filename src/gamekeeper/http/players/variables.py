@@ -65,15 +65,14 @@ async def get_variable_value(request: Request, variable_id: str) -> variable_sha
 )
 async def set_variable(request: Request, body: variable_shapes.SetVariable, variable_id: str) -> Response:
     """Set a variable of a player."""
-    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    decide = partial(
-        variables.set_value,
-        player=request.params[0],
-        variable_id=variable_id,
-        new=body.value,
-        from_form=bodies.is_form(request.raw_body, content_type),
-    )
-    return await request.change(decide, lambda new: variable_shapes.Variable(variable_id, new))
+    decide = partial(variables.set_value, player=request.params[0], variable_id=variable_id, new=body.value)
+    chosen = partial(decide, from_form=is_form(request))
+    return await request.change(chosen, lambda new: variable_shapes.Variable(variable_id, new))
+
+
+def is_form(request: Request) -> bool:
+    """Tell whether the body is a form, in which 1 and 0 also mean true and false."""
+    return bodies.is_form(request.raw_body, request.headers.get(b"content-type", b"").decode("latin-1"))
 
 
 async def _load_value(request: Request, variable_id: str) -> variables.AnyValue:

@@ -13,7 +13,7 @@ from gamekeeper.game.core.refusals import BadField, Refusal
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.world import commands
-from gamekeeper.game.world.commands import CommandRequest, Destination, WarpResult
+from gamekeeper.game.world.commands import CommandRequest
 from gamekeeper.game.world.refusals import InvalidMap, InvalidPlayerId, NoRecipient, NoSuchMap, NotTold, TooManyMessages
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.accounts.moderation import declare_act
@@ -61,13 +61,13 @@ async def kill(request: Request, body: account_shapes.Pardon) -> Response:
 @_declare("warpto", link_shapes.Warp(examples.DOCKS), WARPED_THERE)
 async def warp(request: Request, body: link_shapes.Warp) -> Response:
     """Warp a player who is online to another map; it keeps its x and y."""
-    return await _warp(request, Destination(body.mapid, None))
+    return await _warp(request, body.mapid, None)
 
 
 @_declare("warptoloc", link_shapes.Warp(examples.DOCKS, 3, 4), WARPED_THERE)
 async def warp_to_place(request: Request, body: link_shapes.Warp) -> Response:
     """Warp a player who is online to a place on a map."""
-    return await _warp(request, Destination(body.mapid, (body.x, body.y)))
+    return await _warp(request, body.mapid, (body.x, body.y))
 
 
 async def refuse_act(request: Request) -> bytes:
@@ -92,13 +92,10 @@ REFUSED = tuple(
 )
 
 
-async def _warp(request: Request, to: Destination) -> Response:
+async def _warp(request: Request, map_id: str | None, place: tuple[int, int] | None) -> Response:
     codec = request.services.keeper.changes.codec
-    return await request.change(partial(commands.warp, order=_make_order(request), to=to, codec=codec), _tell_warp)
-
-
-def _tell_warp(done: WarpResult) -> account_shapes.Message:
-    return account_shapes.Message(WARPED.format(done.player, done.map_id, done.x, done.y))
+    decide = partial(commands.warp, order=_make_order(request), map_id=map_id, place=place, codec=codec)
+    return await request.change(decide, lambda done: account_shapes.Message(WARPED.format(*done)))
 
 
 def _make_order(request: Request) -> CommandRequest:
@@ -197,18 +194,14 @@ GROUPS = (GROUP, CHAT_GROUP, DELIVERIES_GROUP)
 @DELIVERIES_GROUP.operation(
     "POST /api/link/v1/servers/[server]/acks",
     permissions=LINK,
-    answer=link_shapes.StandingAcks,
+    answer=commands.StandingAcks,
     refusals=(NotTold, ServerNotAllowed),
 )
 async def acknowledge_commands(request: Request, body: link_shapes.Acks, server: str) -> Response:
     """Acknowledge commands of the change feed, all or none; the first one of each stands."""
     require_server(request.caller.key, server)
     acks = [Acknowledgement(each.Seq, each.State, each.Reason or None) for each in body.Acks]
-    return await request.change(partial(commands.acknowledge, server=server, acks=acks), _list_standing)
-
-
-def _list_standing(standing: Sequence[tuple[int, str]]) -> link_shapes.StandingAcks:
-    return link_shapes.StandingAcks([link_shapes.StandingAck(*each) for each in standing])
+    return await request.change(partial(commands.acknowledge, server=server, acks=acks))
 
 
 async def _count_overdue(keeper: Keeper) -> Sequence[Sample]:

@@ -11,7 +11,6 @@ from gamekeeper.game.core.player import Capacity
 from gamekeeper.game.core.refusals import UnappliedChanges
 from gamekeeper.game.core.values import decode_value
 from gamekeeper.game.players.inventory import find_stack_limit
-from gamekeeper.game.world.guilds import GuildReport
 from gamekeeper.ground.instants import format_engine_time, format_instant, parse_instant
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.records import make_record
@@ -68,16 +67,15 @@ def make_counted(guild: Guild) -> catalogue_shapes.CountedGuild:
     return catalogue_shapes.CountedGuild(make_guild(guild), guild.members)
 
 
-def read_report(guild_id: str, body: catalogue_shapes.PutGuild) -> GuildReport:
+def read_report(guild_id: str, body: catalogue_shapes.PutGuild) -> GuildState:
     """Convert a game's report to the rules' values. An all-zero instance counts as none."""
     members = [
         GuildMember(each.PlayerId, guild_id, each.Rank, None if each.JoinedAt is None else parse_instant(each.JoinedAt))
         for each in body.Members
     ]
     instance = None if body.InstanceId == ZERO_GUID else body.InstanceId
-    values = [(each.VariableId, each.Value) for each in body.Variables]
     founded_at = parse_instant(body.FoundingDate)
-    return GuildReport(guild_id, body.Name, founded_at, body.BankSlotsCount, instance, members, values)
+    return GuildState(guild_id, body.Name, founded_at, body.BankSlotsCount, instance, members)
 
 
 def _make_member(member: GuildMember) -> catalogue_shapes.ChangedMember:

@@ -12,9 +12,9 @@ from gamekeeper.game.world.guilds import GuildPage, GuildSlice, GuildVariable
 from gamekeeper.game.world.refusals import GuildMissing, InvalidGuildVariable, NoSuchGuild
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import LINK, OF_ONE_OWNER, READ, READ_PLAYERS, REVALIDATED, Group, needs
-from gamekeeper.http.players import player_shapes, players, variable_shapes
+from gamekeeper.http.players import player_shapes, players, variable_shapes, variables
 from gamekeeper.http.players.variable_shapes import AnyValueOnly, SetAnyVariable
-from gamekeeper.http.server import bodies, paging
+from gamekeeper.http.server import paging
 from gamekeeper.http.server.paging import encode_rows
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -72,8 +72,9 @@ async def list_guild_members(request: Request, query: catalogue_shapes.MembersQu
 )
 async def put_guild(request: Request, body: catalogue_shapes.PutGuild, guild_id: str) -> Response:
     """Report a guild as it is: other members leave it, and members of other guilds move."""
-    report = documents.read_report(guild_id, body)
-    return await request.change(partial(guilds.put_guild, report=report), documents.make_counted)
+    values = [(each.VariableId, each.Value) for each in body.Variables]
+    decide = partial(guilds.put_guild, report=documents.read_report(guild_id, body), variables=values)
+    return await request.change(decide, documents.make_counted)
 
 
 @GROUP.operation(
@@ -139,15 +140,8 @@ async def get_guild_variable_value(request: Request, guild_id: str, variable_id:
 )
 async def set_guild_variable(request: Request, body: SetAnyVariable, guild_id: str, variable_id: str) -> Response:
     """Set a variable of a guild. All game servers are told in the change feed."""
-    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    decide = partial(
-        guilds.set_variable,
-        guild_id=guild_id,
-        variable_id=variable_id,
-        sent=body.value,
-        from_form=bodies.is_form(request.raw_body, content_type),
-    )
-    return await request.change(decide, _make_record)
+    decide = partial(guilds.set_variable, guild_id=guild_id, variable_id=variable_id, sent=body.value)
+    return await request.change(partial(decide, from_form=variables.is_form(request)), _make_record)
 
 
 async def _load_one(request: Request, guild_id: str, variable_id: str) -> GuildVariable:

@@ -16,6 +16,7 @@ from gamekeeper.game.world.refusals import (
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import READ, READ_PLAYERS, REVALIDATED, Group, H, needs
 from gamekeeper.http.contract.records import make_record
+from gamekeeper.http.players import variables
 from gamekeeper.http.players.variable_shapes import (
     AnyValueOnly,
     ChangedServerVariable,
@@ -23,7 +24,7 @@ from gamekeeper.http.players.variable_shapes import (
     ServerVariable,
     SetAnyVariable,
 )
-from gamekeeper.http.server import bodies, paging
+from gamekeeper.http.server import paging
 from gamekeeper.http.server.paging import PageRange
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -106,15 +107,9 @@ def _declare_set(root: str, name: str) -> Callable[[H], H]:
 @_declare_set(GLOBAL, "set_global_variable")
 async def set_variable(request: Request, body: SetAnyVariable, variable_id: str) -> Response:
     """Set a variable of the server. All game servers are told in the change feed."""
-    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    decide = partial(
-        catalogue.set_server_variable,
-        variable_id=variable_id,
-        sent=body.value,
-        refusals=_find_refusals(request),
-        from_form=bodies.is_form(request.raw_body, content_type),
-    )
-    return await request.change(decide, _make_changed)
+    decide = partial(catalogue.set_server_variable, variable_id=variable_id, sent=body.value)
+    chosen = partial(decide, refusals=_find_refusals(request), from_form=variables.is_form(request))
+    return await request.change(chosen, _make_changed)
 
 
 async def _load_page(request: Request, page: PageRange) -> tuple[int, list[bytes]]:

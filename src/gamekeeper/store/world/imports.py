@@ -30,15 +30,6 @@ class UnfinishedImport(NamedTuple):
     superseded: bool  # another import, which started later, has finished
 
 
-async def find_import(tx: Reading, source: str) -> ImportState | None:
-    row = await tx.one(SQL.find, source)
-    return ImportState(row[0], row[1], row[2], row[3], row[4], _decode_text(row[5]), row[6]) if row else None
-
-
-def _decode_text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
-
-
 async def find_known_activity(tx: Reading, ids: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known_activity, as_column("id", ids))}
 
@@ -48,8 +39,6 @@ async def find_known_trades(tx: Reading, ids: Iterable[str]) -> set[str]:
 
 
 PLAYERS, USERS, GUILDS = "players", "users", "guilds"  # owners of leftovers
-_KNOWN = {PLAYERS: SQL.known_of_players, USERS: SQL.known_of_users, GUILDS: SQL.known_of_guilds}
-LOAD_LEFTOVERS = {PLAYERS: SQL.load_of_players, USERS: SQL.load_of_users, GUILDS: SQL.load_of_guilds}
 
 
 class Leftover(NamedTuple):
@@ -60,7 +49,7 @@ class Leftover(NamedTuple):
 
 async def find_known_leftovers(tx: Reading, owners: str, ids: Iterable[str]) -> set[tuple[str, str]]:
     """Return owner and kind of the leftovers that these accounts, players or guilds have."""
-    rows = await tx.all(_KNOWN[owners], as_column("id", ids))
+    rows = await tx.all(SQL.named[f"known_of_{owners}"], as_column("id", ids))
     return {(owner_id, kind) for owner_id, kind in rows}
 
 

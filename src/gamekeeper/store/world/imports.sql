@@ -1,5 +1,5 @@
 -- name: find
-SELECT source, stage, last, report, listed, counts, finished_at FROM imports WHERE source = $1;
+SELECT source, stage, last, report, listed, CAST(counts AS TEXT), finished_at FROM imports WHERE source = $1;
 
 -- Return whether an import was still running at a time or started later.
 -- name: any_from
