@@ -93,19 +93,14 @@ def follow_equipment(player: Player, slots: Slots, touched: SlotChanges) -> list
 
 def _follow_slot(slot: int, slots: Slots, touched: SlotChanges) -> int:
     was = slots.get((INVENTORY, slot))
-    if was is None or (INVENTORY, slot) not in touched or _is_like(was, touched[INVENTORY, slot]):
+    if was is None or (INVENTORY, slot) not in touched or was.is_like(touched[INVENTORY, slot]):
         return slot
     targets = [
         to
         for (place, to), stack in touched.items()
-        if place == INVENTORY and _is_like(was, stack) and not _is_like(was, slots.get((place, to)))
+        if place == INVENTORY and was.is_like(stack) and not was.is_like(slots.get((place, to)))
     ]
     return targets[0] if len(targets) == 1 else -1
-
-
-def _is_like(stack: Stack, other: Stack | None) -> bool:
-    """Tell whether two stacks have the same item, in any quantity."""
-    return other is not None and stack._replace(quantity=1) == other._replace(quantity=1)
 
 
 def read_stacks(rows: Iterable[Row]) -> dict[SlotAddress, Stack]:
@@ -326,4 +321,4 @@ async def _lock_slots(tx: Locking, key: str, room: Capacity, codec: Codec) -> Sl
 
 def _can_merge(stack: Stack, other: Stack | None) -> bool:
     """Tell whether two stacks are alike, so that they can be one. Bags are never alike."""
-    return other is not None and not stack.bag_id and other._replace(quantity=1) == stack._replace(quantity=1)
+    return not stack.bag_id and stack.is_like(other)

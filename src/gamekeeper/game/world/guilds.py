@@ -4,7 +4,7 @@ A report of a game has the whole guild as it is, or its end. Variables have the 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core.change import Change, GuildState
@@ -24,7 +24,6 @@ from gamekeeper.store.world import catalogue, guilds
 from gamekeeper.store.world.catalogue import CatalogueGuildVariable
 from gamekeeper.store.world.guilds import Guild, GuildValueRow, RosterEntry
 
-R = TypeVar("R")
 MAX_GUILDS = 10_000  # guilds that a list counts, or that a search reads
 MAX_MATCHES = 1000  # guilds that a search finds
 MAX_MEMBERS = 1000  # members of one guild that are listed
@@ -52,11 +51,6 @@ class GuildSlice(NamedTuple):
     descending: bool = False
 
 
-class GuildPage(NamedTuple, Generic[R]):
-    total: int
-    rows: Sequence[R]
-
-
 async def require(tx: Reading, guild_id: str) -> Guild:
     found = await guilds.find(tx, guild_id)
     if found is None:
@@ -69,21 +63,23 @@ def is_search(text: str) -> bool:
     return len(lookup.fold(text)) >= PART_LETTERS
 
 
-async def load_page(tx: Reading, part: GuildSlice, search: str = "") -> GuildPage[Guild]:
-    """Load a page of all guilds, or of those whose name contains the text."""
+async def load_page(tx: Reading, part: GuildSlice, search: str = "") -> tuple[int, Sequence[Guild]]:
+    """Load a page of all guilds, or of those whose name contains the text, and how many there are."""
     if is_search(search):
         found = await guilds.search(tx, lookup.fold(search), MAX_GUILDS, MAX_MATCHES)
         ordered = sorted(found, key=_GUILD_KEYS[part.sort_by], reverse=part.descending)
-        return GuildPage(len(found), [each for each, _ in ordered[part.offset : part.offset + part.limit]])
+        return len(found), [each for each, _ in ordered[part.offset : part.offset + part.limit]]
     total = await tx.value(guilds.SQL.count, MAX_GUILDS)
     limit = min(part.limit, total - part.offset)
     if limit <= 0:
-        return GuildPage(total, ())
-    return GuildPage(total, await tx.rows(Guild, guilds.ORDERS[part.sort_by, part.descending], limit, part.offset))
+        return total, ()
+    return total, await tx.rows(Guild, guilds.ORDERS[part.sort_by, part.descending], limit, part.offset)
 
 
-async def load_members(tx: Reading, guild_id: str, part: GuildSlice, search: str = "") -> GuildPage[StoredPlayer]:
-    """Load a page of the members of a guild. A guild that does not exist has none."""
+async def load_members(
+    tx: Reading, guild_id: str, part: GuildSlice, search: str = ""
+) -> tuple[int, Sequence[StoredPlayer]]:
+    """Load a page of the members of a guild, and how many there are. A guild that does not exist has none."""
     roster = await tx.rows(RosterEntry, guilds.SQL.roster, guild_id, MAX_MEMBERS)
     if is_search(search):
         sought = lookup.fold(search)
@@ -91,7 +87,7 @@ async def load_members(tx: Reading, guild_id: str, part: GuildSlice, search: str
     ordered = sorted(roster, key=_MEMBER_KEYS[part.sort_by], reverse=part.descending)
     ids = [each.id for each in ordered[part.offset : part.offset + part.limit]]
     records = await players.read_records_of_ids(tx, ids) if ids else {}
-    return GuildPage(len(roster), [records[each] for each in ids])
+    return len(roster), [records[each] for each in ids]
 
 
 class GuildVariable(NamedTuple):

@@ -25,7 +25,7 @@ from gamekeeper.game.core.refusals import (
     WrongVariableType,
 )
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.game.players import player_edits, presence, variables
+from gamekeeper.game.players import items, player_edits, presence, variables
 from gamekeeper.game.players.changes import (
     ItemsChanged,
     PlayerChanged,
@@ -206,9 +206,7 @@ async def _load_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.Catalog
     found = {each: entry for each, entry in (await catalogue.find_by_ids(tx, "items", ids)).items() if ids}
     if len(found) < len(ids) and await catalogue.has_items(tx):
         raise NoSuchItem
-    anything = {
-        each: catalogue.CatalogueItem(each, "", stackable=True, max_stack=None, bag_slots=0, icon=None) for each in ids
-    }
+    anything = {each: items.make_uncatalogued_item(each) for each in ids}
     return cast("dict[str, catalogue.CatalogueItem]", {**anything, **found})
 
 

@@ -3,12 +3,13 @@
 Games report guilds, and everybody with `players.read` reads the engine's pages.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import WrongValueType
 from gamekeeper.game.world import guilds
-from gamekeeper.game.world.guilds import GuildPage, GuildSlice, GuildVariable
+from gamekeeper.game.world.guilds import GuildSlice, GuildVariable
 from gamekeeper.game.world.refusals import GuildMissing, InvalidGuildVariable, NoSuchGuild
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import LINK, OF_ONE_OWNER, READ, READ_PLAYERS, REVALIDATED, Group, needs
@@ -33,19 +34,17 @@ async def list_guilds(request: Request, query: catalogue_shapes.GuildsQuery) -> 
     """List guilds with the number of their members, in pages; with `search`, only matching ones."""
     page = paging.read_engine_query(query)
     part = GuildSlice(page.offset, page.limit, query.sortBy, query.sortDirection == "Descending")
-    found = await load_page(request, part, query.search)
-    return shapes.encode_engine_page(
-        found.total, page.number, page.size, [shapes.encode(documents.make_counted(each)) for each in found.rows]
-    )
+    total, found = await load_page(request, part, query.search)
+    records = [shapes.encode(documents.make_counted(each)) for each in found]
+    return shapes.encode_engine_page(total, page.number, page.size, records)
 
 
 @GROUP.operation("POST /api/v1/guilds", access=READ, answer=shapes.Legacy[catalogue_shapes.CountedGuild])
 async def list_guilds_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List guilds by name with the number of their members, in the legacy format."""
     page = paging.read_legacy(request, body)
-    found = await load_page(request, GuildSlice(page.offset, page.limit))
-    records = [shapes.encode(documents.make_counted(each)) for each in found.rows]
-    return shapes.encode_legacy(found.total, page.number, records)
+    total, found = await load_page(request, GuildSlice(page.offset, page.limit))
+    return shapes.encode_legacy(total, page.number, [shapes.encode(documents.make_counted(each)) for each in found])
 
 
 @GROUP.operation("GET /api/v1/guilds/[guildId]", refusals=(NoSuchGuild,))
@@ -59,9 +58,9 @@ async def list_guild_members(request: Request, query: catalogue_shapes.MembersQu
     """List the members of a guild, in pages; with `search`, only matching ones."""
     page = paging.read_engine_query(query)
     part = GuildSlice(page.offset, page.limit, query.sortBy, query.sortDirection == "Descending")
-    found = await request.services.keeper.store.read(lambda tx: guilds.load_members(tx, guild_id, part, query.search))
-    records = players.encode_records(found.rows)
-    return shapes.encode_engine_page(found.total, page.number, page.size, records)
+    store = request.services.keeper.store
+    total, found = await store.read(lambda tx: guilds.load_members(tx, guild_id, part, query.search))
+    return shapes.encode_engine_page(total, page.number, page.size, players.encode_records(found))
 
 
 @GROUP.operation(
@@ -88,7 +87,7 @@ async def delete_guild(request: Request, guild_id: str) -> Response:
     return await request.change(partial(guilds.delete_guild, guild_id=guild_id), documents.make_counted)
 
 
-async def load_page(request: Request, part: GuildSlice, search: str = "") -> GuildPage[Guild]:
+async def load_page(request: Request, part: GuildSlice, search: str = "") -> tuple[int, Sequence[Guild]]:
     """Load a page of guilds. A search reads many of them, so it goes through the gate for long reads."""
     store = request.services.keeper.store
     if guilds.is_search(search):
