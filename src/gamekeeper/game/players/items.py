@@ -134,7 +134,7 @@ async def load_bag(tx: Reading, bag_id: str) -> tuple[int, dict[SlotAddress, Sta
     found = await items.find_bag(tx, bag_id)
     if found is None:
         raise NoSuchBag(id=bag_id)
-    rows, names = await items.read_named_slots_of_place(tx, found.player_id, bag_id)
+    rows, names = await items.read_named_slots(tx, items.SQL.named_slots_of_place, found.player_id, bag_id)
     return found.slot_count, read_stacks(rows), names
 
 

@@ -201,7 +201,8 @@ async def _load_items(request: Request) -> tuple[Slots, Mapping[str, str]]:
     """Load a player's slots, and the names of the items in them."""
 
     async def look(tx: Reading) -> tuple[Slots, Mapping[str, str]]:
-        rows, names = await item_rows.read_named_slots_of_player(tx, await lookup.find_player_id(tx, request.params[0]))
+        player_id = await lookup.find_player_id(tx, request.params[0])
+        rows, names = await item_rows.read_named_slots(tx, item_rows.SQL.named_slots_of_player, player_id)
         return items.read_stacks(rows), names
 
     return await request.services.keeper.store.read(look)

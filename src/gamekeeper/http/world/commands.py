@@ -187,13 +187,12 @@ def _echo(body: Chat) -> EchoedChat:
     return EchoedChat(body.Message, body.Color, body.Target)
 
 
-DELIVERIES_GROUP = Group("Deliveries", "For game servers: acknowledge commands.", place=290)
+DELIVERIES_GROUP = Group("Deliveries", "For game servers: acknowledge commands.", 290, LINK)
 GROUPS = (GROUP, CHAT_GROUP, DELIVERIES_GROUP)
 
 
 @DELIVERIES_GROUP.operation(
     "POST /api/link/v1/servers/[server]/acks",
-    permissions=LINK,
     answer=commands.StandingAcks,
     refusals=(NotTold, ServerNotAllowed),
 )

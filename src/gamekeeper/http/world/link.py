@@ -223,13 +223,12 @@ def _read_applied(given: int | UnsetType) -> int | None:
     return None if given is UNSET else given
 
 
-FEED_GROUP = Group("Feed", "For game servers: the changes of players, in order.", place=280)
+FEED_GROUP = Group("Feed", "For game servers: the changes of players, in order.", 280, LINK)
 GROUPS = (GROUP, FEED_GROUP)
 
 
 @FEED_GROUP.operation(
     "GET /api/link/v1/changes",
-    permissions=LINK,
     answer=link_shapes.Changes,
     rows=MOST_AT_ONCE,
     refusals=(no.EpochChanged, no.ChangesTrimmed, no.CursorAhead, ServerNotAllowed),

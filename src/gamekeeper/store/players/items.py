@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_column, as_table
+from gamekeeper.store.engine.statements import Statement, Statements, as_column, as_table
 
 SQL = Statements(__file__)
 
@@ -62,16 +62,9 @@ async def read_slots_of_place(tx: Reading, player_id: str, place: str) -> list[S
     return await tx.rows(SlotRow, SQL.slots_of_place, player_id, place)
 
 
-async def read_named_slots_of_player(tx: Reading, player_id: str) -> tuple[list[SlotRow], dict[str, str]]:
-    """Read a player's slots, and map the ids of items that are in the catalogue to their names."""
-    return _split_names(await tx.all(SQL.named_slots_of_player, player_id))
-
-
-async def read_named_slots_of_place(tx: Reading, player_id: str, place: str) -> tuple[list[SlotRow], dict[str, str]]:
-    return _split_names(await tx.all(SQL.named_slots_of_place, player_id, place))
-
-
-def _split_names(rows: Sequence[Row]) -> tuple[list[SlotRow], dict[str, str]]:
+async def read_named_slots(tx: Reading, statement: Statement, *values: str) -> tuple[list[SlotRow], dict[str, str]]:
+    """Read slots with the names of their items; map the ids of items that are in the catalogue to their names."""
+    rows = await tx.all(statement, *values)
     slots = [SlotRow(*row[:-1]) for row in rows]
     return slots, {slot.item_id: row[-1] for slot, row in zip(slots, rows, strict=True) if row[-1] is not None}
 

@@ -38,11 +38,6 @@ class SessionOfPlayer(NamedTuple):
     ended_at: int | None
 
 
-async def delete_open_sessions(tx: Writing, after: int) -> None:
-    """Delete open sessions that started after a time."""
-    await tx.returning(SQL.delete_open_sessions, after)
-
-
 async def end_open_sessions(tx: Writing, at: int) -> None:
     """End all open sessions at a time, but none before its start."""
     await tx.returning(SQL.end_open_sessions, at)
@@ -92,16 +87,6 @@ async def count_of_server(tx: Reading, server: str) -> int:
 async def read_servers(tx: Reading, counted: int, limit: int) -> list[GameServerRow]:
     """Read up to `limit` game servers by name; count the players on each, up to `counted`."""
     return await tx.rows(GameServerRow, SQL.servers, counted, limit)
-
-
-async def read_after_name(tx: Reading, server: str, fold: str, limit: int) -> list[OnlinePlayer]:
-    """Read the next players on one game server after a folded name, in order of name."""
-    return await tx.rows(OnlinePlayer, SQL.after_name, server, fold, limit)
-
-
-async def read_before_name(tx: Reading, server: str, fold: str, limit: int) -> list[OnlinePlayer]:
-    """Read the players on one game server before a folded name, in descending order of name."""
-    return await tx.rows(OnlinePlayer, SQL.before_name, server, fold, limit)
 
 
 async def find_servers_of(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
@@ -184,7 +169,7 @@ async def drop_server(tx: Writing, name: str) -> None:
 
 async def drop_servers(tx: Writing, seen_at: int) -> None:
     """Delete all game servers and set their players offline, last seen at `seen_at`."""
-    await delete_open_sessions(tx, seen_at)
+    await tx.returning(SQL.delete_open_sessions, seen_at)
     await tx.returning(SQL.end_leases, seen_at)
     await tx.returning(SQL.seen_everybody, seen_at)
     await tx.returning(SQL.drop_everybody)

@@ -65,6 +65,7 @@ SELECT s.name, s.expires_at,
        (SELECT COUNT(*) FROM (SELECT 1 FROM presence o WHERE o.server = s.name ORDER BY o.fold LIMIT $1) AS counted)
 FROM servers s ORDER BY s.name LIMIT $2;
 
+-- The players on one game server after a folded name, in order of name, or before it, in descending order.
 -- name: after_name, before_name {after: fold > $2|fold < $2}
 --   {order: ORDER BY fold, player_id|ORDER BY fold DESC, player_id DESC}
 SELECT fold, player_id FROM presence WHERE server = $1 AND {after} {order} LIMIT $3;

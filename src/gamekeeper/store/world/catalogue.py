@@ -157,18 +157,13 @@ async def add_details(tx: Reading, kind: str, entries: Sequence[CatalogueEntry])
     if statement is None:
         return list(entries)
     rows = await tx.all(statement, as_column("id", [each.id for each in entries]), *more)
-    details = {own_id: _to_text(found) for own_id, found in rows}
+    details = {row[0]: row[1] for row in rows}
     return [entry._replace(details=details.get(entry.id)) for entry in entries]
 
 
 def save(tx: Writing, kind: str, entries: Iterable[CatalogueEntry]) -> None:
     _, table, more = KINDS[kind]
     tx.defer(SQL.named[f"save_{table}"], as_table(entry._asdict() for entry in entries), *more)
-
-
-def _to_text(stored: str | bytes) -> str:
-    """Return stored JSON as text. PostgreSQL gives it as bytes."""
-    return stored if isinstance(stored, str) else stored.decode()
 
 
 class Picture(NamedTuple):

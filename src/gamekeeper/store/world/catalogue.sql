@@ -59,7 +59,7 @@ SET name = excluded.name, stackable = excluded.stackable, max_stack = excluded.m
 
 -- name: items_details, spells_details, variables_details, classes_details, maps_details
 --   {table: items|spells|variables|classes|maps}
-SELECT r.id, r.details
+SELECT r.id, CAST(r.details AS TEXT)
 FROM json_each($1) AS given, {each} {table} r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
 
 -- name: save_spells, save_classes, save_maps {table: spells|classes|maps}
@@ -107,7 +107,7 @@ SELECT r.id, r.name
 FROM json_each($1) AS given CROSS JOIN {each} game_objects r WHERE r.type = $2 AND r.id = CAST(given.value->>'id' AS {guid}) {end_each};
 
 -- name: objects_details
-SELECT r.id, r.details
+SELECT r.id, CAST(r.details AS TEXT)
 FROM json_each($1) AS given
      CROSS JOIN {each} game_objects r
      WHERE r.type = $2 AND r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};

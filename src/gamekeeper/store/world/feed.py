@@ -94,11 +94,3 @@ class FeedRow(NamedTuple):
 async def read_between(tx: Reading, after: int, upto: int, account_id: str, limit: int, *, own: bool) -> list[FeedRow]:
     """Read changes of players in a range of numbers; without `own`, leave out those that this account reported."""
     return await tx.rows(FeedRow, SQL.between, after, upto, own, account_id, limit)
-
-
-async def read_of_player(tx: Reading, player_id: str, after: int, account_id: str, limit: int) -> list[FeedRow]:
-    """Read changes of one player that its game server must apply, without those that this account itself reported.
-
-    Commands that are told at most once are left out: a game server may have let them expire.
-    """
-    return await tx.rows(FeedRow, SQL.of_player, player_id, after, account_id, limit)

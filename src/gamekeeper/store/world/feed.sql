@@ -82,7 +82,8 @@ WHERE l.seq > $1 AND l.seq <= $2 AND (l.player_id IS NOT NULL OR l.kind IN ({wit
   AND ($3 OR NOT l.over_link OR l.actor_id IS NULL OR l.actor_id <> $4)
 ORDER BY l.seq LIMIT $5;
 
--- Changes of a player's data. A command changes none, and only the feed tells for which game server it is.
+-- Changes of a player's data that its game server must apply, without those that this account itself reported. A command
+-- changes none, and only the feed tells for which game server it is.
 -- name: of_player
 SELECT l.seq, l.at, l.kind, l.player_id, l.before, l.after, u.name, l.request_id
 FROM masked_ledger l LEFT JOIN users u ON u.id = l.actor_id
