@@ -110,20 +110,11 @@ def _make_order(request: Request) -> CommandRequest:
 SEND = needs("chat.send")
 CHAT_GROUP = Group("Chat", "Chat messages into the game.", place=150, permissions=SEND)
 YELLOW, GREY = ChatColor(255, 255, 255, 0), ChatColor(255, 220, 220, 220)  # the engine's default colours
-EXAMPLE = Chat("The market opens in five minutes.")
+TOO_MANY = (TooManyMessages,)
 
 
-def _declare_global(path: str, name: str) -> Callable[[H], H]:
-    return CHAT_GROUP.operation(
-        path,
-        name=name,
-        answer=ChatSent,
-        refusals=(TooManyMessages,),
-    )
-
-
-@_declare_global("POST /api/v1/chat", "send_chat")
-@_declare_global("POST /api/v1/chat/global", "send_global_chat")
+@CHAT_GROUP.operation("POST /api/v1/chat", name="send_chat", answer=ChatSent, refusals=TOO_MANY)
+@CHAT_GROUP.operation("POST /api/v1/chat/global", name="send_global_chat", answer=ChatSent, refusals=TOO_MANY)
 async def send_to_all(request: Request, body: Chat) -> Response:
     """Send a chat message to all players who are online."""
     answer = ChatSent(success=True, chatMessage=_echo(body))
@@ -133,7 +124,7 @@ async def send_to_all(request: Request, body: Chat) -> Response:
 @CHAT_GROUP.operation(
     "POST /api/v1/chat/direct/[lookupKey]",
     answer=DirectChatSent,
-    refusals=(TooManyMessages, NoRecipient, InvalidPlayerId),
+    refusals=(*TOO_MANY, NoRecipient, InvalidPlayerId),
     example_path={"lookupKey": "Halvard"},
 )
 async def send_direct_chat(request: Request, body: Chat) -> Response:
@@ -147,7 +138,7 @@ async def send_direct_chat(request: Request, body: Chat) -> Response:
 @CHAT_GROUP.operation(
     "POST /api/v1/chat/proximity/[mapId]",
     answer=ProximityChatSent,
-    refusals=(TooManyMessages, NoSuchMap, InvalidMap),
+    refusals=(*TOO_MANY, NoSuchMap, InvalidMap),
 )
 async def send_proximity_chat(request: Request, body: Chat, map_id: str) -> Response:
     """Send a chat message to the players on a map and its neighbours."""

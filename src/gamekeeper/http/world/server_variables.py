@@ -63,19 +63,12 @@ async def list_global_variables(request: Request, query: shapes.LegacyQuery) -> 
     return await _list_legacy(request, paging.read_body(wanted, request.services.keeper.settings.max_page_size))
 
 
-def _declare_get(root: str, name: str) -> Callable[[H], H]:
-    return GROUP.operation(
-        f"GET {root}/[serverVariableId]",
-        name=name,
-        permissions=READ_PLAYERS,
-        cache=REVALIDATED,
-        answer=ServerVariable,
-        refusals=REFUSALS[root],
-    )
-
-
-@_declare_get(NEWEST, "get_server_variable")
-@_declare_get(GLOBAL, "get_global_variable")
+@GROUP.operation(
+    f"GET {NEWEST}/[serverVariableId]", name="get_server_variable", answer=ServerVariable, refusals=REFUSALS[NEWEST]
+)
+@GROUP.operation(
+    f"GET {GLOBAL}/[serverVariableId]", name="get_global_variable", answer=ServerVariable, refusals=REFUSALS[GLOBAL]
+)
 async def get_variable(request: Request, variable_id: str) -> bytes:
     """Get a variable of the server. Its value is null until it is set for the first time."""
     return shapes.encode(documents.make_server_variable(await _find(request, variable_id)))
