@@ -148,8 +148,9 @@ LARGE = re.compile(
 SCANNING = {
     "the doctor reads everything": {
         *("economy.flow_items", "economy.key_givers", "guilds.miscounted", "holdings.list_sums"),
-        *("items.homeless_slots", "items.slots_beyond", "items.stray_bags", "items.sums", "ledger.backward_steps"),
-        *("mails.count_failed", "presence.disagreeing", "players.beyond", "standings.sums"),
+        *("items.count_slots_beyond", "items.orphan_slots", "items.stray_bags", "items.sum_quantities"),
+        *("ledger.backward_steps", "mails.count_failed", "players.count_spells_beyond", "standings.sums"),
+        "presence.disagreeing_sessions",
     },
     "the start of a server counts each list and divides it into blocks": {
         *("players.count", "players.lows_by_name", "players.lows_by_rank", "presence.count", "presence.lows_by_name"),

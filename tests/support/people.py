@@ -3,7 +3,7 @@
 from gamekeeper.game.core.player import BANK, INVENTORY, Player, Stack
 from gamekeeper.game.players.changes import PlayerState as Belongings
 from gamekeeper.store.access.roles import Powers
-from gamekeeper.store.world.catalogue import CatalogueItem, CatalogueVariable, NamedEntry, ServerVariable
+from gamekeeper.store.world.catalogue import CatalogueItem, CatalogueServerVariable, CatalogueVariable, NamedEntry
 
 PASSWORD = "correct horse battery staple"  # password of all test accounts
 
@@ -33,10 +33,10 @@ CATALOGUE = {
     "maps": [MEADOW],
 }
 # Variables of the server, by id. The last one was never set.
-DOUBLE_XP = ServerVariable(guid(0x81), "Double XP", "Integer", "dxp", "Events", "10", -8586599203473051578)
-HARBOUR = ServerVariable(guid(0x82), "Harbour open", "Boolean", "harbour", "", "true", 1)
-TAX = ServerVariable(guid(0x83), "Tax", "Number", "tax", "", "0.5", 2)
-MOTD = ServerVariable(guid(0x84), "Message of the day", "String", "motd", "", None, 3)
+DOUBLE_XP = CatalogueServerVariable(guid(0x81), "Double XP", "Integer", "dxp", "Events", -8586599203473051578, "10")
+HARBOUR = CatalogueServerVariable(guid(0x82), "Harbour open", "Boolean", "harbour", "", 1, "true")
+TAX = CatalogueServerVariable(guid(0x83), "Tax", "Number", "tax", "", 2, "0.5")
+MOTD = CatalogueServerVariable(guid(0x84), "Message of the day", "String", "motd", "", 3, None)
 SERVER_VARIABLES = [DOUBLE_XP, HARBOUR, TAX, MOTD]
 
 # Accounts and their permissions. All have PASSWORD and the address name@example.test.

@@ -25,7 +25,7 @@ from gamekeeper.game.core.writes import Decide, Decision, Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayerCreated
 from gamekeeper.game.world import catalogue
-from gamekeeper.game.world.loads import load_server_variables
+from gamekeeper.game.world.loads import load_variables
 from gamekeeper.ground import log, settings
 from gamekeeper.store.accounts import users
 from gamekeeper.store.core import ledger as stored_ledger
@@ -318,7 +318,7 @@ async def populate(keeper: Keeper) -> dict[str, str]:
     """Create the people of people.py through the write path; return a token for each account with API access."""
     for kind, entries in people.CATALOGUE.items():
         await _apply(keeper, catalogue.put(keeper.store, kind, entries))
-    await _apply(keeper, _return_decision(Decision([load_server_variables(people.SERVER_VARIABLES)], None)))
+    await _apply(keeper, _return_decision(Decision([load_variables("servervariables", people.SERVER_VARIABLES)], None)))
     password = QUICK.hash(SENT)
     for name, powers in people.ACCOUNTS.items():
         user = users.User(people.USER_IDS[name], name, f"{name.lower()}@example.test", password, powers, 0, None, None)

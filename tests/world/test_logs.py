@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from gamekeeper.game.core.change import Unlogged
 from gamekeeper.game.world import logs
 from gamekeeper.ground.instants import format_engine_time, format_instant
 from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.world import logs as rows
 from gamekeeper.store.world.logs import ActivityEntry
 from people import ANN, ARROW, BOB, COIN, NOBODY_ID, USER_IDS, guid
 from proof import refused
@@ -69,6 +71,14 @@ def numbers(answer: Answer) -> list[int]:
     return [int(each["Id"][-12:], 16) & 0xFFFF for each in answer.json["Values"]]
 
 
+def check_counts(world: World) -> None:
+    """Require that the counts are those of all entries."""
+    listed = "SELECT list, user_id, player_id, start, entries FROM log_counts ORDER BY 1, 2, 3, 4"
+    kept = world.sql(listed)
+    world.run(world.keeper.store.write(rows.recount))
+    assert world.sql(listed) == kept
+
+
 def test_batch_with_a_malformed_entry_is_refused_whole(world: World) -> None:
     bad: list[tuple[str, Any, str, Any]] = [
         (ACTIVITY, make_entry, "Action", "Loggin"),
@@ -89,6 +99,7 @@ def test_batch_with_a_malformed_entry_is_refused_whole(world: World) -> None:
     assert world.sql("SELECT (SELECT COUNT(*) FROM activity_log) + (SELECT COUNT(*) FROM trade_log)") == [(0,)]
 
 
+@pytest.mark.both_engines
 def test_batch_is_taken_once(world: World) -> None:
     before = len(world.ledger())
     batch = [make_entry(1), make_entry(2), make_entry(2)]
@@ -97,6 +108,9 @@ def test_batch_is_taken_once(world: World) -> None:
     assert world.get(f"{LOGS}/user/{USER}/activity").json["Total"] == 3
     assert len(world.ledger()) == before  # logs are not in the audit log
     assert took(world, [make_entry(number) for number in range(1000)])["Taken"] == 997
+    check_counts(world)
+    used = world.sql("SELECT address, last_used FROM log_addresses ORDER BY address")
+    assert used == [(f"192.0.2.{last % 3}", 1_760_000_000_000 + last * 1000) for last in (999, 997, 998)]
 
 
 def test_activity_has_the_exact_body_oldest_first(world: World) -> None:
@@ -180,6 +194,7 @@ def test_addresses_name_others_who_used_them(world: World) -> None:
     ]
 
 
+@pytest.mark.both_engines
 def test_old_entries_are_deleted_unless_kept_for_good(world: World) -> None:
     now = world.now()
     young, old = format_instant(now - 89 * DAY), format_instant(now - 91 * DAY)
@@ -195,6 +210,22 @@ def test_old_entries_are_deleted_unless_kept_for_good(world: World) -> None:
     assert numbers(world.get(f"{LOGS}/user/{USER}/activity?pageSize=9")) == [1, 3, 5]
     assert world.get(f"{LOGS}/trade").json["Total"] == 0
     assert world.sql("SELECT SUM(entries) FROM log_counts") == [(3,)]
+    check_counts(world)
+
+
+@pytest.mark.both_engines
+@pytest.mark.parametrize("limit", [1, 100])
+def test_batches_of_deletions_are_subtracted_from_the_counts(world: World, limit: int) -> None:
+    failed = {"UserId": ZERO, "PlayerId": None}
+    took(world, [*(make_entry(number) for number in range(4)), make_entry(9, **failed), make_entry(90_000)])
+    took(world, [make_trade(0), make_trade(1), make_trade(2_000)], TRADES)
+    for delete in (
+        partial(rows.delete_old, before_ms=1_760_000_000_000 + DAY // 2, limit=limit),
+        partial(rows.delete_of_user, user_id=USER, limit=limit),
+    ):
+        while world.run(world.keeper.store.write(delete)):
+            check_counts(world)
+    assert world.sql("SELECT * FROM log_counts") == world.sql("SELECT * FROM log_addresses") == []
 
 
 def test_erased_person_leaves_no_entry_and_none_comes_back(world: World) -> None:

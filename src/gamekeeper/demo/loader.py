@@ -94,7 +94,9 @@ async def _load_batch(keeper: Keeper, numbers: range) -> None:
     try:
         await keeper.changes.apply(DEMO_INTENT, partial(_load, numbers=numbers), lambda _: b"")
     except Exception:  # SQLite and PostgreSQL raise different errors for a duplicate key, so look for the duplicate
-        taken = await stored_players.find_taken_name(keeper.store, [_build_claims(number) for number in numbers])
+        taken = await keeper.store.value(
+            stored_players.SQL.name_taken, as_table(_build_claims(number)._asdict() for number in numbers)
+        )
         if taken is None:
             raise
         raise NotADemo(
@@ -148,7 +150,7 @@ async def _create(keeper: Keeper, sent: str, announce: Announce) -> None:
                 "This database has accounts or players that are not the demo's, so nothing was changed. Use an empty "
                 "database with --data DIR or --database URL. To serve this one, run: gamekeeper serve"
             )
-        changes: list[Change | Unlogged] = [loads.load_server_variables(world.SERVER_VARIABLES)]
+        changes: list[Change | Unlogged] = [loads.load_variables("servervariables", world.SERVER_VARIABLES)]
         for kind, entries in world.CATALOGUE.items():
             changes += (await catalogue.put(tx, kind, entries)).changes
         entries, trades = world.build_logs(now)
@@ -201,7 +203,7 @@ async def _load_rest(_: Reading, now: int) -> Decision[None]:
     return Decision(
         [
             PlayersLoaded(named),
-            loads.load_guild_variables(world.GUILD_VARIABLES),
+            loads.load_variables("guildvariables", world.GUILD_VARIABLES),
             loads.load_guilds(guilds, ()),
             loads.load_memberships(members, ()),
             load_sessions(sessions, start),

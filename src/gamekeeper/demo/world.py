@@ -17,12 +17,12 @@ from gamekeeper.ground.instants import HOUR_MS
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.world.catalogue import (
     CatalogueEntry,
+    CatalogueGuildVariable,
     CatalogueItem,
+    CatalogueServerVariable,
     CatalogueVariable,
     NamedEntry,
-    ServerVariable,
 )
-from gamekeeper.store.world.guilds import GuildVariableDeclaration
 from gamekeeper.store.world.logs import NO_ID, ActivityEntry, TradeEntry
 
 _NAMESPACE = uuid.UUID("6f1c0a528f0e5c3b9a572d7e4b1f9c60")
@@ -123,7 +123,7 @@ CATALOGUE: dict[str, list[CatalogueEntry]] = {
 }
 
 SERVER_VARIABLES = tuple(
-    ServerVariable(make_stable_id("server variable", name), name, kind, text_id, folder, value, 0)
+    CatalogueServerVariable(make_stable_id("server variable", name), name, kind, text_id, folder, 0, value)
     for name, kind, text_id, folder, value in (
         ("Double Experience", INTEGER, "dxp", "Events", "10"),
         ("Harbour Open", BOOLEAN, "harbour", "", "true"),
@@ -132,7 +132,7 @@ SERVER_VARIABLES = tuple(
 )
 
 GUILD_VARIABLES = (
-    GuildVariableDeclaration(make_stable_id("guild variable", "Guild Fame"), "Guild Fame", INTEGER, "fame", "", 0),
+    CatalogueGuildVariable(make_stable_id("guild variable", "Guild Fame"), "Guild Fame", INTEGER, "fame", "", 0),
 )
 
 

@@ -137,7 +137,7 @@ class Recount:
 
 async def check(it: Examination) -> None:
     tx, found = it.tx, it.found
-    for player_id in await presence.find_disagreeing_sessions(tx, MAX_SHOWN):
+    for (player_id,) in await tx.all(presence.SQL.disagreeing_sessions, MAX_SHOWN):
         message = f"Player {player_id} is online without an open play session, or the reverse."
         found.error("activity", message, SESSION_ADVICE)
     since, deleted = await activity.find_checkpoint(tx, activity.SESSIONS)
@@ -163,7 +163,7 @@ async def check(it: Examination) -> None:
 async def _read_by_player(tx: Reading) -> AsyncIterator[list[StoredSession]]:
     """Yield the sessions in pages; all sessions of a player are in one page."""
     after, kept = (ZERO_GUID, 0), list[StoredSession]()
-    while page := await presence.read_sessions_after(tx, *after, PAGE):
+    while page := await tx.rows(StoredSession, presence.SQL.sessions_after, *after, PAGE):
         after = page[-1].player_id, page[-1].started_at
         kept += page
         last = kept[-1].player_id

@@ -22,7 +22,7 @@ from gamekeeper.store.players import items, players, variables
 async def check_bags(it: Examination) -> None:
     for bag_id, player_id, count in await items.find_stray_bags(it.tx):
         it.found.error("bags", f"Bag {bag_id} of player {player_id} is in {count} slots instead of one.")
-    for player_id, place, slot in await items.find_orphan_slots(it.tx):
+    for player_id, place, slot in await it.tx.all(items.SQL.orphan_slots):
         what = f"Slot {slot} of player {player_id} lies in bag {place}, which that player does not have."
         it.found.error("bags", what)
 
@@ -44,9 +44,10 @@ async def check_slot_numbers(it: Examination) -> None:
     tx, settings = it.tx, it.keeper.settings
     beyond = [
         (count, f"{place} slots", f"{place}_slots")
-        for place, count in await items.count_slots_beyond(tx, settings.inventory_slots, settings.bank_slots)
+        for place, count in await tx.all(items.SQL.count_slots_beyond, settings.inventory_slots, settings.bank_slots)
     ]
-    beyond.append((await players.count_spells_beyond(tx, settings.spell_slots), "known spells", "spell_slots"))
+    spells = await tx.value(players.SQL.count_spells_beyond, settings.spell_slots)
+    beyond.append((spells, "known spells", "spell_slots"))
     for count, what, setting in beyond:
         if count:
             message = f"{count} {what} are beyond the setting {setting} = {getattr(settings, setting)}."
@@ -110,8 +111,8 @@ async def check_holdings(
     """Compare the items, spells and variables of a page of players (id → name, sorted by id) with the audit log."""
     first, last = min(names), max(names)
     told = await _replay(tx, spelling, first, last, trimmed)
-    known = _group_by_player(await players.read_spells_between(tx, first, last))
-    assigned = _group_by_player(await variables.read_between(tx, first, last))
+    known = _group_by_player(await tx.rows(players.KnownSpell, players.SQL.spells_between, first, last))
+    assigned = _group_by_player(await tx.rows(variables.AssignedVariable, variables.SQL.between, first, last))
     _check_texts(found, names, await variables.read_texts_between(tx, first, last))
     for player_id, name in names.items():
         if player_id in told:
@@ -199,8 +200,8 @@ async def check(it: Examination) -> None:
     tx, found, spelling = it.tx, it.found, it.codec
     total, done, last = await players.count(tx), 0, ZERO_GUID
     trimmed = (await ledger.read_state(tx)).trimmed
-    while page := await players.read_columns_after(tx, last, findings.PAGE_ROWS):
-        slots = _group_by_player(await items.read_slots_between(tx, page[0][0], page[-1][0]))
+    while page := await tx.all(players.SQL.columns_after, last, findings.PAGE_ROWS):
+        slots = _group_by_player(await tx.rows(items.PlayerSlot, items.SQL.slots_between, page[0][0], page[-1][0]))
         for row in page:
             player, held = _read_document(row, found, spelling), slots.get(row[0], [])
             if player:

@@ -86,7 +86,7 @@ def _check_file(file: Path) -> list[DoctorFinding]:
 async def find_unfinished_imports(tx: Reading) -> list[DoctorFinding]:
     """Find imports that were interrupted or are still running: the database does not show which of the two."""
     found: list[DoctorFinding] = []
-    for stage, report, followed in await imports.find_unfinished_imports(tx):
+    for stage, report, followed in await tx.rows(imports.UnfinishedImport, imports.SQL.unfinished):
         what = f"The import with the report {report} was interrupted in the stage {stage}"
         later = f"{what}. A later import finished; if it was of the same game, nothing is missing."
         message = f"{what}, or is still running: {RESUME_ADVICE} {report}"

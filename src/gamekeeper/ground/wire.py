@@ -21,7 +21,13 @@ Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # a te
 Guid = Annotated[str, Meta(extra={"is": "guid"}, extra_json_schema={"format": "uuid"})]
 # ISO 8601 time with a UTC offset, such as 2026-01-31T09:00:00Z
 Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]
+# a time as the engine's logs have it: UTC without an offset, and without a fraction that is zero
+EngineTime = Annotated[
+    str, Meta(extra_json_schema={"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?$"})
+]
 Date = Annotated[str, Meta(extra_json_schema={"format": "date"})]
+Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 # Integers in answers: the format tells client generators the width; no range is checked.
 PlainInt32 = Annotated[int, Meta(extra_json_schema={"format": "int32"})]
 PlainInt64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]

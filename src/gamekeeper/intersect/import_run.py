@@ -157,7 +157,7 @@ class ImportRun:
     async def resume(self) -> bool:
         """Load the position at which an earlier run of the import stopped; False if that run completed the import."""
         self.source, self.report_path = self.data.fingerprint, values.clean_text(str(self.report_file.path))
-        state = await imports.find_import(self.keeper.store, self.source) if self.keeper else None
+        state = await self.keeper.store.row(imports.ImportState, imports.SQL.find, self.source) if self.keeper else None
         if state is None:
             self.counts = self.data.count_rows()
             return True

@@ -66,7 +66,7 @@ async def run(run: ImportRun) -> bool:
     if run.keeper and not run.dry_run:
         await database_checks.create_missing_indexes(run.keeper.store)
         # in a dry run those of the source were counted
-        run.old_log_entries = await log_rows.count_old(run.keeper.store, logs.find_oldest_kept(run))
+        run.old_log_entries = await run.keeper.store.value(log_rows.SQL.count_old, logs.find_oldest_kept(run)) or 0
         await run.keeper.lists.prepare()
     return True
 

@@ -13,7 +13,7 @@ import msgspec
 
 from gamekeeper.game.core.lookup import ZERO_GUID, fold
 from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING
-from gamekeeper.game.world.loads import load_guild_variables, load_guilds, load_leftovers, load_server_variables
+from gamekeeper.game.world.loads import load_guilds, load_leftovers, load_variables
 from gamekeeper.intersect import catalogue, import_run, values
 from gamekeeper.intersect.catalogue import TYPES
 from gamekeeper.intersect.data import BAD_ID
@@ -23,8 +23,8 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.players import presence
 from gamekeeper.store.world import catalogue as store_catalogue
 from gamekeeper.store.world import guilds, imports
-from gamekeeper.store.world.catalogue import NamedEntry, ServerVariable
-from gamekeeper.store.world.guilds import GuildColumns, GuildMember, GuildValue, GuildVariableDeclaration
+from gamekeeper.store.world.catalogue import CatalogueGuildVariable, CatalogueServerVariable, NamedEntry
+from gamekeeper.store.world.guilds import GuildColumns, GuildMember, GuildValue
 from gamekeeper.store.world.imports import Leftover
 
 NEVER_SET = "its value was never set or cannot be read"
@@ -46,21 +46,21 @@ async def import_variables(run: ImportRun) -> None:
     """Import all declared variables of the server, with their values, and of guilds: they are few, so at once."""
 
     async def build(batch: ImportBatch) -> None:
-        server: list[ServerVariable] = []
+        server: list[CatalogueServerVariable] = []
         for noun, usual in SERVER_TABLES.items():
             for row in await _find_new(batch, noun, store_catalogue.find_known_server_variables):
                 server.append(_read_server_variable(row, usual, noun == "server_switches"))
                 _note_value(batch, noun, row, server[-1])
         guild = [
-            GuildVariableDeclaration(*_read_declaration(row, INTEGER), values.parse_ticks(row[5]))
+            CatalogueGuildVariable(*_read_declaration(row, INTEGER), values.parse_ticks(row[5]))
             for row in await _find_new(batch, "guild_variables", guilds.find_known_variables)
         ]
         batch.add_known(store_catalogue.find_known_server_variables, [each.id for each in server])
         batch.add_known(guilds.find_known_variables, [each.id for each in guild])
         if server:
-            batch.changes.append(load_server_variables(server))
+            batch.changes.append(load_variables("servervariables", server))
         if guild:
-            batch.changes.append(load_guild_variables(guild))
+            batch.changes.append(load_variables("guildvariables", guild))
 
     await run.commit_stage(build)
 
@@ -86,13 +86,13 @@ def _read_declaration(row: Row, usual: str) -> tuple[str, str, str, str, str]:
     return own_id, values.clean_text(name), TYPES.get(kind, usual), *texts
 
 
-def _read_server_variable(row: Row, usual: str, is_switch: bool) -> ServerVariable:  # noqa: FBT001 - one caller
+def _read_server_variable(row: Row, usual: str, is_switch: bool) -> CatalogueServerVariable:  # noqa: FBT001 - one caller
     value = values.parse_flag(row[6]) if is_switch else values.parse_scalar(row[6])
     stored = None if value is None else msgspec.json.encode(value).decode()
-    return ServerVariable(*_read_declaration(row, usual), stored, values.parse_ticks(row[5]))
+    return CatalogueServerVariable(*_read_declaration(row, usual), values.parse_ticks(row[5]), stored)
 
 
-def _note_value(batch: ImportBatch, noun: str, row: Row, read: ServerVariable) -> None:
+def _note_value(batch: ImportBatch, noun: str, row: Row, read: CatalogueServerVariable) -> None:
     if values.has_replacement(row):
         batch.note(noun, read.id, values.NOT_UTF8)
     if read.value is None:

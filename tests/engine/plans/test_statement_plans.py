@@ -12,7 +12,8 @@ import pytest
 from gamekeeper.demo.world import make_numbered_id, make_numbered_name
 from gamekeeper.game.core.lookup import ZERO_GUID, fold
 from gamekeeper.game.world import logs as log_rules
-from gamekeeper.game.world.logs import LogFilter, LogSlice
+from gamekeeper.game.world.logs import LogFilter
+from gamekeeper.ground.wire import PageRange
 from gamekeeper.store.access import api_keys, security_log
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.engine.interface import Reading, Row, Value
@@ -72,11 +73,11 @@ def test_plans_of_play_sessions_and_rollups(world: World) -> None:
     fill_lists(world)
     world.sql("UPDATE play_sessions SET counted_to = started_at WHERE ended_at IS NULL AND player_id <> $1", PLAYER)
     require_none_grows(world, "presence", [
-        ("of_player", (first, NEVER, 50)),
-        ("of_player", (PLAYER, NEVER, 50)),
-        ("of_person after", (first, 100, 50)),
+        ("sessions_of_player", (first, NEVER, 50)),
+        ("sessions_of_player", (PLAYER, NEVER, 50)),
+        ("of_person sessions_after", (first, 100, 50)),
         ("forget_activity", (PLAYER, first.replace("0", "9"))),
-        ("old", (100, 50)),
+        ("old_sessions", (100, 50)),
     ])  # fmt: skip
     require_none_grows(world, "activity", [
         ("has_waiting", ()),
@@ -266,12 +267,12 @@ def test_page_deep_inside_a_long_log_skips_only_a_day_or_minute(world: World) ->
 
     async def read(tx: Reading) -> list[int]:
         watched = Watch(tx)
-        part = LogSlice(PLAYERS - 3, 50)
+        part = PageRange(1, PLAYERS - 3, 50)
         activity = await log_rules.load_activity(watched, LogFilter(user_id=SHOP), part)
         trades = await log_rules.load_trades(watched, LogFilter(), part)
-        failed = await log_rules.load_activity(watched, LogFilter(user_id=ZERO_GUID), LogSlice(500, 50))
-        assert len(failed.rows) == 50
-        return [len(activity.rows), len(trades.rows), activity.total, trades.total]
+        failed = await log_rules.load_activity(watched, LogFilter(user_id=ZERO_GUID), PageRange(10, 50, 50))
+        assert len(failed[1]) == 50
+        return [len(activity[1]), len(trades[1]), activity[0], trades[0]]
 
     found = world.run(world.keeper.store.read(read))
     assert found[:2] == [found[2] - PLAYERS + 3, found[3] - PLAYERS + 3]

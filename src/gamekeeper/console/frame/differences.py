@@ -18,6 +18,7 @@ from gamekeeper.store.accounts import users
 from gamekeeper.store.audit.history import HistoryChange
 from gamekeeper.store.core.ledger import LedgerEntry, LedgerRow
 from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.players import items, players
 from gamekeeper.store.world import catalogue, guilds
 
@@ -133,8 +134,8 @@ async def load_names(
                 owners.add(str(side.player["user_id"]))
     known = {kind: await catalogue.find_by_ids(tx, kind, ids) if ids else {} for kind, ids in wanted.items()}
     accounts = {each.id: each.name for each in await users.read_by_ids(tx, owners)} if owners else {}
-    named = await guilds.find_names(tx, owning_guilds) if owning_guilds else {}
-    return Names(known, accounts, sees_accounts=sees_accounts, guilds=named)
+    guild_rows = await tx.all(guilds.SQL.names, as_column("id", owning_guilds)) if owning_guilds else ()
+    return Names(known, accounts, sees_accounts=sees_accounts, guilds={row[0]: row[1] for row in guild_rows})
 
 
 async def _read_sides(

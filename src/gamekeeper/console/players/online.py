@@ -119,9 +119,8 @@ async def _scan_names(tx: Reading, server: str, sought: str, position: NamePosit
     If a page before a name reaches the start of the list, the first page is loaded instead, so that it is full.
     """
     most = MAX_SCANNED if sought else PAGE_SIZE
-    ahead = await (presence.read_before_name if position.is_backward else presence.read_after_name)(
-        tx, server, position.name, most + 1
-    )
+    statement = presence.SQL.before_name if position.is_backward else presence.SQL.after_name
+    ahead = await tx.rows(presence.OnlinePlayer, statement, server, position.name, most + 1)
     seen, more = ahead[:most], len(ahead) > most
     found = [each for each in seen if sought in lookup.strip_clash(each.fold)]
     shown, stopped = found[:PAGE_SIZE], more and len(found) < PAGE_SIZE

@@ -129,7 +129,7 @@ async def _make_form(request: Request) -> dict[str, object]:
     return {
         **choices._asdict(),
         "given": given,
-        "chips": list_page.make_chips(request, describe(conditions, *choices)),
+        "chips": list_page.make_chips(request, describe(conditions, choices)),
         "columns": {name: not chosen or name in chosen for name in COLUMNS()},
         "labels": COLUMNS(),
         # parameters that the forms of the filter and of the columns send again
@@ -141,15 +141,10 @@ async def _make_form(request: Request) -> dict[str, object]:
     }
 
 
-def describe(
-    given: Mapping[str, str],
-    classes: Sequence[CatalogueEntry],
-    maps: Sequence[CatalogueEntry],
-    item: CatalogueEntry | None,
-) -> list[tuple[str, tuple[str, ...]]]:
+def describe(given: Mapping[str, str], choices: FilterChoices) -> list[tuple[str, tuple[str, ...]]]:
     """Describe the conditions in force, each with the query parameters that it has."""
     found: list[tuple[str, tuple[str, ...]]] = []
-    names = {each.id: each.name for each in (*classes, *maps)}
+    names = {each.id: each.name for each in (*choices.classes, *choices.maps)}
     if text := given.get("search", ""):
         found.append((gettext("Name contains %(text)s", text=text), ("search",)))
     if "online" in given:
@@ -168,7 +163,7 @@ def describe(
     if "banned" in given:
         found.append((gettext("Banned") if given["banned"] == YES else gettext("Not banned"), ("banned",)))
     if one := given.get("itemid", ""):
-        found.append((gettext("Has %(item)s", item=item.name if item else one), ("itemid",)))
+        found.append((gettext("Has %(item)s", item=choices.item.name if choices.item else one), ("itemid",)))
     return found
 
 
@@ -192,7 +187,7 @@ def read_conditions(fields: Mapping[str, str]) -> dict[str, str]:
 
 async def describe_conditions(request: Request, conditions: Mapping[str, str]) -> list[str]:
     choices = await _load_choices(msgspec.structs.replace(request, query=dict(conditions)))
-    return [label for label, _ in describe(conditions, *choices)]
+    return [label for label, _ in describe(conditions, choices)]
 
 
 def make_body(conditions: Mapping[str, str]) -> dict[str, object]:

@@ -128,8 +128,7 @@ def _count_more(stack: Stack | None, other: Stack | None) -> int:
     """Return how many items a slot holds that the other moment does not have there."""
     if stack is None:
         return 0
-    same = other is not None and other._replace(quantity=1) == stack._replace(quantity=1)
-    return stack.quantity - (other.quantity if same and other else 0)
+    return stack.quantity - (other.quantity if other and stack.is_like(other) else 0)
 
 
 def _count(before: ChangeSide, after: ChangeSide, names: Names) -> list[ItemDifference]:

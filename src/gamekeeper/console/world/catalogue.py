@@ -5,6 +5,7 @@ items. A field without a label, and a number that stands for no known word, are 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple, cast
 
 import msgspec
@@ -26,6 +27,7 @@ from gamekeeper.game.world.changes import GuildVariablesSet, ServerVariablesSet
 from gamekeeper.http.server import paging, queries
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
+from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.world import catalogue
 
 MAX_MATCHES = 1_000  # a search by name stops after this many catalogue entries
@@ -57,18 +59,23 @@ async def show(request: Request) -> Response:
     query = queries.decode(CatalogueQuery, request.query)
     sought = query.search.strip()
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
-    store, alone = request.services.keeper.store, request.query.get("id", "")
-    if alone:
-        wanted = lookup.parse_guid(alone)
-        found = list((await catalogue.find_by_ids(store, kind, [wanted] if wanted else [])).values())
-        total = len(found)
-    elif sought:
-        called = await game_catalogue.find_by_name(store, kind, sought, MAX_MATCHES)
-        total, found = len(called), called[page.offset : page.offset + page.limit]
-    else:
-        total, found = await game_catalogue.load_page(store, kind, page.limit, page.offset)
-    found = await catalogue.add_details(store, kind, found)
-    hashes = await catalogue.find_picture_hashes(store, [each.id for each in found]) if kind == "items" else {}
+    alone = request.query.get("id", "")
+
+    async def read(tx: Reading) -> tuple[int, list[catalogue.CatalogueEntry], dict[str, str]]:
+        if alone:
+            wanted = lookup.parse_guid(alone)
+            entry = await game_catalogue.find_detailed(tx, kind, wanted) if wanted else None
+            total, found = (0, []) if entry is None else (1, [entry])
+        elif sought:
+            called = await game_catalogue.find_by_name(tx, kind, sought, MAX_MATCHES)
+            shown = called[page.offset : page.offset + page.limit]
+            total, found = len(called), await catalogue.add_details(tx, kind, shown)
+        else:
+            total, found = await game_catalogue.load_page(tx, kind, page.limit, page.offset)
+        is_pictured = kind == "items"
+        return total, found, await catalogue.find_picture_hashes(tx, [each.id for each in found]) if is_pictured else {}
+
+    total, found, hashes = await request.services.keeper.store.read(read)
     labels = LABELS() | OWN_LABELS()
     return pages.render(
         request,
@@ -201,7 +208,8 @@ TYPES = PerLanguage(
 async def show_server_variables(request: Request) -> Response:
     query = queries.decode(CatalogueQuery, request.query)
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
-    total, found = await game_catalogue.load_server_variables(request.services.keeper.store, page.limit, page.offset)
+    load = partial(game_catalogue.load_server_variables, limit=page.limit, offset=page.offset)
+    total, found = await request.services.keeper.store.read(load)
     lines = [(each, decode_value(each.value)) for each in found]
     part = list_page.make_page(request, page, total, len(found))
     return pages.render(request, "world/server_variables.html", lines=lines, types=TYPES(), part=part)

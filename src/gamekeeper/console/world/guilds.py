@@ -6,9 +6,10 @@ from gamekeeper.console.frame.list_page import GuildListQuery, RosterQuery
 from gamekeeper.console.frame.menu import GAME, PLAYERS
 from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.players import players
+from gamekeeper.console.players.players import PlayerRow
 from gamekeeper.game.core import lookup
 from gamekeeper.game.world import guilds
-from gamekeeper.game.world.guilds import GuildPage, GuildSlice
+from gamekeeper.game.world.guilds import GuildSlice
 from gamekeeper.game.world.refusals import NoSuchGuild
 from gamekeeper.http.server import paging, queries
 from gamekeeper.http.server.request import Request
@@ -16,7 +17,6 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.http.world import guilds as operations
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.lists.search import PART_LETTERS
-from gamekeeper.store.players.players import StoredPlayer
 from gamekeeper.store.world import guilds as rows
 from gamekeeper.store.world.guilds import Guild, GuildMember
 
@@ -29,12 +29,12 @@ async def show_list(request: Request) -> Response:
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
     ascending = query.sortDirection == "Ascending"
     part = GuildSlice(page.offset, page.limit, query.sortBy, not ascending)
-    found = await operations.load_page(request, part, query.search)
+    total, found = await operations.load_page(request, part, query.search)
     return pages.render(
         request,
         "world/guilds.html",
-        guilds=found.rows,
-        part=list_page.make_page(request, page, found.total, len(found.rows)),
+        guilds=found,
+        part=list_page.make_page(request, page, total, len(found)),
         heads=list_page.make_columns(request, GUILD_SORTS, ascending=ascending),
         sought=query.search,
         short=0 < len(lookup.fold(query.search)) < PART_LETTERS,
@@ -50,20 +50,21 @@ async def show_guild(request: Request) -> Response:
         raise NoSuchGuild(id=request.params[0])
     part = GuildSlice(page.offset, page.limit, query.sortBy, not ascending)
 
-    async def read(tx: Reading) -> tuple[Guild, GuildPage[StoredPlayer], dict[str, GuildMember]]:
+    async def read(tx: Reading) -> tuple[Guild, int, list[tuple[PlayerRow, GuildMember]]]:
         guild = await guilds.require(tx, guild_id)
-        found = await guilds.load_members(tx, guild_id, part)
-        shown = [each.player.id for each in players.read_players(request, found.rows)]
-        return guild, found, await rows.read_memberships(tx, shown)
+        total, found = await guilds.load_members(tx, guild_id, part)
+        shown = players.read_players(request, found)
+        memberships = await rows.read_memberships(tx, [each.player.id for each in shown])
+        return guild, total, [(each, memberships[each.player.id]) for each in shown]
 
-    guild, found, memberships = await request.services.keeper.store.read(read)
+    guild, total, members = await request.services.keeper.store.read(read)
     return pages.render(
         request,
         "world/guild.html",
         guild=guild,
-        members=[(each, memberships[each.player.id]) for each in players.read_players(request, found.rows)],
+        members=members,
         name_rank=name_rank,
-        part=list_page.make_page(request, page, found.total, len(found.rows)),
+        part=list_page.make_page(request, page, total, len(members)),
         heads=list_page.make_columns(request, MEMBER_SORTS, ascending=ascending),
     )
 

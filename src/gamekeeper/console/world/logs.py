@@ -1,22 +1,20 @@
 """The newest activity and trades of the game's logs, on the pages of accounts and players."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
-
-import msgspec
 
 from gamekeeper.console.frame import pages
 from gamekeeper.console.frame.routes import PagePart, ShownSubject
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.world import logs
-from gamekeeper.game.world.logs import LogFilter, LogPage, LogSlice
+from gamekeeper.game.world.logs import LogFilter
+from gamekeeper.ground.wire import PageRange
 from gamekeeper.http.server.request import Request
-from gamekeeper.http.world import log_shapes
+from gamekeeper.http.world import logs as operations
 from gamekeeper.store.engine.interface import Reading
-from gamekeeper.store.world import logs as rows
-from gamekeeper.store.world.logs import ActivityRow, TradeRow
+from gamekeeper.store.world.logs import ActivityEntry, TradeRow
 
-NEWEST = LogSlice(0, 20, newest_first=True)
+NEWEST = PageRange(0, 20, 20)
 READ, SEE_ADDRESSES = "logs.read", "addresses.read"
 WITH_DETAILS = frozenset({"FailedLogin", "NameChange"})  # actions whose text says more than the names of the page
 ACTION_TITLES = PerLanguage[Mapping[str, str]](
@@ -53,13 +51,14 @@ ACTION_TITLES = PerLanguage[Mapping[str, str]](
     }
 )
 PEER_TITLES = PerLanguage[Mapping[str, str]](lambda: {"client": gettext("game"), "editor": gettext("editor")})
-_decode_items: Callable[[Any], Any] = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
+
+_decode_items: Callable[[Any], Any] = operations.decode_items
 
 
 class RecentLogs(NamedTuple):
     sees_addresses: bool
-    activity: LogPage[ActivityRow]
-    trades: LogPage[TradeRow] = LogPage(0, ())
+    activity: tuple[int, Sequence[ActivityEntry]]  # how many there are, and the newest
+    trades: tuple[int, Sequence[TradeRow]] = (0, ())
     item_names: Mapping[str, str] = {}  # of the traded items that are known, by id
 
 
@@ -71,12 +70,11 @@ async def _load_recent(tx: Reading, request: Request, subject: ShownSubject) -> 
     player_id, user_id = subject.subjects
     wanted = LogFilter(user_id=user_id) if player_id is None else LogFilter(player_id=player_id)
     sees_addresses = SEE_ADDRESSES in rights
-    activity = await logs.load_activity(tx, wanted, NEWEST)
+    activity = await logs.load_activity(tx, wanted, NEWEST, newest_first=True)
     if player_id is None:
         return RecentLogs(sees_addresses, activity)
-    trades = await logs.load_trades(tx, wanted, NEWEST)
-    ids = {item.ItemId for row in trades.rows for side in (row.items, row.target_items) for item in _decode_items(side)}
-    return RecentLogs(sees_addresses, activity, trades, await rows.read_item_names(tx, ids) if ids else {})
+    trades = await logs.load_trades(tx, wanted, NEWEST, newest_first=True)
+    return RecentLogs(sees_addresses, activity, trades, await operations.read_item_names(tx, trades[1]))
 
 
 def _name_action(action: str) -> str:
@@ -87,7 +85,7 @@ def _name_peer(peer: str) -> str:
     return PEER_TITLES().get(peer.lower(), peer)
 
 
-def _describe_activity(row: ActivityRow) -> str:
+def _describe_activity(row: ActivityEntry) -> str:
     return (row.meta or "") if row.action in WITH_DETAILS else ""
 
 

@@ -29,6 +29,7 @@ from gamekeeper.store.accounts.users import User
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Locking, Reading, Store, Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.players import players
 from gamekeeper.store.world import feed
 
@@ -54,7 +55,7 @@ async def erase(tx: Locking, key: str, codec: Codec, actor: Actor | None) -> Dec
         if user.id == actor.id:
             raise OwnAccount(act="delete")
         await permissions.require_reach(tx, user, actor)
-    held = await players.lock_all_of_user(tx, user.id)
+    held = [row[0] for row in await tx.all(players.SQL.lock_of_user, user.id)]
     await permissions.require_manager_left(tx, await permissions.lock_if_staff(tx, user), None)
     gone = [await _plan_player_deletion(tx, each, codec) for each in held]
     ids = sorted({*held, *await ledger.find_deleted_of_user(tx, user.id)})
@@ -128,7 +129,7 @@ async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     changes = sorted(row[0] for row in await tx.returning(erasures.SQL.blank_changes, job.id, job.seq, job.upto, most))
     if changes:
         tx.defer(erasures.SQL.set_seq, job.id, changes[-1])
-        feed.blank_deliveries(tx, changes)
+        tx.defer(feed.SQL.blank_deliveries, as_column("seq", changes))
         return len(changes)
     of_player = len(await tx.returning(erasures.SQL.blank_keys_of_player, job.id, most))
     answers = of_player or len(await tx.returning(erasures.SQL.blank_keys_of_user, job.id, most))

@@ -15,6 +15,7 @@ from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.audit.bulk_jobs import PAUSED, RUNNING, BulkJob
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.world import feed
 
 
@@ -109,5 +110,5 @@ class LedgerTrimmed(Change):
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         ledger.delete(tx, self.numbers)
-        feed.delete_deliveries(tx, self.numbers)
+        tx.defer(feed.SQL.delete_deliveries, as_column("seq", self.numbers))
         ledger.set_trimmed(tx, self.upto)

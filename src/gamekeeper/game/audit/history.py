@@ -219,7 +219,7 @@ async def _was_imported_after(tx: Reading, player_id: str, moment: PointInTime, 
     if await tx.one(history.SQL.any_until, player_id, since):
         return False
     following = await history.find_first_from(tx, since + 1) if moment.at is None else (0, moment.at + 1)
-    return following is not None and await imports.has_any_from(tx, following[1])
+    return following is not None and await tx.one(imports.SQL.any_from, following[1]) is not None
 
 
 async def _require_past(tx: Reading, moment: PointInTime) -> None:

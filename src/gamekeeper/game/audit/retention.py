@@ -182,14 +182,13 @@ async def delete_old(keeper: AuditKeeper, now_ms: int) -> None:
         tx.defer(guess_rows.SQL.delete_old_known_callers, now_ms - guess_limits.KNOWN_CALLER_MS, BATCH_ROWS)
         tx.defer(tokens.SQL.delete_old, now_ms - settings.token_days * DAY_MS, BATCH_ROWS)
         tx.defer(mails.SQL.delete_old, now_ms - settings.mail_days * DAY_MS)
-        items.delete_old_gifts(tx, now_ms - GIFT_DAYS * DAY_MS)
+        tx.defer(items.SQL.delete_old_gifts, now_ms - GIFT_DAYS * DAY_MS)
         tx.defer(invitations.SQL.delete_old, now_ms)
         tx.defer(approvals.SQL.delete_old, now_ms - settings.approval_days * DAY_MS, BATCH_ROWS)
         tx.defer(approvals.SQL.delete_old_gifts, now_ms // DAY_MS - 1)
         # zero days: they are kept, like the audit log
-        feed.delete_old_deliveries(
-            tx, (now_ms - settings.ledger_days * DAY_MS) if settings.ledger_days else 0, BATCH_ROWS
-        )
+        before_ms = now_ms - settings.ledger_days * DAY_MS if settings.ledger_days else 0
+        tx.defer(feed.SQL.delete_old_deliveries, before_ms, BATCH_ROWS)
 
     await keeper.store.write(delete_others)
     jobs_end, previews_end = now_ms - settings.bulk_days * DAY_MS, now_ms - PREVIEW_MS

@@ -126,7 +126,7 @@ async def hold_player(tx: Locking, text: str) -> str | None:
     """
     guid = parse_guid(text)
     if guid is not None:
-        return await players.hold_by_id(tx, guid)
+        return await tx.lock(players.SQL.hold_by_id, guid)
     if not is_nameable(text):
         raise NoSuchPlayer(by="name", key=text)
     return await players.hold_by_fold(tx, fold(text), text)

@@ -20,6 +20,10 @@ class Stack(NamedTuple):
     bag_id: str | None = None
     buffs: tuple[int, ...] = NO_BUFFS
 
+    def is_like(self, other: "Stack | None") -> bool:
+        """Tell whether two stacks have the same item, in any quantity."""
+        return other is not None and self._replace(quantity=1) == other._replace(quantity=1)
+
 
 SlotAddress = tuple[str, int]  # place and slot number; a place is INVENTORY, BANK or a bag's id
 

@@ -22,6 +22,7 @@ from gamekeeper.store.audit import approvals as approval_rows
 from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.core import idempotency_keys, ledger
 from gamekeeper.store.engine.interface import ClaimTaken, Locking, Reading, RowExists, Store, Writing
+from gamekeeper.store.engine.statements import as_table
 from gamekeeper.store.world import feed
 
 R = TypeVar("R")
@@ -277,14 +278,12 @@ class ChangeApplier:
         if commands or intent.step:
             numbers = await ledger.append_numbered(tx, entries)
             if commands:
-                feed.insert_deliveries(
-                    tx,
-                    [
-                        feed.CommandTarget(numbers[place], server, command.life_ms)
-                        for place, command in commands
-                        for server in command.servers
-                    ],
+                targets = (
+                    {"seq": numbers[place], "server": server, "life": command.life_ms}
+                    for place, command in commands
+                    for server in command.servers
                 )
+                tx.defer(feed.SQL.insert_deliveries, as_table(targets))
             if intent.step:
                 intent.step.record(tx, numbers, None)
         else:

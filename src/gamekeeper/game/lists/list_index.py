@@ -14,7 +14,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from gamekeeper.game.core import lookup
 from gamekeeper.store.accounts import users
 from gamekeeper.store.core.ordered_lists import ListDelta
-from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.interface import Reading, Row, Value
+from gamekeeper.store.engine.statements import Statements
 from gamekeeper.store.players import players, presence
 from gamekeeper.store.players.players import RankKey
 
@@ -166,56 +167,34 @@ class ListDefinition(Generic[R]):
     seek: Callable[
         [Reading, str, Any, int, int], Awaitable[tuple[ListDelta, list[R]]]
     ]  # reads rows of the ordered list from a key on, with limit and offset
-    # reads a number of keys of the ordered list, from a key on
-    load_keys: Callable[[Reading, Any, int], Awaitable[Sequence[Key]]]
-    load_bucket_starts: Callable[[Reading, int], Awaitable[Sequence[Key]]]  # reads every n-th key of the ordered list
-    count: Callable[[Reading], Awaitable[int]]
+    sql: Statements  # has the statements that read its keys, and one that counts its rows
+    order: str  # ends the names of these statements
+
+    async def load_keys(self, tx: Reading, first: Key, limit: int) -> list[Key]:
+        """Read a number of keys of the ordered list, from a key on."""
+        parts: tuple[Value, ...] = (first,) if isinstance(first, str) else first
+        return self._read_keys(await tx.all(self.sql.named[f"keys_by_{self.order}"], *parts, limit))
+
+    async def load_bucket_starts(self, tx: Reading, every: int) -> list[Key]:
+        """Read every n-th key of the ordered list."""
+        return self._read_keys(await tx.all(self.sql.named[f"lows_by_{self.order}"], every))
+
+    async def count(self, tx: Reading) -> int:
+        return await tx.value(self.sql.count)
+
+    def _read_keys(self, rows: Iterable[Row]) -> list[Key]:
+        return [RankKey(*row) if len(row) > 1 else row[0] for row in rows]
 
 
 def _make_name_key(_level: int, _exp: int, word: str) -> str:
     return word
 
 
-RANK = ListDefinition(
-    "rank",
-    RankKey(0, 0, lookup.ZERO_GUID),
-    RankKey,
-    players.read_records_from_rank,
-    players.read_keys_by_rank,
-    players.read_lows_by_rank,
-    players.count,
-)
-NAMES = ListDefinition(
-    "names",
-    "",
-    _make_name_key,
-    players.read_records_from_name,
-    players.read_keys_by_name,
-    players.read_lows_by_name,
-    players.count,
-)
-USERS = ListDefinition(
-    "users", "", _make_name_key, users.read_from_name, users.read_keys_by_name, users.read_lows_by_name, users.count
-)
-EMAILS = ListDefinition(
-    "emails", "", _make_name_key, users.read_from_email, users.read_keys_by_email, users.read_lows_by_email, users.count
-)
-ONLINE = ListDefinition(
-    "online",
-    "",
-    _make_name_key,
-    presence.read_records_from_name,
-    presence.read_keys_by_name,
-    presence.read_lows_by_name,
-    presence.count,
-)
-ONLINE_RANK = ListDefinition(
-    "online_rank",
-    RANK.lowest_key,
-    RankKey,
-    presence.read_records_from_rank,
-    presence.read_keys_by_rank,
-    presence.read_lows_by_rank,
-    presence.count,
-)
+FIRST = RankKey(0, 0, lookup.ZERO_GUID)
+RANK = ListDefinition("rank", FIRST, RankKey, players.read_records_from_rank, players.SQL, "rank")
+NAMES = ListDefinition("names", "", _make_name_key, players.read_records_from_name, players.SQL, "name")
+USERS = ListDefinition("users", "", _make_name_key, users.read_from_name, users.SQL, "name")
+EMAILS = ListDefinition("emails", "", _make_name_key, users.read_from_email, users.SQL, "email")
+ONLINE = ListDefinition("online", "", _make_name_key, presence.read_records_from_name, presence.SQL, "name")
+ONLINE_RANK = ListDefinition("online_rank", FIRST, RankKey, presence.read_records_from_rank, presence.SQL, "rank")
 LISTS: tuple[ListDefinition[Any], ...] = (RANK, NAMES, USERS, EMAILS, ONLINE, ONLINE_RANK)

@@ -1,6 +1,6 @@
 """Changes of players (their records, items, spells and variables), and the database rows made from them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,7 +12,8 @@ from gamekeeper.game.core.player import FIELDS, Player
 from gamekeeper.game.core.values import BOOLEAN, INTEGER
 from gamekeeper.game.players.inventory import InventoryChange, SlotChanges, Slots
 from gamekeeper.store.audit.history import HistoryChange
-from gamekeeper.store.engine.interface import Row, Writing
+from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.engine.statements import as_column, as_table
 from gamekeeper.store.players import items, presence, variables
 from gamekeeper.store.players import players as stored_players
 from gamekeeper.store.world import guilds, imports
@@ -36,10 +37,6 @@ def make_player_columns(player: Player, codec: Codec, *, clashes: bool = False) 
     )
 
 
-def make_bag_rows(player_id: str, bags: Mapping[str, int]) -> list[items.PlayerBag]:
-    return [items.PlayerBag(bag_id, player_id, count) for bag_id, count in bags.items()]
-
-
 def make_slot_rows(player_id: str, slots: Slots) -> list[items.PlayerSlot]:
     return [
         items.PlayerSlot(
@@ -60,53 +57,22 @@ def make_variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list
     ]
 
 
-# The rows of a bulk load, for many players at once. They are plain tuples: APSW reads named ones more slowly.
-
-
-def list_bag_values(owned: Iterable[tuple[str, Mapping[str, int]]]) -> list[Row]:
-    return [(bag_id, player_id, count) for player_id, bags in owned for bag_id, count in bags.items()]
-
-
-def list_slot_values(owned: Iterable[tuple[str, Slots]]) -> list[Row]:
-    return [
-        (player_id, place, slot, item_id, quantity, bag_id, _encode_buffs(buffs))
-        for player_id, slots in owned
-        for (place, slot), (item_id, quantity, bag_id, buffs) in slots.items()
-    ]
-
-
-def list_spell_values(owned: Iterable[tuple[str, Mapping[int, str]]]) -> list[Row]:
-    return [(player_id, slot, spell) for player_id, known in owned for slot, spell in known.items()]
-
-
-def list_variable_values(owned: Iterable[tuple[str, Mapping[str, int | bool]]]) -> list[Row]:
-    return [
-        (player_id, variable_id, BOOLEAN if isinstance(value, bool) else INTEGER, int(value))
-        for player_id, values in owned
-        for variable_id, value in values.items()
-    ]
-
-
 @lru_cache(maxsize=1024)
 def _encode_buffs(buffs: tuple[int, ...]) -> str:
     """Encode an item's buffs as JSON. The cache helps because most items have none, or those of their kind."""
     return msgspec.json.encode(buffs).decode()
 
 
-ITEMS_GIVEN = Kind(
-    "items_given", "Items given", PLAYERS, 1, needs={"items.give"}, reaction="sets the slots to those of `After`"
-).name
-ITEMS_TAKEN = Kind(
-    "items_taken", "Items taken", PLAYERS, 2, needs={"items.take"}, reaction="sets the slots to those of `After`"
-).name
+def _sets(what: str) -> str:
+    """Say what a game does when it reads a change of a player's items, spells or variables."""
+    return f"sets the {what} to those of `After`"
+
+
+GIVE, TAKE, SPELLS = frozenset({"items.give"}), frozenset({"items.take"}), frozenset({"spells.write"})
+ITEMS_GIVEN = Kind("items_given", "Items given", PLAYERS, 1, needs=GIVE, reaction=_sets("slots")).name
+ITEMS_TAKEN = Kind("items_taken", "Items taken", PLAYERS, 2, needs=TAKE, reaction=_sets("slots")).name
 ITEMS_SET = Kind(
-    "items_set",
-    "Items changed",
-    PLAYERS,
-    3,
-    needs={"items.give", "items.take"},
-    reaction="sets the slots to those of `After`",
-    by_undo=True,
+    "items_set", "Items changed", PLAYERS, 3, needs=GIVE | TAKE, reaction=_sets("slots"), by_undo=True
 ).name
 ITEM_KINDS = (ITEMS_GIVEN, ITEMS_TAKEN, ITEMS_SET)
 
@@ -134,38 +100,22 @@ class ItemsChanged(Change, msgspec.Struct, frozen=True):
         _save_slots(tx, self.player_id, {spot: stack for spot, stack in outcome.changed_slots.items() if stack})
         emptied = [spot for spot, stack in outcome.changed_slots.items() if not stack and spot in self.slots]
         if emptied:
-            items.clear_slots(tx, self.player_id, emptied)
+            spots = as_table({"place": place, "slot": slot} for place, slot in emptied)
+            tx.defer(items.SQL.clear_slots, self.player_id, spots)
         if outcome.removed_bags:
-            items.delete_bags(tx, outcome.removed_bags)
+            tx.defer(items.SQL.delete_bags, as_column("id", outcome.removed_bags))
 
     def _save_bags(self, tx: Writing) -> None:
         outcome = self.outcome
         resized = {bag_id: size for bag_id, size in outcome.new_bags.items() if bag_id in outcome.resized_bags}
         _insert_bags(tx, self.player_id, {bag: size for bag, size in outcome.new_bags.items() if bag not in resized})
         if resized:
-            items.resize_bags(tx, make_bag_rows(self.player_id, resized))
+            tx.defer(items.SQL.resize_bags, as_table({"id": bag, "slot_count": size} for bag, size in resized.items()))
 
 
-SPELL_TAUGHT = Kind(
-    "spell_taught", "Spell taught", PLAYERS, 4, needs={"spells.write"}, reaction="sets the spells to those of `After`"
-).name
-SPELL_FORGOTTEN = Kind(
-    "spell_forgotten",
-    "Spell removed",
-    PLAYERS,
-    5,
-    needs={"spells.write"},
-    reaction="sets the spells to those of `After`",
-).name
-SPELLS_SET = Kind(
-    "spells_set",
-    "Spells changed",
-    PLAYERS,
-    6,
-    needs={"spells.write"},
-    reaction="sets the spells to those of `After`",
-    by_undo=True,
-).name
+SPELL_TAUGHT = Kind("spell_taught", "Spell taught", PLAYERS, 4, needs=SPELLS, reaction=_sets("spells")).name
+SPELL_FORGOTTEN = Kind("spell_forgotten", "Spell removed", PLAYERS, 5, needs=SPELLS, reaction=_sets("spells")).name
+SPELLS_SET = Kind("spells_set", "Spells changed", PLAYERS, 6, needs=SPELLS, reaction=_sets("spells"), by_undo=True).name
 SPELL_KINDS = (SPELL_TAUGHT, SPELL_FORGOTTEN, SPELLS_SET)
 
 
@@ -187,7 +137,7 @@ class SpellsChanged(Change):
         _save_spells(tx, self.player_id, {slot: spell for slot, spell in self.after.items() if spell})
         emptied = [slot for slot, spell in self.after.items() if not spell]
         if emptied:
-            stored_players.clear_spells(tx, self.player_id, emptied)
+            tx.defer(stored_players.SQL.clear_spells, self.player_id, as_column("slot", emptied))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +151,7 @@ class VariablesSet(Change):
         PLAYERS,
         7,
         needs={"variables.write"},
-        reaction="sets the variables to those of `After`",
+        reaction=_sets("variables"),
         by_undo=True,
     ).name
     held_by = "variables.write"
@@ -216,7 +166,7 @@ class VariablesSet(Change):
         _save_variables(tx, self.player_id, {each: value for each, value in self.after.items() if value is not None})
         unset = [each for each, value in self.after.items() if value is None]
         if unset:
-            variables.clear(tx, self.player_id, unset)
+            tx.defer(variables.SQL.clear, self.player_id, as_column("id", unset))
 
 
 class PlayerState(msgspec.Struct, frozen=True, gc=False):
@@ -313,7 +263,7 @@ class PlayerChanged(Change):
         stored_players.update(tx, make_player_columns(self.after, codec), named=named)
         if named or self._sets("level") or self._sets("exp"):
             new_fold = fold(self.after.name) if named else None
-            presence.update_sort_keys(tx, self.after.id, new_fold, self.after.level, self.after.exp)
+            tx.defer(presence.SQL.update_sort_keys, self.after.id, new_fold, self.after.level, self.after.exp)
 
     def _sets(self, name: str) -> bool:
         return getattr(self.before, name) != getattr(self.after, name) or (self.claims_name and name == "name")
@@ -364,15 +314,30 @@ class PlayersLoaded(Change):
         stored_players.load(
             tx, [make_player_columns(each, codec, clashes=each.id in clashing) for each, _ in self.players]
         )
-        items.load_bags(tx, list_bag_values((player.id, state.bags) for player, state in self.players))
-        items.load_slots(tx, list_slot_values((player.id, state.slots) for player, state in self.players))
-        stored_players.load_spells(tx, list_spell_values((player.id, state.spells) for player, state in self.players))
-        variables.load(tx, list_variable_values((player.id, state.variables) for player, state in self.players))
+        # plain tuples: APSW reads named ones more slowly
+        owned = [(player.id, state) for player, state in self.players]
+        bags = [(bag_id, own, size) for own, state in owned for bag_id, size in state.bags.items()]
+        slots = [
+            (own, place, slot, item_id, quantity, bag_id, _encode_buffs(buffs))
+            for own, state in owned
+            for (place, slot), (item_id, quantity, bag_id, buffs) in state.slots.items()
+        ]
+        spells = [(own, slot, spell) for own, state in owned for slot, spell in state.spells.items()]
+        assigned = [
+            (own, variable_id, BOOLEAN if isinstance(value, bool) else INTEGER, int(value))
+            for own, state in owned
+            for variable_id, value in state.variables.items()
+        ]
+        tx.load(items.SQL.load_bags, bags)
+        tx.load(items.SQL.load_slots, slots)
+        tx.load(stored_players.SQL.load_spells, spells)
+        tx.load(variables.SQL.load, assigned)
 
 
 def _insert_bags(tx: Writing, player_id: str, bags: Mapping[str, int]) -> None:
     if bags:
-        items.insert_bags(tx, make_bag_rows(player_id, bags))
+        rows = ({"id": bag_id, "player_id": player_id, "slot_count": size} for bag_id, size in bags.items())
+        tx.defer(items.SQL.insert_bags, as_table(rows))
 
 
 def _save_slots(tx: Writing, player_id: str, slots: Slots) -> None:
@@ -382,18 +347,20 @@ def _save_slots(tx: Writing, player_id: str, slots: Slots) -> None:
 
 def _save_spells(tx: Writing, player_id: str, known: Mapping[int, str]) -> None:
     if known:
-        stored_players.save_spells(tx, make_spell_rows(player_id, known))
+        tx.defer(stored_players.SQL.save_spells, as_table(each._asdict() for each in make_spell_rows(player_id, known)))
 
 
 def _save_variables(tx: Writing, player_id: str, values: Mapping[str, int | bool]) -> None:
     if values:
-        variables.save(tx, make_variable_rows(player_id, values))
+        tx.defer(variables.SQL.save, as_table(each._asdict() for each in make_variable_rows(player_id, values)))
 
 
 def _save_attached(tx: Writing, player_id: str, attached: Attachments) -> None:
     if attached.texts:
-        variables.insert_texts(tx, player_id, attached.texts)
+        rows = ({"player_id": player_id, **each._asdict()} for each in attached.texts)
+        tx.defer(variables.SQL.insert_texts, as_table(rows))
     if attached.membership:
-        guilds.restore_member(tx, attached.membership._replace(player_id=player_id))
+        tx.defer(guilds.SQL.restore_member, *attached.membership._replace(player_id=player_id))
     if attached.leftovers:
-        imports.insert_leftovers_of_player(tx, [each._replace(owner_id=player_id) for each in attached.leftovers])
+        rows = ({**each._asdict(), "owner_id": player_id} for each in attached.leftovers)
+        tx.defer(imports.SQL.insert_leftovers_of_player, as_table(rows))

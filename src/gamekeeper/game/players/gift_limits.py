@@ -42,7 +42,7 @@ async def count_gifts(
     if undoes is not None:
         for item_id, quantity in found.items():
             if quantity < 0:
-                items.give_back_gifts(tx, undoes, item_id, -quantity)
+                tx.defer(items.SQL.give_back_gifts, undoes, item_id, -quantity)
     if limits is not None:
         await _require_within(tx, limits, {item_id: quantity for item_id, quantity in found.items() if quantity > 0})
 

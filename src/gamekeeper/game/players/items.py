@@ -6,9 +6,10 @@ approval and undo treat them alike. A move between slots creates and destroys no
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from gamekeeper.game.core import lookup
@@ -28,6 +29,7 @@ from gamekeeper.game.players.inventory import (
     find_stack_limit,
 )
 from gamekeeper.game.players.refusals import BagInItself, NoSuchContainer, SlotChanged, SlotHoldsLess, SlotOccupied
+from gamekeeper.ground.wire import Body, Guid, Natural, Positive, Text, describe
 from gamekeeper.store.engine.interface import Locking, Reading, Row
 from gamekeeper.store.players import items, players
 from gamekeeper.store.world import catalogue
@@ -91,19 +93,14 @@ def follow_equipment(player: Player, slots: Slots, touched: SlotChanges) -> list
 
 def _follow_slot(slot: int, slots: Slots, touched: SlotChanges) -> int:
     was = slots.get((INVENTORY, slot))
-    if was is None or (INVENTORY, slot) not in touched or _is_like(was, touched[INVENTORY, slot]):
+    if was is None or (INVENTORY, slot) not in touched or was.is_like(touched[INVENTORY, slot]):
         return slot
     targets = [
         to
         for (place, to), stack in touched.items()
-        if place == INVENTORY and _is_like(was, stack) and not _is_like(was, slots.get((place, to)))
+        if place == INVENTORY and was.is_like(stack) and not was.is_like(slots.get((place, to)))
     ]
     return targets[0] if len(targets) == 1 else -1
-
-
-def _is_like(stack: Stack, other: Stack | None) -> bool:
-    """Tell whether two stacks have the same item, in any quantity."""
-    return other is not None and stack._replace(quantity=1) == other._replace(quantity=1)
 
 
 def read_stacks(rows: Iterable[Row]) -> dict[SlotAddress, Stack]:
@@ -137,7 +134,7 @@ async def load_bag(tx: Reading, bag_id: str) -> tuple[int, dict[SlotAddress, Sta
     found = await items.find_bag(tx, bag_id)
     if found is None:
         raise NoSuchBag(id=bag_id)
-    rows, names = await items.read_named_slots_of_place(tx, found.player_id, bag_id)
+    rows, names = await items.read_named_slots(tx, items.SQL.named_slots_of_place, found.player_id, bag_id)
     return found.slot_count, read_stacks(rows), names
 
 
@@ -169,64 +166,80 @@ class SlotsBefore(NamedTuple):
         return stack
 
 
+SlotNumber = Annotated[Natural, describe("Number of the slot, from 0.")]
+ExpectedItem = Annotated[Guid, describe("Id of the item that the slot is expected to hold.")]
+ContainerName = Annotated[Text, describe("`inventory`, `bank`, or the id of one of the player's bags.")]
+
+
+class TakeFromSlot(Body):
+    Container: ContainerName
+    Slot: SlotNumber
+    ItemId: ExpectedItem
+    Quantity: Annotated[Positive, describe("How many to take.")]
+
+
+class SetSlot(Body):
+    Container: ContainerName
+    Slot: SlotNumber
+    ItemId: Annotated[Guid, describe("Id of the item that the slot is expected to hold, or gets if it is empty.")]
+    Quantity: Annotated[Natural, describe("How many the slot holds after the change.")]
+    Held: Annotated[Natural, describe("How many the slot is expected to hold now.")] | UnsetType = UNSET
+
+
+class MoveSlot(Body):
+    Container: ContainerName
+    Slot: SlotNumber
+    ItemId: ExpectedItem
+    ToContainer: ContainerName
+    ToSlot: Annotated[Natural, describe("Number of the slot that they go to.")]
+    Quantity: Annotated[Positive, describe("How many, all or none; default as many as fit.")] | UnsetType = UNSET
+
+
 async def take_from_slot(
-    tx: Locking, key: str, source: SlotAddress, item_id: str, quantity: int, room: Capacity, codec: Codec
+    tx: Locking, key: str, asked: TakeFromSlot, room: Capacity, codec: Codec
 ) -> Decision[SlotChanges]:
     """Take items out of one slot: all of them or none."""
     before = await _lock_slots(tx, key, room, codec)
-    spot = before.find_address(*source)
-    held = before.require_held(spot, item_id).quantity
-    if held < quantity:
-        raise SlotHoldsLess(slot=spot[1], held=held, wanted=quantity)
-    return _decide(before, TAKEN, plan_less(before.slots, before.bags, spot, held - quantity))
+    spot = before.find_address(asked.Container, asked.Slot)
+    held = before.require_held(spot, asked.ItemId).quantity
+    if held < asked.Quantity:
+        raise SlotHoldsLess(slot=asked.Slot, held=held, wanted=asked.Quantity)
+    return _decide(before, TAKEN, plan_less(before.slots, before.bags, spot, held - asked.Quantity))
 
 
 async def set_slot_quantity(
-    tx: Locking,
-    key: str,
-    target: SlotAddress,
-    item_id: str,
-    quantity: int,
-    expected: int | None,
-    room: Capacity,
-    codec: Codec,
+    tx: Locking, key: str, asked: SetSlot, room: Capacity, codec: Codec
 ) -> Decision[SlotChanges]:
-    """Set how many of an item a slot holds; 0 empties it. `expected`: the quantity that the caller saw there."""
-    before = await _lock_slots(tx, key, room, codec)
-    spot = before.find_address(*target)
+    """Set how many of an item a slot holds; 0 empties it."""
+    before, quantity = await _lock_slots(tx, key, room, codec), asked.Quantity
+    spot = before.find_address(asked.Container, asked.Slot)
     stack = before.slots.get(spot)
     held = stack.quantity if stack else 0
-    if (stack and stack.item_id != item_id) or (expected is not None and expected != held):
-        raise SlotChanged(slot=spot[1])
+    if (stack and stack.item_id != asked.ItemId) or asked.Held not in (UNSET, held):
+        raise SlotChanged(slot=asked.Slot)
     if quantity == held:
         return Decision([], {spot: stack}, subject=(before.player.id, None))
     if quantity < held:
         return _decide(before, TAKEN, plan_less(before.slots, before.bags, spot, quantity))
     before.require_room(spot)
-    item = await require_item(tx, item_id)
+    item = await require_item(tx, asked.ItemId)
     return _decide(before, GIVEN, plan_more(before.slots, item, spot, quantity, room, lookup.new_guid))
 
 
 async def move_between_slots(
-    tx: Locking,
-    key: str,
-    source: SlotAddress,
-    target: SlotAddress,
-    item_id: str,
-    quantity: int | None,
-    room: Capacity,
-    codec: Codec,
+    tx: Locking, key: str, asked: MoveSlot, room: Capacity, codec: Codec
 ) -> Decision[SlotChanges]:
     """Move items to another slot. Without a quantity, the whole stack moves, or as many of it as fit on a like one."""
-    before = await _lock_slots(tx, key, room, codec)
-    start, end = before.find_address(*source), before.find_address(*target)
+    before, quantity = await _lock_slots(tx, key, room, codec), None if asked.Quantity is UNSET else asked.Quantity
+    start = before.find_address(asked.Container, asked.Slot)
+    end = before.find_address(asked.ToContainer, asked.ToSlot)
     if start == end:
         raise BadField(field="ToSlot", problem="must be another slot")
-    stack = before.require_held(start, item_id)
+    stack = before.require_held(start, asked.ItemId)
     before.require_room(end)
     limit = stack.quantity
     if _can_merge(stack, before.slots.get(end)):
-        limit = find_stack_limit(await require_item(tx, item_id), room)
+        limit = find_stack_limit(await require_item(tx, asked.ItemId), room)
     touched = plan_move(before.slots, start, end, quantity, limit)
     if touched[start] is not None and touched[start] == before.slots.get(end):
         before.require_room(start)  # the stacks change places
@@ -308,4 +321,4 @@ async def _lock_slots(tx: Locking, key: str, room: Capacity, codec: Codec) -> Sl
 
 def _can_merge(stack: Stack, other: Stack | None) -> bool:
     """Tell whether two stacks are alike, so that they can be one. Bags are never alike."""
-    return other is not None and not stack.bag_id and other._replace(quantity=1) == stack._replace(quantity=1)
+    return not stack.bag_id and stack.is_like(other)

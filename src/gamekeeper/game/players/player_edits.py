@@ -4,10 +4,11 @@ Rename a player, set its level or class, delete it, equip and unequip items of i
 `items.py` unequips items that leave the inventory.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple, cast
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from gamekeeper.game.core import lookup
@@ -26,8 +27,10 @@ from gamekeeper.game.core.refusals import (
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.players import items, variables
 from gamekeeper.game.players.changes import PlayerChanged, PlayerDeleted, PlayerState, SpellsChanged
+from gamekeeper.game.players.items import ExpectedItem
 from gamekeeper.game.players.refusals import SlotChanged
 from gamekeeper.ground.settings import Settings
+from gamekeeper.ground.wire import Body, Natural, describe
 from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.players import items as item_rows
 from gamekeeper.store.players import players, presence
@@ -70,7 +73,7 @@ async def set_class(tx: Locking, key: str, class_id: str, codec: Codec) -> Decis
     """Set a player's class. While the catalogue has no classes, any id is accepted."""
     before = await _lock_player(tx, key, codec)
     known = await catalogue.find_by_ids(tx, "classes", [class_id])
-    if class_id == lookup.ZERO_GUID or (not known and await catalogue.has_classes(tx)):
+    if class_id == lookup.ZERO_GUID or (not known and await tx.one(catalogue.SQL.any_class)):
         raise NoSuchClass
     return await _decide_change(tx, before, replace(before, class_id=class_id), codec)
 
@@ -92,9 +95,10 @@ async def plan_deletion(tx: Locking, key: str, codec: Codec) -> tuple[StoredPlay
 
 
 async def _load_attached(tx: Reading, player_id: str) -> Attachments:
-    texts = await variable_rows.read_texts_of_player(tx, player_id)
+    texts = await tx.rows(variable_rows.TextRow, variable_rows.SQL.texts_of_player, player_id)
     memberships = await guilds.read_memberships(tx, [player_id])
-    return Attachments(texts, memberships.get(player_id), await imports.read_leftovers_of_player(tx, player_id))
+    leftovers = await tx.rows(imports.Leftover, imports.SQL.leftovers_of_player, player_id)
+    return Attachments(texts, memberships.get(player_id), leftovers)
 
 
 async def load_state(tx: Reading, player_id: str) -> PlayerState:
@@ -116,7 +120,7 @@ async def build_record(tx: Reading, player: Player, codec: Codec) -> StoredPlaye
         document=codec.encode_player(player),
         class_name=class_names[player.class_id].name if class_names else "",
         map_name=map_names[player.map_id].name if map_names else "",
-        online=await presence.is_online(tx, player.id),
+        online=await tx.one(presence.SQL.is_online, player.id) is not None,
         last_online=player.last_online,
     )
 
@@ -144,23 +148,39 @@ class Fit(NamedTuple):
     is_equipment: bool  # False: the item has another type. An item without a type may be equipment.
 
 
-async def equip(
-    tx: Locking, key: str, slot: int, item_id: str, place: str | None, codec: Codec
-) -> Decision[StoredPlayer]:
+EquipmentPlace = Annotated[
+    Literal["helmet", "armor", "weapon", "shield", "boots"],
+    describe("Default: the further field `EquipmentSlot` of the item in the catalogue, 0 to 4 in this order."),
+]
+
+
+class UnequipSlot(Body):
+    Slot: Annotated[Natural, describe("Number of the slot of the inventory, from 0.")]
+    ItemId: ExpectedItem
+
+
+class EquipSlot(Body):
+    Slot: Annotated[Natural, describe("Number of the slot of the inventory, from 0.")]
+    ItemId: ExpectedItem
+    Place: EquipmentPlace | UnsetType = UNSET
+
+
+async def equip(tx: Locking, key: str, asked: EquipSlot, codec: Codec) -> Decision[StoredPlayer]:
     """Equip the item of an inventory slot. Without a place, the item's place in the catalogue is used."""
-    player = await _lock_holder(tx, key, slot, item_id, codec)
-    place = place or (await find_fit(tx, item_id)).place
+    player = await _lock_holder(tx, key, asked, codec)
+    place = (await find_fit(tx, asked.ItemId)).place if asked.Place is UNSET else asked.Place
     if place is None:
         raise BadField(field="Place", problem=f"is missing: the catalogue has no {DETAIL} of this item")
-    after = [FREE if each == slot else each for each in player.equipment]
-    after[PLACES.index(place)] = slot
-    return await _decide(tx, player, after, codec)
+    after = [FREE if each == asked.Slot else each for each in player.equipment]
+    after[PLACES.index(place)] = asked.Slot
+    return await _decide_change(tx, player, replace(player, equipment=tuple(after)), codec)
 
 
-async def unequip(tx: Locking, key: str, slot: int, item_id: str, codec: Codec) -> Decision[StoredPlayer]:
+async def unequip(tx: Locking, key: str, asked: UnequipSlot, codec: Codec) -> Decision[StoredPlayer]:
     """Unequip the item of an inventory slot. It stays in the slot."""
-    player = await _lock_holder(tx, key, slot, item_id, codec)
-    return await _decide(tx, player, [FREE if each == slot else each for each in player.equipment], codec)
+    player = await _lock_holder(tx, key, asked, codec)
+    after = tuple(FREE if each == asked.Slot else each for each in player.equipment)
+    return await _decide_change(tx, player, replace(player, equipment=after), codec)
 
 
 async def find_fit(tx: Reading, item_id: str) -> Fit:
@@ -174,19 +194,13 @@ async def find_fit(tx: Reading, item_id: str) -> Fit:
     return Fit(place, type(kind) is not int or kind == EQUIPMENT)
 
 
-async def _lock_holder(tx: Locking, key: str, slot: int, item_id: str, codec: Codec) -> Player:
+async def _lock_holder(tx: Locking, key: str, asked: EquipSlot | UnequipSlot, codec: Codec) -> Player:
     """Lock the player, whose inventory slot must hold the item."""
     locked = await lookup.lock_player(tx, key)
-    held = items.read_stacks(await item_rows.read_slots_of_place(tx, locked.id, INVENTORY)).get((INVENTORY, slot))
-    if held is None or held.item_id != item_id:
-        raise SlotChanged(slot=slot)
+    held = items.read_stacks(await item_rows.read_slots_of_place(tx, locked.id, INVENTORY)).get((INVENTORY, asked.Slot))
+    if held is None or held.item_id != asked.ItemId:
+        raise SlotChanged(slot=asked.Slot)
     return codec.decode_player(locked.document, locked.last_online)
-
-
-async def _decide(tx: Reading, before: Player, equipment: Sequence[int], codec: Codec) -> Decision[StoredPlayer]:
-    after = replace(before, equipment=tuple(equipment))
-    changes = [PlayerChanged(before, after)] if after != before else []
-    return Decision(changes, await build_record(tx, after, codec), subject=(before.id, None))
 
 
 def find_free_spell_slot(known: Mapping[int, str], spell_id: str, size: int) -> int:
@@ -222,6 +236,6 @@ async def forget_spell(tx: Locking, player: str, spell_id: str) -> Decision[str]
 async def require_spell(tx: Reading, spell_id: str) -> None:
     """Refuse a spell that the catalogue does not have. While the catalogue has no spells, any id is accepted."""
     if spell_id == lookup.ZERO_GUID or (
-        await catalogue.find_spell(tx, spell_id) is None and await catalogue.has_spells(tx)
+        not await tx.one(catalogue.SQL.spell, spell_id) and await tx.one(catalogue.SQL.any_spell)
     ):
         raise NoSuchSpell

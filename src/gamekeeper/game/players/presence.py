@@ -92,7 +92,7 @@ async def expire_leases(store: Store) -> int:
         return 0
 
     async def drop(tx: Writing) -> int:
-        lapsed = await presence.find_lapsed(tx)
+        lapsed = [row[0] for row in await tx.all(presence.SQL.lapsed_servers)]
         for server in lapsed:
             await presence.drop_server(tx, server)
             await signals.add_check(tx, SILENT, server)
@@ -102,7 +102,7 @@ async def expire_leases(store: Store) -> int:
 
 
 async def _lock_server_and_players(tx: Reading, server: str, ids: Sequence[str]) -> None:
-    if not await presence.lock_server(tx, server):
+    if not await tx.one(presence.SQL.lock_server, server):
         raise NoSuchServer(name=server)
     known = await presence.lock_players(tx, ids) if ids else set[str]()
     for each in ids:

@@ -8,6 +8,7 @@ from gamekeeper.game.core.change import Attachments, Change, ChangeSide
 from gamekeeper.game.core.player import DEFAULTS, REQUIRED, make_player
 from gamekeeper.game.core.refusals import NoSuchUser
 from gamekeeper.game.core.undo import UndoContext, lock_player, undoes
+from gamekeeper.game.core.values import is_same_value
 from gamekeeper.game.players import player_edits, undo_items, variables
 from gamekeeper.game.players.changes import (
     SPELL_KINDS,
@@ -46,8 +47,7 @@ async def undo_variables(tx: Reading, context: UndoContext) -> list[Change]:
     player = await lock_player(tx, context)
     now = {row.variable_id: variables.read_value(row) for row in await variable_rows.read_of_player(tx, player.id)}
     for each, became in context.after.variables.items():
-        there = now.get(each)
-        if there is not None if became is None else not variables.is_same_value(there, became):
+        if not is_same_value(now.get(each), became):
             raise context.make_conflict("the variable has another value now")
     held = {each: now.get(each) for each in context.after.variables}
     return [VariablesSet(player.id, held, context.before.variables)]

@@ -255,7 +255,7 @@ def _find_grown_slots(before: ChangeSide, after_: ChangeSide, wanted: set[str]) 
         spot
         for spot, stack in after_.slots.items()
         if stack and stack.item_id in wanted
-        if not _is_same_item(stack, was := before.slots.get(spot)) or stack.quantity > _read_quantity(was)
+        if not stack.is_like(was := before.slots.get(spot)) or stack.quantity > _read_quantity(was)
     }
 
 
@@ -292,7 +292,7 @@ async def require_same_equipment(tx: Reading, context: UndoContext, former: Play
     for step in [*await _load_later_steps(tx, context), *same] if worn else ():
         before, after_ = read_side(step.before, context.codec).slots, read_side(step.after, context.codec).slots
         then |= {spot: before.get(spot) for spot in worn & (before.keys() | after_.keys())}
-    if any(spot not in held or not _is_same_item(held[spot], then[spot]) for spot in worn):
+    if any(spot not in held or not held[spot].is_like(then[spot]) for spot in worn):
         gone = "the equipped item is no longer in its slot"
         taken = [step.seq for step in same if step.kind in ITEM_KINDS]
         if taken and not await find_undone(tx, taken[:1]):
@@ -308,11 +308,6 @@ def _count_added(before: Mapping[str, int], after_: Mapping[str, int]) -> Counte
     added = Counter(after_)
     added.subtract(before)
     return added
-
-
-def _is_same_item(one: Stack | None, other: Stack | None) -> bool:
-    """Tell whether two stacks have the same item, in any quantity."""
-    return one is not None and other is not None and one._replace(quantity=1) == other._replace(quantity=1)
 
 
 def _read_quantity(stack: Stack | None) -> int:

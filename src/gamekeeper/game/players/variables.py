@@ -7,7 +7,7 @@ import msgspec
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import NoSuchVariable, WrongVariableType
-from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING
+from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING, find_type
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.players.changes import VariablesSet
 from gamekeeper.game.players.refusals import ReadOnlyVariable
@@ -29,15 +29,6 @@ def read_any_value(row: variables.AnyVariableRow) -> AnyValue:
     if row.value is None:
         return _decode.decode(row.text or '""')
     return bool(row.value) if row.type == BOOLEAN else row.value
-
-
-def find_type(value: Value) -> str:
-    return BOOLEAN if isinstance(value, bool) else INTEGER
-
-
-def is_same_value(one: Value | None, other: Value) -> bool:
-    """Tell whether two values of a variable are equal in type too: unlike in Python, 1 and true differ."""
-    return one is not None and find_type(one) == find_type(other) and one == other
 
 
 def require_settable(variable_id: str, declared: str | None) -> None:

@@ -18,9 +18,10 @@ from gamekeeper.game.core.refusals import BadField, Malformed, NoSuchItem, NoSuc
 from gamekeeper.game.core.undo import UndoContext, undoes
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world.changes import CataloguePut, ItemPicturePut, ServerVariablesSet
-from gamekeeper.store.engine.interface import Locking, Reading, Store
+from gamekeeper.store.engine.interface import Locking, Reading
+from gamekeeper.store.engine.statements import Statement
 from gamekeeper.store.world import catalogue
-from gamekeeper.store.world.catalogue import Picture, ServerVariable
+from gamekeeper.store.world.catalogue import CatalogueServerVariable, Picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -35,35 +36,18 @@ def require_kind(kind: str) -> None:
         raise NoSuchKind(kind=kind)
 
 
-async def load_page(store: Store, kind: str, limit: int, offset: int) -> tuple[int, list[catalogue.CatalogueEntry]]:
-    """Return the number of catalogue entries of a kind and one page of them, from the same snapshot."""
-
-    async def look(tx: Reading) -> tuple[int, list[catalogue.CatalogueEntry]]:
-        return await catalogue.count(tx, kind), await catalogue.read_page(tx, kind, limit, offset)
-
-    return await store.read(look)
-
-
-async def load_detailed_page(
-    store: Store, kind: str, limit: int, offset: int
+async def load_page(
+    tx: Reading, kind: str, limit: int, offset: int, *, details: bool = True
 ) -> tuple[int, list[catalogue.CatalogueEntry]]:
-    """Return what `load_page` returns, with the details of the entries."""
-
-    async def look(tx: Reading) -> tuple[int, list[catalogue.CatalogueEntry]]:
-        found = await catalogue.read_page(tx, kind, limit, offset)
-        return await catalogue.count(tx, kind), await catalogue.add_details(tx, kind, found)
-
-    return await store.read(look)
+    """Return the number of catalogue entries of a kind and one page of them; without `details`, only their fields."""
+    found = await catalogue.read_page(tx, kind, limit, offset)
+    return await catalogue.count(tx, kind), await catalogue.add_details(tx, kind, found) if details else found
 
 
-async def find_detailed(store: Store, kind: str, own_id: str) -> catalogue.CatalogueEntry | None:
+async def find_detailed(tx: Reading, kind: str, own_id: str) -> catalogue.CatalogueEntry | None:
     """Return the entry with an id, with its details."""
-
-    async def look(tx: Reading) -> list[catalogue.CatalogueEntry]:
-        found = await catalogue.find_by_ids(tx, kind, [own_id])
-        return await catalogue.add_details(tx, kind, [*found.values()])
-
-    return next(iter(await store.read(look)), None)
+    found = await catalogue.find_by_ids(tx, kind, [own_id])
+    return next(iter(await catalogue.add_details(tx, kind, [*found.values()])), None)
 
 
 async def find_by_name(tx: Reading, kind: str, text: str, limit: int) -> list[catalogue.CatalogueEntry]:
@@ -95,7 +79,7 @@ async def put(tx: Reading, kind: str, entries: Sequence[catalogue.CatalogueEntry
 
 def _keep_value(entry: catalogue.CatalogueEntry, stored: catalogue.CatalogueEntry | None) -> catalogue.CatalogueEntry:
     """Return an entry with the stored value of the server's variable, if it was ever set: the published one is old."""
-    if isinstance(entry, catalogue.CatalogueServerVariable) and isinstance(stored, catalogue.CatalogueServerVariable):
+    if isinstance(entry, CatalogueServerVariable) and isinstance(stored, CatalogueServerVariable):
         return entry if stored.value is None else entry._replace(value=stored.value)
     return entry
 
@@ -130,7 +114,7 @@ async def put_picture(tx: Reading, item_id: str, picture: Picture | None) -> Dec
     await catalogue.lock_kind(tx, "items")
     if await catalogue.find_item(tx, item_id) is None:
         raise NoSuchItem(id=item_id)
-    before, after = await catalogue.find_picture_hash(tx, item_id), picture.hash if picture else None
+    before, after = await tx.value(catalogue.SQL.picture_hash, item_id), picture.hash if picture else None
     return Decision([ItemPicturePut(item_id, before, picture)] if before != after else [], after)
 
 
@@ -239,26 +223,28 @@ class IdRefusals(NamedTuple):
     unknown: type[NotFound]
 
 
-async def load_server_variables(store: Store, limit: int, offset: int) -> tuple[int, list[ServerVariable]]:
-    """Return the number of variables and one page of them, by id, from the same snapshot."""
-
-    async def look(tx: Reading) -> tuple[int, list[ServerVariable]]:
-        return await catalogue.count_server_variables(tx), await catalogue.read_server_variables(tx, limit, offset)
-
-    return await store.read(look)
+async def load_server_variables(tx: Reading, limit: int, offset: int) -> tuple[int, list[CatalogueServerVariable]]:
+    """Return the number of variables and one page of them, by id."""
+    total = await tx.value(catalogue.SQL.count_server_variables)
+    return total, await tx.rows(CatalogueServerVariable, catalogue.SQL.server_variables_by_place, limit, offset)
 
 
-async def require_server_variable(tx: Reading, variable_id: str, refusals: IdRefusals) -> ServerVariable:
-    found = None if variable_id == ZERO_GUID else await catalogue.find_server_variable(tx, variable_id)
-    return _require_server_variable(found, variable_id, refusals)
+async def require_server_variable(
+    tx: Reading, variable_id: str, refusals: IdRefusals, statement: Statement = catalogue.SQL.server_variable
+) -> CatalogueServerVariable:
+    if variable_id == ZERO_GUID:
+        raise refusals.zero(id=variable_id)
+    found = await tx.row(CatalogueServerVariable, statement, variable_id)
+    if found is None:
+        raise refusals.unknown(id=variable_id)
+    return found
 
 
 async def set_server_variable(
     tx: Locking, variable_id: str, sent: object, refusals: IdRefusals, *, from_form: bool
-) -> Decision[ServerVariable]:
+) -> Decision[CatalogueServerVariable]:
     """Set a variable to a value of its declared type, and return it as it is then."""
-    found = None if variable_id == ZERO_GUID else await catalogue.lock_server_variable(tx, variable_id)
-    variable = _require_server_variable(found, variable_id, refusals)
+    variable = await require_server_variable(tx, variable_id, refusals, catalogue.SQL.lock_server_variable)
     new = values.read_value(sent, variable.type, from_form=from_form)
     change = ServerVariablesSet({variable_id: values.decode_value(variable.value)}, {variable_id: new})
     return Decision([change], variable._replace(value=values.encode_value(new)))
@@ -269,18 +255,10 @@ async def undo_server_variables(tx: Locking, context: UndoContext) -> list[Chang
     """Undo a change of variables, if they still have the values that it set."""
     now: dict[str, values.Value | None] = {}
     for each, became in sorted(context.after.server_variables.items()):
-        variable = await catalogue.lock_server_variable(tx, each)
+        variable = await tx.row(CatalogueServerVariable, catalogue.SQL.lock_server_variable, each)
         if variable is None:
             raise context.make_conflict("the variable does not exist any more")
         now[each] = values.decode_value(variable.value)
         if not values.is_same_value(now[each], became):
             raise context.make_conflict("the variable has another value now")
     return [ServerVariablesSet(now, context.before.server_variables)]
-
-
-def _require_server_variable(found: ServerVariable | None, variable_id: str, refusals: IdRefusals) -> ServerVariable:
-    if variable_id == ZERO_GUID:
-        raise refusals.zero(id=variable_id)
-    if found is None:
-        raise refusals.unknown(id=variable_id)
-    return found

@@ -21,6 +21,7 @@ from gamekeeper.game.core.change import (
 from gamekeeper.game.core.lookup import fold
 from gamekeeper.game.core.values import Value, encode_value, find_type
 from gamekeeper.store.engine.interface import Writing
+from gamekeeper.store.engine.statements import as_column, as_table
 from gamekeeper.store.world import catalogue, guilds
 from gamekeeper.store.world.catalogue import Picture
 from gamekeeper.store.world.guilds import GuildColumns, GuildValue
@@ -46,7 +47,7 @@ class ServerVariablesSet(Change):
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         for variable_id, value in self.after.items():
-            catalogue.set_server_variable(tx, variable_id, encode_value(value))
+            tx.defer(catalogue.SQL.set_server_variable, variable_id, encode_value(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,10 @@ class GuildVariablesSet(Change):
             if value is not None
         ]
         if rows:
-            guilds.save_values(tx, rows)
+            tx.defer(guilds.SQL.save_values, as_table(each._asdict() for each in rows))
         unset = [each for each, value in self.after.items() if value is None]
         if unset:
-            guilds.clear_values(tx, self.guild_id, unset)
+            tx.defer(guilds.SQL.clear_values, self.guild_id, as_column("id", unset))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +126,13 @@ class GuildSaved(Change):
         new = self.after
         columns = GuildColumns(new.id, new.name, fold(new.name), new.founded_at, new.bank_slots, new.instance_id)
         if self.before is None:
-            guilds.insert(tx, columns)
+            tx.defer(guilds.SQL.insert, *columns)
         else:
             guilds.save(tx, columns)
         staying = {each.player_id for each in new.members}
         left = [each.player_id for each in self.before.members if each.player_id not in staying] if self.before else []
         if left:
-            guilds.delete_members(tx, left)
+            tx.defer(guilds.SQL.delete_members, as_column("id", left))
         if new.members:
             guilds.save_members(tx, new.members)
 
@@ -145,7 +146,7 @@ class GuildDeleted(Change):
         return ChangeSide(guild=self.guild), None
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
-        guilds.delete(tx, self.guild.id)
+        tx.defer(guilds.SQL.delete, self.guild.id)
 
 
 # commands that the game carries out at most once
@@ -210,6 +211,6 @@ class ItemPicturePut(Change):
 
     def carry_out(self, tx: Writing, _: Codec) -> None:
         if self.after is None:
-            catalogue.delete_picture(tx, self.item_id)
+            tx.defer(catalogue.SQL.delete_picture, self.item_id)
         else:
             catalogue.save_picture(tx, self.item_id, self.after)

@@ -18,12 +18,20 @@ from gamekeeper.game.core.refusals import NoSuchPlayer, NoSuchUser, Outranked, U
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world.changes import GameCommanded
 from gamekeeper.game.world.refusals import InvalidMap, InvalidPlayerId, NoRecipient, NoSuchMap, NotTold
+from gamekeeper.ground.wire import PlainInt64, Shape
 from gamekeeper.store.accounts import moderation as moderation_rows
 from gamekeeper.store.accounts import users
-from gamekeeper.store.accounts.users import User
 from gamekeeper.store.audit.history import HistoryChange
 from gamekeeper.store.engine.interface import Reading, Store, Writing
-from gamekeeper.store.engine.statements import COMMANDS, SIGNALS, STATE_COMMANDS, TOLD_ONCE, WITHOUT_PLAYER
+from gamekeeper.store.engine.statements import (
+    COMMANDS,
+    SIGNALS,
+    STATE_COMMANDS,
+    TOLD_ONCE,
+    WITHOUT_PLAYER,
+    as_column,
+    as_table,
+)
 from gamekeeper.store.players import players, presence
 from gamekeeper.store.world import catalogue, feed
 from gamekeeper.store.world.feed import (
@@ -52,45 +60,41 @@ class CommandRequest(NamedTuple):
     moderator: str = ""
 
 
-class Destination(NamedTuple):
-    map_id: str | None  # None: the map where the player is
-    place: tuple[int, int] | None  # x and y; None: the player keeps its own
+class StandingAck(Shape):
+    seq: PlainInt64
+    state: str
 
 
-class WarpResult(NamedTuple):
-    player: str
-    map_id: str
-    x: int
-    y: int
-
-
-class _Target(NamedTuple):
-    player_id: str
-    server: str
-    user: User
+class StandingAcks(Shape):
+    acks: list[StandingAck]
 
 
 async def kill(tx: Reading, order: CommandRequest) -> Decision[str]:
     """Kill a player who is online. Return its name. The caller's powers must weigh as much as those of the account."""
     values.require_text(order.reason, "reason", values.MAX_REASON_CHARACTERS)
-    target = await _lock_online(tx, order, compare=True)
+    player_id, server = await _lock_online(tx, order, compare=True)
     details = {"Reason": order.reason, "Moderator": order.moderator}
-    command = GameCommanded(KILLED, target.player_id, details, (target.server,), order.life_ms)
-    return Decision([command], await _find_name(tx, target.player_id))
+    command = GameCommanded(KILLED, player_id, details, (server,), order.life_ms)
+    return Decision([command], await _find_name(tx, player_id))
 
 
-async def warp(tx: Reading, order: CommandRequest, to: Destination, codec: Codec) -> Decision[WarpResult]:
-    """Warp a player who is online. The game decides what an unknown map means."""
-    target = await _lock_online(tx, order, compare=False)
-    stored = await players.lock_by_id(tx, target.player_id)
+async def warp(
+    tx: Reading, order: CommandRequest, map_id: str | None, place: tuple[int, int] | None, codec: Codec
+) -> Decision[tuple[str, str, int, int]]:
+    """Warp a player who is online. Return its name, the map, x and y. The game decides what an unknown map means.
+
+    Without a map, the player stays on its own; without a place, it keeps x and y.
+    """
+    player_id, server = await _lock_online(tx, order, compare=False)
+    stored = await players.lock_by_id(tx, player_id)
     if stored is None:
         raise UserNotOnline
     player = codec.decode_player(stored.document, stored.last_online)
-    map_id = to.map_id or player.map_id
-    x, y = to.place or (player.x, player.y)
-    place = {"X": x, "Y": y} if to.place else {}
-    command = GameCommanded(WARPED, player.id, {"MapId": map_id, **place}, (target.server,), order.life_ms)
-    return Decision([command], WarpResult(player.name, map_id, x, y))
+    map_id = map_id or player.map_id
+    x, y = place or (player.x, player.y)
+    told = {"MapId": map_id, **({"X": x, "Y": y} if place else {})}
+    command = GameCommanded(WARPED, player.id, told, (server,), order.life_ms)
+    return Decision([command], (player.name, map_id, x, y))
 
 
 async def send_to_all(tx: Reading, message: Mapping[str, object], life_ms: int) -> Decision[None]:
@@ -140,15 +144,15 @@ async def _find_named(tx: Reading, message: Mapping[str, object]) -> SubjectIds:
     return owner.player_id, owner.user_id
 
 
-async def _lock_online(tx: Reading, order: CommandRequest, *, compare: bool) -> _Target:
-    """Find the player and lock its account; of an account with several players online, the first is meant."""
+async def _lock_online(tx: Reading, order: CommandRequest, *, compare: bool) -> tuple[str, str]:
+    """Find the player and its game server, and lock its account. Of several players online, the first is meant."""
     owner = await lookup.find_owner(tx, order.key) if order.key_is_player else None
     user = await lookup.lock_user(tx, owner.user_id if owner else order.key)
     if compare and not permissions.can_act_on(await read_permissions(tx, order.actor), user):
         raise Outranked(problem=NO_PERMISSION)
     for player_id, server in await moderation_rows.find_online_of_user(tx, user.id):
         if owner is None or player_id == owner.player_id:
-            return _Target(player_id, server, user)
+            return player_id, server
     raise UserNotOnline
 
 
@@ -211,12 +215,13 @@ async def select_for_server(tx: Reading, rows: Sequence[FeedRow], server: str | 
     ]
 
 
-async def acknowledge(tx: Reading, server: str, acks: Sequence[Acknowledgement]) -> Decision[Sequence[tuple[int, str]]]:
+async def acknowledge(tx: Reading, server: str, acks: Sequence[Acknowledgement]) -> Decision[StandingAcks]:
     """Take a game server's acknowledgements, all or none. Return the state of each command that stands.
 
     The first acknowledgement stands. Only `unknown` can be replaced: a game may find out later what it did.
     """
-    states = await feed.lock_deliveries(tx, server, [each.seq for each in acks])
+    numbers = as_column("seq", [each.seq for each in acks])
+    states = {row[0]: row[1] for row in await tx.all(feed.SQL.lock_deliveries, server, numbers)}
     taken: dict[int, Acknowledgement] = {}
     for each in acks:
         if each.seq not in states:
@@ -225,9 +230,10 @@ async def acknowledge(tx: Reading, server: str, acks: Sequence[Acknowledgement])
             states[each.seq], taken[each.seq] = each.state, each
 
     async def save(tx: Writing) -> None:
-        feed.acknowledge(tx, server, taken.values())
+        tx.defer(feed.SQL.acknowledge, server, as_table(each._asdict() for each in taken.values()))
 
-    return Decision([Unlogged(save)] if taken else [], [(each.seq, states[each.seq]) for each in acks])
+    standing = StandingAcks([StandingAck(each.seq, states[each.seq]) for each in acks])
+    return Decision([Unlogged(save)] if taken else [], standing)
 
 
 SENT, EXPIRED, NOT_NEEDED = "sent", "expired", "not_needed"  # derived states; the others are stored
@@ -282,7 +288,7 @@ async def load_delivery_states(
         if receipt:
             states[change.seq] = [_find_change_state(change.seq, receipt, find_cursor)]
     if for_all:
-        servers = await feed.read_leased(tx, MOST_SERVERS)
+        servers = await tx.rows(ServerReceipt, feed.SQL.leased_servers, MOST_SERVERS)
         states |= {seq: [_find_change_state(seq, each, find_cursor) for each in servers] for seq in for_all}
     return states
 

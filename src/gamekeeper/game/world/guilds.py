@@ -4,7 +4,7 @@ A report of a game has the whole guild as it is, or its end. Variables have the 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core.change import Change, GuildState
@@ -16,13 +16,14 @@ from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world.changes import GuildDeleted, GuildSaved, GuildVariablesSet
 from gamekeeper.game.world.refusals import GuildMissing, InvalidGuildVariable, NoSuchGuild
 from gamekeeper.store.engine.interface import Locking, Reading
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.lists.search import PART_LETTERS
 from gamekeeper.store.players import players
 from gamekeeper.store.players.players import StoredPlayer
-from gamekeeper.store.world import guilds
-from gamekeeper.store.world.guilds import Guild, GuildMember, GuildValueRow, RosterEntry
+from gamekeeper.store.world import catalogue, guilds
+from gamekeeper.store.world.catalogue import CatalogueGuildVariable
+from gamekeeper.store.world.guilds import Guild, GuildValueRow, RosterEntry
 
-R = TypeVar("R")
 MAX_GUILDS = 10_000  # guilds that a list counts, or that a search reads
 MAX_MATCHES = 1000  # guilds that a search finds
 MAX_MEMBERS = 1000  # members of one guild that are listed
@@ -50,11 +51,6 @@ class GuildSlice(NamedTuple):
     descending: bool = False
 
 
-class GuildPage(NamedTuple, Generic[R]):
-    total: int
-    rows: Sequence[R]
-
-
 async def require(tx: Reading, guild_id: str) -> Guild:
     found = await guilds.find(tx, guild_id)
     if found is None:
@@ -67,29 +63,31 @@ def is_search(text: str) -> bool:
     return len(lookup.fold(text)) >= PART_LETTERS
 
 
-async def load_page(tx: Reading, part: GuildSlice, search: str = "") -> GuildPage[Guild]:
-    """Load a page of all guilds, or of those whose name contains the text."""
+async def load_page(tx: Reading, part: GuildSlice, search: str = "") -> tuple[int, Sequence[Guild]]:
+    """Load a page of all guilds, or of those whose name contains the text, and how many there are."""
     if is_search(search):
         found = await guilds.search(tx, lookup.fold(search), MAX_GUILDS, MAX_MATCHES)
         ordered = sorted(found, key=_GUILD_KEYS[part.sort_by], reverse=part.descending)
-        return GuildPage(len(found), [each for each, _ in ordered[part.offset : part.offset + part.limit]])
-    total = await guilds.count(tx, MAX_GUILDS)
+        return len(found), [each for each, _ in ordered[part.offset : part.offset + part.limit]]
+    total = await tx.value(guilds.SQL.count, MAX_GUILDS)
     limit = min(part.limit, total - part.offset)
     if limit <= 0:
-        return GuildPage(total, ())
-    return GuildPage(total, await guilds.read_page(tx, part.sort_by, limit, part.offset, descending=part.descending))
+        return total, ()
+    return total, await tx.rows(Guild, guilds.ORDERS[part.sort_by, part.descending], limit, part.offset)
 
 
-async def load_members(tx: Reading, guild_id: str, part: GuildSlice, search: str = "") -> GuildPage[StoredPlayer]:
-    """Load a page of the members of a guild. A guild that does not exist has none."""
-    roster = await guilds.read_roster(tx, guild_id, MAX_MEMBERS)
+async def load_members(
+    tx: Reading, guild_id: str, part: GuildSlice, search: str = ""
+) -> tuple[int, Sequence[StoredPlayer]]:
+    """Load a page of the members of a guild, and how many there are. A guild that does not exist has none."""
+    roster = await tx.rows(RosterEntry, guilds.SQL.roster, guild_id, MAX_MEMBERS)
     if is_search(search):
         sought = lookup.fold(search)
         roster = [each for each in roster if sought in lookup.strip_clash(each.fold)]
     ordered = sorted(roster, key=_MEMBER_KEYS[part.sort_by], reverse=part.descending)
     ids = [each.id for each in ordered[part.offset : part.offset + part.limit]]
     records = await players.read_records_of_ids(tx, ids) if ids else {}
-    return GuildPage(len(roster), [records[each] for each in ids])
+    return len(roster), [records[each] for each in ids]
 
 
 class GuildVariable(NamedTuple):
@@ -130,7 +128,7 @@ async def plan_reported_variables(tx: Reading, guild_id: str, reported: Sequence
     """Plan the change to the values that a game reports, if any differs."""
     before, after = dict[str, Value | None](), dict[str, Value | None]()
     for number, (variable_id, sent) in enumerate(reported):
-        if not await guilds.find_declaration(tx, variable_id):
+        if not await tx.one(catalogue.SQL.guild_variable, variable_id):
             raise BadField(field=f"Variables[{number}].VariableId", problem="is not the id of a variable of guilds")
         variable = await _require_variable(tx, guild_id, variable_id)
         new = values.read_value(sent, variable.type, field=f"Variables[{number}].Value")
@@ -156,8 +154,8 @@ async def undo_variables(tx: Locking, context: UndoContext) -> list[Change]:
 async def _require_variable(tx: Reading, guild_id: str, variable_id: str) -> GuildVariable:
     if variable_id == ZERO_GUID:
         raise InvalidGuildVariable(id=variable_id)
-    declared = await guilds.find_declaration(tx, variable_id)
-    row = await guilds.find_value(tx, guild_id, variable_id)
+    declared = await tx.row(CatalogueGuildVariable, catalogue.SQL.guild_variable, variable_id)
+    row = await tx.row(GuildValueRow, guilds.SQL.value_of_guild, guild_id, variable_id)
     if declared:
         return GuildVariable(declared.id, declared.name, declared.type, values.decode_value(row.value) if row else None)
     if row is None:
@@ -169,18 +167,11 @@ def _read_row(row: GuildValueRow) -> GuildVariable:
     return GuildVariable(row.variable_id, row.name, row.type, values.decode_value(row.value))
 
 
-class GuildReport(NamedTuple):
-    id: str
-    name: str
-    founded_at: int
-    bank_slots: int
-    instance_id: str | None
-    members: Sequence[GuildMember]
-    variables: Sequence[tuple[str, object]] = ()  # variable id and value as sent
+async def put_guild(tx: Reading, report: GuildState, variables: Sequence[tuple[str, object]]) -> Decision[Guild]:
+    """Store a guild as reported, with ids and values of its variables.
 
-
-async def put_guild(tx: Reading, report: GuildReport) -> Decision[Guild]:
-    """Store a guild as reported. Members who are not in the report leave it; members of other guilds move."""
+    Members who are not in the report leave it; members of other guilds move.
+    """
     _require_ids(report)
     named = [each.player_id for each in report.members]
     players = await _lock_players(tx, report.id, named)
@@ -202,7 +193,7 @@ async def put_guild(tx: Reading, report: GuildReport) -> Decision[Guild]:
     before = old and GuildState(*old[:5], [was[each] for each in sorted(differing & was.keys())])
     counted = Guild(*report[:5], len(now))
     saved = [GuildSaved(before, after)] if before != after else []
-    return Decision([*saved, *await plan_reported_variables(tx, report.id, report.variables)], counted)
+    return Decision([*saved, *await plan_reported_variables(tx, report.id, variables)], counted)
 
 
 async def delete_guild(tx: Reading, guild_id: str) -> Decision[Guild]:
@@ -214,7 +205,7 @@ async def delete_guild(tx: Reading, guild_id: str) -> Decision[Guild]:
     return Decision([GuildDeleted(GuildState(*found[:5], members))], found)
 
 
-def _require_ids(report: GuildReport) -> None:
+def _require_ids(report: GuildState) -> None:
     if report.id == ZERO_GUID:
         raise BadField(field="guildId", problem="must not be all zeros")
     if not report.name:
@@ -229,4 +220,4 @@ def _require_ids(report: GuildReport) -> None:
 async def _lock_players(tx: Reading, guild_id: str, named: Sequence[str]) -> set[str]:
     """Lock the named players and the members of the guild, before any guild; return those who exist."""
     members = [each.player_id for each in await guilds.read_members(tx, guild_id)]
-    return await guilds.lock_players(tx, {*named, *members})
+    return {row[0] for row in await tx.all(guilds.SQL.lock_players, as_column("id", sorted({*named, *members})))}

@@ -25,7 +25,7 @@ from gamekeeper.game.core.refusals import (
     WrongVariableType,
 )
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.game.players import player_edits, presence, variables
+from gamekeeper.game.players import items, player_edits, presence, variables
 from gamekeeper.game.players.changes import (
     ItemsChanged,
     PlayerChanged,
@@ -106,7 +106,7 @@ async def _require_applied(tx: Reading, player_id: str, applied: int | None, acc
     """Refuse a report if the game server has not applied all changes of the player, which is locked meanwhile."""
     if applied is None:
         return
-    newer = await feed.read_of_player(tx, player_id, applied, account_id, MAX_UNAPPLIED)
+    newer = await tx.rows(feed.FeedRow, feed.SQL.of_player, player_id, applied, account_id, MAX_UNAPPLIED)
     _, last, trimmed = await ledger.read_state(tx)
     # `newer` may have gaps: a trim of the audit log keeps a player's newest change, but not those before it
     if newer and applied < trimmed:
@@ -130,7 +130,7 @@ def _list_changes(
         before = {slot: world.spells.get(slot) for slot in learnt}
         changes.append(SpellsChanged("spells_set", old.id, before, learnt))
     was = world.variables
-    assigned = {each: new for each, new in report.variables.items() if not variables.is_same_value(was.get(each), new)}
+    assigned = {each: new for each, new in report.variables.items() if not values.is_same_value(was.get(each), new)}
     if assigned:
         changes.append(VariablesSet(old.id, {each: was.get(each) for each in assigned}, assigned))
     return changes
@@ -206,9 +206,7 @@ async def _load_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.Catalog
     found = {each: entry for each, entry in (await catalogue.find_by_ids(tx, "items", ids)).items() if ids}
     if len(found) < len(ids) and await catalogue.has_items(tx):
         raise NoSuchItem
-    anything = {
-        each: catalogue.CatalogueItem(each, "", stackable=True, max_stack=None, bag_slots=0, icon=None) for each in ids
-    }
+    anything = {each: items.make_uncatalogued_item(each) for each in ids}
     return cast("dict[str, catalogue.CatalogueItem]", {**anything, **found})
 
 
@@ -274,8 +272,8 @@ async def _check_variables(tx: Reading, world: PlayerState, report: PlayerReport
     for variable_id, value in report.variables.items():
         was = world.variables.get(variable_id)
         variables.require_settable(variable_id, declared.get(variable_id))
-        wanted = declared.get(variable_id) or (was is not None and variables.find_type(was))
-        if wanted and wanted != variables.find_type(value):
+        wanted = declared.get(variable_id) or (was is not None and values.find_type(was))
+        if wanted and wanted != values.find_type(value):
             raise WrongVariableType(variable=variable_id, type=wanted)
 
 

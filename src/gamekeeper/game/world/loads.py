@@ -11,8 +11,8 @@ from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.players import variables as variables_rows
 from gamekeeper.store.players.variables import AssignedText
 from gamekeeper.store.world import catalogue, guilds, imports, logs
-from gamekeeper.store.world.catalogue import ServerVariable
-from gamekeeper.store.world.guilds import GuildColumns, GuildMember, GuildValue, GuildVariableDeclaration
+from gamekeeper.store.world.catalogue import CatalogueEntry
+from gamekeeper.store.world.guilds import GuildColumns, GuildMember, GuildValue
 from gamekeeper.store.world.imports import Leftover
 from gamekeeper.store.world.logs import ActivityEntry, TradeEntry
 
@@ -30,40 +30,34 @@ def pause_gc() -> Generator[None]:
 @unlogged
 async def save_progress(tx: Writing, state: imports.ImportState) -> None:
     """Store the progress of an import, in the same transaction as the imported rows."""
-    imports.save_import(tx, state)
+    tx.defer(imports.SQL.save, *state[:-1])
 
 
 @unlogged
 async def load_leftovers(tx: Writing, owners: str, rows: Sequence[Leftover]) -> None:
     """Store leftovers of an import. No rule uses them, so they are not in the audit log."""
-    imports.load_leftovers(tx, owners, rows)
+    tx.load(imports.SQL.named[f"load_of_{owners}"], rows)
 
 
 @unlogged
-async def load_server_variables(tx: Writing, variables: Sequence[ServerVariable]) -> None:
-    """Store imported variables of the server with their values."""
-    catalogue.load_server_variables(tx, variables)
-
-
-@unlogged
-async def load_guild_variables(tx: Writing, variables: Sequence[GuildVariableDeclaration]) -> None:
-    """Store imported declarations of guilds' variables."""
-    guilds.load_variables(tx, variables)
+async def load_variables(tx: Writing, kind: str, variables: Sequence[CatalogueEntry]) -> None:
+    """Store imported variables of the server with their values, or of guilds."""
+    catalogue.save(tx, kind, variables)
 
 
 @unlogged
 async def load_guilds(tx: Writing, imported: Sequence[GuildColumns], values: Sequence[GuildValue]) -> None:
     """Store imported guilds, still without members, and the values of their variables."""
-    guilds.load(tx, imported)
-    guilds.load_values(tx, values)
+    tx.load(guilds.SQL.load, imported)
+    tx.load(guilds.SQL.load_values, values)
 
 
 @unlogged
 async def load_memberships(tx: Writing, members: Sequence[GuildMember], texts: Sequence[AssignedText]) -> None:
     """Put imported players into their guilds, and store their text and fractions."""
-    guilds.load_members(tx, members)
+    tx.load(guilds.SQL.load_members, members)
     guilds.recount(tx, sorted({each.guild_id for each in members}))
-    variables_rows.load_texts(tx, texts)
+    tx.load(variables_rows.SQL.load_texts, texts)
 
 
 @unlogged

@@ -3,8 +3,8 @@
 The handler's signature is part of the declaration. After the request it takes, in this order: `body` and `query`, if
 the operation has them, with their shapes as types; then the path parameters that have a reader in path_parameters.py.
 The dispatcher decodes and checks them all. Other arguments are rejected when the module is imported. The name of the
-operation is the handler's, the answer is the shape that it returns, the permissions are those of the group, and GET
-reads while other methods write, unless the declaration says otherwise. The declaration also says how many rows of a
+operation is the handler's, the answer is the shape that it returns, permissions and caching are those of the group, and
+GET reads while other methods write, unless the declaration says otherwise. The declaration also says how many rows of a
 list may be read and encoded at once. Examples are made of the shapes.
 """
 
@@ -234,7 +234,7 @@ class OperationParts(TypedDict):
     access: NotRequired[Access]  # if a GET writes, or another method reads
     number: NotRequired[int]
     refusals: NotRequired[Sequence[type[Refusal]]]  # what its own rules refuse
-    cache: NotRequired[Cache]  # for GET, whether clients may cache the answer; without it they may not
+    cache: NotRequired[Cache]  # for GET, whether clients may cache the answer, if it is not the group's
     body_limit: NotRequired[int]
     records: NotRequired[Records]
     example_path: NotRequired[Mapping[str, str]]
@@ -254,6 +254,7 @@ class Group:
     about: str
     place: int  # its place among the groups in the documents; modules of rooms list their groups in a tuple `GROUPS`
     permissions: frozenset[str] | UnsetType | None = UNSET  # of all operations that do not declare their own
+    cache: Cache = NO_STORE  # of those of its reads with GET that do not declare their own
     operations: list[Operation] = field(default_factory=list[Operation])
 
     def operation(self, address: str, **parts: Unpack[OperationParts]) -> Callable[[H], H]:
@@ -268,6 +269,7 @@ class Group:
                 "access": READ if method == "GET" else WRITE,
                 "answer": _find_answer(handler),
                 "permissions": self.permissions,
+                "cache": self.cache if method == "GET" else NO_STORE,
                 **{name: value for name, value in parts.items() if name not in EXAMPLES},
             }
             if (returned := _find_answer(handler)) not in (None, found["answer"]):

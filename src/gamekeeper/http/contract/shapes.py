@@ -40,19 +40,16 @@ PASSWORD_HASH_SCHEMA = {
 }
 PasswordHash = Annotated[str, Meta(extra={"is": "password"}, extra_json_schema=PASSWORD_HASH_SCHEMA)]
 Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=PRINTABLE | HIDDEN_SCHEMA)]
-# a time as the engine's logs have it: UTC without an offset, and without a fraction that is zero
-EngineTime = Annotated[
-    str, Meta(extra_json_schema={"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?$"})
-]
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 # An optional field that must not be null: null by mistake would mean a permanent ban, an empty slot or a report without
 # AppliedSeq.
 NEVER_NULL = Meta(extra={"never_null": True})
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Natural = wire.Natural
+Positive = wire.Positive
 Text = wire.Text
+EngineTime = wire.EngineTime
 PlainInt64 = wire.PlainInt64
 PlainDouble = wire.PlainDouble
 VitalPair = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]

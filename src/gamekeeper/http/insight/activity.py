@@ -114,7 +114,8 @@ async def list_play_sessions(request: Request, query: SessionsQuery) -> PlaySess
 
     async def look(tx: Reading) -> list[presence.PlaySession]:
         player_id = await lookup.find_player_id(tx, request.params[0])
-        return await presence.read_sessions_of_player(tx, player_id, query.before, query.limit + 1)
+        wanted = (player_id, query.before, query.limit + 1)
+        return await tx.rows(presence.PlaySession, presence.SQL.sessions_of_player, *wanted)
 
     rows = await request.services.keeper.store.read(look)
     page = rows[: query.limit]

@@ -1,12 +1,12 @@
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-
-from msgspec import UNSET
+from typing import Any
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.player import BANK, INVENTORY
+from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.players import inventory, items, player_edits
 from gamekeeper.game.players.inventory import ItemCounts, SlotChanges, Slots
 from gamekeeper.game.players.refusals import BagInItself, NoSuchContainer, SlotChanged, SlotHoldsLess, SlotOccupied
@@ -28,18 +28,11 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import items as item_rows
 
-GROUP = Group("Items", "Inventory, bank and bags; give and take items.", place=60)
+GROUP = Group("Items", "Inventory, bank and bags; give and take items.", 60, READ_PLAYERS, REVALIDATED)
 GROUPS = (GROUP,)
 
 
-@GROUP.operation(
-    "GET /api/v1/players/[lookupKey]/items",
-    number=10,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=player_shapes.Items,
-    rows=OF_ONE_OWNER,
-)
+@GROUP.operation("GET /api/v1/players/[lookupKey]/items", number=10, answer=player_shapes.Items, rows=OF_ONE_OWNER)
 async def get_items(request: Request) -> bytes:
     """Get all slots of a player's inventory and bank."""
     (held, names), room = await _load_items(request), inventory.read_capacity(request.services.keeper.settings)
@@ -54,8 +47,6 @@ async def get_items(request: Request) -> bytes:
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/items/inventory",
     number=11,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=list[player_shapes.NamedSlot],
     rows=OF_ONE_OWNER,
 )
@@ -67,8 +58,6 @@ async def get_inventory(request: Request) -> bytes:
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/items/bank",
     number=12,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=list[player_shapes.NamedSlot],
     rows=OF_ONE_OWNER,
 )
@@ -77,14 +66,7 @@ async def get_bank(request: Request) -> bytes:
     return await _encode_place(request, BANK, request.services.keeper.settings.bank_slots)
 
 
-@GROUP.operation(
-    "GET /api/v1/players/bag/[bagId]",
-    number=13,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    rows=MOST_AT_ONCE,
-    refusals=(no.NoSuchBag,),
-)
+@GROUP.operation("GET /api/v1/players/bag/[bagId]", number=13, rows=MOST_AT_ONCE, refusals=(no.NoSuchBag,))
 async def get_bag(request: Request, bag_id: str) -> player_shapes.NamedBag:
     """Get all slots of a bag."""
     size, held, names = await request.services.keeper.store.read(partial(items.load_bag, bag_id=bag_id))
@@ -136,18 +118,9 @@ async def take_item(request: Request, body: player_shapes.TakeItem) -> Response:
     answer=player_shapes.ChangedSlots,
     refusals=(NoSuchContainer, SlotChanged, SlotHoldsLess, no.BagNotEmpty),
 )
-async def take_from_slot(request: Request, body: player_shapes.TakeFromSlot) -> Response:
+async def take_from_slot(request: Request, body: items.TakeFromSlot) -> Response:
     """Take items from one slot of a player's inventory, bank or bag: all of them or none."""
-    decide = partial(
-        items.take_from_slot,
-        key=request.params[0],
-        source=(body.Container, body.Slot),
-        item_id=body.ItemId,
-        quantity=body.Quantity,
-        room=inventory.read_capacity(request.services.keeper.settings),
-        codec=request.services.keeper.changes.codec,
-    )
-    return await request.change(decide, _list_changed_slots)
+    return await _change_slots(request, partial(items.take_from_slot, asked=body))
 
 
 @GROUP.operation(
@@ -159,19 +132,9 @@ async def take_from_slot(request: Request, body: player_shapes.TakeFromSlot) -> 
         *GIFT_REFUSALS,
     ),
 )
-async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
+async def set_slot(request: Request, body: items.SetSlot) -> Response:
     """Set how many of an item one slot holds; 0 empties it. More counts as a gift."""
-    decide = partial(
-        items.set_slot_quantity,
-        key=request.params[0],
-        target=(body.Container, body.Slot),
-        item_id=body.ItemId,
-        quantity=body.Quantity,
-        expected=None if body.Held is UNSET else body.Held,
-        room=inventory.read_capacity(request.services.keeper.settings),
-        codec=request.services.keeper.changes.codec,
-    )
-    return await request.change(decide, _list_changed_slots)
+    return await _change_slots(request, partial(items.set_slot_quantity, asked=body))
 
 
 @GROUP.operation(
@@ -182,21 +145,11 @@ async def set_slot(request: Request, body: player_shapes.SetSlot) -> Response:
         *(NoSuchContainer, no.NoSuchItem, SlotChanged, SlotHoldsLess, SlotOccupied, BagInItself),
         *(no.SlotOutOfRange, no.StackTooLarge),
     ),
-    example_body=player_shapes.MoveSlot(INVENTORY, 5, examples.COIN, BANK, 90),
+    example_body=items.MoveSlot(INVENTORY, 5, examples.COIN, BANK, 90),
 )
-async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
+async def move_slot(request: Request, body: items.MoveSlot) -> Response:
     """Move items to an empty slot, onto a stack of the same item, or swap two stacks."""
-    decide = partial(
-        items.move_between_slots,
-        key=request.params[0],
-        source=(body.Container, body.Slot),
-        target=(body.ToContainer, body.ToSlot),
-        item_id=body.ItemId,
-        quantity=None if body.Quantity is UNSET else body.Quantity,
-        room=inventory.read_capacity(request.services.keeper.settings),
-        codec=request.services.keeper.changes.codec,
-    )
-    return await request.change(decide, _list_changed_slots)
+    return await _change_slots(request, partial(items.move_between_slots, asked=body))
 
 
 @GROUP.operation(
@@ -204,19 +157,11 @@ async def move_slot(request: Request, body: player_shapes.MoveSlot) -> Response:
     permissions=needs("players.progress"),
     answer=player_shapes.PlayerRecord,
     refusals=(SlotChanged,),
-    example_body=player_shapes.EquipSlot(5, examples.COIN, "weapon"),
+    example_body=player_edits.EquipSlot(5, examples.COIN, "weapon"),
 )
-async def equip_slot(request: Request, body: player_shapes.EquipSlot) -> Response:
+async def equip_slot(request: Request, body: player_edits.EquipSlot) -> Response:
     """Equip the item of an inventory slot, instead of what is equipped there."""
-    decide = partial(
-        player_edits.equip,
-        key=request.params[0],
-        slot=body.Slot,
-        item_id=body.ItemId,
-        place=None if body.Place is UNSET else body.Place,
-        codec=request.services.keeper.changes.codec,
-    )
-    return await request.change(decide, players.encode_record)
+    return await players.change_player(request, partial(player_edits.equip, asked=body))
 
 
 @GROUP.operation(
@@ -225,16 +170,18 @@ async def equip_slot(request: Request, body: player_shapes.EquipSlot) -> Respons
     answer=player_shapes.PlayerRecord,
     refusals=(SlotChanged,),
 )
-async def unequip_slot(request: Request, body: player_shapes.UnequipSlot) -> Response:
+async def unequip_slot(request: Request, body: player_edits.UnequipSlot) -> Response:
     """Unequip the item of an inventory slot. It stays in the slot."""
-    decide = partial(
-        player_edits.unequip,
-        key=request.params[0],
-        slot=body.Slot,
-        item_id=body.ItemId,
-        codec=request.services.keeper.changes.codec,
-    )
-    return await request.change(decide, players.encode_record)
+    return await players.change_player(request, partial(player_edits.unequip, asked=body))
+
+
+async def _change_slots(
+    request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[SlotChanges]]]
+) -> Response:
+    keeper = request.services.keeper
+    room, codec = inventory.read_capacity(keeper.settings), keeper.changes.codec
+    chosen = partial(decide, key=request.params[0], room=room, codec=codec)
+    return await request.change(chosen, _list_changed_slots)
 
 
 async def _encode_place(request: Request, place: str, size: int) -> bytes:
@@ -254,7 +201,8 @@ async def _load_items(request: Request) -> tuple[Slots, Mapping[str, str]]:
     """Load a player's slots, and the names of the items in them."""
 
     async def look(tx: Reading) -> tuple[Slots, Mapping[str, str]]:
-        rows, names = await item_rows.read_named_slots_of_player(tx, await lookup.find_player_id(tx, request.params[0]))
+        player_id = await lookup.find_player_id(tx, request.params[0])
+        rows, names = await item_rows.read_named_slots(tx, item_rows.SQL.named_slots_of_player, player_id)
         return items.read_stacks(rows), names
 
     return await request.services.keeper.store.read(look)

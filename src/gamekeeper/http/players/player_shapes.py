@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
 from gamekeeper.http.contract.records import to_snake
 from gamekeeper.http.contract.shapes import (
@@ -21,7 +21,6 @@ from gamekeeper.http.contract.shapes import (
     Positive,
     SearchQuery,
     Stats,
-    Text,
     VitalPair,
     describe,
     encode,
@@ -162,53 +161,6 @@ class GiveItem(Struct):
 class TakeItem(Struct):
     itemid: Annotated[Guid, describe("Id of the item in the catalogue.")]
     quantity: Annotated[Positive, describe("How many to take.")]
-
-
-CONTAINER = "`inventory`, `bank`, or the id of one of the player's bags."
-SlotNumber = Annotated[Natural, describe("Number of the slot, from 0.")]
-ExpectedItem = Annotated[Guid, describe("Id of the item that the slot is expected to hold.")]
-ContainerName = Annotated[Text, Meta(description=CONTAINER)]
-
-
-class TakeFromSlot(Struct):
-    Container: ContainerName
-    Slot: SlotNumber
-    ItemId: ExpectedItem
-    Quantity: Annotated[Positive, describe("How many to take.")]
-
-
-class SetSlot(Struct):
-    Container: ContainerName
-    Slot: SlotNumber
-    ItemId: Annotated[Guid, describe("Id of the item that the slot is expected to hold, or gets if it is empty.")]
-    Quantity: Annotated[Natural, describe("How many the slot holds after the change.")]
-    Held: Annotated[Natural, describe("How many the slot is expected to hold now.")] | UnsetType = UNSET
-
-
-class MoveSlot(Struct):
-    Container: ContainerName
-    Slot: SlotNumber
-    ItemId: ExpectedItem
-    ToContainer: ContainerName
-    ToSlot: Annotated[Natural, describe("Number of the slot that they go to.")]
-    Quantity: Annotated[Positive, describe("How many, all or none; default as many as fit.")] | UnsetType = UNSET
-
-
-EquipmentPlace = Annotated[
-    Literal["helmet", "armor", "weapon", "shield", "boots"],
-    describe("Default: the further field `EquipmentSlot` of the item in the catalogue, 0 to 4 in this order."),
-]
-
-
-class EquipSlot(Struct):
-    Slot: Annotated[Natural, describe("Number of the slot of the inventory, from 0.")]
-    ItemId: ExpectedItem
-    Place: EquipmentPlace | UnsetType = UNSET
-
-
-class UnequipSlot(Struct):
-    Slot: Annotated[Natural, describe("Number of the slot of the inventory, from 0.")]
-    ItemId: ExpectedItem
 
 
 class ItemSlot(Struct):

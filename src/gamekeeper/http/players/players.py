@@ -68,15 +68,13 @@ def encode_rank(found: Ranking) -> bytes:
     return player_shapes.encode_rank(found.rank, found.total, encode_record(found.player), ranked)
 
 
-GROUP = Group("Players", "Players: lists, rankings, who is online, and changes.", place=10)
+GROUP = Group("Players", "Players: lists, rankings, who is online, and changes.", 10, READ_PLAYERS, REVALIDATED)
 GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/v1/players",
     number=1,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=shapes.Paged[player_shapes.PlayerRecord],
     refusals=(no.SearchNotReady, no.TooManyLongReads),
 )
@@ -85,13 +83,7 @@ async def list_players(request: Request, query: player_shapes.PlayersQuery) -> b
     return await paging.encode_page(request, query, PLAYERS, encode_records)
 
 
-@GROUP.operation(
-    "GET /api/v1/players/rank",
-    number=2,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=shapes.Paged[player_shapes.PlayerRecord],
-)
+@GROUP.operation("GET /api/v1/players/rank", number=2, answer=shapes.Paged[player_shapes.PlayerRecord])
 async def list_ranking(request: Request, query: player_shapes.RankQuery) -> bytes:
     """List players by level and experience, highest first, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
@@ -102,8 +94,6 @@ async def list_ranking(request: Request, query: player_shapes.RankQuery) -> byte
 
 @GROUP.operation(
     "GET /api/v1/players/online",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=shapes.Paged[player_shapes.PlayerRecord],
     refusals=(no.SearchNotReady, no.TooManyLongReads),
 )
@@ -112,13 +102,7 @@ async def list_online_players(request: Request, query: player_shapes.PlayersQuer
     return await paging.encode_page(request, query, ONLINE_PLAYERS, encode_records)
 
 
-@GROUP.operation(
-    "POST /api/v1/players/online",
-    number=3,
-    permissions=READ_PLAYERS,
-    access=READ,
-    answer=shapes.Legacy[player_shapes.PlayerRecord],
-)
+@GROUP.operation("POST /api/v1/players/online", number=3, access=READ, answer=shapes.Legacy[player_shapes.PlayerRecord])
 async def list_online_players_legacy(request: Request, body: shapes.LegacyPage) -> bytes:
     """List players who are online, in the legacy format."""
     page = paging.read_legacy(request, body)
@@ -128,7 +112,6 @@ async def list_online_players_legacy(request: Request, body: shapes.LegacyPage) 
 @GROUP.operation(
     "POST /api/v1/players",
     number=19,
-    permissions=READ_PLAYERS,
     access=READ,
     answer=shapes.Legacy[player_shapes.PlayerRecord],
     successor="/api/v1/players",
@@ -139,37 +122,20 @@ async def list_players_legacy(request: Request, body: shapes.LegacyPage) -> byte
     return await _encode_legacy(request, NAMES, page)
 
 
-@GROUP.operation(
-    "GET /api/v1/players/online/count",
-    number=4,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-)
+@GROUP.operation("GET /api/v1/players/online/count", number=4)
 async def count_online_players(request: Request) -> player_shapes.OnlineCount:
     """Count the players who are online."""
     return player_shapes.OnlineCount(await request.services.keeper.lists.count(ONLINE))
 
 
-@GROUP.operation(
-    "GET /api/v1/players/[lookupKey]",
-    number=5,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=player_shapes.PlayerRecord,
-)
+@GROUP.operation("GET /api/v1/players/[lookupKey]", number=5, answer=player_shapes.PlayerRecord)
 async def get_player(request: Request) -> bytes:
     """Get a player by name or id."""
     found = await lookup.find_player_record(request.services.keeper.store, request.params[0])
     return encode_record(found)
 
 
-@GROUP.operation(
-    "GET /api/v1/players/[lookupKey]/rank",
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    answer=player_shapes.Rank,
-    rows=101,
-)
+@GROUP.operation("GET /api/v1/players/[lookupKey]/rank", answer=player_shapes.Rank, rows=101)
 async def get_rank(request: Request, query: player_shapes.AroundQuery) -> bytes:
     """Get a player's rank, with the players just above and below."""
     return encode_rank(await request.services.keeper.lists.find_rank(request.params[0], query.around))
@@ -184,7 +150,7 @@ async def get_rank(request: Request, query: player_shapes.AroundQuery) -> bytes:
 async def rename_player(request: Request, body: player_shapes.Rename) -> Response:
     """Rename a player."""
     name = values.require_name(body.name, "name", request.services.keeper.settings)
-    return await _change(request, partial(player_edits.rename, name=name))
+    return await change_player(request, partial(player_edits.rename, name=name))
 
 
 @GROUP.operation(
@@ -195,7 +161,7 @@ async def rename_player(request: Request, body: player_shapes.Rename) -> Respons
 async def set_level(request: Request, body: player_shapes.SetLevel) -> Response:
     """Set a player's level; the experience is set to 0."""
     level = player_edits.require_level(body.level, request.services.keeper.settings)
-    return await _change(request, partial(player_edits.set_level, level=level))
+    return await change_player(request, partial(player_edits.set_level, level=level))
 
 
 @GROUP.operation(
@@ -206,7 +172,7 @@ async def set_level(request: Request, body: player_shapes.SetLevel) -> Response:
 )
 async def set_class(request: Request, body: player_shapes.SetClass) -> Response:
     """Set a player's class."""
-    return await _change(request, partial(player_edits.set_class, class_id=body.classid))
+    return await change_player(request, partial(player_edits.set_class, class_id=body.classid))
 
 
 @GROUP.operation(
@@ -217,10 +183,13 @@ async def set_class(request: Request, body: player_shapes.SetClass) -> Response:
 )
 async def delete_player(request: Request) -> Response:
     """Delete a player who is not online, with all items, spells and variables."""
-    return await _change(request, player_edits.delete)
+    return await change_player(request, player_edits.delete)
 
 
-async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[StoredPlayer]]]) -> Response:
+async def change_player(
+    request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[StoredPlayer]]]
+) -> Response:
+    """Make a change of the player in the path, and answer with its record."""
     chosen = partial(decide, key=request.params[0], codec=request.services.keeper.changes.codec)
     return await request.change(chosen, encode_record)
 

@@ -12,15 +12,13 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import players as spell_rows
 
-GROUP = Group("Spells", "Known spells; teach and remove spells.", place=70)
+GROUP = Group("Spells", "Known spells; teach and remove spells.", 70, READ_PLAYERS, REVALIDATED)
 GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/spells",
     number=16,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=list[player_shapes.KnownSpell],
     rows=OF_ONE_OWNER,
 )

@@ -14,15 +14,13 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.players import variables as variable_rows
 
-GROUP = Group("Variables", "Variables: values that a game stores for a player.", place=30)
+GROUP = Group("Variables", "Variables: values that a game stores for a player.", 30, READ_PLAYERS, REVALIDATED)
 GROUPS = (GROUP,)
 
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/variables",
     number=6,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     answer=list[variable_shapes.PlayerVariable],
     rows=OF_ONE_OWNER,
 )
@@ -42,13 +40,7 @@ async def list_variables(request: Request) -> bytes:
     )
 
 
-@GROUP.operation(
-    "GET /api/v1/players/[lookupKey]/variables/[variableId]",
-    number=7,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
-    refusals=(no.NoSuchVariable,),
-)
+@GROUP.operation("GET /api/v1/players/[lookupKey]/variables/[variableId]", number=7, refusals=(no.NoSuchVariable,))
 async def get_variable(request: Request, variable_id: str) -> variable_shapes.PlayerVariable:
     """Get a variable of a player; 0, false or an empty text if it was never set."""
     return variable_shapes.PlayerVariable(variable_id, await _load_value(request, variable_id))
@@ -57,8 +49,6 @@ async def get_variable(request: Request, variable_id: str) -> variable_shapes.Pl
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/variables/[variableId]/value",
     number=8,
-    permissions=READ_PLAYERS,
-    cache=REVALIDATED,
     refusals=(no.NoSuchVariable,),
 )
 async def get_variable_value(request: Request, variable_id: str) -> variable_shapes.Value:
@@ -75,15 +65,14 @@ async def get_variable_value(request: Request, variable_id: str) -> variable_sha
 )
 async def set_variable(request: Request, body: variable_shapes.SetVariable, variable_id: str) -> Response:
     """Set a variable of a player."""
-    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    decide = partial(
-        variables.set_value,
-        player=request.params[0],
-        variable_id=variable_id,
-        new=body.value,
-        from_form=bodies.is_form(request.raw_body, content_type),
-    )
-    return await request.change(decide, lambda new: variable_shapes.Variable(variable_id, new))
+    decide = partial(variables.set_value, player=request.params[0], variable_id=variable_id, new=body.value)
+    chosen = partial(decide, from_form=is_form(request))
+    return await request.change(chosen, lambda new: variable_shapes.Variable(variable_id, new))
+
+
+def is_form(request: Request) -> bool:
+    """Tell whether the body is a form, in which 1 and 0 also mean true and false."""
+    return bodies.is_form(request.raw_body, request.headers.get(b"content-type", b"").decode("latin-1"))
 
 
 async def _load_value(request: Request, variable_id: str) -> variables.AnyValue:

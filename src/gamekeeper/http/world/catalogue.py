@@ -123,21 +123,12 @@ def _has_null(value: object) -> bool:
 
 
 def _read_entry(value: catalogue_shapes.Entry, number: int) -> catalogue.CatalogueEntry:
-    fields = msgspec.structs.astuple(value)
-    match value:
-        case catalogue_shapes.ItemEntry():
-            return catalogue.CatalogueItem(*fields)
-        case catalogue_shapes.VariableEntry():
-            return catalogue.CatalogueVariable(*fields)
-        case catalogue_shapes.ServerVariableEntry():
-            known = (value.Id, value.Name, value.Type, value.TextId, value.Folder, value.TimeCreated)
-            return catalogue.CatalogueServerVariable(*known, _read_value(value, number))
-        case catalogue_shapes.GuildVariableEntry():
-            return catalogue.CatalogueGuildVariable(*fields)
-        case catalogue_shapes.NamedEntry() | catalogue_shapes.TimeEntry():
-            return catalogue.NamedEntry(*fields)
+    entry = STORED.get(type(value), catalogue.NamedEntry)(*msgspec.structs.astuple(value))
+    is_of_server = isinstance(value, catalogue_shapes.ServerVariableEntry)
+    return entry._replace(value=_read_value(value, number)) if is_of_server else entry
 
 
+STORED = {shape: entry for entry, shape in catalogue_shapes.SHAPES.items()}
 # answers of an operation have one of these shapes, by the type of the objects
 _OBJECTS = get_args(catalogue_shapes.GameObject)
 OBJECTS = Union[tuple(shapes.Paged[each] for each in _OBJECTS)]  # noqa: UP007 - made at run time
@@ -147,15 +138,16 @@ GROUP = Group(
     "The catalogue with the object types and JSON shapes of the Intersect engine.",
     place=250,
     permissions=READ_PLAYERS,
+    cache=REVALIDATED,
 )
 GROUPS = (GROUP,)
 
 
-@GROUP.operation("GET /api/v1/gameobjects/[type]", cache=REVALIDATED, answer=OBJECTS)
+@GROUP.operation("GET /api/v1/gameobjects/[type]", answer=OBJECTS)
 async def list_game_objects(request: Request, query: shapes.PageQuery, object_type: str) -> bytes:
     """List the game's objects of one type, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
-    total, found = await _load_page(request, object_type, page, details=True)
+    total, found = await _load_page(request, object_type, page)
     return shapes.encode_paged(total, page.number, page.size, [_encode_object(request, each) for each in found])
 
 
@@ -163,7 +155,7 @@ async def list_game_objects(request: Request, query: shapes.PageQuery, object_ty
 async def list_game_objects_legacy(request: Request, body: shapes.LegacyPage, object_type: str) -> bytes:
     """List the game's objects of one type, in the legacy format."""
     page = paging.read_legacy(request, body)
-    total, found = await _load_page(request, object_type, page, details=True)
+    total, found = await _load_page(request, object_type, page)
     return shapes.encode_legacy(
         total, page.number, [catalogue_shapes.encode_keyed(each.id, _encode_object(request, each)) for each in found]
     )
@@ -171,7 +163,6 @@ async def list_game_objects_legacy(request: Request, body: shapes.LegacyPage, ob
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/names",
-    cache=REVALIDATED,
     answer=shapes.Paged[str],
     example_answer=shapes.Paged(31, 0, 5, 1, ["Healing Draught"]),
 )
@@ -202,28 +193,24 @@ async def list_game_object_names_legacy(request: Request, object_type: str) -> b
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/[objectId]",
-    cache=REVALIDATED,
     answer=catalogue_shapes.GameObject,
     refusals=(no.NoSuchObject,),
 )
 async def get_game_object(request: Request, object_type: str, object_id: str) -> bytes:
     """Get one of the game's objects by type and id."""
     kind = catalogue_shapes.OBJECTS[object_type]
-    found = await game_catalogue.find_detailed(request.services.keeper.store, kind, object_id)
+    store = request.services.keeper.store
+    found = await store.read(lambda tx: game_catalogue.find_detailed(tx, kind, object_id))
     if found is None:
         raise NoSuchObject(type=object_type, id=object_id)
     return _encode_object(request, found)
 
 
-@GROUP.operation(
-    "GET /api/v1/gameobjects/time",
-    cache=REVALIDATED,
-    answer=catalogue_shapes.TimeSettings,
-    rows=24,
-)
+@GROUP.operation("GET /api/v1/gameobjects/time", answer=catalogue_shapes.TimeSettings, rows=24)
 async def get_time_settings(request: Request) -> bytes:
     """Get the game's settings of day and night."""
-    found = await game_catalogue.find_detailed(request.services.keeper.store, "time", ZERO_GUID)
+    store = request.services.keeper.store
+    found = await store.read(lambda tx: game_catalogue.find_detailed(tx, "time", ZERO_GUID))
     return catalogue_shapes.encode_time(found.details if found else None)
 
 
@@ -245,11 +232,10 @@ REFUSED = (
 
 
 async def _load_page(
-    request: Request, object_type: str, page: PageRange, *, details: bool
+    request: Request, object_type: str, page: PageRange, *, details: bool = True
 ) -> tuple[int, list[catalogue.CatalogueEntry]]:
-    load = game_catalogue.load_detailed_page if details else game_catalogue.load_page
-    kind = catalogue_shapes.OBJECTS[object_type]
-    return await load(request.services.keeper.store, kind, page.limit, page.offset)
+    kind, store = catalogue_shapes.OBJECTS[object_type], request.services.keeper.store
+    return await store.read(lambda tx: game_catalogue.load_page(tx, kind, page.limit, page.offset, details=details))
 
 
 def _encode_object(request: Request, entry: catalogue.CatalogueEntry) -> bytes:

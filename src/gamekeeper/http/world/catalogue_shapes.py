@@ -1,7 +1,7 @@
 """JSON shapes of the catalogue's entries, as a game server reports them and as the engine lists them, and of guilds."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Generic, Literal
+from typing import Annotated, Any, ClassVar, Generic, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -29,6 +29,14 @@ from gamekeeper.http.contract.shapes import (
 )
 from gamekeeper.http.players.variable_shapes import AnyValue, AnyVariable, GuildVariableObject, ServerVariable, TypeName
 from gamekeeper.http.server.query_values import make_lenient_choice_reader
+from gamekeeper.store.world.catalogue import (
+    OBJECT_TYPES,
+    CatalogueGuildVariable,
+    CatalogueItem,
+    CatalogueServerVariable,
+    CatalogueVariable,
+)
+from gamekeeper.store.world.catalogue import NamedEntry as StoredEntry
 
 
 class KeptEntry(Struct):
@@ -139,9 +147,16 @@ ENTRIES: Mapping[str, type[Entry]] = {
     "guildvariables": GuildVariableEntry,
     "classes": NamedEntry,
     "maps": NamedEntry,
-    **dict.fromkeys(("animations", "npcs", "projectiles", "quests", "resources", "shops"), NamedEntry),
-    **dict.fromkeys(("crafttables", "crafts", "events", "tilesets", "uservariables"), NamedEntry),
+    **dict.fromkeys(OBJECT_TYPES, NamedEntry),
     "time": TimeEntry,
+}
+# stored entry → the shape with its fields but the details; the value of a variable of the server is stored as JSON
+SHAPES: Mapping[type[Any], type[Any]] = {
+    CatalogueItem: ItemEntry,
+    CatalogueVariable: VariableEntry,
+    CatalogueServerVariable: ServerVariableEntry,
+    CatalogueGuildVariable: GuildVariableEntry,
+    StoredEntry: NamedEntry,
 }
 OBJECTS: Mapping[str, str] = {  # object type of the engine → kind in the catalogue
     "item": "items",
@@ -149,17 +164,7 @@ OBJECTS: Mapping[str, str] = {  # object type of the engine → kind in the cata
     "class": "classes",
     "map": "maps",
     "playervariable": "variables",
-    "animation": "animations",
-    "npc": "npcs",
-    "projectile": "projectiles",
-    "quest": "quests",
-    "resource": "resources",
-    "shop": "shops",
-    "crafttables": "crafttables",
-    "crafts": "crafts",
-    "event": "events",
-    "tileset": "tilesets",
-    "uservariable": "uservariables",
+    **{object_type: kind for kind, object_type in OBJECT_TYPES.items() if kind != "time"},
     "servervariable": "servervariables",
     "guildvariable": "guildvariables",
 }

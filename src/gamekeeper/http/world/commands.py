@@ -13,7 +13,7 @@ from gamekeeper.game.core.refusals import BadField, Refusal
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.world import commands
-from gamekeeper.game.world.commands import CommandRequest, Destination, WarpResult
+from gamekeeper.game.world.commands import CommandRequest
 from gamekeeper.game.world.refusals import InvalidMap, InvalidPlayerId, NoRecipient, NoSuchMap, NotTold, TooManyMessages
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.accounts.moderation import declare_act
@@ -61,13 +61,13 @@ async def kill(request: Request, body: account_shapes.Pardon) -> Response:
 @_declare("warpto", link_shapes.Warp(examples.DOCKS), WARPED_THERE)
 async def warp(request: Request, body: link_shapes.Warp) -> Response:
     """Warp a player who is online to another map; it keeps its x and y."""
-    return await _warp(request, Destination(body.mapid, None))
+    return await _warp(request, body.mapid, None)
 
 
 @_declare("warptoloc", link_shapes.Warp(examples.DOCKS, 3, 4), WARPED_THERE)
 async def warp_to_place(request: Request, body: link_shapes.Warp) -> Response:
     """Warp a player who is online to a place on a map."""
-    return await _warp(request, Destination(body.mapid, (body.x, body.y)))
+    return await _warp(request, body.mapid, (body.x, body.y))
 
 
 async def refuse_act(request: Request) -> bytes:
@@ -92,13 +92,10 @@ REFUSED = tuple(
 )
 
 
-async def _warp(request: Request, to: Destination) -> Response:
+async def _warp(request: Request, map_id: str | None, place: tuple[int, int] | None) -> Response:
     codec = request.services.keeper.changes.codec
-    return await request.change(partial(commands.warp, order=_make_order(request), to=to, codec=codec), _tell_warp)
-
-
-def _tell_warp(done: WarpResult) -> account_shapes.Message:
-    return account_shapes.Message(WARPED.format(done.player, done.map_id, done.x, done.y))
+    decide = partial(commands.warp, order=_make_order(request), map_id=map_id, place=place, codec=codec)
+    return await request.change(decide, lambda done: account_shapes.Message(WARPED.format(*done)))
 
 
 def _make_order(request: Request) -> CommandRequest:
@@ -113,20 +110,11 @@ def _make_order(request: Request) -> CommandRequest:
 SEND = needs("chat.send")
 CHAT_GROUP = Group("Chat", "Chat messages into the game.", place=150, permissions=SEND)
 YELLOW, GREY = ChatColor(255, 255, 255, 0), ChatColor(255, 220, 220, 220)  # the engine's default colours
-EXAMPLE = Chat("The market opens in five minutes.")
+TOO_MANY = (TooManyMessages,)
 
 
-def _declare_global(path: str, name: str) -> Callable[[H], H]:
-    return CHAT_GROUP.operation(
-        path,
-        name=name,
-        answer=ChatSent,
-        refusals=(TooManyMessages,),
-    )
-
-
-@_declare_global("POST /api/v1/chat", "send_chat")
-@_declare_global("POST /api/v1/chat/global", "send_global_chat")
+@CHAT_GROUP.operation("POST /api/v1/chat", name="send_chat", answer=ChatSent, refusals=TOO_MANY)
+@CHAT_GROUP.operation("POST /api/v1/chat/global", name="send_global_chat", answer=ChatSent, refusals=TOO_MANY)
 async def send_to_all(request: Request, body: Chat) -> Response:
     """Send a chat message to all players who are online."""
     answer = ChatSent(success=True, chatMessage=_echo(body))
@@ -136,7 +124,7 @@ async def send_to_all(request: Request, body: Chat) -> Response:
 @CHAT_GROUP.operation(
     "POST /api/v1/chat/direct/[lookupKey]",
     answer=DirectChatSent,
-    refusals=(TooManyMessages, NoRecipient, InvalidPlayerId),
+    refusals=(*TOO_MANY, NoRecipient, InvalidPlayerId),
     example_path={"lookupKey": "Halvard"},
 )
 async def send_direct_chat(request: Request, body: Chat) -> Response:
@@ -150,7 +138,7 @@ async def send_direct_chat(request: Request, body: Chat) -> Response:
 @CHAT_GROUP.operation(
     "POST /api/v1/chat/proximity/[mapId]",
     answer=ProximityChatSent,
-    refusals=(TooManyMessages, NoSuchMap, InvalidMap),
+    refusals=(*TOO_MANY, NoSuchMap, InvalidMap),
 )
 async def send_proximity_chat(request: Request, body: Chat, map_id: str) -> Response:
     """Send a chat message to the players on a map and its neighbours."""
@@ -190,25 +178,20 @@ def _echo(body: Chat) -> EchoedChat:
     return EchoedChat(body.Message, body.Color, body.Target)
 
 
-DELIVERIES_GROUP = Group("Deliveries", "For game servers: acknowledge commands.", place=290)
+DELIVERIES_GROUP = Group("Deliveries", "For game servers: acknowledge commands.", 290, LINK)
 GROUPS = (GROUP, CHAT_GROUP, DELIVERIES_GROUP)
 
 
 @DELIVERIES_GROUP.operation(
     "POST /api/link/v1/servers/[server]/acks",
-    permissions=LINK,
-    answer=link_shapes.StandingAcks,
+    answer=commands.StandingAcks,
     refusals=(NotTold, ServerNotAllowed),
 )
 async def acknowledge_commands(request: Request, body: link_shapes.Acks, server: str) -> Response:
     """Acknowledge commands of the change feed, all or none; the first one of each stands."""
     require_server(request.caller.key, server)
     acks = [Acknowledgement(each.Seq, each.State, each.Reason or None) for each in body.Acks]
-    return await request.change(partial(commands.acknowledge, server=server, acks=acks), _list_standing)
-
-
-def _list_standing(standing: Sequence[tuple[int, str]]) -> link_shapes.StandingAcks:
-    return link_shapes.StandingAcks([link_shapes.StandingAck(*each) for each in standing])
+    return await request.change(partial(commands.acknowledge, server=server, acks=acks))
 
 
 async def _count_overdue(keeper: Keeper) -> Sequence[Sample]:

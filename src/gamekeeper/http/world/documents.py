@@ -4,7 +4,6 @@ Entries are encoded with their further fields (details): for game servers, and i
 """
 
 from collections.abc import Sequence
-from typing import cast
 
 from gamekeeper.game.core.change import GuildState
 from gamekeeper.game.core.lookup import ZERO_GUID
@@ -12,7 +11,6 @@ from gamekeeper.game.core.player import Capacity
 from gamekeeper.game.core.refusals import UnappliedChanges
 from gamekeeper.game.core.values import decode_value
 from gamekeeper.game.players.inventory import find_stack_limit
-from gamekeeper.game.world.guilds import GuildReport
 from gamekeeper.ground.instants import format_engine_time, format_instant, parse_instant
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.records import make_record
@@ -33,19 +31,10 @@ def encode_game_object(value: catalogue.CatalogueEntry, room: Capacity) -> bytes
 
 
 def _make_entry(value: catalogue.CatalogueEntry) -> catalogue_shapes.Entry:
-    match value:
-        case catalogue.CatalogueItem():
-            return catalogue_shapes.ItemEntry(*value[:-1])
-        case catalogue.CatalogueVariable(id=each, name=name, type=kind):
-            return catalogue_shapes.VariableEntry(each, name, cast("variable_shapes.TypeName", kind))
-        case catalogue.CatalogueServerVariable(id=each, name=name, text_id=text_id, folder=folder):
-            known = (each, name, cast("variable_shapes.TypeName", value.type), text_id, folder, value.created_at)
-            return catalogue_shapes.ServerVariableEntry(*known, decode_value(value.value))
-        case catalogue.CatalogueGuildVariable(id=each, name=name, text_id=text_id, folder=folder):
-            known = (each, name, cast("variable_shapes.TypeName", value.type), text_id, folder, value.created_at)
-            return catalogue_shapes.GuildVariableEntry(*known)
-        case catalogue.NamedEntry(id=each, name=name):
-            return catalogue_shapes.NamedEntry(each, name)
+    entry = catalogue_shapes.SHAPES[type(value)](*value[:-1])
+    if isinstance(value, catalogue.CatalogueServerVariable):
+        entry.Value = decode_value(value.value)
+    return entry
 
 
 def _make_game_object(value: catalogue.CatalogueEntry, room: Capacity) -> catalogue_shapes.GameObject:
@@ -55,14 +44,18 @@ def _make_game_object(value: catalogue.CatalogueEntry, room: Capacity) -> catalo
             return catalogue_shapes.ItemObject(each, name, icon, stackable, most, most, slots)
         case catalogue.CatalogueVariable(id=each, name=name, type=kind):
             return catalogue_shapes.VariableObject(each, name, variable_shapes.TYPE_NUMBERS[kind])
-        case catalogue.CatalogueServerVariable(id=each, name=name, type=kind, text_id=text_id, folder=folder):
-            known = (name, text_id, variable_shapes.TYPE_NUMBERS[kind])
-            return variable_shapes.ServerVariable(*known, decode_value(value.value), folder, each, value.created_at)
+        case catalogue.CatalogueServerVariable():
+            return make_server_variable(value)
         case catalogue.CatalogueGuildVariable(id=each, name=name, type=kind, text_id=text_id, folder=folder):
             known = (name, text_id, variable_shapes.TYPE_NUMBERS[kind])
             return variable_shapes.GuildVariableObject(*known, folder, each, value.created_at)
         case catalogue.NamedEntry(id=each, name=name):
             return catalogue_shapes.NamedEntry(each, name)
+
+
+def make_server_variable(value: catalogue.CatalogueServerVariable) -> variable_shapes.ServerVariable:
+    known = (value.name, value.text_id, variable_shapes.TYPE_NUMBERS[value.type], decode_value(value.value))
+    return variable_shapes.ServerVariable(*known, value.folder, value.id, value.created_at)
 
 
 def make_guild(guild: Guild) -> catalogue_shapes.Guild:
@@ -74,16 +67,15 @@ def make_counted(guild: Guild) -> catalogue_shapes.CountedGuild:
     return catalogue_shapes.CountedGuild(make_guild(guild), guild.members)
 
 
-def read_report(guild_id: str, body: catalogue_shapes.PutGuild) -> GuildReport:
+def read_report(guild_id: str, body: catalogue_shapes.PutGuild) -> GuildState:
     """Convert a game's report to the rules' values. An all-zero instance counts as none."""
     members = [
         GuildMember(each.PlayerId, guild_id, each.Rank, None if each.JoinedAt is None else parse_instant(each.JoinedAt))
         for each in body.Members
     ]
     instance = None if body.InstanceId == ZERO_GUID else body.InstanceId
-    values = [(each.VariableId, each.Value) for each in body.Variables]
     founded_at = parse_instant(body.FoundingDate)
-    return GuildReport(guild_id, body.Name, founded_at, body.BankSlotsCount, instance, members, values)
+    return GuildState(guild_id, body.Name, founded_at, body.BankSlotsCount, instance, members)
 
 
 def _make_member(member: GuildMember) -> catalogue_shapes.ChangedMember:

@@ -18,7 +18,7 @@ from gamekeeper.store.players import presence
 MAX_STAT = 255  # highest stat of a player, as in the Intersect engine, where a stat is one byte
 METRICS_SECONDS = 5  # seconds that the metrics cover, as in the engine
 
-GROUP = Group("Info", "Versions of the API; the game's name, limits and statistics.", place=240)
+GROUP = Group("Info", "Versions of the API; the game's name, limits and statistics.", 240, ANY_TOKEN)
 GROUPS = (GROUP,)
 
 
@@ -42,21 +42,21 @@ async def list_version_names(request: Request) -> list[str]:
     return info_shapes.VERSIONS
 
 
-@GROUP.operation("GET /api/v1/info", permissions=ANY_TOKEN, cache=REVALIDATED)
+@GROUP.operation("GET /api/v1/info", cache=REVALIDATED)
 async def get_info(request: Request) -> info_shapes.Info:
     """Get the game's name and the server's port."""
     settings = request.services.keeper.settings
     return info_shapes.Info(settings.game_name, settings.port)
 
 
-@GROUP.operation("GET /api/v1/info/authorized", permissions=ANY_TOKEN, cache=REVALIDATED)
+@GROUP.operation("GET /api/v1/info/authorized", cache=REVALIDATED)
 async def is_authorized(request: Request) -> account_shapes.Authorized:
     """Check the token: 200 if it is active, otherwise 401."""
     del request  # the dispatcher has already checked the token
     return account_shapes.Authorized(authorized=True)
 
 
-@GROUP.operation("GET /api/v1/info/stats", permissions=ANY_TOKEN)
+@GROUP.operation("GET /api/v1/info/stats")
 async def get_server_stats(request: Request) -> info_shapes.ServerStats:
     """Get the uptime, requests per second, connected game servers and players online."""
     keeper, request_rates = request.services.keeper, request.services.metrics.request_rates
@@ -64,7 +64,7 @@ async def get_server_stats(request: Request) -> info_shapes.ServerStats:
     return info_shapes.ServerStats(request_rates.uptime_ms, request_rates.last_second, servers, online)
 
 
-@GROUP.operation("GET /api/v1/info/metrics", permissions=ANY_TOKEN)
+@GROUP.operation("GET /api/v1/info/metrics")
 async def get_server_metrics(request: Request) -> info_shapes.ServerMetrics:
     """Get figures about the server in the engine's shape. Those that are not known are zero."""
     keeper, rates = request.services.keeper, request.services.metrics.request_rates
@@ -82,7 +82,7 @@ async def get_server_metrics(request: Request) -> info_shapes.ServerMetrics:
     return info_shapes.ServerMetrics(rates.uptime_ms, now, sections)
 
 
-@GROUP.operation("GET /api/v1/info/config", permissions=ANY_TOKEN, cache=REVALIDATED)
+@GROUP.operation("GET /api/v1/info/config", cache=REVALIDATED)
 async def get_config(request: Request) -> info_shapes.Config:
     """Get the game's limits, such as inventory slots and the highest level."""
     given = request.services.keeper.settings
@@ -105,13 +105,7 @@ async def get_config(request: Request) -> info_shapes.Config:
     )
 
 
-@GROUP.operation(
-    "GET /api/v1/info/config/stats",
-    permissions=ANY_TOKEN,
-    cache=REVALIDATED,
-    rows=5,
-    example_answer=player_shapes.STATS,
-)
+@GROUP.operation("GET /api/v1/info/config/stats", cache=REVALIDATED, rows=5, example_answer=player_shapes.STATS)
 async def list_stat_names(request: Request) -> list[str]:
     """List the names of the five stats, in the order that all lists of stats have."""
     del request  # the request is not needed: every client gets the same list

@@ -1,9 +1,10 @@
 """The game link: game servers report the catalogue, players and who is online."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 
@@ -62,7 +63,8 @@ async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
 async def list_catalogue(request: Request, query: shapes.PageQuery, kind: str) -> bytes:
     """List one list of the catalogue, in pages."""
     page = paging.read_query(query, request.services.keeper.settings.max_page_size)
-    total, found = await catalogue.load_detailed_page(request.services.keeper.store, kind, page.limit, page.offset)
+    load = partial(catalogue.load_page, kind=kind, limit=page.limit, offset=page.offset)
+    total, found = await request.services.keeper.store.read(load)
     return shapes.encode_paged(total, page.number, page.size, [documents.encode_entry(each) for each in found])
 
 
@@ -99,16 +101,8 @@ async def _change_picture(request: Request, item_id: str, picture: Picture | Non
     refusals=(
         *(no.MissingField, no.ReservedName, no.WrongVariableType, ReadOnlyVariable),
         *(no.NoSuchPlayer, no.NoSuchUser, no.NoSuchItem, no.NoSuchBag, no.NoSuchSpell, no.NoSuchVariable),
-        PlayerOnOtherServer,
-        *(
-            no.NameTaken,
-            no.SlotOutOfRange,
-            no.StackTooLarge,
-            no.SpellAlreadyKnown,
-            no.UnappliedChanges,
-            no.ChangesTrimmed,
-            no.CursorAhead,
-        ),
+        *(PlayerOnOtherServer, no.NameTaken, no.SlotOutOfRange, no.StackTooLarge, no.SpellAlreadyKnown),
+        *(no.UnappliedChanges, no.ChangesTrimmed, no.CursorAhead),
     ),
     example_body=link_shapes.PutPlayer(Level=49, Items=[player_shapes.ItemSlot(17, None, examples.DRAUGHT, 2)]),
 )
@@ -165,9 +159,8 @@ async def send_heartbeat(request: Request, body: link_shapes.Lease, server: str)
 )
 async def report_joined(request: Request, body: link_shapes.Players, server: str) -> Response:
     """Report players who have come online."""
-    require_server(request.caller.key, server)
-    decide = partial(presence.join, server=server, ids=body.Players, speaker=find_speaker(request.caller.key))
-    return await request.change(decide, link_shapes.Online)
+    speaker = find_speaker(request.caller.key)
+    return await _change_presence(request, server, partial(presence.join, ids=body.Players, speaker=speaker))
 
 
 @GROUP.operation(
@@ -177,9 +170,7 @@ async def report_joined(request: Request, body: link_shapes.Players, server: str
 )
 async def report_left(request: Request, body: link_shapes.Players, server: str) -> Response:
     """Report players who have gone offline."""
-    require_server(request.caller.key, server)
-    decide = partial(presence.leave, server=server, ids=body.Players)
-    return await request.change(decide, link_shapes.Online)
+    return await _change_presence(request, server, partial(presence.leave, ids=body.Players))
 
 
 @GROUP.operation(
@@ -189,9 +180,14 @@ async def report_left(request: Request, body: link_shapes.Players, server: str) 
 )
 async def report_shutdown(request: Request, server: str) -> Response:
     """Report a game server's shutdown: all of its players go offline at once."""
+    return await _change_presence(request, server, presence.close_server)
+
+
+async def _change_presence(
+    request: Request, server: str, decide: Callable[..., Coroutine[Any, Any, Decision[int]]]
+) -> Response:
     require_server(request.caller.key, server)
-    decide = partial(presence.close_server, server=server)
-    return await request.change(decide, link_shapes.Online)
+    return await request.change(partial(decide, server=server), link_shapes.Online)
 
 
 def _read_report(body: link_shapes.PutPlayer) -> PlayerReport:
@@ -227,13 +223,12 @@ def _read_applied(given: int | UnsetType) -> int | None:
     return None if given is UNSET else given
 
 
-FEED_GROUP = Group("Feed", "For game servers: the changes of players, in order.", place=280)
+FEED_GROUP = Group("Feed", "For game servers: the changes of players, in order.", 280, LINK)
 GROUPS = (GROUP, FEED_GROUP)
 
 
 @FEED_GROUP.operation(
     "GET /api/link/v1/changes",
-    permissions=LINK,
     answer=link_shapes.Changes,
     rows=MOST_AT_ONCE,
     refusals=(no.EpochChanged, no.ChangesTrimmed, no.CursorAhead, ServerNotAllowed),

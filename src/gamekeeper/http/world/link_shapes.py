@@ -173,15 +173,6 @@ class Acks(Struct):
     Acks: Annotated[list[Ack], Meta(max_length=MAX_ACKS), describe("Number and outcome of each command.")]
 
 
-class StandingAck(Struct):
-    Seq: PlainInt64
-    State: str
-
-
-class StandingAcks(Struct):
-    Acks: list[StandingAck]
-
-
 MAX_WAIT_SECONDS = 60  # longest time in seconds that a long poll of the change feed waits
 
 AFTER_DESCRIPTION = "`Next` of the previous answer; 0: from the first change; now: only later changes."

@@ -101,14 +101,6 @@ class TradeBatch(Struct):
     Entries: Annotated[list[ReportedTrade], Meta(max_length=MAX_ENTRIES, description=ENTRIES_DESCRIPTION)]
 
 
-class LogReceipt(Struct):
-    """How many entries were added, were known, or belong to erased accounts and were left out."""
-
-    Taken: PlainInt32
-    Known: PlainInt32
-    Erased: PlainInt32
-
-
 class LogQuery(EngineQuery, frozen=True):
     sortDirection: LenientDirection = "Ascending"  # noqa: N815 - the wire's spelling
 
@@ -131,14 +123,6 @@ class Activity(Struct):
     Peer: str
     Ip: str
     Meta: str | None
-
-
-class UsedAddress(Struct):
-    """An address of an account. `OtherUsers`: ids and names of accounts that used it too."""
-
-    Ip: str
-    LastUsed: EngineTime
-    OtherUsers: dict[str, str]
 
 
 class NamedTradeItem(Struct):

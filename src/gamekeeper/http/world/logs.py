@@ -1,16 +1,17 @@
 """Logs of activity and trades: game servers report them in batches, and staff read them in the engine's pages."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world import logs
-from gamekeeper.game.world.logs import LogFilter, LogPage, LogReceipt, LogSlice, SharedAddress
+from gamekeeper.game.world.logs import LogFilter
 from gamekeeper.ground.instants import parse_instant
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.contract.operation import LINK, Group, H, needs
@@ -22,7 +23,9 @@ from gamekeeper.http.server.response import Response
 from gamekeeper.http.world import log_shapes
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.world import logs as rows
-from gamekeeper.store.world.logs import ActivityEntry, ActivityRow, TradeEntry, TradeRow
+from gamekeeper.store.world.logs import ActivityEntry, TradeEntry, TradeRow
+
+E = TypeVar("E", ActivityEntry, TradeEntry)
 
 GROUP = Group("Logs", "The game's logs of activity and trades.", place=300)
 GROUPS = (GROUP,)
@@ -30,32 +33,31 @@ READ_LOGS = needs("logs.read")
 SEE_ADDRESSES = "addresses.read"  # without this permission, addresses are left out
 Page = shapes.EnginePage[Any] | shapes.SortedEnginePage[Any]
 EMPTY_PAGE = shapes.EnginePage[log_shapes.NoEntry](0, 0, 5, 0, [])
-_decode_items = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
-_decode_names = msgspec.json.Decoder(dict[str, str]).decode
+decode_items = msgspec.json.Decoder(list[log_shapes.TradeItem]).decode
 
 
-@GROUP.operation("POST /api/link/v1/logs/activity", permissions=LINK, answer=log_shapes.LogReceipt)
+@GROUP.operation("POST /api/link/v1/logs/activity", permissions=LINK, answer=logs.LogReceipt)
 async def report_activity(request: Request, body: log_shapes.ActivityBatch) -> Response:
     """Report activity of accounts and players, such as log-ins. Known entries are left out."""
-    entries = [_read_activity(number, each) for number, each in enumerate(body.Entries)]
-
-    async def decide(tx: Reading) -> Decision[LogReceipt]:
-        await logs.require_credible_times(tx, [each.at for each in entries])
-        return await logs.add_activity(tx, entries)
-
-    return await request.change(decide, partial(make_record, log_shapes.LogReceipt))
+    return await _report(request, [_read_activity(*each) for each in enumerate(body.Entries)], logs.add_activity)
 
 
-@GROUP.operation("POST /api/link/v1/logs/trades", permissions=LINK, answer=log_shapes.LogReceipt)
+@GROUP.operation("POST /api/link/v1/logs/trades", permissions=LINK, answer=logs.LogReceipt)
 async def report_trades(request: Request, body: log_shapes.TradeBatch) -> Response:
     """Report trades between players, one entry for each party. Known entries are left out."""
-    entries = [_read_trade(number, each) for number, each in enumerate(body.Entries)]
+    return await _report(request, [_read_trade(*each) for each in enumerate(body.Entries)], logs.add_trades)
 
-    async def decide(tx: Reading) -> Decision[LogReceipt]:
+
+async def _report(
+    request: Request,
+    entries: Sequence[E],
+    add: Callable[[Reading, Sequence[E]], Coroutine[Any, Any, Decision[logs.LogReceipt]]],
+) -> Response:
+    async def decide(tx: Reading) -> Decision[logs.LogReceipt]:
         await logs.require_credible_times(tx, [each.at for each in entries])
-        return await logs.add_trades(tx, entries)
+        return await add(tx, entries)
 
-    return await request.change(decide, partial(make_record, log_shapes.LogReceipt))
+    return await request.change(decide)
 
 
 def _declare_list(path: str, answer: type[Page], example: Page | None = None) -> Callable[[H], H]:
@@ -74,19 +76,14 @@ async def list_activity_of_player(request: Request, query: log_shapes.LogQuery, 
     return await _list_activity(request, query, LogFilter(player_id=player_id))
 
 
-@_declare_list("user/[userId]/ip", shapes.EnginePage[log_shapes.UsedAddress])
+@_declare_list("user/[userId]/ip", shapes.EnginePage[logs.UsedAddress])
 async def list_addresses_of_user(request: Request, query: shapes.EngineQuery, user_id: str) -> bytes:
     """List the addresses of an account, and who else used them. It needs `addresses.read` too."""
     page = paging.read_engine_query(query)
-    found: LogPage[SharedAddress] = LogPage(0, ())
-    if _can_see_addresses(request):
-        part = LogSlice(page.offset, page.limit)
-        found = await request.services.keeper.store.read(lambda tx: logs.load_addresses(tx, user_id, part))
-    records = [
-        make_record(log_shapes.UsedAddress, each.used, Ip=each.used.address, OtherUsers=_decode_names(each.other_users))
-        for each in found.rows
-    ]
-    return _encode_page(found.total, page, records)
+    if not _can_see_addresses(request):
+        return _encode_page(0, (), page)
+    store = request.services.keeper.store
+    return _encode_page(*await store.read(lambda tx: logs.load_addresses(tx, user_id, page)), page)
 
 
 @_declare_list("trade", shapes.SortedEnginePage[log_shapes.Trade])
@@ -94,51 +91,54 @@ async def list_trades(request: Request, query: log_shapes.TradeQuery) -> bytes:
     """List trades, oldest first. Without `addresses.read`, `Ip` is empty."""
     page = paging.read_engine_query(query)
     wanted = LogFilter(*(None if each == ZERO_GUID else each for each in (query.userId, query.playerId)))
-    part = LogSlice(page.offset, page.limit, _is_descending(query))
+    newest_first = query.sortDirection == "Descending"
 
-    async def read(tx: Reading) -> tuple[LogPage[TradeRow], Mapping[str, str]]:
-        found = await logs.load_trades(tx, wanted, part)
-        sides = [side for row in found.rows for side in (row.items, row.target_items)]
-        ids = {item.ItemId for side in sides for item in _decode_items(side)}
-        return found, await rows.read_item_names(tx, ids) if ids else {}
+    async def read(tx: Reading) -> tuple[int, Sequence[TradeRow], Mapping[str, str]]:
+        total, found = await logs.load_trades(tx, wanted, page, newest_first=newest_first)
+        return total, found, await read_item_names(tx, found)
 
-    found, names = await request.services.keeper.store.read(read)
+    total, found, names = await request.services.keeper.store.read(read)
     shown = _can_see_addresses(request)
-    records = [make_trade(each, names, with_address=shown) for each in found.rows]
-    sort = [shapes.SortKey("TimeStamp", int(part.newest_first))]
-    return _encode_page(found.total, page, records, sort)
+    records = [make_trade(each, names, with_address=shown) for each in found]
+    return _encode_page(total, records, page, [shapes.SortKey("TimeStamp", int(newest_first))])
 
 
 @_declare_list("chat", shapes.EnginePage[log_shapes.NoEntry], EMPTY_PAGE)
 async def list_chat(request: Request, query: shapes.EngineQuery) -> bytes:
     """List chat messages: always empty, because no game reports them."""
     del request
-    return _encode_page(0, paging.read_engine_query(query), ())
+    return _encode_page(0, (), paging.read_engine_query(query))
 
 
 @_declare_list("pm", shapes.EnginePage[log_shapes.NoEntry], EMPTY_PAGE)
 async def list_private_messages(request: Request, query: shapes.EngineQuery) -> bytes:
     """List private messages: always empty, because no game reports them."""
     del request
-    return _encode_page(0, paging.read_engine_query(query), ())
+    return _encode_page(0, (), paging.read_engine_query(query))
 
 
 @_declare_list("guild/[guildId]/activity", shapes.EnginePage[log_shapes.NoEntry], EMPTY_PAGE)
 async def list_activity_of_guild(request: Request, query: shapes.EngineQuery, guild_id: str) -> bytes:
     """List the activity of a guild: always empty, because no game reports it."""
     del request, guild_id
-    return _encode_page(0, paging.read_engine_query(query), ())
+    return _encode_page(0, (), paging.read_engine_query(query))
 
 
 async def _list_activity(request: Request, query: log_shapes.LogQuery, wanted: LogFilter) -> bytes:
     page = paging.read_engine_query(query)
-    part = LogSlice(page.offset, page.limit, _is_descending(query))
-    found = await request.services.keeper.store.read(lambda tx: logs.load_activity(tx, wanted, part))
+    load = partial(logs.load_activity, wanted=wanted, page=page, newest_first=query.sortDirection == "Descending")
+    total, found = await request.services.keeper.store.read(load)
     shown = _can_see_addresses(request)
-    return _encode_page(found.total, page, [make_activity(each, with_address=shown) for each in found.rows])
+    return _encode_page(total, [make_activity(each, with_address=shown) for each in found], page)
 
 
-def make_activity(row: ActivityRow, *, with_address: bool) -> log_shapes.Activity:
+async def read_item_names(tx: Reading, trades: Iterable[TradeRow]) -> dict[str, str]:
+    """Read the names of the traded items that are in the catalogue: id → name."""
+    ids = {item.ItemId for row in trades for side in (row.items, row.target_items) for item in decode_items(side)}
+    return await rows.read_item_names(tx, ids) if ids else {}
+
+
+def make_activity(row: ActivityEntry, *, with_address: bool) -> log_shapes.Activity:
     own = {"PlayerId": row.player_id or ZERO_GUID, "Ip": (row.address or "") if with_address else ""}
     return make_record(log_shapes.Activity, row, TimeStamp=row.at, **own)
 
@@ -157,7 +157,7 @@ def make_trade(row: TradeRow, item_names: Mapping[str, str], *, with_address: bo
 
 
 def _name_items(items: bytes | str, names: Mapping[str, str]) -> Iterable[log_shapes.NamedTradeItem]:
-    for each in _decode_items(items):
+    for each in decode_items(items):
         name = names.get(each.ItemId, player_shapes.DELETED)
         yield make_record(log_shapes.NamedTradeItem, each, ItemName=name)
 
@@ -189,15 +189,8 @@ def _can_see_addresses(request: Request) -> bool:
     return SEE_ADDRESSES in request.caller.permissions
 
 
-def _is_descending(query: log_shapes.LogQuery) -> bool:
-    return query.sortDirection == "Descending"
-
-
 def _encode_page(
-    total: int,
-    page: paging.PageRange,
-    records: Sequence[msgspec.Struct],
-    sort: Sequence[shapes.SortKey] | None = None,
+    total: int, records: Sequence[Struct], page: paging.PageRange, sort: Sequence[shapes.SortKey] | None = None
 ) -> bytes:
     encoded = [shapes.encode(each) for each in records]
     return shapes.encode_engine_page(total, page.number, page.size, encoded, sort)

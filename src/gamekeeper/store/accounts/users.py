@@ -63,25 +63,9 @@ async def read_from_name(tx: Reading, mark: str, fold: str, limit: int, offset: 
     return new, [_make_user(*row) for row in rows]
 
 
-async def read_keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
-    return [row[0] for row in await tx.all(SQL.keys_by_name, fold, limit)]
-
-
-async def read_lows_by_name(tx: Reading, every: int) -> list[str]:
-    return [row[0] for row in await tx.all(SQL.lows_by_name, every)]
-
-
 async def read_from_email(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[ListDelta, list[User]]:
     new, rows = await read_delta(tx, mark, SQL.from_email, fold, limit, offset)
     return new, [_make_user(*row) for row in rows]
-
-
-async def read_keys_by_email(tx: Reading, fold: str, limit: int) -> list[str]:
-    return [row[0] for row in await tx.all(SQL.keys_by_email, fold, limit)]
-
-
-async def read_lows_by_email(tx: Reading, every: int) -> list[str]:
-    return [row[0] for row in await tx.all(SQL.lows_by_email, every)]
 
 
 async def read_by_ids(tx: Reading, ids: Iterable[str]) -> list[User]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_column, as_table
+from gamekeeper.store.engine.statements import Statement, Statements, as_column, as_table
 
 SQL = Statements(__file__)
 
@@ -44,12 +44,6 @@ class PlayerSlot(NamedTuple):
     buffs: str
 
 
-class PlayerBag(NamedTuple):
-    id: str
-    player_id: str
-    slot_count: int
-
-
 async def read_slots_of_player(tx: Reading, player_id: str) -> list[SlotRow]:
     return await tx.rows(SlotRow, SQL.slots_of_player, player_id)
 
@@ -68,16 +62,9 @@ async def read_slots_of_place(tx: Reading, player_id: str, place: str) -> list[S
     return await tx.rows(SlotRow, SQL.slots_of_place, player_id, place)
 
 
-async def read_named_slots_of_player(tx: Reading, player_id: str) -> tuple[list[SlotRow], dict[str, str]]:
-    """Read a player's slots, and map the ids of items that are in the catalogue to their names."""
-    return _split_names(await tx.all(SQL.named_slots_of_player, player_id))
-
-
-async def read_named_slots_of_place(tx: Reading, player_id: str, place: str) -> tuple[list[SlotRow], dict[str, str]]:
-    return _split_names(await tx.all(SQL.named_slots_of_place, player_id, place))
-
-
-def _split_names(rows: Sequence[Row]) -> tuple[list[SlotRow], dict[str, str]]:
+async def read_named_slots(tx: Reading, statement: Statement, *values: str) -> tuple[list[SlotRow], dict[str, str]]:
+    """Read slots with the names of their items; map the ids of items that are in the catalogue to their names."""
+    rows = await tx.all(statement, *values)
     slots = [SlotRow(*row[:-1]) for row in rows]
     return slots, {slot.item_id: row[-1] for slot, row in zip(slots, rows, strict=True) if row[-1] is not None}
 
@@ -101,54 +88,9 @@ def save_slots(tx: Writing, slots: Sequence[PlayerSlot]) -> None:
         tx.defer(SQL.save_slots, as_table(each._asdict() for each in slots))
 
 
-def load_slots(tx: Writing, slots: Iterable[Row]) -> None:
-    """Insert many slots; the values are in the order of PlayerSlot."""
-    tx.load(SQL.load_slots, slots)
-
-
-def clear_slots(tx: Writing, player_id: str, spots: Iterable[tuple[str, int]]) -> None:
-    tx.defer(SQL.clear_slots, player_id, as_table({"place": place, "slot": slot} for place, slot in spots))
-
-
-def insert_bags(tx: Writing, bags: Iterable[PlayerBag]) -> None:
-    tx.defer(SQL.insert_bags, as_table(each._asdict() for each in bags))
-
-
-def load_bags(tx: Writing, bags: Iterable[Row]) -> None:
-    """Insert many bags; the values are in the order of PlayerBag."""
-    tx.load(SQL.load_bags, bags)
-
-
-def resize_bags(tx: Writing, bags: Iterable[PlayerBag]) -> None:
-    tx.defer(SQL.resize_bags, as_table(each._asdict() for each in bags))
-
-
-def delete_bags(tx: Writing, bag_ids: Iterable[str]) -> None:
-    tx.defer(SQL.delete_bags, as_column("id", bag_ids))
-
-
-async def sum_quantities(tx: Reading) -> dict[str, int]:
-    return {row[0]: int(row[1]) for row in await tx.all(SQL.sums)}
-
-
 async def find_stray_bags(tx: Reading) -> list[Row]:
     """Find bags that are not in exactly one slot."""
     return list(await tx.all(SQL.stray_bags))
-
-
-async def find_orphan_slots(tx: Reading) -> list[Row]:
-    """Find slots in a bag that does not belong to the slot's player."""
-    return list(await tx.all(SQL.homeless_slots))
-
-
-async def read_slots_between(tx: Reading, first: str, last: str) -> list[PlayerSlot]:
-    """Read the occupied slots of all players between two player ids."""
-    return await tx.rows(PlayerSlot, SQL.slots_between, first, last)
-
-
-async def count_slots_beyond(tx: Reading, inventory: int, bank: int) -> list[Row]:
-    """Count occupied slots beyond the sizes configured for inventory and bank; return a row (place, count) for each."""
-    return list(await tx.all(SQL.slots_beyond, inventory, bank))
 
 
 RoleQuotas = dict[str, int]  # id of an item → the most of it per UTC day
@@ -170,16 +112,7 @@ class GiftTotal(NamedTuple):
 async def add_gifts(tx: Writing, gifts: Iterable[Gift]) -> list[GiftTotal]:
     """Add gifts to the totals of today. Locks their rows, in the order of givers and items."""
     table = ({"giver": each.giver_id, "item": each.item_id, "quantity": each.quantity} for each in sorted(gifts))
-    return [GiftTotal(*row) for row in await tx.returning(SQL.add, as_table(table))]
-
-
-def give_back_gifts(tx: Writing, seq: int, item_id: str, quantity: int) -> None:
-    """Take items off the totals of the giver and of the day of the gift with number `seq`, if it was counted."""
-    tx.defer(SQL.give_back, seq, item_id, quantity)
-
-
-def delete_old_gifts(tx: Writing, before_ms: int) -> None:
-    tx.defer(SQL.delete_old, before_ms)
+    return [GiftTotal(*row) for row in await tx.returning(SQL.add_gifts, as_table(table))]
 
 
 async def read_quotas_of_user(tx: Reading, user_id: str) -> list[RoleQuotas]:

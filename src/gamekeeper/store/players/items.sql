@@ -43,6 +43,7 @@ INSERT INTO slots (player_id, place, slot, item_id, quantity, bag_id, buffs) VAL
 ON CONFLICT (player_id, place, slot) DO UPDATE
 SET item_id = excluded.item_id, quantity = excluded.quantity, bag_id = excluded.bag_id, buffs = excluded.buffs;
 
+-- Insert many slots; the values are in the order of PlayerSlot.
 -- name: load_slots
 INSERT INTO slots (player_id, place, slot, item_id, quantity, bag_id, buffs) VALUES ($1, $2, $3, $4, $5, $6, $7);
 
@@ -56,6 +57,7 @@ INSERT INTO bags (id, player_id, slot_count)
 SELECT CAST(value->>'id' AS {guid}), CAST(value->>'player_id' AS {guid}), CAST(value->>'slot_count' AS INTEGER)
 FROM json_each($1);
 
+-- Insert many bags; the values are in the order of PlayerBag.
 -- name: load_bags
 INSERT INTO bags (id, player_id, slot_count) VALUES ($1, $2, $3);
 
@@ -66,30 +68,33 @@ FROM json_each($1) AS sized WHERE bags.id = CAST(sized.value->>'id' AS {guid});
 -- name: delete_bags
 DELETE FROM bags WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
--- name: sums
+-- name: sum_quantities
 SELECT item_id, SUM(quantity) FROM slots GROUP BY item_id ORDER BY item_id;
 
 -- name: stray_bags
 SELECT b.id, b.player_id, COUNT(s.bag_id) FROM bags b LEFT JOIN slots s ON s.bag_id = b.id
 GROUP BY b.id, b.player_id HAVING COUNT(s.bag_id) <> 1 ORDER BY b.id;
 
--- name: homeless_slots
+-- Find slots in a bag that does not belong to the slot's player.
+-- name: orphan_slots
 SELECT s.player_id, s.place, s.slot FROM slots s
 WHERE s.place NOT IN ('inventory', 'bank')
   AND NOT EXISTS (SELECT 1 FROM bags b WHERE b.player_id = s.player_id AND CAST(b.id AS TEXT) = s.place)
 ORDER BY s.player_id, s.place, s.slot;
 
+-- Read the occupied slots of all players between two player ids.
 -- name: slots_between
 SELECT player_id, place, slot, item_id, quantity, bag_id, buffs FROM slots
 WHERE player_id >= $1 AND player_id <= $2 ORDER BY player_id, place, slot;
 
--- name: slots_beyond
+-- Count occupied slots beyond the sizes configured for inventory and bank; return a row (place, count) for each.
+-- name: count_slots_beyond
 SELECT place, COUNT(*) FROM slots
 WHERE (place = 'inventory' AND slot >= $1) OR (place = 'bank' AND slot >= $2)
 GROUP BY place ORDER BY place;
 
 -- Adds gifts of today, and returns the totals. A parallel gift of the same giver and item waits for the end of this one.
--- name: add
+-- name: add_gifts
 INSERT INTO gift_totals (giver_id, item_id, day, quantity)
 SELECT CAST(value->>'giver' AS {guid}), CAST(value->>'item' AS {guid}), {now} / 86400000, CAST(value->>'quantity' AS {long})
 FROM json_each($1) WHERE {true}
@@ -97,12 +102,12 @@ ON CONFLICT (giver_id, item_id, day) DO UPDATE SET quantity = gift_totals.quanti
 RETURNING giver_id, item_id, quantity, (day + 1) * 86400000;
 
 -- Takes an undone gift off the totals of the day on which it was given.
--- name: give_back
+-- name: give_back_gifts
 UPDATE gift_totals SET quantity = CASE WHEN quantity > $3 THEN quantity - $3 ELSE 0 END
 WHERE item_id = $2 AND day = (SELECT l.at / 86400000 FROM ledger l WHERE l.seq = $1 AND l.kind = 'items_given')
   AND giver_id IN (SELECT l.actor_id FROM ledger l WHERE l.seq = $1 UNION SELECT l.token_id FROM ledger l WHERE l.seq = $1);
 
--- name: delete_old
+-- name: delete_old_gifts
 DELETE FROM gift_totals WHERE day < CAST($1 AS {long}) / 86400000;
 
 -- Quotas of the roles by which an account may give items; a role without quotas has one row of nulls.

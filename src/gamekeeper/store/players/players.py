@@ -1,4 +1,4 @@
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable
 from typing import Any, NamedTuple
 
 from gamekeeper.store.core.ordered_lists import ListDelta, read_delta
@@ -106,7 +106,7 @@ async def read_records_of_ids(tx: Reading, ids: Iterable[str]) -> dict[str, Stor
 
 async def read_summaries(tx: Reading, ids: Iterable[str]) -> list[PlayerSummary]:
     """Read name and level of these players, in no particular order."""
-    return await tx.rows(PlayerSummary, SQL.called, as_column("id", ids))
+    return await tx.rows(PlayerSummary, SQL.summaries, as_column("id", ids))
 
 
 async def count(tx: Reading) -> int:
@@ -124,22 +124,6 @@ def read_records_from_rank(
     tx: Reading, mark: str, key: RankKey, limit: int, offset: int
 ) -> Coroutine[Any, Any, tuple[ListDelta, list[RecordRow]]]:
     return read_delta(tx, mark, SQL.records_from_rank, *key, limit, offset)
-
-
-async def read_keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
-    return [row[0] for row in await tx.all(SQL.keys_by_name, fold, limit)]
-
-
-async def read_keys_by_rank(tx: Reading, key: RankKey, limit: int) -> list[RankKey]:
-    return await tx.rows(RankKey, SQL.keys_by_rank, *key, limit)
-
-
-async def read_lows_by_name(tx: Reading, every: int) -> list[str]:
-    return [row[0] for row in await tx.all(SQL.lows_by_name, every)]
-
-
-async def read_lows_by_rank(tx: Reading, every: int) -> list[RankKey]:
-    return await tx.rows(RankKey, SQL.lows_by_rank, every)
 
 
 async def read_records_around_rank(
@@ -171,10 +155,6 @@ def hold_by_fold(tx: Locking, fold: str, name: str = "") -> Coroutine[Any, Any, 
     return tx.lock(SQL.hold_by_fold, *build_name_parameters(fold, name))
 
 
-def hold_by_id(tx: Locking, player_id: str) -> Coroutine[Any, Any, str | None]:
-    return tx.lock(SQL.hold_by_id, player_id)
-
-
 async def read_locked(tx: Reading, locked: str | None) -> LockedPlayer | None:
     return await tx.row(LockedPlayer, SQL.locked, locked)
 
@@ -183,22 +163,12 @@ async def lock_by_id(tx: Reading, player_id: str) -> LockedPlayer | None:
     return await tx.row(LockedPlayer, SQL.lock_by_id, player_id)
 
 
-async def lock_all_of_user(tx: Reading, user_id: str) -> list[str]:
-    """Lock all players of the account; return their ids, oldest first."""
-    return [row[0] for row in await tx.all(SQL.lock_of_user, user_id)]
-
-
 def insert(tx: Writing, players: Iterable[PlayerColumns]) -> None:
     tx.defer(SQL.insert, as_table({**each._asdict(), "document": each.document.decode()} for each in players))
 
 
 def load(tx: Writing, players: Iterable[PlayerColumns]) -> None:
     tx.load(SQL.load, map(tuple, players))  # APSW reads plain tuples faster than named ones
-
-
-async def find_taken_name(tx: Reading, wanted: Iterable[NameClaims]) -> str | None:
-    """Find one of these new players whose name or email is taken already; return its name."""
-    return await tx.value(SQL.name_taken, as_table(each._asdict() for each in wanted))
 
 
 async def find_known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
@@ -214,11 +184,6 @@ def delete(tx: Writing, player_id: str) -> None:
     tx.defer(SQL.delete, player_id)
 
 
-async def read_columns_after(tx: Reading, player_id: str, limit: int) -> Sequence[Row]:
-    """Read the next players in order of id, for doctor's checks of the whole table: id … play_time, document."""
-    return await tx.all(SQL.columns_after, player_id, limit)
-
-
 def _to_record(row: Row | None) -> StoredPlayer | None:
     return StoredPlayer._make(row) if row else None
 
@@ -230,27 +195,4 @@ class KnownSpell(NamedTuple):
 
 
 async def read_known_spells(tx: Reading, player_id: str) -> dict[int, str]:
-    return {row[0]: row[1] for row in await tx.all(SQL.known, player_id)}
-
-
-def save_spells(tx: Writing, known: Iterable[KnownSpell]) -> None:
-    tx.defer(SQL.save, as_table(each._asdict() for each in known))
-
-
-def load_spells(tx: Writing, known: Iterable[Row]) -> None:
-    """Insert many known spells; the values are in the order of KnownSpell."""
-    tx.load(SQL.load_spell, known)
-
-
-def clear_spells(tx: Writing, player_id: str, slots: Iterable[int]) -> None:
-    tx.defer(SQL.clear, player_id, as_column("slot", slots))
-
-
-async def read_spells_between(tx: Reading, first: str, last: str) -> list[KnownSpell]:
-    """Read the known spells of all players between two player ids."""
-    return await tx.rows(KnownSpell, SQL.between, first, last)
-
-
-async def count_spells_beyond(tx: Reading, size: int) -> int:
-    """Count known spells in slots beyond the configured size, from slot number `size` on."""
-    return await tx.value(SQL.beyond, size) or 0
+    return {row[0]: row[1] for row in await tx.all(SQL.known_spells, player_id)}

@@ -26,7 +26,7 @@ SELECT COUNT(*) FROM players;
 SELECT r.id, r.document, r.class_name, r.map_name, r.online, r.last_online
 FROM json_each($1) AS wanted, {each} player_records r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
--- name: called
+-- name: summaries
 SELECT r.id, r.name, r.fold, r.level
 FROM json_each($1) AS wanted, {each} players r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
@@ -132,6 +132,7 @@ FROM json_each($1);
 INSERT INTO players (id, user_id, name, fold, level, exp, class_id, map_id, created_at, last_online, document, play_time)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
 
+-- Find one of these new players whose name or email is taken already; return its name.
 -- name: name_taken
 SELECT value->>'name' FROM json_each($1)
 WHERE EXISTS (SELECT 1 FROM players WHERE fold = value->>'fold' AND id <> CAST(value->>'id' AS {guid}))
@@ -152,28 +153,32 @@ WHERE id = $1;
 -- name: delete
 DELETE FROM players WHERE id = $1;
 
+-- Read the next players in order of id, for doctor's checks of the whole table: id … play_time, document.
 -- name: columns_after
 SELECT id, user_id, name, fold, level, exp, class_id, map_id, created_at, play_time, document FROM players
 WHERE id > $1 ORDER BY id LIMIT $2;
 
--- name: known
+-- name: known_spells
 SELECT slot, spell_id FROM known_spells WHERE player_id = $1 ORDER BY slot;
 
--- name: save
+-- name: save_spells
 INSERT INTO known_spells (player_id, slot, spell_id)
 SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'slot' AS INTEGER), CAST(value->>'spell_id' AS {guid})
 FROM json_each($1) WHERE true
 ON CONFLICT (player_id, slot) DO UPDATE SET spell_id = excluded.spell_id;
 
--- name: load_spell
+-- Insert many known spells; the values are in the order of KnownSpell.
+-- name: load_spells
 INSERT INTO known_spells (player_id, slot, spell_id) VALUES ($1, $2, $3);
 
--- name: clear
+-- name: clear_spells
 DELETE FROM known_spells
 WHERE player_id = $1 AND slot IN (SELECT CAST(value->>'slot' AS INTEGER) FROM json_each($2));
 
--- name: between
+-- Read the known spells of all players between two player ids.
+-- name: spells_between
 SELECT player_id, slot, spell_id FROM known_spells WHERE player_id >= $1 AND player_id <= $2 ORDER BY player_id, slot;
 
--- name: beyond
+-- Count known spells in slots beyond the configured size, from slot number `size` on.
+-- name: count_spells_beyond
 SELECT COUNT(*) FROM known_spells WHERE slot >= $1;

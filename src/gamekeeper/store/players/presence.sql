@@ -1,5 +1,5 @@
 -- Triggers on `presence` insert and end the rows (migration 0037).
--- name: of_player
+-- name: sessions_of_player
 SELECT started_at, server, ended_at FROM play_sessions
 WHERE player_id = $1 AND started_at < $2 ORDER BY started_at DESC LIMIT $3;
 
@@ -8,45 +8,45 @@ SELECT s.player_id, s.started_at, s.server, s.ended_at FROM play_sessions s
 WHERE s.player_id = $1 AND s.started_at > $2 ORDER BY s.started_at LIMIT $3;
 
 -- Sessions that began after $1 and are open: those that a migration began in a restored database.
--- name: delete_open
+-- name: delete_open_sessions
 DELETE FROM play_sessions WHERE ended_at IS NULL AND started_at > $1;
 
--- name: end_open (sqlite)
+-- name: end_open_sessions (sqlite)
 UPDATE play_sessions SET ended_at = MAX(started_at, $1) WHERE ended_at IS NULL;
 
--- name: end_open (postgres)
+-- name: end_open_sessions (postgres)
 UPDATE play_sessions SET ended_at = GREATEST(started_at, $1) WHERE ended_at IS NULL;
 
--- name: forget
+-- name: forget_sessions
 UPDATE play_sessions SET player_id = $2 WHERE player_id = $1 AND ended_at IS NOT NULL RETURNING 1;
 
 -- name: forget_activity
 UPDATE player_activity SET player_id = $2 WHERE player_id = $1 RETURNING 1;
 
--- name: load
+-- name: load_sessions
 INSERT INTO play_sessions (player_id, started_at, server, ended_at) VALUES ($1, $2, $3, $4);
 
--- name: old
+-- name: old_sessions
 SELECT player_id, started_at FROM play_sessions WHERE counted AND ended_at < $1 ORDER BY ended_at LIMIT $2;
 
 -- A list of keys: with a subquery PostgreSQL would expect a tenth of the table, and scan it.
--- name: delete
+-- name: delete_sessions
 DELETE FROM play_sessions WHERE (player_id, started_at) IN (
     SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'started_at' AS {long}) FROM json_each($1));
 
--- name: after
+-- name: sessions_after
 SELECT player_id, started_at, server, ended_at, counted_to, counted FROM play_sessions
 WHERE (player_id, started_at) > ($1, $2) ORDER BY player_id, started_at LIMIT $3;
 
 -- Players whose presence and open session do not agree.
--- name: disagreeing
+-- name: disagreeing_sessions
 SELECT p.player_id FROM presence p WHERE NOT EXISTS (
     SELECT 1 FROM play_sessions s WHERE s.player_id = p.player_id AND s.ended_at IS NULL AND s.server = p.server)
 UNION ALL
 SELECT s.player_id FROM play_sessions s WHERE s.ended_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM presence p WHERE p.player_id = s.player_id) LIMIT $1;
 
--- name: note_deleted
+-- name: note_deleted_sessions
 UPDATE rollups SET value = $1 WHERE name = 'activity' AND value < $1;
 
 -- name: count
@@ -65,6 +65,7 @@ SELECT s.name, s.expires_at,
        (SELECT COUNT(*) FROM (SELECT 1 FROM presence o WHERE o.server = s.name ORDER BY o.fold LIMIT $1) AS counted)
 FROM servers s ORDER BY s.name LIMIT $2;
 
+-- The players on one game server after a folded name, in order of name, or before it, in descending order.
 -- name: after_name, before_name {after: fold > $2|fold < $2}
 --   {order: ORDER BY fold, player_id|ORDER BY fold DESC, player_id DESC}
 SELECT fold, player_id FROM presence WHERE server = $1 AND {after} {order} LIMIT $3;
@@ -109,6 +110,7 @@ SELECT 1 FROM presence WHERE player_id = $1;
 -- name: server_of
 SELECT server FROM presence WHERE player_id = $1;
 
+-- Return whether a game server's lease is active, and lock it: other transactions cannot move its players.
 -- name: lock_server
 SELECT name, expires_at FROM servers WHERE name = $1 AND expires_at > {now} {for_update};
 
@@ -157,7 +159,7 @@ WHERE server = $1 AND player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM jso
 -- name: any_lapsed
 SELECT 1 FROM servers WHERE expires_at <= {now} - $1 LIMIT 1;
 
--- name: lapsed
+-- name: lapsed_servers
 SELECT name FROM servers WHERE expires_at <= {now} ORDER BY name {for_update};
 
 -- name: seen_server
@@ -182,7 +184,8 @@ DELETE FROM presence;
 -- name: drop_servers
 DELETE FROM servers;
 
--- name: follow
+-- Copy a player's sort keys into the ordered lists of online players; None leaves the folded name unchanged.
+-- name: update_sort_keys
 UPDATE presence SET fold = COALESCE($2, fold), level = $3, exp = $4 WHERE player_id = $1;
 
 -- name: on_server

@@ -1,11 +1,10 @@
 """The variables of players. Those that hold text or decimals have a table of their own, with JSON."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.core.person import PersonRows
-from gamekeeper.store.engine.interface import Reading, Row, Writing
-from gamekeeper.store.engine.statements import Statements, as_column, as_table
+from gamekeeper.store.engine.interface import Reading
+from gamekeeper.store.engine.statements import Statements
 
 SQL = Statements(__file__)
 
@@ -45,24 +44,6 @@ async def find_any_of_player(tx: Reading, player_id: str, variable_id: str) -> A
     return await tx.row(AnyVariableRow, SQL.any_of_player, player_id, variable_id)
 
 
-async def read_between(tx: Reading, first: str, last: str) -> list[AssignedVariable]:
-    """Read the variables of all players between two player ids."""
-    return await tx.rows(AssignedVariable, SQL.between, first, last)
-
-
-def save(tx: Writing, assigned: Iterable[AssignedVariable]) -> None:
-    tx.defer(SQL.save, as_table(each._asdict() for each in assigned))
-
-
-def clear(tx: Writing, player_id: str, variable_ids: Iterable[str]) -> None:
-    tx.defer(SQL.clear, player_id, as_column("id", variable_ids))
-
-
-def load(tx: Writing, assigned: Iterable[Row]) -> None:
-    """Insert many variables; the values are in the order of AssignedVariable."""
-    tx.load(SQL.load, assigned)
-
-
 class TextRow(NamedTuple):
     variable_id: str
     type: str  # String or Number
@@ -76,22 +57,9 @@ class AssignedText(NamedTuple):
     value: str  # JSON
 
 
-async def read_texts_of_player(tx: Reading, player_id: str) -> list[TextRow]:
-    return await tx.rows(TextRow, SQL.of_player_text, player_id)
-
-
 async def read_texts_between(tx: Reading, first: str, last: str) -> list[AssignedText]:
     """Read the texts and decimals of all players between two player ids."""
-    return await tx.rows(AssignedText, SQL.between_text, first, last)
-
-
-def insert_texts(tx: Writing, player_id: str, texts: Iterable[TextRow]) -> None:
-    tx.defer(SQL.insert, as_table({"player_id": player_id, **each._asdict()} for each in texts))
-
-
-def load_texts(tx: Writing, assigned: Iterable[Row]) -> None:
-    """Insert many texts and decimals; the values are in the order of AssignedText."""
-    tx.load(SQL.load_text, assigned)
+    return await tx.rows(AssignedText, SQL.texts_between, first, last)
 
 
 PERSON = (PersonRows(10, "texts", SQL.of_person, json=("value",), is_long=True),)

@@ -1,4 +1,4 @@
--- name: of_player, of_player_text {table: player_variables|player_texts}
+-- name: of_player, texts_of_player {table: player_variables|player_texts}
 SELECT variable_id, type, value FROM {table} WHERE player_id = $1 ORDER BY variable_id;
 
 -- With text and decimals. A value of player_variables wins: the type of a variable may have changed.
@@ -15,7 +15,8 @@ UNION ALL
 SELECT t.variable_id, t.type, NULL, t.value FROM player_texts t WHERE t.player_id = $1 AND t.variable_id = $2
   AND NOT EXISTS (SELECT 1 FROM player_variables v WHERE v.player_id = $1 AND v.variable_id = $2);
 
--- name: between, between_text {table: player_variables|player_texts}
+-- Read the variables of all players between two player ids.
+-- name: between, texts_between {table: player_variables|player_texts}
 SELECT player_id, variable_id, type, value FROM {table}
 WHERE player_id >= $1 AND player_id <= $2 ORDER BY player_id, variable_id;
 
@@ -30,10 +31,11 @@ ON CONFLICT (player_id, variable_id) DO UPDATE SET type = excluded.type, value =
 DELETE FROM player_variables
 WHERE player_id = $1 AND variable_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2));
 
--- name: load, load_text {table: player_variables|player_texts}
+-- Insert many variables; the values are in the order of AssignedVariable.
+-- name: load, load_texts {table: player_variables|player_texts}
 INSERT INTO {table} (player_id, variable_id, type, value) VALUES ($1, $2, $3, $4);
 
--- name: insert
+-- name: insert_texts
 INSERT INTO player_texts (player_id, variable_id, type, value)
 SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'variable_id' AS {guid}), value->>'type', value->>'value'
 FROM json_each($1);

@@ -20,7 +20,7 @@ SELECT $1;
 -- name: hold (postgres)
 SELECT pg_advisory_xact_lock(hashtext('catalogue'), hashtext($1));
 
--- name: item, spell, variable {table: items|spells|variables}
+-- name: item, spell, variable, guild_variable {table: items|spells|variables|guild_variables}
 SELECT {{table}_columns} FROM {table} WHERE id = $1;
 
 -- name: item_named, variable_named {table: items|variables}
@@ -59,7 +59,7 @@ SET name = excluded.name, stackable = excluded.stackable, max_stack = excluded.m
 
 -- name: items_details, spells_details, variables_details, classes_details, maps_details
 --   {table: items|spells|variables|classes|maps}
-SELECT r.id, r.details
+SELECT r.id, CAST(r.details AS TEXT)
 FROM json_each($1) AS given, {each} {table} r WHERE r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
 
 -- name: save_spells, save_classes, save_maps {table: spells|classes|maps}
@@ -107,7 +107,7 @@ SELECT r.id, r.name
 FROM json_each($1) AS given CROSS JOIN {each} game_objects r WHERE r.type = $2 AND r.id = CAST(given.value->>'id' AS {guid}) {end_each};
 
 -- name: objects_details
-SELECT r.id, r.details
+SELECT r.id, CAST(r.details AS TEXT)
 FROM json_each($1) AS given
      CROSS JOIN {each} game_objects r
      WHERE r.type = $2 AND r.id = CAST(given.value->>'id' AS {guid}) AND r.details IS NOT NULL {end_each};
@@ -118,41 +118,36 @@ SELECT CAST($2 AS TEXT), CAST(value->>'id' AS {guid}), value->>'name', CAST(valu
 FROM json_each($1) WHERE true
 ON CONFLICT (type, id) DO UPDATE SET name = excluded.name, details = excluded.details;
 
--- name: hash
+-- name: picture_hash
 SELECT hash FROM item_pictures WHERE item_id = $1;
 
--- name: hashes
+-- name: picture_hashes
 SELECT r.item_id, r.hash
 FROM json_each($1) AS given, {each} item_pictures r WHERE r.item_id = CAST(given.value->>'id' AS {guid}) {end_each};
 
 -- Several items may have the same picture.
--- name: content
+-- name: picture_content
 SELECT content FROM item_pictures WHERE hash = $1 LIMIT 1;
 
--- name: save
+-- name: save_picture
 INSERT INTO item_pictures (item_id, hash, content) VALUES ($1, $2, $3)
 ON CONFLICT (item_id) DO UPDATE SET hash = excluded.hash, content = excluded.content;
 
--- name: delete
+-- name: delete_picture
 DELETE FROM item_pictures WHERE item_id = $1;
 
--- name: count
-SELECT COUNT(*) FROM server_variables;
+-- name: server_variables_by_place
+SELECT {server_variables_columns} FROM server_variables ORDER BY id LIMIT $1 OFFSET $2;
 
--- name: page
-SELECT id, name, type, text_id, folder, value, created_at FROM server_variables ORDER BY id LIMIT $1 OFFSET $2;
+-- name: server_variable
+SELECT {server_variables_columns} FROM server_variables WHERE id = $1;
 
--- name: variable_server_variable
-SELECT id, name, type, text_id, folder, value, created_at FROM server_variables WHERE id = $1;
+-- name: lock_server_variable
+SELECT {server_variables_columns} FROM server_variables WHERE id = $1 {for_update};
 
--- name: lock
-SELECT id, name, type, text_id, folder, value, created_at FROM server_variables WHERE id = $1 {for_update};
-
--- name: set_value
+-- Set the value, as JSON; None: as if never set.
+-- name: set_server_variable
 UPDATE server_variables SET value = $2 WHERE id = $1;
 
--- name: load
-INSERT INTO server_variables (id, name, type, text_id, folder, value, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7);
-
--- name: known
+-- name: known_server_variables
 SELECT id FROM server_variables WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));

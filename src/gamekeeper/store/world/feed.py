@@ -16,14 +16,6 @@ WAITING, APPLIED, FAILED, UNKNOWN = "waiting", "applied", "failed", "unknown"  #
 MAX_EXAMINED = 1_000  # commands without acknowledgement that a search for overdue ones reads
 
 
-class CommandTarget(NamedTuple):
-    """A command in the audit log and a game server that must carry it out."""
-
-    seq: int
-    server: str
-    life_ms: int | None  # the command expires after this time; None: never
-
-
 class Delivery(NamedTuple):
     seq: int
     server: str
@@ -58,13 +50,9 @@ class Acknowledgement(NamedTuple):
     reason: str | None
 
 
-def insert_deliveries(tx: Writing, targets: Iterable[CommandTarget]) -> None:
-    tx.defer(SQL.insert, as_table({"seq": each.seq, "server": each.server, "life": each.life_ms} for each in targets))
-
-
 async def read_deliveries_of_changes(tx: Reading, numbers: Iterable[int]) -> list[Delivery]:
     """Read the deliveries of these changes, in order of number and game server."""
-    return await tx.rows(Delivery, SQL.of_changes, as_column("seq", numbers))
+    return await tx.rows(Delivery, SQL.deliveries_of_changes, as_column("seq", numbers))
 
 
 async def read_player_receipts(tx: Reading, player_ids: Iterable[str]) -> dict[str, ServerReceipt]:
@@ -72,11 +60,6 @@ async def read_player_receipts(tx: Reading, player_ids: Iterable[str]) -> dict[s
     rows = await tx.all(SQL.player_receipts, as_column("id", player_ids))
     # the receipt of a report of the player can be ahead of the game server's own
     return {row[0]: ServerReceipt(row[1], row[2], max(row[3], row[4])) for row in rows}
-
-
-async def read_leased(tx: Reading, limit: int) -> list[ServerReceipt]:
-    """Read the receipts of the game servers that have a lease, in order of their names."""
-    return await tx.rows(ServerReceipt, SQL.leased, limit)
 
 
 async def read_cursors(tx: Reading, servers: Iterable[str]) -> dict[str, int]:
@@ -90,32 +73,10 @@ async def read_overdue(tx: Reading, wait_ms: int, limit: int) -> list[OverdueCom
     return await tx.rows(OverdueCommand, SQL.overdue, wait_ms, MAX_EXAMINED, limit)
 
 
-async def lock_deliveries(tx: Reading, server: str, numbers: Iterable[int]) -> dict[int, str]:
-    """Lock a game server's deliveries of these changes. Return their states, by number of the change."""
-    return {row[0]: row[1] for row in await tx.all(SQL.lock, server, as_column("seq", numbers))}
-
-
-def acknowledge(tx: Writing, server: str, acks: Iterable[Acknowledgement]) -> None:
-    tx.defer(SQL.acknowledge, server, as_table(each._asdict() for each in acks))
-
-
 async def save_cursors(tx: Writing, cursors: Mapping[str, int]) -> None:
     """Store how far each game server has read the change feed. A cursor never moves back."""
     table = as_table({"server": server, "seq": seq} for server, seq in cursors.items())
     await tx.returning(SQL.save_cursors, table)
-
-
-def delete_deliveries(tx: Writing, numbers: Iterable[int]) -> None:
-    tx.defer(SQL.delete, as_column("seq", numbers))
-
-
-def delete_old_deliveries(tx: Writing, before_ms: int, limit: int) -> None:
-    tx.defer(SQL.delete_old, before_ms, limit)
-
-
-def blank_deliveries(tx: Writing, numbers: Iterable[int]) -> None:
-    """Remove the game's reasons from deliveries of an erased person's changes."""
-    tx.defer(SQL.blank, as_column("seq", numbers))
 
 
 class FeedRow(NamedTuple):
@@ -133,11 +94,3 @@ class FeedRow(NamedTuple):
 async def read_between(tx: Reading, after: int, upto: int, account_id: str, limit: int, *, own: bool) -> list[FeedRow]:
     """Read changes of players in a range of numbers; without `own`, leave out those that this account reported."""
     return await tx.rows(FeedRow, SQL.between, after, upto, own, account_id, limit)
-
-
-async def read_of_player(tx: Reading, player_id: str, after: int, account_id: str, limit: int) -> list[FeedRow]:
-    """Read changes of one player that its game server must apply, without those that this account itself reported.
-
-    Commands that are told at most once are left out: a game server may have let them expire.
-    """
-    return await tx.rows(FeedRow, SQL.of_player, player_id, after, account_id, limit)

@@ -1,9 +1,9 @@
--- name: insert
+-- name: insert_deliveries
 INSERT INTO deliveries (seq, server, state, queued_at, expires_at)
 SELECT CAST(value->>'seq' AS {long}), value->>'server', 'waiting', {now}, {now} + CAST(value->>'life' AS {long})
 FROM json_each($1);
 
--- name: of_changes
+-- name: deliveries_of_changes
 SELECT r.seq, r.server, r.state, r.reason, r.queued_at, r.expires_at, r.acked_at,
        COALESCE(r.expires_at <= {now}, {false})
 FROM json_each($1) AS wanted, {each} masked_deliveries r WHERE r.seq = CAST(value->>'seq' AS {long}) {end_each}
@@ -15,7 +15,8 @@ SELECT r.player_id, r.server, COALESCE((SELECT s.sent_seq FROM servers s WHERE s
        COALESCE((SELECT s.applied_seq FROM servers s WHERE s.name = r.server), 0), COALESCE(r.applied_seq, 0)
 FROM json_each($1) AS wanted, {each} presence r WHERE r.player_id = CAST(value->>'id' AS {guid}) {end_each};
 
--- name: leased
+-- Read the receipts of the game servers that have a lease, in order of their names.
+-- name: leased_servers
 SELECT name, COALESCE(sent_seq, 0), COALESCE(applied_seq, 0) FROM servers
 WHERE expires_at > {now} ORDER BY name LIMIT $1;
 
@@ -41,7 +42,8 @@ FROM (SELECT seq, server, queued_at FROM (
             OR EXISTS (SELECT 1 FROM presence o WHERE o.player_id = r.player_id AND o.server = d.server)) {end_each}
 ORDER BY d.queued_at DESC, d.seq DESC, d.server DESC LIMIT $3;
 
--- name: lock
+-- Lock a game server's deliveries of these changes. Return their states, by number of the change.
+-- name: lock_deliveries
 SELECT seq, state FROM deliveries
 WHERE server = $1 AND seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($2)) ORDER BY seq {for_update};
 
@@ -61,14 +63,15 @@ UPDATE servers SET sent_seq = given.seq
 FROM (SELECT value->>'server' AS name, CAST(value->>'seq' AS {long}) AS seq FROM json_each($1)) AS given
 WHERE servers.name = given.name AND COALESCE(servers.sent_seq, 0) < given.seq;
 
--- name: delete
+-- name: delete_deliveries
 DELETE FROM deliveries WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
 
--- name: delete_old
+-- name: delete_old_deliveries
 DELETE FROM deliveries WHERE (seq, server) IN (
     SELECT seq, server FROM deliveries WHERE queued_at < $1 ORDER BY queued_at LIMIT $2);
 
--- name: blank
+-- Remove the game's reasons from deliveries of an erased person's changes.
+-- name: blank_deliveries
 UPDATE deliveries SET reason = NULL
 WHERE reason IS NOT NULL AND seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
 
@@ -79,7 +82,8 @@ WHERE l.seq > $1 AND l.seq <= $2 AND (l.player_id IS NOT NULL OR l.kind IN ({wit
   AND ($3 OR NOT l.over_link OR l.actor_id IS NULL OR l.actor_id <> $4)
 ORDER BY l.seq LIMIT $5;
 
--- Changes of a player's data. A command changes none, and only the feed tells for which game server it is.
+-- Changes of a player's data that its game server must apply, without those that this account itself reported. A command
+-- changes none, and only the feed tells for which game server it is.
 -- name: of_player
 SELECT l.seq, l.at, l.kind, l.player_id, l.before, l.after, u.name, l.request_id
 FROM masked_ledger l LEFT JOIN users u ON u.id = l.actor_id

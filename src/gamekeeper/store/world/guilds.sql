@@ -9,6 +9,7 @@ FROM json_each($1) AS given CROSS JOIN guilds r WHERE r.id = given.value->>'id';
 SELECT id, name, founded_at, bank_slots, instance_id, members FROM guilds
 WHERE id = ANY(ARRAY(SELECT CAST(value->>'id' AS uuid) FROM json_each($1))) ORDER BY id FOR UPDATE;
 
+-- Lock these players in the order of presence and erasures; return those who exist.
 -- name: lock_players (sqlite)
 SELECT r.id FROM json_each($1) AS given CROSS JOIN players r WHERE r.id = given.value->>'id';
 
@@ -31,6 +32,7 @@ FROM (SELECT id, name, founded_at, bank_slots, instance_id, members, fold FROM g
       ORDER BY fold, id LIMIT $2) AS listed
 WHERE replace(fold, CAST($1 AS TEXT), '') <> fold LIMIT $3;
 
+-- Insert a new guild. If another transaction did so first, this one is run again.
 -- name: insert
 INSERT INTO guilds (id, name, fold, founded_at, bank_slots, instance_id) VALUES ($1, $2, $3, $4, $5, $6);
 
@@ -40,12 +42,15 @@ ON CONFLICT (id) DO UPDATE
 SET name = excluded.name, fold = excluded.fold, founded_at = excluded.founded_at, bank_slots = excluded.bank_slots,
     instance_id = excluded.instance_id;
 
+-- Delete a guild with its members' rows and its variables.
 -- name: delete
 DELETE FROM guilds WHERE id = $1;
 
+-- Insert many guilds; the values are in the order of GuildColumns.
 -- name: load
 INSERT INTO guilds (id, name, fold, founded_at, bank_slots, instance_id) VALUES ($1, $2, $3, $4, $5, $6);
 
+-- Insert many members, in the order of GuildMember. In a bulk load of lists, `recount` their guilds afterwards.
 -- name: load_members
 INSERT INTO guild_members (player_id, guild_id, rank, joined_at) VALUES ($1, $2, $3, $4);
 
@@ -84,6 +89,7 @@ WHERE g.members <> (SELECT COUNT(*) FROM guild_members m WHERE m.guild_id = g.id
 -- name: known
 SELECT id FROM guilds WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
+-- Find the names of guilds by id. A deleted guild has none.
 -- name: names
 SELECT id, name FROM guilds WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
@@ -100,21 +106,12 @@ SELECT m.player_id, m.guild_id, g.name AS guild, m.rank, m.joined_at
 FROM players p JOIN guild_members m ON m.player_id = p.id JOIN guilds g ON g.id = m.guild_id
 WHERE p.user_id = $1 ORDER BY m.player_id;
 
--- name: declared
-SELECT id, name, type, text_id, folder, created_at FROM guild_variables WHERE id = $1;
-
--- name: any_declared
-SELECT 1 FROM guild_variables LIMIT 1;
-
--- name: load_variable
-INSERT INTO guild_variables (id, name, type, text_id, folder, created_at) VALUES ($1, $2, $3, $4, $5, $6);
-
--- name: of_guild
+-- name: values_of_guild
 SELECT o.variable_id, COALESCE(v.name, ''), o.type, o.value
 FROM guild_values o LEFT JOIN guild_variables v ON v.id = o.variable_id
 WHERE o.guild_id = $1 ORDER BY o.variable_id;
 
--- name: of_guild_one
+-- name: value_of_guild
 SELECT o.variable_id, COALESCE(v.name, ''), o.type, o.value
 FROM guild_values o LEFT JOIN guild_variables v ON v.id = o.variable_id
 WHERE o.guild_id = $1 AND o.variable_id = $2;
@@ -129,8 +126,9 @@ ON CONFLICT (guild_id, variable_id) DO UPDATE SET type = excluded.type, value = 
 DELETE FROM guild_values
 WHERE guild_id = $1 AND variable_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2));
 
+-- Insert many values; the values are in the order of GuildValue.
 -- name: load_values
 INSERT INTO guild_values (guild_id, variable_id, type, value) VALUES ($1, $2, $3, $4);
 
--- name: known_variable
+-- name: known_variables
 SELECT id FROM guild_variables WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));

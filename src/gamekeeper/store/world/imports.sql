@@ -1,6 +1,7 @@
 -- name: find
-SELECT source, stage, last, report, listed, counts, finished_at FROM imports WHERE source = $1;
+SELECT source, stage, last, report, listed, CAST(counts AS TEXT), finished_at FROM imports WHERE source = $1;
 
+-- Return whether an import was still running at a time or started later.
 -- name: any_from
 SELECT source FROM imports WHERE finished_at IS NULL OR finished_at >= $1 LIMIT 1;
 
@@ -34,9 +35,9 @@ UNION ALL
 SELECT own.player_id, own.kind, own.data FROM players JOIN player_leftovers AS own ON own.player_id = players.id
 WHERE players.user_id = $1 ORDER BY 1, 2;
 
--- name: of_player
+-- name: leftovers_of_player
 SELECT player_id, kind, CAST(data AS TEXT) FROM player_leftovers WHERE player_id = $1 ORDER BY kind;
 
--- name: insert_of_player
+-- name: insert_leftovers_of_player
 INSERT INTO player_leftovers (player_id, kind, data)
 SELECT CAST(value->>'owner_id' AS {guid}), value->>'kind', CAST(value->>'data' AS {json}) FROM json_each($1);

@@ -29,7 +29,8 @@ class ActivityEntry(NamedTuple):
     peer: str
     address: str | None
     meta: str | None
-    named_id: str | None = None  # without an account: the account whose name or email `meta` has
+    # without an account: the account whose name or email `meta` has; it is written, but not read
+    named_id: str | None = None
 
 
 class TradeEntry(NamedTuple):
@@ -44,17 +45,6 @@ class TradeEntry(NamedTuple):
     address: str | None
     items: str
     target_items: str
-
-
-class ActivityRow(NamedTuple):
-    id: str
-    at: int
-    user_id: str
-    player_id: str | None
-    action: str
-    peer: str
-    address: str | None
-    meta: str | None
 
 
 class TradeRow(NamedTuple):
@@ -74,11 +64,6 @@ class TradeRow(NamedTuple):
     target: str | None
 
 
-class AddressRow(NamedTuple):
-    address: str
-    last_used: int
-
-
 class _Period(NamedTuple):
     """Key of a row of the counts."""
 
@@ -86,11 +71,6 @@ class _Period(NamedTuple):
     user_id: str
     player_id: str
     start: int
-
-
-async def lock_users(tx: Reading, ids: Iterable[str]) -> set[str]:
-    """Return which accounts exist, and lock them against deletion until the transaction ends."""
-    return {row[0] for row in await tx.all(SQL.lock_users, as_column("id", sorted(set(ids))))}
 
 
 async def find_named_users(tx: Reading, folds: Iterable[str]) -> dict[str, str]:
@@ -132,10 +112,10 @@ async def read_counts(
 
 async def read_activity(
     tx: Reading, user_id: str | None, player_id: str | None, start: int, limit: int, skipped: int, *, backwards: bool
-) -> list[ActivityRow]:
+) -> list[ActivityEntry]:
     """Read entries of an account or a player from a time on, without the first `skipped`; `backwards`: before it."""
     statement = SQL.activity_backwards if backwards else SQL.activity
-    return await tx.rows(ActivityRow, statement, user_id, player_id, start, limit, skipped)
+    return await tx.rows(ActivityEntry, statement, user_id, player_id, start, limit, skipped)
 
 
 async def read_trades(
@@ -149,15 +129,6 @@ async def read_trades(
 async def read_item_names(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
     rows = await tx.all(SQL.item_names, as_column("id", sorted(set(ids))))
     return {row[0]: row[1] for row in rows}
-
-
-async def count_addresses(tx: Reading, user_id: str) -> int:
-    return await tx.value(SQL.count_addresses, user_id) or 0
-
-
-async def read_addresses(tx: Reading, user_id: str, limit: int, offset: int) -> list[AddressRow]:
-    """Read the addresses of an account, the last used first."""
-    return await tx.rows(AddressRow, SQL.addresses, user_id, limit, offset)
 
 
 async def read_other_users(tx: Reading, user_id: str, addresses: Iterable[str]) -> dict[str, bytes | str]:
@@ -187,11 +158,6 @@ async def delete_old(tx: Writing, before_ms: int, limit: int) -> int:
     await _add_counts(tx, _count_activity(activity) + _count_trades(trades), sign=-1)
     addresses = await tx.returning(SQL.delete_old_addresses, before_ms, limit)
     return max(len(activity), len(trades), len(addresses))
-
-
-async def count_old(tx: Reading, before_ms: int) -> int:
-    """Count the entries that are older than a time."""
-    return await tx.value(SQL.count_old, before_ms) or 0
 
 
 async def recount(tx: Writing) -> None:

@@ -118,6 +118,7 @@ FROM json_each($1) AS given, {each} items r WHERE r.id = CAST(given.value->>'id'
 -- name: count_addresses
 SELECT COUNT(*) FROM masked_log_addresses WHERE user_id = $1;
 
+-- Read the addresses of an account, the last used first.
 -- name: addresses
 SELECT address, last_used FROM masked_log_addresses WHERE user_id = $1
 ORDER BY last_used DESC, address DESC LIMIT $2 OFFSET $3;
@@ -165,6 +166,7 @@ DELETE FROM log_addresses WHERE (user_id, address) IN (
 DELETE FROM log_addresses WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM log_addresses WHERE last_used < $1 ORDER BY last_used LIMIT $2)) RETURNING 1;
 
+-- Count the entries that are older than a time.
 -- name: count_old
 SELECT (SELECT COUNT(*) FROM activity_log WHERE at < $1) + (SELECT COUNT(*) FROM trade_log WHERE at < $1);
 
