@@ -76,10 +76,10 @@ mutation: .venv/long ## mutation tests of inventory, changes, approvals, tokens 
 	$(BIN)/python -m battery.mutation
 
 bench: .venv/dev ## benchmarks beside peers, on both engines, with up to five million players; takes long, mostly the first time
-	$(BIN)/python -m benchmarks
+	PYTHONPATH=scripts $(BIN)/python -m benchmarks
 
 bench-quick: .venv/dev ## the main ratios with 10,000 players, in under three minutes; BEFORE=checkout: only look-ups, of that version and this one
-	$(BIN)/python -m benchmarks --quick $(if $(BEFORE),--before $(BEFORE) --rounds 8)
+	PYTHONPATH=scripts $(BIN)/python -m benchmarks --quick $(if $(BEFORE),--before $(BEFORE) --rounds 8)
 
 generators: .venv/dev .venv/generators/ready ## clients of five generators from /api/openapi.json, compiled and run against a server
 	$(BIN)/pytest tests/generators

@@ -1,6 +1,8 @@
 """A test of the battery: a function that returns figures, and the seeded faults that the figures must show."""
 
-from collections.abc import Callable, Sequence
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -27,6 +29,11 @@ class Figure(NamedTuple):
         """Make the figure of something that must not happen. `said`: its text, by default the number or the list."""
         listed = "; ".join(found) or "0" if isinstance(found, Sequence) else str(found)
         return cls(what, said or listed, "0", not found)
+
+    @classmethod
+    def above(cls, what: str, found: float, least: float, said: str = "{:,.0f}") -> Self:
+        """Make the figure of something of which there must be enough. `said`: how both numbers are written."""
+        return cls(what, said.format(found), f"≥ {said.format(least)}", found >= least)
 
     @classmethod
     def equal(cls, what: str, found: object, wanted: object) -> Self:
@@ -57,6 +64,14 @@ class Run:
     fault: str | None  # name of the seeded fault, which the figures must show; None: no fault
     seconds: int | None  # seconds: duration of the long form of the test; None: short form
     another: Callable[[], str]  # function that returns the URL of one more empty database
+
+    def rounds(self, least: int = 1) -> Iterator[int]:
+        """Count rounds: `least` of them, and in the long form more until the time is up."""
+        until = time.monotonic() + (self.seconds or 0)
+        for number in itertools.count():
+            if number >= least and time.monotonic() >= until:
+                return
+            yield number
 
 
 @dataclass(frozen=True)

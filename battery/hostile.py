@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from battery.cases import ENGINES, SQLITE, Case, Figure, Run
-from battery.spoilt import APPLIED, BROKEN, ECHOED, Spoilt
+from battery.served import APPLIED, BROKEN, ECHOED, Served
 from server import Server
 
 TESTS = Path(__file__).parent.parent / "tests"
@@ -44,7 +44,7 @@ def hostile(run: Run) -> list[Figure]:
     loop = asyncio.new_event_loop()
     look = worlds.World(run.database, tokens, loop)
     good_requests.furnish(look)
-    serve = partial(Spoilt, run.fault) if run.fault else Server
+    serve = partial(Served, run.fault) if run.fault else Server
     try:
         with serve(run.database, **UNLIMITED) as server:
             return _send_corpus(run, SocketServer(server.port, tokens["Root"]), look)
@@ -66,7 +66,7 @@ def _send_corpus(run: Run, server: SocketServer, look: worlds.World) -> list[Fig
         print(f"    {about}: {wrong[about]}")
     least = 0 if run.fault else LEAST
     return [
-        Figure("hostile requests", f"{len(cases):,}", f"≥ {least:,}", len(cases) >= least),
+        Figure.above("hostile requests", len(cases), least),
         Figure.none("5xx answers", broken),
         Figure.none("unexpected answers", len(wrong)),
         Figure.none("answers that repeat the token", echoed),

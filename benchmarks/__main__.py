@@ -9,45 +9,38 @@ from benchmarks import (
     console,
     counting,
     flats,
-    holders,
     lists,
     load,
     loading,
     lookups,
     machine,
     memory,
-    operations,
-    pages,
     report,
     results,
     worlds,
     writes,
 )
-from benchmarks.results import LAYERS, Results
+from benchmarks.results import Results
 from benchmarks.rounds import Bench
 
 Scenario = Callable[[Bench, Collection[str]], Results]
 
 # Scenarios: the parts that each one measures, and its function, which gets the selected parts
 SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
-    (("T0", "T1", "T2", "T3", "T4", LAYERS), lookups.run),
+    (("T0", "T1", "T2", "T4", lookups.LAYERS), lookups.run),
     (flats.PARTS, flats.run),
-    (("T5", "T6"), lists.run),
-    ((holders.PART,), holders.run),
-    (pages.PARTS, pages.run),
+    ((lists.LAST_VS_FIRST, lists.BIG_VS_SMALL, lists.HOLDERS), lists.run),
     (("T7", "T8"), writes.run),
     ((counting.PART,), counting.run),
     (("T9",), lookups.beside_validates),
     (("T10",), loading.run),
     (("T11",), memory.run),
     ((console.PART,), console.run),
-    ((console.HOME,), console.run_home),
-    ((operations.PART,), operations.run),
 )
 # name of the scenario that compares two versions of Gamekeeper; it runs only on request and is not documented
 VERSIONS = "versions"
 ALL = [part for parts, _ in SCENARIOS for part in parts]
-QUICK = ["T0", "T1", "T2", "T3", "T4", "T9"]
+QUICK = ["T0", "T1", "T2", "T4", "T9"]
 DOCS = Path(__file__).parent.parent / "docs"
 SECONDS = 1  # seconds: length of one measurement; more rounds are more precise than longer measurements
 ROUNDS, QUICK_ROUNDS = 5, 3

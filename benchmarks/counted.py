@@ -2,13 +2,10 @@
 
 import asyncio
 import time
-from contextlib import closing
 from functools import partial
 
-import apsw
-
-from benchmarks import copies, worlds
-from benchmarks.worlds import SQLITE, BenchWorld
+from benchmarks import copies
+from benchmarks.worlds import BenchWorld
 from gamekeeper.demo.world import COIN
 from gamekeeper.game.core.writes import Intent
 from gamekeeper.game.insight import boards
@@ -42,10 +39,7 @@ def count(world: BenchWorld) -> None:
 
 
 def is_up_to_date(world: BenchWorld) -> bool:
-    if world.engine == SQLITE:
-        with closing(apsw.Connection(world.url.removeprefix("sqlite:///"))) as db:
-            return bool(db.execute(UP_TO_DATE).fetchone()[0])
-    return bool(worlds.ask(world.url, UP_TO_DATE)[0][0])
+    return bool(copies.execute(world, UP_TO_DATE)[0][0])
 
 
 async def _catch_up(keeper: Keeper) -> None:
