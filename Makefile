@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install setup test tests bulk long lint house types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators schema docs clients diagrams texts site package lock clean
+.PHONY: run install setup test tests bulk long lint house types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long mutation bench bench-quick generators schema docs clients diagrams texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -60,16 +60,14 @@ fuzz: .venv/long ## fuzz the API with schemathesis against the tolerant OpenAPI 
 	LONG_TESTS=1 FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s -m long_only tests/contract/test_contract_fuzz.py
 
 BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT)) $(if $(CLOCK),--clock $(CLOCK)) $(if $(ALL),--all)
-battery: .venv/long .venv/semgrep/ready $(if $(LONG),patroni) ## tests with crashes, lost machines, full disks, overload and guessing, each also with seeded faults; ONLY=a,f: some tests; ALL=1: a test that cannot run fails; CLOCK=print: timings are printed but do not decide, for a busy machine
+battery: .venv/long .venv/semgrep/ready ## tests with crashes, lost machines, full disks, overload and guessing, each also with seeded faults; ONLY=a,f: some tests; ALL=1: a test that cannot run fails; CLOCK=print: timings are printed but do not decide, for a busy machine
 	$(BATTERY) $(if $(LONG),--long $(LONG))
 
-battery-tools: patroni ## install the battery's Debian packages, as root, and Patroni; without them some tests cannot run
+battery-tools: ## install the battery's Debian packages, as root; without them some tests cannot run
 	scripts/install_battery.sh
 
-patroni: .venv/patroni/ready ## install Patroni, and etcd from Debian's package, for the long form of the failover test
-
 LONG_SECONDS ?= 600
-battery-long: .venv/long .venv/semgrep/ready patroni ## the long forms of the battery's tests, LONG_SECONDS=600 each
+battery-long: .venv/long .venv/semgrep/ready ## the long forms of the battery's tests, LONG_SECONDS=600 each
 	$(BATTERY) --long $(LONG_SECONDS)
 
 mutation: .venv/long ## mutation tests of inventory, changes, approvals, tokens and passwords, with mutmut; takes long
@@ -118,7 +116,6 @@ lock: .venv/dev ## renew the lock files with the newest versions that fit pyproj
 	$(LOCK) --upgrade --group dev pyproject.toml -o requirements-dev.lock
 	$(LOCK) --group long -c requirements-dev.lock pyproject.toml -o requirements-long.lock
 	echo semgrep | $(LOCK) --upgrade - -o requirements-semgrep.lock
-	echo "patroni[etcd3,psycopg2-binary]" | $(LOCK) --upgrade - -o requirements-patroni.lock
 	printf '%s\n' openapi-python-client openapi-generator-cli urllib3 python-dateutil | $(LOCK) --upgrade - -o requirements-generators.lock
 
 clean:
@@ -148,10 +145,6 @@ clean:
 	$(BIN)/python -m venv .venv/semgrep
 	.venv/semgrep/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-semgrep.lock
 	@touch $@
-
-# the version in docs/deploy.md; Debian 12's does not work with PostgreSQL 18
-.venv/patroni/ready: .venv/bin/python requirements-patroni.lock
-	scripts/install_patroni.sh
 
 # separate environment with the generated Python client's dependencies, and Node's packages beside it
 .venv/generators/ready: .venv/bin/python requirements-generators.lock tests/generators/package-lock.json

@@ -82,5 +82,4 @@ class Case:
     faults: tuple[str, ...] = ()
     engines: tuple[str, ...] = ENGINES
     fault_engines: tuple[str, ...] = ENGINES  # database engines on which the test's faults are seeded
-    optional: bool = False  # whether a run of the battery without this test counts as complete
     timed_faults: tuple[str, ...] = ()  # names of seeded faults that only timings show

@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 
-from battery import patroni, realm
+from battery import realm
 from battery.cases import NO_HAPROXY, POSTGRES, Case, Figure, NotRun, Run, Timed
 from battery.givers import Givers
 from pair import Pair
@@ -64,7 +64,4 @@ def _switch_over(pair: Pair, givers: Givers) -> float:
     return givers.back_after(began)
 
 
-CASES = (
-    Case("b", "failover", run, (ASYNCHRONOUS, NO_SECOND_TRY), (POSTGRES,)),
-    Case("b", "failover by Patroni", patroni.run, (ASYNCHRONOUS,), (POSTGRES,), optional=True),
-)
+CASES = (Case("b", "failover", run, (ASYNCHRONOUS, NO_SECOND_TRY), (POSTGRES,)),)

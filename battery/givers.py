@@ -77,11 +77,6 @@ class Givers:
         """Return the seconds from `moment` to the first success of a request sent after it."""
         return min((each.came - moment for each in self.answers if each.asked >= moment and each.good), default=inf)
 
-    def longest_gap(self, since: float) -> float:
-        """Return the longest time in seconds without any successful request."""
-        good = sorted(each.came for each in self.answers if each.good and each.came >= since)
-        return max(after - before for before, after in zip([since, *good], [*good, time.monotonic()], strict=True))
-
     def wait_for_gives(self, count: int, since: float) -> None:
         """Wait until `count` changes sent after `since` have been acknowledged."""
         deadline = time.monotonic() + GIVES_SECONDS

@@ -28,7 +28,7 @@ from client_types import (
     read_schema,
     read_type,
 )
-from gamekeeper.game.core.refusals import Refusal
+from gamekeeper.game.core.refusals import NotFound, Refusal
 from gamekeeper.ground.rooms import ROOMS
 from gamekeeper.http import routes
 from gamekeeper.http.contract import operation as declared
@@ -100,7 +100,7 @@ class Operation:
     answer: Type | None  # None: not JSON
     paging: Paging | None
     errors: tuple[str, ...]  # names of errors, by status
-    own_errors: tuple[str, ...]  # of these, those of the operation's own rules
+    telling_errors: tuple[str, ...]  # of these, those of the operation's own rules, and those about what is missing
     successor: str | None  # path of the operation that replaces this deprecated one
 
 
@@ -191,7 +191,12 @@ def _read_operation(operation: declared.Operation) -> Operation:
         answer,
         None if operation.query is None else _find_paging(operation.query.__struct_encode_fields__, operation.answer),
         tuple(dict.fromkeys(kind.__name__ for kinds in found.values() for kind in kinds)),
-        tuple(dict.fromkeys(kind.__name__ for kind in operation.refusals)),
+        tuple(
+            kind.__name__
+            for kinds in found.values()
+            for kind in kinds
+            if kind in operation.refusals or (issubclass(kind, NotFound) and kind is not server_errors.NoSuchRoute)
+        ),
         operation.successor,
     )
 

@@ -48,6 +48,7 @@ PAGE = """SELECT (SELECT CAST(MAX(mark) AS TEXT) FROM list_changes),
                  r.document, r.class_name, r.map_name, r.online, r.last_online
           FROM (SELECT id FROM players ORDER BY {0} LIMIT $1 OFFSET $2) page JOIN player_records r ON r.id = page.id
           ORDER BY {1}"""
+EACH = "CROSS JOIN LATERAL (SELECT * FROM player_records WHERE id = page.id OFFSET 0) r"
 COUNT = "SELECT (SELECT CAST(MAX(mark) AS TEXT) FROM list_changes), COUNT(*) FROM players"
 BELIEVED_SECONDS, CONNECTIONS, MAX_BATCH, LOG_BYTES, LARGEST_PAGE = 4, 8, 256, 4096, 100
 SIZES, STACK_CAP = {"inventory": 35, "bank": 100}, 1_000_000  # Gamekeeper's defaults
@@ -90,6 +91,10 @@ Outcome = tuple[int, bytes, bool]  # status, answer, and whether the answer was 
 REFUSED = {status: (status, b"", False) for status in (MISSING, CONFLICT)}
 
 
+def to_bytes(json: str | bytes) -> bytes:
+    return json.encode() if isinstance(json, str) else json
+
+
 def find_by(name: str) -> tuple[str, Sequence[str]]:
     """Tell by what a player is looked up, and the values of the statement."""
     if is_guid(name):
@@ -113,14 +118,8 @@ def render(engine: str, words: dict[str, str]) -> dict[str, str]:
         "keep": idempotency_keys.SQL.insert,
     }
     found = {name: each.render(engine, words) for name, each in statements.items()}
-    return (
-        found
-        | {
-            path: PAGE.format(order, re.sub(r"(\w+)(,| |$)", r"r.\1\2", order).replace("r.DESC", "DESC"))
-            for path, order in NAMES.items()
-        }
-        | {"count": COUNT}
-    )
+    pages = {path: PAGE.format(order.format(""), order.format("r.")) for path, order in NAMES.items()}
+    return found | pages | {"count": COUNT}
 
 
 def place(gift: Gift, player_id: str, item: Sequence[Any], rows: Sequence[Any]) -> Placed | None:
@@ -249,6 +248,8 @@ class Postgres:
 
     def __init__(self, url: str) -> None:
         self.url, self.texts = url, render("postgres", postgres_connection.PLACEHOLDERS)
+        for path in NAMES:  # look each row up, whatever number of them the plan expects
+            self.texts[path] = self.texts[path].replace("JOIN player_records r ON r.id = page.id", EACH)
         writes = [self.texts.pop(name) for name in ("save", "append", "keep")]
         kept = {name: self.KEEP_ID.format(self.texts[name]) for name in ("lock id", "lock fold")}
         self.texts |= {**kept, "read gift": self.READ, "write": combine(writes[:2]), "write and keep": combine(writes)}
@@ -260,7 +261,7 @@ class Postgres:
             db = await driver.connect(self.url, server_settings=SESSION, statement_cache_size=0)
             plain: dict[str, Any] = {"schema": "pg_catalog", "encoder": str, "decoder": str}
             await db.set_type_codec("uuid", **plain)
-            await db.set_type_codec("json", **plain | {"encoder": bytes, "decoder": bytes, "format": "binary"})
+            await db.set_type_codec("json", **plain | {"encoder": to_bytes, "decoder": bytes, "format": "binary"})
             prepared = {
                 name: await db.prepare(text, name=name.replace(" ", "_").replace("/", "_"))
                 for name, text in self.texts.items()
