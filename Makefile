@@ -31,7 +31,7 @@ lint: .venv/dev
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-logo
 
-house: .venv/bin/python ## count files, lines and imports of the source; fails on an import that goes up or to a later room
+house: .venv/bin/python ## count files and lines of the source; fails on a circle of imports
 	$(BIN)/python scripts/house.py
 
 types: .venv/dev

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -17,7 +18,6 @@ from types import FrameType
 
 import click
 
-from battery import databases
 from battery.cases import ENGINES, NEITHER, Case, Figure, NotRun, Run, Timed
 from battery.databases import Databases
 from gamekeeper.store.engine import postgres_url
@@ -124,7 +124,7 @@ def main(
         raise click.UsageError("No test is like that; `make battery` without ONLY, ENGINE and FAULT runs them all.")
     os.environ.setdefault(postgres_url.TIMEOUT_VARIABLE, str(CONNECT_SECONDS))
     battery = Battery(seed, seconds, by_clock=clock == DECIDE)
-    with databases.open_databases() as opened:
+    with closing(Databases()) as opened:
         for each in due:
             battery.run(opened, *each)
     rows = [f"| {letter} | {on} | {what} | {found} | {bar} |" for letter, on, (what, found, bar, _) in battery.figures]

@@ -2,9 +2,11 @@
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Thread
 from typing import NamedTuple, Self
 
 ENGINES = SQLITE, POSTGRES = ("sqlite", "postgres")
@@ -83,3 +85,16 @@ class Case:
     engines: tuple[str, ...] = ENGINES
     fault_engines: tuple[str, ...] = ENGINES  # database engines on which the test's faults are seeded
     timed_faults: tuple[str, ...] = ()  # names of seeded faults that only timings show
+
+
+@contextmanager
+def beside(work: Callable[[Event], object]) -> Generator[None]:
+    """Run a function in a thread during the block. It ends soon after its event is set."""
+    over = Event()
+    thread = Thread(target=work, args=(over,))
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

@@ -8,13 +8,13 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count, product
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import Protocol
 
 import httpx
 
 from battery import frail_disk, realm
-from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
+from battery.cases import POSTGRES, SQLITE, Case, Figure, Run, beside
 from battery.frail_disk import FrailDisk
 from battery.givers import PATIENT, REPLAYED, Givers
 from battery.realm import COIN, Realm
@@ -121,9 +121,9 @@ def _kill_under_load(run: Run, givers: Givers, victims: Sequence[Victim], what: 
 @contextmanager
 def _run_commands(run: Run) -> Generator[list[str]]:
     """Run `gamekeeper users add` and `backup` beside the server, kill every second one, and list what is lost."""
-    added, over, missing = list[str](), Event(), list[str]()
+    added, missing = list[str](), list[str]()
 
-    def work() -> None:
+    def work(over: Event) -> None:
         chance = random.Random(run.seed)
         for number in count():
             name = f"user{number}"
@@ -140,13 +140,8 @@ def _run_commands(run: Run) -> Generator[list[str]]:
             if over.is_set():
                 return
 
-    thread = Thread(target=work)
-    thread.start()
-    try:
+    with beside(work):
         yield missing
-    finally:
-        over.set()
-        thread.join()
     names = {row[0] for row in realm.at_work(run.database, lambda keeper: keeper.store.all(NAMES))}
     missing += [each for each in added if each not in names]
 

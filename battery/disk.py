@@ -10,14 +10,14 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import NamedTuple
 
 import asyncpg
 import httpx
 
 from battery import frail_disk, realm
-from battery.cases import SQLITE, Case, Figure, NotRun, Run, Timed
+from battery.cases import SQLITE, Case, Figure, NotRun, Run, Timed, beside
 from battery.frail_disk import FrailDisk
 from battery.givers import BROKEN, BUSY, Givers
 from battery.realm import Realm
@@ -53,18 +53,7 @@ class Looks:
     reads: Counter[int] = field(default_factory=Counter[int])
     lives: Counter[int] = field(default_factory=Counter[int])
 
-    @contextmanager
-    def at_work(self) -> Generator[None]:
-        over = Event()
-        thread = Thread(target=self._work, args=(over,))
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
-
-    def _work(self, over: Event) -> None:
+    def work(self, over: Event) -> None:
         wanted = ((self.reads, f"/api/v1/players/{self.realm.players[0]}/items"), (self.lives, "/health/live"))
         with httpx.Client(base_url=self.url, headers=self.realm.headers, timeout=30) as client:
             while not over.wait(0.05):
@@ -107,7 +96,7 @@ def _measure_failure(run: Run, seed: int, trouble: Trouble) -> list[Figure]:
     world = realm.prepare(trouble.database)
     with Served(run.fault or AS_IT_IS, trouble.database) as server:
         givers, looks = Givers([server.url], world, seed), Looks(server.url, world)
-        with looks.at_work(), givers.at_work():
+        with beside(looks.work), givers.at_work():
             time.sleep(CALM_SECONDS)
             began = time.monotonic()
             trouble.begin()

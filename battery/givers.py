@@ -8,12 +8,11 @@ from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
-from threading import Thread
 from typing import Any, NamedTuple
 
 import httpx
 
-from battery.cases import Figure
+from battery.cases import Figure, beside
 from battery.realm import BAG, COIN, SWORD, Realm
 
 BUSY = 503
@@ -148,13 +147,11 @@ class Givers:
     def at_work(self) -> Generator[None]:
         """Run the clients in a thread; at the end each finishes its current change."""
         self._over = 0.0
-        thread = Thread(target=lambda: asyncio.run(self._work()))
-        thread.start()
-        try:
-            yield
-        finally:
-            self._over = time.monotonic()
-            thread.join()
+        with beside(lambda _: asyncio.run(self._work())):
+            try:
+                yield
+            finally:
+                self._over = time.monotonic()
 
     async def send(self, client: httpx.AsyncClient, number: int, patience: float) -> GiveAnswer:
         """Send a change once, and record the answer."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from battery.cases import ENGINES, SQLITE, Case, Figure, Run
 from battery.served import APPLIED, BROKEN, ECHOED, Served
+from contract_fuzz import UNLIMITED
 from server import Server
 
 TESTS = Path(__file__).parent.parent / "tests"
@@ -23,8 +24,6 @@ import world as worlds  # noqa: E402 - needs the path that is set above
 
 LEAST = 2_000
 FEW = 20  # with a seeded fault only every 20th hostile request is sent, which is enough to show the fault
-LIMITS = ("guesses_per_caller", "guesses_per_account", "guesses_per_address", "registrations_per_caller")
-UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # rate limits are switched off: a 429 would hide other faults
 
 
 class Heard(Connection):

@@ -7,16 +7,16 @@ The load is password checks: each takes about 40 ms of a core, and a rejection 0
 import statistics
 import time
 from collections import Counter
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
-from threading import Event, Thread
+from threading import Event
 
 import httpx
 
 from battery import realm, storm
-from battery.cases import NO_HAPROXY, SQLITE, Case, Figure, NotRun, Run, Timed
+from battery.cases import NO_HAPROXY, SQLITE, Case, Figure, NotRun, Run, Timed, beside
 from battery.storm import BUSY, CHECKED, StormAnswer
 from run_cluster import Proxy, haproxy
 from server import Server
@@ -76,7 +76,8 @@ def _peak(url: str, seed: int) -> float:
 
 def _weather(run: Run, url: str, peak: float) -> OverloadResult:
     seconds = run.seconds or STORM_SECONDS
-    with watch_liveness(url) as looks:
+    looks: list[float] = []
+    with beside(partial(_watch_liveness, url, looks)):
         answers = storm.ask(url, run.seed + 1, seconds, "rate", max(1, round(TIMES * peak)))
         over = max(each.sent for each in answers)
         after = storm.ask(url, run.seed + 2, max(1.0, over + BACK_SECONDS - time.monotonic()), "clients", CLIENTS)
@@ -92,28 +93,16 @@ def _fresh_peak(run: Run) -> float:
         return _peak(server.url, run.seed + 3)
 
 
-@contextmanager
-def watch_liveness(url: str) -> Generator[list[float]]:
+def _watch_liveness(url: str, looks: list[float], over: Event) -> None:
     """Measure the latency of /health/live repeatedly; a timeout counts with its length."""
-    looks, over = list[float](), Event()
-
-    def look() -> None:
-        with httpx.Client(base_url=url, timeout=2 * LIVE_SECONDS) as client:
-            while not over.wait(LOOK_SECONDS):
-                began = time.monotonic()
-                try:
-                    good = client.get("/health/live").is_success
-                except httpx.TransportError:
-                    good = False
-                looks.append(time.monotonic() - began if good else 2 * LIVE_SECONDS)
-
-    thread = Thread(target=look)
-    thread.start()
-    try:
-        yield looks
-    finally:
-        over.set()
-        thread.join()
+    with httpx.Client(base_url=url, timeout=2 * LIVE_SECONDS) as client:
+        while not over.wait(LOOK_SECONDS):
+            began = time.monotonic()
+            try:
+                good = client.get("/health/live").is_success
+            except httpx.TransportError:
+                good = False
+            looks.append(time.monotonic() - began if good else 2 * LIVE_SECONDS)
 
 
 def _best(answers: Sequence[StormAnswer]) -> float:

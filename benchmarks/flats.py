@@ -1,6 +1,6 @@
 """First pages and gifts, compared with the flat functions on both engines and with the fastify peer on SQLite."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -9,7 +9,7 @@ import httpx
 from benchmarks import copies, lists, lookups, machine, servers
 from benchmarks.lookups import FASTIFY, FLAT_ON_POSTGRES, FLAT_ON_SQLITE, ON_POSTGRES, ON_SQLITE
 from benchmarks.peers import same_answers
-from benchmarks.peers.same_answers import Ask, Question
+from benchmarks.peers.same_answers import Ask, Question, Reply
 from benchmarks.results import Results, Sample, Verdict, compare
 from benchmarks.rounds import Bench, Contest
 from benchmarks.servers import Server
@@ -53,9 +53,7 @@ def _measure_pages(bench: Bench, world: BenchWorld, names: Sequence[str]) -> Res
     paths = {size: lists.write_path("rank", lists.FIRST, size, SMALL) for size in lists.LIMITS}
     with Contest(bench, FLAT_PAGES) as contest:
         running = {name: contest.serve(lookups.CONTENDERS[name].program(world)) for name in names}
-        _require_same(
-            {name: [_ask(each, world)(Question(path)) for path in paths.values()] for name, each in running.items()}
-        )
+        _require_same({name: _ask(server, world) for name, server in running.items()}, _compare_pages)
         for size, (name, server) in product(paths, running.items()):
             requests = lists.load_page(world, "rank", lists.FIRST, size)
             contest.add(f"{name}, {_name_page(size)}", server, requests, SMALL)
@@ -75,7 +73,13 @@ def _measure_gifts(bench: Bench, world: BenchWorld, names: Sequence[str]) -> Res
             name: contest.enter_context(copies.open_copy(world, f"gifts{place}")) for place, name in enumerate(names)
         }
         running = {name: contest.serve(lookups.CONTENDERS[name].program(copy)) for name, copy in given.items()}
-        _require_same_gifts(given, running)
+        questions = list(same_answers.gifts(_ask(running[names[0]], world), COIN.id))
+        asks = {name: _ask(server, world) for name, server in running.items()}
+        first = [asks[names[0]](each) for each in questions]
+        for name in names[1:]:
+            _require_same_gifts(name, first, [asks[name](each) for each in questions])
+            if same_answers.row_differences(given[names[0]].url, given[name].url):
+                raise machine.Stop(f"Not a comparison: {name} writes other rows for a gift than {names[0]}.")
         for name, server in running.items():
             contest.add(f"{name}, gift", server, world.gives(), SMALL)
         found = _judge(contest.measure(), names, ["gift"], (FLAT_GIFT, FASTIFY_GIFT))
@@ -108,22 +112,23 @@ def _ask(server: Server, world: BenchWorld) -> Ask:
     return same_answers.asking(httpx.Client(base_url=f"http://127.0.0.1:{server.port}", headers=world.bearer))
 
 
-def _require_same(answers: dict[str, list[same_answers.Reply]]) -> None:
-    (ours, expected), *others = answers.items()
-    for name, found in others:
-        if [each.content for each in found] != [each.content for each in expected]:
-            raise machine.Stop(f"Not a comparison: {name} answers other than {ours}.")
+def _require_same(asks: dict[str, Ask], find: Callable[[str, Ask, Ask], list[str]]) -> None:
+    """Stop the benchmark if a peer does not answer like Gamekeeper."""
+    (ours, ask), *others = asks.items()
+    for name, other in others:
+        if different := find(name, ask, other):
+            raise machine.Stop(f"Not a comparison: {name} answers other than {ours}: {different[0]}")
 
 
-def _require_same_gifts(given: dict[str, BenchWorld], running: dict[str, Server]) -> None:
-    """Stop the benchmark if a peer answers a gift otherwise, or writes other rows."""
-    asks = {name: _ask(server, given[name]) for name, server in running.items()}
-    questions = list(same_answers.gifts(next(iter(asks.values())), COIN.id))
-    _require_same({name: [ask(each) for each in questions] for name, ask in asks.items()})
-    (ours, mine), *others = given.items()
-    for name, world in others:
-        if same_answers.row_differences(mine.url, world.url):
-            raise machine.Stop(f"Not a comparison: {name} writes other rows for a gift than {ours}.")
+def _require_same_gifts(name: str, ours: Sequence[Reply], peers: Sequence[Reply]) -> None:
+    for mine, other in zip(ours, peers, strict=True):
+        if (mine.status, mine.content) != (other.status, other.content) or (name != FASTIFY and mine != other):
+            raise machine.Stop(f"Not a comparison: {name} answers {other}, and Gamekeeper {mine}.")
+
+
+def _compare_pages(name: str, ours: Ask, peer: Ask) -> list[str]:
+    """Compare bytes and headers with the flat function, which has those of Gamekeeper, and JSON with fastify."""
+    return (same_answers.differences if name == FASTIFY else same_answers.exact_differences)(ours, peer)
 
 
 def _judge(samples: Sequence[Sample], names: Sequence[str], kinds: Sequence[str], parts: tuple[str, str]) -> Results:

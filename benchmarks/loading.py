@@ -4,7 +4,7 @@ import gc
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -43,12 +43,15 @@ Batch = dict[str, Rows]  # rows by table name; tables in an order that foreign k
 def run(bench: Bench, _: Collection[str]) -> Results:
     with tempfile.TemporaryDirectory() as folder:
         empty, full = Path(folder) / "empty.db", Path(folder) / "full.db"
-        fill(empty)
+        run_on(empty, fill)
         shutil.copyfile(empty, full)
-        load(full)
+        run_on(full, load)
         batches = read_batches(empty, full)
         gc.freeze()  # exempt the rows from garbage collection, which would scan them again and again
-        candidates: list[tuple[str, Callable[[Path], None]]] = [(OURS, load), (PLAIN, partial(insert, batches=batches))]
+        candidates: list[tuple[str, Callable[[Path], None]]] = [
+            (OURS, partial(run_on, work=load)),
+            (PLAIN, partial(insert, batches=batches)),
+        ]
         samples = [
             _measure(number, name, work, empty)
             for number in range(bench.rounds)
@@ -69,18 +72,16 @@ def _measure(number: int, name: str, work: Callable[[Path], None], empty: Path) 
     return Sample("T10", name, number, used * 1e6 / PLAYERS, PLAYERS / took, 0, 0, PLAYERS)
 
 
-def fill(path: Path) -> None:
-    async def work(keeper: Keeper) -> None:
-        await migrate(keeper.store)
-        await loader.fill(keeper, "benchmark")
-
-    terminal.run_with_keeper(settings.load({}, database=f"sqlite:///{path}"), work)
+async def fill(keeper: Keeper) -> None:
+    await migrate(keeper.store)
+    await loader.fill(keeper, "benchmark")
 
 
-def load(path: Path) -> None:
-    async def work(keeper: Keeper) -> None:
-        await loader.load_players(keeper, PLAYERS, lambda _: None)
+async def load(keeper: Keeper) -> None:
+    await loader.load_players(keeper, PLAYERS, lambda _: None)
 
+
+def run_on(path: Path, work: Callable[[Keeper], Coroutine[Any, Any, None]]) -> None:
     terminal.run_with_keeper(settings.load({}, database=f"sqlite:///{path}"), work)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks import load, servers
-from benchmarks.load import Load
 from benchmarks.results import Results, Sample, Verdict, compare
 from benchmarks.rounds import Bench, Contest
 from benchmarks.servers import Program
@@ -14,8 +13,7 @@ from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.core.refusals import WrongPassword
 from gamekeeper.http.server import errors
 
-LAYERS = "layers"  # name of the benchmark part that measures the CPU microseconds each layer adds to a request
-HELLO, LIVE = "hello JSON", "Gamekeeper, /health/live"
+HELLO = "hello JSON"
 ON_SQLITE, ON_POSTGRES = "Gamekeeper on SQLite", "Gamekeeper on PostgreSQL"
 FASTIFY = "fastify + better-sqlite3"
 FLAT_ON_SQLITE, FLAT_ON_POSTGRES = "flat function on SQLite", "flat function on PostgreSQL"
@@ -25,12 +23,10 @@ FLAT_ON_SQLITE, FLAT_ON_POSTGRES = "flat function on SQLite", "flat function on 
 class Contender:
     engine: str  # engine of its benchmark database, of which "hello" uses only request paths and tokens
     program: Callable[[BenchWorld], Program]
-    requests: Callable[[BenchWorld], Load] = BenchWorld.lookups
 
 
 CONTENDERS = {
     HELLO: Contender(SQLITE, servers.hello),
-    LIVE: Contender(SQLITE, servers.gamekeeper, BenchWorld.lives),
     ON_SQLITE: Contender(SQLITE, servers.gamekeeper),
     ON_POSTGRES: Contender(POSTGRES, servers.gamekeeper),
     FASTIFY: Contender(SQLITE, servers.fastify),
@@ -49,7 +45,6 @@ COMPARISONS = (
     ("T2", MIDDLE, ON_POSTGRES, HELLO),
     ("T4", SMALL, ON_SQLITE, FASTIFY),
 )
-IN_LAYERS = (HELLO, LIVE, ON_SQLITE, ON_POSTGRES)
 NOT_RUN = "T4: not run: node or npm is missing. Debian and Ubuntu have them: apt install nodejs npm"
 NOTES = (
     "T0: the flat function does all of the work under granian, with the same bytes: benchmarks/peers/flat.py.",
@@ -68,8 +63,6 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
         used = {part: set[str]() for part in parts}
         for part, size, ours, other in wanted:
             used[part] |= {ours, other, FLATS[ours][0]} if size == players else set[str]()
-        if LAYERS in parts and players == SMALL:
-            used[LAYERS] = {*IN_LAYERS}
         samples = _measure(bench, players, set[str]().union(*used.values()))
         # each sample stands under all parts that use it, so that each part can be repeated alone
         found.samples += [
@@ -85,9 +78,7 @@ def _measure(bench: Bench, players: int, names: Collection[str]) -> list[Sample]
         for name, who in CONTENDERS.items():
             if name in names:
                 world = bench.worlds.get(who.engine, players)
-                contest.add(
-                    name, contest.serve(who.program(world), name.replace("/", " ")), who.requests(world), players
-                )
+                contest.add(name, contest.serve(who.program(world), name), world.lookups(), players)
         return contest.measure()
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from statistics import median
 from string import Template
 
-from benchmarks.lookups import IN_LAYERS, LAYERS
 from benchmarks.results import Results, Sample, Verdict
 
 FOLDER = Path(__file__).parent
@@ -35,7 +34,6 @@ def write(results: Results, folder: Path) -> None:
         notes="\n".join(f"* {each}" for each in results.notes),
         growth=(FOLDER / "growth.md").read_text(encoding="utf-8").strip(),
         explained=(FOLDER / "explained.md").read_text(encoding="utf-8").strip(),
-        layers=_list_layers(results.samples),
     )
     (folder / "performance.md").write_text(text, encoding="utf-8")
 
@@ -77,24 +75,6 @@ def _figures(samples: Sequence[Sample]) -> list[tuple[str, ...]]:
         columns = zip(*((each.cpu_us, each.per_second, each.p50_ms, each.p99_ms) for each in group), strict=True)
         rows.append((scenario, candidate, f"{players:,}", *(_number(median(column)) for column in columns)))
     return rows
-
-
-def _list_layers(samples: Sequence[Sample]) -> str:
-    """List the CPU microseconds that each layer adds to a request; both database engines are on top of the app."""
-    of = {
-        name: [each.cpu_us for each in samples if (each.scenario, each.candidate) == (LAYERS, name)]
-        for name in IN_LAYERS
-    }
-    if not all(of.values()):
-        return "Not measured."
-    hello, live, sqlite, postgres = map(median, of.values())
-    rows = (
-        ("granian, event loop, kernel (hello JSON)", hello),
-        ("routing, request, headers, access log", live - hello),
-        ("token check, point read and record, SQLite", sqlite - live),
-        ("token check, point read and record, PostgreSQL", postgres - live),
-    )
-    return _markdown([("layer", "µs"), *((name, _number(us)) for name, us in rows)])
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:

@@ -2,8 +2,7 @@
 
 import random
 import shutil
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -49,10 +48,6 @@ class BenchWorld:
     def lookups(self, connections: int = MANY) -> Load:
         """Look random players up, by name and by id in turn."""
         return self.load("lookups", lambda number: f"GET /api/v1/players/{_key(number)}", connections)
-
-    def lives(self) -> Load:
-        """Request liveness, which only reaches the app and not the database."""
-        return self.load("lives", lambda _: "GET /health/live")
 
     def gives(self) -> Load:
         """Give an item to random players, with an Idempotency-Key in each request."""
@@ -118,15 +113,6 @@ class Worlds:
         if found.engine == POSTGRES:
             fetch(self._cluster.get_uri(), f"DROP DATABASE {found.folder.name}")
             self._url(found.engine, found.folder)
-
-
-@contextmanager
-def open_worlds() -> Generator[Worlds]:
-    worlds = Worlds()
-    try:
-        yield worlds
-    finally:
-        worlds.close()
 
 
 def _folder(engine: str, players: int) -> Path:

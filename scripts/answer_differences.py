@@ -35,7 +35,7 @@ VOLATILE: Sequence[tuple[str, str]] = (
 # what may also differ between the engines: PostgreSQL gives no number twice, also after a dry run
 OF_ENGINES: Sequence[tuple[str, str]] = (
     ("number", r'(?<="[Ss]eq":)\d+|(?<="State":)"(?:ended|final)"'),
-    ("number", r"(?m)(?<=^)\d+(?=,20)"),  # in CSV
+    ("number", r"(?<=\n)\d+(?=,20)"),  # in CSV
 )
 SECONDS: Mapping[str, Callable[[str], float]] = {
     "time": lambda text: datetime.fromisoformat(text).timestamp(),

@@ -39,14 +39,7 @@ from gamekeeper.http.server import errors as server_errors
 Place = Literal["path", "query", "body"]
 
 
-class NoDefault:
-    """Type of `NO_DEFAULT`."""
-
-    def __repr__(self) -> str:
-        return "NO_DEFAULT"
-
-
-NO_DEFAULT = NoDefault()  # the server has no default that could be sent
+NO_DEFAULT = NODEFAULT  # the server has no default that could be sent
 
 # --- parts of the model -----------------------------------------------------------------------------------------
 

@@ -229,8 +229,8 @@ PASSWORDS: Mapping[str, str] = {
     "password": "The password as the person types it; the client sends the SHA-256.",
 }
 NO_BRANCHES = frozenset({"LogInRefusal"})  # errors whose status has another class for unknown codes
-# errors that docstrings name although they are neither of the operation's own rules nor about something that is missing;
-# others are about the request itself, the credential, the idempotency key, approvals and the server's state
+# errors that docstrings name although they are neither of the operation's own rules nor about what is missing; others
+# are about the request itself, the credential, the idempotency key, approvals and the server's state
 NAMED_ERRORS = frozenset(
     {
         *("ApprovalRequired", "BadField", "BadPassword", "NobodyCanDecide"),
