@@ -1,7 +1,6 @@
 """Count the economy and a board of a benchmark database once, as the background jobs of a server would do it."""
 
 import asyncio
-import time
 from functools import partial
 
 from benchmarks import copies
@@ -31,11 +30,8 @@ UP_TO_DATE = (
 def count(world: BenchWorld) -> None:
     """Count all that is not counted yet: holdings, a ranked list of an item, and a board of the same item."""
     copies.execute(world, ONE_BOARD)
-    started, used = time.perf_counter(), time.process_time()
     loaded = settings.load({}, database=world.url, ranked=RANKED)
     asyncio.run(keeper_builder.run_with_keeper(loaded, _catch_up))
-    took, used = time.perf_counter() - started, time.process_time() - used
-    print(f"  counted in {took:.0f} s, {used:.0f} s of CPU without PostgreSQL's", flush=True)
 
 
 def is_up_to_date(world: BenchWorld) -> bool:

@@ -48,10 +48,8 @@ def run(bench: Bench, _: Collection[str]) -> Results:
         run_on(full, load)
         batches = read_batches(empty, full)
         gc.freeze()  # exempt the rows from garbage collection, which would scan them again and again
-        candidates: list[tuple[str, Callable[[Path], None]]] = [
-            (OURS, partial(run_on, work=load)),
-            (PLAIN, partial(insert, batches=batches)),
-        ]
+        ours, plain = partial(run_on, work=load), partial(insert, batches=batches)
+        candidates: list[tuple[str, Callable[[Path], None]]] = [(OURS, ours), (PLAIN, plain)]
         samples = [
             _measure(number, name, work, empty)
             for number in range(bench.rounds)

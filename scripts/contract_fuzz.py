@@ -72,12 +72,8 @@ def _run(
     command += ["--phases", phases, "--max-examples", str(examples), "--seed", str(seed), "--no-color"]
     command += ["--generation-database", "none", "--continue-on-failure", "--request-timeout", "70"]
     command += [word for each in operations for word in ("--include-operation-id", each)]
-    environment = {
-        **os.environ,
-        "FUZZ_OWN": f"{OWN},{OWN_ID}",
-        "SCHEMATHESIS_HOOKS": "fuzz_hooks",
-        "PYTHONPATH": str(ROOT / "scripts"),
-    }
+    environment = os.environ | {"FUZZ_OWN": f"{OWN},{OWN_ID}", "SCHEMATHESIS_HOOKS": "fuzz_hooks"}
+    environment["PYTHONPATH"] = str(ROOT / "scripts")
     return subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
     )

@@ -75,8 +75,12 @@ class Node:
 
     def kill(self) -> None:
         """Kill all processes of the node with SIGKILL."""
-        if self._process:
-            kill_tree(self._process.pid)
+        if self._process and self._process.poll() is None:
+            self._process.send_signal(signal.SIGSTOP)  # so that it starts no new ones
+            parent = psutil.Process(self._process.pid)
+            for each in [*parent.children(recursive=True), parent]:
+                with suppress(psutil.NoSuchProcess):
+                    each.kill()
             self._process.wait()
         self._process = None
 
@@ -206,16 +210,6 @@ def fetch(url: str, query: str, *values: object) -> list[Any]:
             await db.close()
 
     return asyncio.run(connect_and_fetch())
-
-
-def kill_tree(pid: int) -> None:
-    """Kill a process and all its children with SIGKILL; it is stopped first, so that it starts no new ones."""
-    with suppress(psutil.NoSuchProcess):
-        parent = psutil.Process(pid)
-        parent.suspend()
-        for each in [*parent.children(recursive=True), parent]:
-            with suppress(psutil.NoSuchProcess):
-                each.kill()
 
 
 def tail(file: Path) -> str:

@@ -56,19 +56,14 @@ def _name(record: Any) -> str:  # noqa: ANN401 - a record out of JSON
     return lookup.fold(record["Name"])
 
 
+ONLINE = "SELECT p.id FROM players p JOIN presence o ON o.player_id = p.id ORDER BY p.fold"
 UP, DOWN = {"sortDirection": "Ascending"}, {"sortDirection": "Descending"}
 LISTS = (
     List(f"{API}/players/rank", UP, _rank, False, "SELECT id FROM players ORDER BY level, exp, id"),
     List(f"{API}/players/rank", DOWN, _rank, True, "SELECT id FROM players ORDER BY level DESC, exp DESC, id DESC"),
     List(f"{API}/players", {}, _name, False, "SELECT id FROM players ORDER BY fold"),
     List(f"{API}/users", {}, _name, False, "SELECT id FROM users ORDER BY fold"),
-    List(
-        f"{API}/players/online",
-        {},
-        _name,
-        False,
-        "SELECT p.id FROM players p JOIN presence o ON o.player_id = p.id ORDER BY p.fold",
-    ),
+    List(f"{API}/players/online", {}, _name, False, ONLINE),
 )
 
 

@@ -86,13 +86,8 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 }
 # operations that hash a password: only a few requests each, since each of them takes long
 HASHING = {
-    "register_user",
-    "validate_password",
-    "change_email",
-    "change_password",
-    "redeem_reset_code",
-    "manage_password",
-    "issue_token",
+    *("register_user", "validate_password", "change_email", "change_password"),
+    *("redeem_reset_code", "manage_password", "issue_token"),
 }
 
 
