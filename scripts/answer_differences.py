@@ -34,7 +34,7 @@ VOLATILE: Sequence[tuple[str, str]] = (
 )
 # what may also differ between the engines: PostgreSQL gives no number twice, also after a dry run
 OF_ENGINES: Sequence[tuple[str, str]] = (
-    ("number", r'(?<="[Ss]eq":)\d+|(?<="State":)"(?:ended|final)"'),
+    ("number", r'(?<="[Ss]eq":)\d+|(?<="Next":)\d+|(?<=by change )\d+|(?<="State":)"(?:ended|final)"'),
     ("number", r"(?<=\n)\d+(?=,20)"),  # in CSV
 )
 SECONDS: Mapping[str, Callable[[str], float]] = {

@@ -352,7 +352,7 @@ ROWS = {
     "player_variables": "SELECT p.fold, variable_id, value FROM player_variables JOIN players p ON p.id = player_id",
     "users": "SELECT fold, email FROM users",
     "ledger": "SELECT kind, before, after, reason FROM ledger",
-    "idempotency_keys": "SELECT key, fingerprint, answer FROM idempotency_keys",
+    "idempotency_keys": "SELECT key, answer FROM idempotency_keys",
 }
 
 
@@ -380,7 +380,8 @@ async def _read_rows(database: str) -> dict[str, Counter[str]]:
 
 
 def _write(value: object) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+    text = value.decode() if isinstance(value, bytes) else str(value)
+    return json.dumps(json.loads(text), sort_keys=True) if text.startswith("{") else text
 
 
 def _report(engine: str, statuses: Mapping[str, Counter[int]]) -> None:
