@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install setup test tests bulk long lint house types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators schema docs clients diagrams texts site package lock clean
+.PHONY: run install setup test tests bulk long lint house types chromium promtool oidc-provider sample-tools screenshots tour fuzz battery battery-tools battery-long mutation bench bench-quick generators schema docs clients diagrams texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -31,7 +31,7 @@ lint: .venv/dev
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-logo
 
-house: .venv/bin/python ## count files, lines and imports of the source; fails on an import that goes up or to a later room
+house: .venv/bin/python ## count files and lines of the source; fails on a circle of imports
 	$(BIN)/python scripts/house.py
 
 types: .venv/dev
@@ -60,26 +60,24 @@ fuzz: .venv/long ## fuzz the API with schemathesis against the tolerant OpenAPI 
 	LONG_TESTS=1 FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s -m long_only tests/contract/test_contract_fuzz.py
 
 BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT)) $(if $(CLOCK),--clock $(CLOCK)) $(if $(ALL),--all)
-battery: .venv/long .venv/semgrep/ready $(if $(LONG),patroni) ## tests with crashes, lost machines, full disks, overload and guessing, each also with seeded faults; ONLY=a,f: some tests; ALL=1: a test that cannot run fails; CLOCK=print: timings are printed but do not decide, for a busy machine
+battery: .venv/long .venv/semgrep/ready ## tests with crashes, lost machines, full disks, overload and guessing, each also with seeded faults; ONLY=a,f: some tests; ALL=1: a test that cannot run fails; CLOCK=print: timings are printed but do not decide, for a busy machine
 	$(BATTERY) $(if $(LONG),--long $(LONG))
 
-battery-tools: patroni ## install the battery's Debian packages, as root, and Patroni; without them some tests cannot run
+battery-tools: ## install the battery's Debian packages, as root; without them some tests cannot run
 	scripts/install_battery.sh
 
-patroni: .venv/patroni/ready ## install Patroni, and etcd from Debian's package, for the long form of the failover test
-
 LONG_SECONDS ?= 600
-battery-long: .venv/long .venv/semgrep/ready patroni ## the long forms of the battery's tests, LONG_SECONDS=600 each
+battery-long: .venv/long .venv/semgrep/ready ## the long forms of the battery's tests, LONG_SECONDS=600 each
 	$(BATTERY) --long $(LONG_SECONDS)
 
 mutation: .venv/long ## mutation tests of inventory, changes, approvals, tokens and passwords, with mutmut; takes long
 	$(BIN)/python -m battery.mutation
 
 bench: .venv/dev ## benchmarks beside peers, on both engines, with up to five million players; takes long, mostly the first time
-	$(BIN)/python -m benchmarks
+	PYTHONPATH=scripts $(BIN)/python -m benchmarks
 
 bench-quick: .venv/dev ## the main ratios with 10,000 players, in under three minutes; BEFORE=checkout: only look-ups, of that version and this one
-	$(BIN)/python -m benchmarks --quick $(if $(BEFORE),--before $(BEFORE) --rounds 8)
+	PYTHONPATH=scripts $(BIN)/python -m benchmarks --quick $(if $(BEFORE),--before $(BEFORE) --rounds 8)
 
 generators: .venv/dev .venv/generators/ready ## clients of five generators from /api/openapi.json, compiled and run against a server
 	$(BIN)/pytest tests/generators
@@ -118,7 +116,6 @@ lock: .venv/dev ## renew the lock files with the newest versions that fit pyproj
 	$(LOCK) --upgrade --group dev pyproject.toml -o requirements-dev.lock
 	$(LOCK) --group long -c requirements-dev.lock pyproject.toml -o requirements-long.lock
 	echo semgrep | $(LOCK) --upgrade - -o requirements-semgrep.lock
-	echo "patroni[etcd3,psycopg2-binary]" | $(LOCK) --upgrade - -o requirements-patroni.lock
 	printf '%s\n' openapi-python-client openapi-generator-cli urllib3 python-dateutil | $(LOCK) --upgrade - -o requirements-generators.lock
 
 clean:
@@ -148,10 +145,6 @@ clean:
 	$(BIN)/python -m venv .venv/semgrep
 	.venv/semgrep/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-semgrep.lock
 	@touch $@
-
-# the version in docs/deploy.md; Debian 12's does not work with PostgreSQL 18
-.venv/patroni/ready: .venv/bin/python requirements-patroni.lock
-	scripts/install_patroni.sh
 
 # separate environment with the generated Python client's dependencies, and Node's packages beside it
 .venv/generators/ready: .venv/bin/python requirements-generators.lock tests/generators/package-lock.json

@@ -1,8 +1,12 @@
 """A test of the battery: a function that returns figures, and the seeded faults that the figures must show."""
 
-from collections.abc import Callable, Sequence
+import itertools
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Thread
 from typing import NamedTuple, Self
 
 ENGINES = SQLITE, POSTGRES = ("sqlite", "postgres")
@@ -27,6 +31,11 @@ class Figure(NamedTuple):
         """Make the figure of something that must not happen. `said`: its text, by default the number or the list."""
         listed = "; ".join(found) or "0" if isinstance(found, Sequence) else str(found)
         return cls(what, said or listed, "0", not found)
+
+    @classmethod
+    def above(cls, what: str, found: float, least: float, said: str = "{:,.0f}") -> Self:
+        """Make the figure of something of which there must be enough. `said`: how both numbers are written."""
+        return cls(what, said.format(found), f"≥ {said.format(least)}", found >= least)
 
     @classmethod
     def equal(cls, what: str, found: object, wanted: object) -> Self:
@@ -58,6 +67,14 @@ class Run:
     seconds: int | None  # seconds: duration of the long form of the test; None: short form
     another: Callable[[], str]  # function that returns the URL of one more empty database
 
+    def rounds(self, least: int = 1) -> Iterator[int]:
+        """Count rounds: `least` of them, and in the long form more until the time is up."""
+        until = time.monotonic() + (self.seconds or 0)
+        for number in itertools.count():
+            if number >= least and time.monotonic() >= until:
+                return
+            yield number
+
 
 @dataclass(frozen=True)
 class Case:
@@ -67,5 +84,17 @@ class Case:
     faults: tuple[str, ...] = ()
     engines: tuple[str, ...] = ENGINES
     fault_engines: tuple[str, ...] = ENGINES  # database engines on which the test's faults are seeded
-    optional: bool = False  # whether a run of the battery without this test counts as complete
     timed_faults: tuple[str, ...] = ()  # names of seeded faults that only timings show
+
+
+@contextmanager
+def beside(work: Callable[[Event], object]) -> Generator[None]:
+    """Run a function in a thread during the block. It ends soon after its event is set."""
+    over = Event()
+    thread = Thread(target=work, args=(over,))
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

@@ -3,8 +3,6 @@
 import shutil
 import tempfile
 import uuid
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +30,3 @@ class Databases:
         if self._server:
             self._server.cleanup()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-@contextmanager
-def open_databases() -> Generator[Databases]:
-    databases = Databases()
-    try:
-        yield databases
-    finally:
-        databases.close()

@@ -1,6 +1,5 @@
 """Test h: a full or failing disk causes 503s while it lasts; no acknowledged change is lost and reads go on."""
 
-import asyncio
 import contextlib
 import random
 import shutil
@@ -11,17 +10,17 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import NamedTuple
 
 import asyncpg
 import httpx
 
-import crash_gives
-from battery import conservation, frail_disk
-from battery.cases import SQLITE, Case, Figure, NotRun, Run, Timed
+from battery import frail_disk, realm
+from battery.cases import SQLITE, Case, Figure, NotRun, Run, Timed, beside
 from battery.frail_disk import FrailDisk
-from battery.givers import BUSY, Givers
+from battery.givers import BROKEN, BUSY, Givers
+from battery.realm import Realm
 from battery.served import AS_IT_IS, EARLY_ANSWER, Served
 from pair import Node, open_node
 
@@ -42,58 +41,31 @@ class Trouble(NamedTuple):
     database: str
     begin: Callable[[], None]
     end: Callable[[], None]
-    reads: bool  # whether reads still succeed during the disk failure
+    reads: frozenset[int] = frozenset({OK})  # statuses of reads during the failure
 
 
 @dataclass
 class Looks:
-    """A client that only reads and checks the server's liveness."""
+    """A client that only reads and checks the server's liveness, and the statuses that it got."""
 
     url: str
-    token: str
-    player: str
+    realm: Realm
     reads: Counter[int] = field(default_factory=Counter[int])
     lives: Counter[int] = field(default_factory=Counter[int])
 
-    @contextmanager
-    def at_work(self) -> Generator[None]:
-        over = Event()
-        thread = Thread(target=self._work, args=(over,))
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
-
-    def _work(self, over: Event) -> None:
-        headers = {"Authorization": f"Bearer {self.token}"}
-        with httpx.Client(base_url=self.url, headers=headers, timeout=30) as client:
+    def work(self, over: Event) -> None:
+        wanted = ((self.reads, f"/api/v1/players/{self.realm.players[0]}/items"), (self.lives, "/health/live"))
+        with httpx.Client(base_url=self.url, headers=self.realm.headers, timeout=30) as client:
             while not over.wait(0.05):
-                self.reads[_status(client, f"/api/v1/players/{self.player}/items")] += 1
-                self.lives[_status(client, "/health/live")] += 1
-
-
-def _status(client: httpx.Client, path: str) -> int:
-    try:
-        return client.get(path).status_code
-    except httpx.TransportError:
-        return 0
+                for counts, path in wanted:
+                    try:
+                        counts[client.get(path).status_code] += 1
+                    except httpx.TransportError:
+                        counts[BROKEN] += 1
 
 
 def survive_disk_failures(run: Run) -> list[Figure]:
-    """Run all disk failures; in the long form repeat them until time is up or a figure fails."""
-    _require(run)
-    until = time.monotonic() + (run.seconds or 0)
-    figures, times = _once(run, run.seed), 1
-    while time.monotonic() < until and all(figure.met for figure in figures):
-        figures = _once(run, run.seed + times)
-        times += 1
-    return figures if times == 1 else [*figures, Figure("repetitions", str(times), "any", met=True)]
-
-
-def _require(run: Run) -> None:
-    """Check that small disks can be mounted on this machine."""
+    """Run all disk failures, with the seeded fault only the full disk; in the long form until a figure fails."""
     try:
         with _small_disk(run.folder / "tried-small", SMALL):
             pass
@@ -101,28 +73,30 @@ def _require(run: Run) -> None:
         raise NotRun(f"a small disk cannot be mounted, which needs root: {error}") from error
     if run.engine == SQLITE and not run.fault:
         frail_disk.require(run.folder)
-
-
-def _once(run: Run, seed: int) -> list[Figure]:
-    """Run all disk failures once; with the seeded fault only the full disk."""
-    folder = run.folder / str(seed)
-    folder.mkdir()
     run.folder.chmod(0o711)  # PostgreSQL's user must be able to enter the working folder
-    with _full_sqlite(folder) if run.engine == SQLITE else _full_postgres(folder) as trouble:
-        figures = _measure_failure(run, seed, trouble)
-    if run.fault:
-        return figures
-    percent = PERCENT if seed == run.seed else random.Random(seed).randint(1, PERCENT)
-    with _failing_sqlite(folder, seed, percent) if run.engine == SQLITE else _dead_postgres(folder) as trouble:
-        return figures + _measure_failure(run, seed, trouble)
+    figures: list[Figure] = []
+    for number in run.rounds():
+        seed, folder = run.seed + number, run.folder / str(number)
+        folder.mkdir()
+        percent = random.Random(seed).randint(1, PERCENT) if number else PERCENT
+        if run.engine == SQLITE:
+            troubles = [_full_sqlite(folder), _failing_sqlite(folder, seed, percent)]
+        else:
+            troubles = [_full_postgres(folder), _dead_postgres(folder)]
+        figures = []
+        for opened in troubles[:1] if run.fault else troubles:
+            with opened as trouble:
+                figures += _measure_failure(run, seed, trouble)
+        if not all(each.met for each in figures):
+            break
+    return figures
 
 
 def _measure_failure(run: Run, seed: int, trouble: Trouble) -> list[Figure]:
-    token, players = asyncio.run(crash_gives.prepare(trouble.database, seed))
+    world = realm.prepare(trouble.database)
     with Served(run.fault or AS_IT_IS, trouble.database) as server:
-        givers = Givers(server.url, token, players, seed)
-        looks = Looks(server.url, token, players[0])
-        with looks.at_work(), givers.at_work():
+        givers, looks = Givers([server.url], world, seed), Looks(server.url, world)
+        with beside(looks.work), givers.at_work():
             time.sleep(CALM_SECONDS)
             began = time.monotonic()
             trouble.begin()
@@ -132,35 +106,27 @@ def _measure_failure(run: Run, seed: int, trouble: Trouble) -> list[Figure]:
             trouble.end()
             ended = time.monotonic()
             _wait(BACK_SECONDS, lambda: givers.back_after(ended) <= BACK_SECONDS)
-        figures = _figures(trouble, givers, looks, began, ended)
-    return [*figures, *conservation.examine(trouble.database)]
+        said = f"{trouble.what}: "
+        figures = [
+            _compare_statuses(f"{said}refused writes, by status", givers.refusals(began), frozenset({BUSY})),
+            _compare_statuses(f"{said}reads, by status", looks.reads, trouble.reads),
+            _compare_statuses(f"{said}/health/live, by status", looks.lives, frozenset({OK})),
+            Timed.within(f"{said}first write after the failure", givers.back_after(ended), BACK_SECONDS),
+            *givers.figures(said),
+        ]
+    return [*figures, Figure.none("errors found by the doctor", realm.list_errors(trouble.database))]
+
+
+def _compare_statuses(what: str, found: Counter[int], wanted: frozenset[int]) -> Figure:
+    said = ", ".join(f"{count} times {status}" for status, count in sorted(found.items())) or "none"
+    bar = f"only {' or '.join(map(str, sorted(wanted)))}"
+    return Figure(what, said, bar, bool(found) and {*found} <= wanted)
 
 
 def _wait(seconds: float, until: Callable[[], bool]) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and not until():
         time.sleep(0.02)
-
-
-def _figures(trouble: Trouble, givers: Givers, looks: Looks, began: float, ended: float) -> list[Figure]:
-    refused, back = givers.refusals(began), givers.back_after(ended)
-    readable = {OK} if trouble.reads else {OK, BUSY}
-    said = f"{trouble.what}: "
-    return [
-        Figure(f"{said}refused writes, by status", _counts(refused), f"only {BUSY}", {*refused} == {BUSY}),
-        Figure(f"{said}reads, by status", _counts(looks.reads), _any(readable), {*looks.reads} <= readable),
-        Figure(f"{said}/health/live, by status", _counts(looks.lives), f"only {OK}", {*looks.lives} == {OK}),
-        Timed(f"{said}first write after the failure", f"{back:.1f} s", f"<= {BACK_SECONDS} s", back <= BACK_SECONDS),
-        *givers.figures(said),
-    ]
-
-
-def _counts(statuses: Counter[int]) -> str:
-    return ", ".join(f"{count} times {status}" for status, count in sorted(statuses.items())) or "none"
-
-
-def _any(statuses: set[int]) -> str:
-    return "only " + " or ".join(str(each) for each in sorted(statuses))
 
 
 # --- disk failures of SQLite ---------------------------------------------------------------------------------------
@@ -170,7 +136,7 @@ def _any(statuses: set[int]) -> str:
 def _full_sqlite(folder: Path) -> Generator[Trouble]:
     with _small_disk(folder / "small", SMALL) as disk:
         filler = disk / "filler"
-        yield Trouble("full disk", f"sqlite:///{disk / 'world.db'}", lambda: _fill(filler), filler.unlink, reads=True)
+        yield Trouble("full disk", f"sqlite:///{disk / 'world.db'}", lambda: _fill(filler), filler.unlink)
 
 
 @contextmanager
@@ -178,9 +144,8 @@ def _failing_sqlite(folder: Path, seed: int, percent: int) -> Generator[Trouble]
     mount, kept = folder / "frail", folder / "kept"
     kept.mkdir()
     with FrailDisk(mount, kept, seed) as disk:
-        what = f"{percent} % of writes and syncs fail"
-        begin, end = (lambda: disk.fail(percent)), (lambda: disk.fail(0))
-        yield Trouble(what, f"sqlite:///{mount / 'world.db'}", begin, end, reads=True)
+        what, database = f"{percent} % of writes and syncs fail", f"sqlite:///{mount / 'world.db'}"
+        yield Trouble(what, database, lambda: disk.fail(percent), lambda: disk.fail(0))
 
 
 # --- disk failures of PostgreSQL -----------------------------------------------------------------------------------
@@ -193,7 +158,7 @@ def _full_postgres(folder: Path) -> Generator[Trouble]:
         _move_log(node, folder / "log")
         node.start()
         filler = disk / "filler"
-        yield Trouble("full disk", node.url, lambda: _fill(filler), filler.unlink, reads=True)
+        yield Trouble("full disk", node.url, lambda: _fill(filler), filler.unlink)
 
 
 @contextmanager
@@ -217,7 +182,7 @@ def _dead_postgres(folder: Path) -> Generator[Trouble]:
             node.kill()
             node.start()
 
-        yield Trouble("full log disk", node.url, begin, end, reads=False)
+        yield Trouble("full log disk", node.url, begin, end, frozenset({OK, BUSY}))
 
 
 def _move_log(node: Node, to: Path) -> None:
@@ -236,12 +201,8 @@ def _move_log(node: Node, to: Path) -> None:
 @contextmanager
 def _small_disk(at: Path, size: str) -> Generator[Path]:
     at.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0755", "gk-small", str(at)],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0755", "gk-small", str(at)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"a tmpfs was not mounted: {done.stderr.strip()}")
     try:

@@ -10,14 +10,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-MODES = RESET, BLACK_HOLE, CUT_ANSWER, LATE, HALF_OPEN, TRICKLE = (
-    "reset",
-    "black hole",
-    "cut answer",
-    "200 ms late",
-    "half open",
-    "trickle",
-)
+RESET, BLACK_HOLE, CUT_ANSWER = "reset", "black hole", "cut answer"
+LATE, HALF_OPEN, TRICKLE = "200 ms late", "half open", "trickle"
+MODES = (RESET, BLACK_HOLE, CUT_ANSWER, LATE, HALF_OPEN, TRICKLE)
 CHUNK = 65_536
 # share of received data pieces at which the connection is broken; low enough to hit every step of a transaction
 SPOILT = 0.1

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from battery.cases import ENGINES, SQLITE, Case, Figure, Run
-from battery.spoilt import APPLIED, BROKEN, ECHOED, Spoilt
+from battery.served import APPLIED, BROKEN, ECHOED, Served
+from contract_fuzz import UNLIMITED
 from server import Server
 
 TESTS = Path(__file__).parent.parent / "tests"
@@ -23,8 +24,6 @@ import world as worlds  # noqa: E402 - needs the path that is set above
 
 LEAST = 2_000
 FEW = 20  # with a seeded fault only every 20th hostile request is sent, which is enough to show the fault
-LIMITS = ("guesses_per_caller", "guesses_per_account", "guesses_per_address", "registrations_per_caller")
-UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # rate limits are switched off: a 429 would hide other faults
 
 
 class Heard(Connection):
@@ -44,7 +43,7 @@ def hostile(run: Run) -> list[Figure]:
     loop = asyncio.new_event_loop()
     look = worlds.World(run.database, tokens, loop)
     good_requests.furnish(look)
-    serve = partial(Spoilt, run.fault) if run.fault else Server
+    serve = partial(Served, run.fault) if run.fault else Server
     try:
         with serve(run.database, **UNLIMITED) as server:
             return _send_corpus(run, SocketServer(server.port, tokens["Root"]), look)
@@ -66,7 +65,7 @@ def _send_corpus(run: Run, server: SocketServer, look: worlds.World) -> list[Fig
         print(f"    {about}: {wrong[about]}")
     least = 0 if run.fault else LEAST
     return [
-        Figure("hostile requests", f"{len(cases):,}", f"≥ {least:,}", len(cases) >= least),
+        Figure.above("hostile requests", len(cases), least),
         Figure.none("5xx answers", broken),
         Figure.none("unexpected answers", len(wrong)),
         Figure.none("answers that repeat the token", echoed),

@@ -2,86 +2,110 @@
 
     with Served(EARLY_ANSWER, run.database) as server: …    like scripts/server.py's Server, with the same settings
 
-To seed another fault, write a function that patches the product and add it to WAYS. It runs in the worker before the
-application is built: see scripts/built_server.py.
-A request with the header `Battery-Crash: after_commit` makes its process crash at that point of `crash.POINTS`; with
-`after_commit:2` at the second time. A process that is started later is not affected.
+To seed another fault, write a function that patches the product and add it to WAYS, or one that alters answers and add
+it to ALTERATIONS. It runs in the worker: see scripts/built_server.py.
+A request with the header `Battery-Crash: after_commit` makes its process crash at that point of `crash.POINTS`. A
+process that is started later is not affected.
 """
 
 import asyncio
 import contextlib
+import json
+import os
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, MutableMapping
-from dataclasses import replace
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import apsw
+from argon2 import PasswordHasher
 
 from built_server import BuiltServer
 from gamekeeper import app
-from gamekeeper.game.audit import history, retention
-from gamekeeper.game.audit.retention import ProvenClock
+from gamekeeper.game.access import guess_limits
+from gamekeeper.game.access.guess_limits import Guess
+from gamekeeper.game.access.passwords import Passwords
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import ordered_lists
 from gamekeeper.game.players import presence
-from gamekeeper.ground import crash, log
+from gamekeeper.ground import crash
 from gamekeeper.ground.settings import Settings
-from gamekeeper.http.server.admission import Gate
 from gamekeeper.http.server.asgi import Asgi, Scope, Send
 from gamekeeper.http.server.request import Receive
 from gamekeeper.store.access import tokens as token_rows
-from gamekeeper.store.engine import clock, postgres, postgres_connection, postgres_pool, sqlite
-from gamekeeper.store.engine.interface import CommitUnknown, Reading, Row, Value, Writing
+from gamekeeper.store.engine import sqlite
+from gamekeeper.store.engine.interface import CommitUnknown, Reading, Row, Store, Value, Writing
 from gamekeeper.store.engine.postgres import PostgresStore
-from gamekeeper.store.engine.postgres_pool import Pool
 from gamekeeper.store.engine.sqlite import SqliteStore
 from gamekeeper.store.engine.statements import Statement
-from gamekeeper.store.players import items as item_rows
-from gamekeeper.store.players import players as player_rows
 
 AS_IT_IS, EARLY_ANSWER, NORMAL = "as-it-is", "early-answer", "normal"
 WALL_CLOCK, LEAK, ASSUMED_COMMIT = "wall-clock", "leak", "assumed-commit"
-UNRAISED_COMMIT, UNQUEUED = "unraised-commit", "unqueued"
-MERGED_COMMIT, MERGED_LOCK = "merged-commit", "merged-lock"
-FREQUENT_RETENTION, HASTY_RETENTION = "frequent-retention", "hasty-retention"
-RETENTION_SECONDS = 0.2  # seconds between two runs of the retention job, instead of ten
-LOG_ON_LOOP, NO_GATE = "log-on-loop", "no-gate"
+NO_DUMMY_HASH, COUNTED_AFTER = "no-dummy-hash", "counted-after-check"
+BROKEN, ECHOED, APPLIED = "500-for-400", "echoed-token", "refused-and-applied"
+RESHAPED, HIDDEN = "other-shape", "hidden-route"
 CRASH_HEADER = b"battery-crash"
 EARLY_SECONDS = 0.03  # seconds from the early answer (seeded fault) to the COMMIT that it should have waited for
+BAD = 400
 Work = Callable[[Writing], Coroutine[Any, Any, Any]]
+Answer = tuple[int, bytes]
 
 
 class Served(BuiltServer):
-    """A Gamekeeper server with the seeded fault `way`; otherwise like `gamekeeper serve`."""
+    """A Gamekeeper server with the seeded fault `way`; otherwise like `gamekeeper serve`.
+
+    `hashes`: a file that gets one byte for each password that argon2 checks.
+    """
 
     builder = "battery.served"
 
+    def __init__(self, way: str, database: str, hashes: Path | None = None, **settings: Any) -> None:  # noqa: ANN401 - of Gamekeeper
+        super().__init__(f"{way}:{hashes or ''}", database, **settings)
 
-class Crashing:
-    """ASGI middleware that enables the fail point named in a request header."""
 
-    def __init__(self, app: Asgi) -> None:
-        self._app = app
+def build(settings: Settings, argument: str) -> Asgi:
+    """Build the application in the worker, without background jobs, which could reach the fail point first."""
+    way, _, hashes = argument.partition(":")
+    if hashes:
+        _count_hashes(os.open(hashes, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+    presence.JOBS = ordered_lists.JOBS = ()
+    WAYS.get(way, lambda: None)()
+    keeper = app.build_keeper(settings)
+    return cast("Asgi", Middleware(app.build(keeper), keeper, way))  # safe cast: granian accepts any ASGI app
+
+
+class Middleware:
+    """ASGI middleware that enables the fail point named in a request header, and alters answers."""
+
+    def __init__(self, app: Asgi, keeper: Keeper, way: str) -> None:
+        self._app, self._keeper, self._way = app, keeper, way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         named = dict(scope["headers"]).get(CRASH_HEADER) if scope["type"] == "http" else None
         if named:
-            point, _, times = named.decode().partition(":")
-            setattr(crash, "_armed", point)  # noqa: B010 - a constant to everybody else
-            setattr(crash, "_times", times)  # noqa: B010 - the same
-        await self._app(scope, receive, send)
+            setattr(crash, "_armed", named.decode())  # noqa: B010 - a constant to everybody else
+        if scope["type"] == "http" and self._way in ALTERATIONS:
+            await self._alter(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
+    async def _alter(self, scope: Scope, receive: Receive, send: Send) -> None:
+        said: list[Any] = []
 
-def build(settings: Settings, way: str) -> Asgi:
-    """Build the application in the worker, without background jobs, which could reach the fail point first."""
-    presence.JOBS = ordered_lists.JOBS = ()
-    WAYS[way]()
-    return cast("Asgi", Crashing(app.build(app.build_keeper(settings))))  # safe cast: granian accepts any ASGI app
+        async def hold(message: Any) -> None:  # noqa: ANN401 - a message of ASGI
+            said.append(message)
 
-
-def _nothing() -> None:
-    pass
+        await self._app(scope, receive, hold)
+        whole = b"".join(each.get("body", b"") for each in said[1:])
+        status, body = ALTERATIONS[self._way](scope, (said[0]["status"], whole))
+        if self._way == APPLIED and status == BAD:
+            await self._keeper.store.write(lambda tx: tx.returning(UNWANTED))
+        headers = [(name, value) for name, value in said[0]["headers"] if name != b"content-length"]
+        length = (b"content-length", str(len(body)).encode())
+        await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+        await send({"type": "http.response.body", "body": body})
 
 
 def _answer_early() -> None:
@@ -176,88 +200,78 @@ def _assume_the_commit() -> None:
     setattr(PostgresStore, "_commit", assuming)  # noqa: B010 - see above
 
 
-def _commit_with_writes() -> None:
-    """Seeded fault: COMMIT as a part of the write message, so that its lost answer looks like writes that failed."""
-    commit: Any = PostgresStore._commit  # noqa: SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
-
-    async def merged(self: PostgresStore, line: object) -> None:
-        try:
-            await commit(self, line)
-        except CommitUnknown as error:
-            raise postgres._NotCommitted from error  # noqa: SLF001 - the same  # pyright: ignore[reportPrivateUsage] - the same
-
-    setattr(PostgresStore, "_commit", merged)  # noqa: B010 - see above
+# --- faults of password checks -------------------------------------------------------------------------------------
 
 
-def _lock_with_slots() -> None:
-    """Seeded fault: one statement waits for a player's lock and reads its slots, so they are from before the lock."""
-    merged = item_rows.SQL.holdings.texts[""] + " FOR UPDATE OF p"
-    vars(item_rows.SQL)["holdings"] = Statement("holdings", {"": merged})
-    setattr(player_rows, "hold_by_id", player_rows.find_id)  # noqa: B010 - a constant to everybody else
-    setattr(player_rows, "hold_by_fold", player_rows.find_id_by_fold)  # noqa: B010 - the same
+def _count_hashes(file: int) -> None:
+    verify = PasswordHasher.verify
+
+    def verify_and_count(self: PasswordHasher, stored: str | bytes, sent: str | bytes) -> bool:
+        os.write(file, b".")
+        return verify(self, stored, sent)
+
+    setattr(PasswordHasher, "verify", verify_and_count)  # noqa: B010 - a method is a constant to everybody else
 
 
-def _tidy_often() -> None:
-    """Not a fault: run the retention job often, so that a short test sees many runs."""
-    retention.JOBS = tuple(replace(each, seconds=RETENTION_SECONDS) for each in retention.JOBS)
+def _hash_for_known_names_only() -> None:
+    matched = Passwords.verify_and_upgrade
+
+    async def hasty(self: Passwords, sent: str, stored: str | None) -> str | None:
+        return None if stored is None else await matched(self, sent, stored)
+
+    Passwords.verify_and_upgrade = hasty
 
 
-def _delete_at_once() -> None:
-    """Seeded fault: the retention job trusts the database's clock at once."""
-    _tidy_often()
+def _count_after_the_check() -> None:
+    reserved = guess_limits.reserve_guess
 
-    async def find_time(self: ProvenClock) -> int:
-        return await clock.now(vars(self)["_store"])
-
-    setattr(ProvenClock, "find_time", find_time)  # noqa: B010 - a constant to everybody else
-
-
-def _write_log_on_loop() -> None:
-    """Seeded fault: write log lines on the event loop, without a queue."""
-    setattr(log._writer, "put", log._write_bytes)  # noqa: B010, SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
-
-
-def _open_gate() -> None:
-    """Seeded fault: run long reads without pauses and without a limit."""
-
-    async def run(
-        _: Gate, account: str, work: Callable[..., Coroutine[Any, Any, Any]], *, long: bool = False
-    ) -> object:
-        del account, long
-        return await work(history.do_not_pause)
-
-    setattr(Gate, "run", run)  # noqa: B010 - a constant to everybody else
-
-
-def _leave_commits_weak() -> None:
-    """Seeded fault: use the database's synchronous_commit for our changes."""
-    setattr(postgres_connection, "RAISE_COMMIT", "SELECT 0")  # noqa: B010 - a constant to everybody else
-
-
-def _take_every_connection() -> None:
-    """Seeded fault: changes of one player may occupy all connections while they wait for the lock of its row."""
-
-    @contextlib.asynccontextmanager
-    async def at_once(*_: object) -> AsyncGenerator[None]:
+    @asynccontextmanager
+    async def late(store: Store, settings: Settings, guess: Guess) -> AsyncGenerator[None]:
         yield
+        async with reserved(store, settings, guess):
+            pass
 
-    setattr(Pool, "hold_turn", at_once)  # noqa: B010 - a constant to everybody else
-    setattr(postgres_pool, "_count_reserved", lambda _: 0)  # noqa: B010 - the same  # pyright: ignore[reportUnknownLambdaType] - the same
+    guess_limits.reserve_guess = late
 
 
 WAYS: dict[str, Callable[[], None]] = {
-    AS_IT_IS: _nothing,
     EARLY_ANSWER: _answer_early,
     NORMAL: _commit_normally,
     WALL_CLOCK: _trust_the_wall_clock,
     LEAK: _keep_every_answer,
     ASSUMED_COMMIT: _assume_the_commit,
-    LOG_ON_LOOP: _write_log_on_loop,
-    NO_GATE: _open_gate,
-    UNRAISED_COMMIT: _leave_commits_weak,
-    UNQUEUED: _take_every_connection,
-    MERGED_COMMIT: _commit_with_writes,
-    MERGED_LOCK: _lock_with_slots,
-    FREQUENT_RETENTION: _tidy_often,
-    HASTY_RETENTION: _delete_at_once,
+    NO_DUMMY_HASH: _hash_for_known_names_only,
+    COUNTED_AFTER: _count_after_the_check,
+}
+
+
+# --- altered answers -----------------------------------------------------------------------------------------------
+
+# what a refused request changes nevertheless (APPLIED)
+UNWANTED = Statement("unwanted", {"": "UPDATE users SET name = name || 'x' RETURNING id"})
+
+
+def _echo_headers(scope: Scope, answer: Answer) -> Answer:
+    """Seeded fault: repeat the request's headers in refusals, like a debugging page."""
+    if answer[0] != BAD:
+        return answer
+    sent = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
+    return BAD, json.dumps({**json.loads(answer[1]), "Sent": sent}).encode()
+
+
+def _hide_operation(scope: Scope, answer: Answer) -> Answer:
+    """Seeded fault: drop one operation from the OpenAPI document."""
+    if scope["path"] != "/api/openapi.json":
+        return answer
+    document = json.loads(answer[1])
+    document["paths"].popitem()
+    return answer[0], json.dumps(document).encode()
+
+
+ALTERATIONS: dict[str, Callable[[Scope, Answer], Answer]] = {
+    BROKEN: lambda scope, answer: (500 if answer[0] == BAD and scope["method"] == "PUT" else answer[0], answer[1]),
+    ECHOED: _echo_headers,
+    APPLIED: lambda _, answer: answer,
+    RESHAPED: lambda _, answer: (answer[0], answer[1].replace(b'"Total":', b'"Count":')),
+    HIDDEN: _hide_operation,
 }

@@ -22,18 +22,8 @@ PROGRAMS = Path(sys.executable).parent
 SEMGREP = ROOT / ".venv" / "semgrep" / "bin" / "semgrep"
 RULES = ROOT / ".semgrep"
 SOURCES = ("src", "clients")
-SCANNED = (
-    *SOURCES,
-    "scripts",
-    "battery",
-    "benchmarks",
-    "examples",
-    "tests",
-    "docs",
-    "deploy",
-    "Makefile",
-    "pyproject.toml",
-)
+TOOL_FOLDERS = ("scripts", "battery", "benchmarks", "examples", "tests", "docs", "deploy")
+SCANNED = (*SOURCES, *TOOL_FOLDERS, "Makefile", "pyproject.toml")
 # bandit rules to skip: ruff's S105 to S107 cover them, where each exception has its reason on its line
 SCAN = ("--all-files", "--disable-plugin", "KeywordDetector", "--exclude-files", r"(__pycache__|/data/|\.lock$)")
 COVERED = 95.0
@@ -53,9 +43,9 @@ FEW_TESTS = "few-tests"
 def analyse(run: Run) -> list[Figure]:
     """Run all static analysis tools; with a seeded fault, run only its tool on a folder with one bad snippet."""
     if run.fault:
-        return [_findings(*TOOLS[run.fault], _with_snippet(run))]
+        return [_count_findings(TOOLS[run.fault], _with_snippet(run))]
     with ThreadPoolExecutor(2) as both:  # run two tools at a time, one per CPU core
-        return list(both.map(_findings_here, TOOLS.values()))
+        return list(both.map(_count_findings, TOOLS.values()))
 
 
 def match_own_rules(run: Run) -> list[Figure]:
@@ -63,17 +53,12 @@ def match_own_rules(run: Run) -> list[Figure]:
     if not SEMGREP.exists():
         raise NotRun("semgrep is missing; `make .venv/semgrep/ready` installs it from requirements-semgrep.lock")
     folder = _with_snippet(run) if run.fault else ROOT
-    return [_findings("semgrep with our rules", lambda of: sum(_semgrep(each) for each in _sources(of)), folder)]
+    return [_count_findings(("semgrep with our rules", _semgrep), folder)]
 
 
-def _findings(name: str, look: Callable[[Path], int], folder: Path) -> Figure:
-    count = look(folder)
-    return Figure.none(f"{name}: findings", count)
-
-
-def _findings_here(tool: tuple[str, Callable[[Path], int]]) -> Figure:
-    name, look = tool
-    return _findings(name, look, ROOT)
+def _count_findings(tool: tuple[str, Callable[[Path], int]], folder: Path = ROOT) -> Figure:
+    name, count = tool
+    return Figure.none(f"{name}: findings", count(folder))
 
 
 def _with_snippet(run: Run) -> Path:
@@ -95,27 +80,17 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def _bandit(folder: Path) -> int:
-    said = _run_tool(
-        PROGRAMS / "bandit",
-        "-r",
-        *map(str, _sources(folder)),
-        "-q",
-        "-c",
-        "pyproject.toml",
-        "-f",
-        "json",
-        folder=folder,
-    )
+    settings = ("-q", "-c", "pyproject.toml", "-f", "json")
+    said = _run_tool(PROGRAMS / "bandit", "-r", *_sources(folder), *settings, folder=folder)
     return len(json.loads(said)["results"])
 
 
 def _semgrep(folder: Path) -> int:
     """Run semgrep without network access; count its findings."""
     quiet = ("--metrics=off", "--disable-version-check", "--no-git-ignore", "--json")
-    said = _run_tool(
-        SEMGREP, "scan", *quiet, "--config", str(RULES / "gamekeeper.yml"), folder.name, folder=folder.parent
-    )
-    return len(json.loads(said)["results"])
+    rules = ("--config", RULES / "gamekeeper.yml")
+    said = (_run_tool(SEMGREP, "scan", *quiet, *rules, each.name, folder=folder) for each in _sources(folder))
+    return sum(len(json.loads(each)["results"]) for each in said)
 
 
 def _secrets(folder: Path) -> int:
@@ -137,9 +112,7 @@ TOOLS: dict[str, tuple[str, Callable[[Path], int]]] = {
 
 def _run_tool(*command: str | Path, folder: Path) -> str:
     environment = {**os.environ, "SEMGREP_SEND_METRICS": "off"}
-    done = subprocess.run(
-        list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if not done.stdout:
         raise RuntimeError(f"{command[0]} said nothing but: {done.stderr}")
     return done.stdout

@@ -31,16 +31,13 @@ class StormAnswer(NamedTuple):
         return self.sent + self.seconds
 
 
-def ask(url: str, seed: int, seconds: float, way: str, count: int) -> list[StormAnswer]:
-    return answers(start(url, seed, seconds, way, count))
-
-
 def start(url: str, seed: int, seconds: float, way: str, count: int) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "battery.storm", url, str(seed), str(seconds), way, str(count)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def answers(storm: "subprocess.Popen[str]") -> list[StormAnswer]:
+def ask(url: str, seed: int, seconds: float, way: str, count: int) -> list[StormAnswer]:
+    storm = start(url, seed, seconds, way, count)
     said, _ = storm.communicate()
     if storm.returncode:
         raise RuntimeError(f"the storm ended with {storm.returncode}")

@@ -1,6 +1,7 @@
 """Run the benchmark scenarios, save their results, and compare them with the bars."""
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -9,45 +10,39 @@ from benchmarks import (
     console,
     counting,
     flats,
-    holders,
     lists,
     load,
     loading,
     lookups,
     machine,
     memory,
-    operations,
-    pages,
     report,
     results,
     worlds,
     writes,
 )
-from benchmarks.results import LAYERS, Results
+from benchmarks.results import Results
 from benchmarks.rounds import Bench
+from benchmarks.worlds import Worlds
 
 Scenario = Callable[[Bench, Collection[str]], Results]
 
 # Scenarios: the parts that each one measures, and its function, which gets the selected parts
 SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
-    (("T0", "T1", "T2", "T3", "T4", LAYERS), lookups.run),
+    (("T0", "T1", "T2", "T4"), lookups.run),
     (flats.PARTS, flats.run),
-    (("T5", "T6"), lists.run),
-    ((holders.PART,), holders.run),
-    (pages.PARTS, pages.run),
+    ((lists.LAST_VS_FIRST, lists.BIG_VS_SMALL, lists.HOLDERS), lists.run),
     (("T7", "T8"), writes.run),
     ((counting.PART,), counting.run),
     (("T9",), lookups.beside_validates),
     (("T10",), loading.run),
     (("T11",), memory.run),
     ((console.PART,), console.run),
-    ((console.HOME,), console.run_home),
-    ((operations.PART,), operations.run),
 )
 # name of the scenario that compares two versions of Gamekeeper; it runs only on request and is not documented
 VERSIONS = "versions"
 ALL = [part for parts, _ in SCENARIOS for part in parts]
-QUICK = ["T0", "T1", "T2", "T3", "T4", "T9"]
+QUICK = ["T0", "T1", "T2", "T4", "T9"]
 DOCS = Path(__file__).parent.parent / "docs"
 SECONDS = 1  # seconds: length of one measurement; more rounds are more precise than longer measurements
 ROUNDS, QUICK_ROUNDS = 5, 3
@@ -73,7 +68,7 @@ def main(quick: bool, only: str | None, players: int, before: Path | None, round
     path = worlds.DATA / ("versions.json" if before else "quick.json" if quick else "results.json")
     try:
         load.require_wrk()
-        with worlds.open_worlds() as opened:
+        with closing(Worlds()) as opened:
             bench = Bench(opened, sizes, players, rounds, SECONDS, before)
             for offered, run in scenarios:
                 wanted = [part for part in offered if part in parts]

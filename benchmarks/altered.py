@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import apsw
 
@@ -12,14 +11,12 @@ from gamekeeper.game.insight import activity
 from gamekeeper.game.insight.board_follower import BoardFollower
 from gamekeeper.game.insight.economy import Economy
 from gamekeeper.ground.settings import Settings
-from gamekeeper.http.server.admission import SharedQuery
 from gamekeeper.http.server.asgi import Asgi
 from gamekeeper.store.engine import sqlite, sqlite_writer
 
 AS_IT_COMES = "as-it-comes"
 NORMAL, ALONE = "normal", "alone"  # commits of SQLite: not durable, and one for each request
 UNCOUNTED = "uncounted"  # without the jobs that count changes
-UNSHARED = "unshared"  # the console reads everything for each page
 NO_REST = 0.0
 
 
@@ -31,8 +28,6 @@ def build(settings: Settings, way: str) -> Asgi:
     elif way == UNCOUNTED:
         Economy.follow = BoardFollower.follow = _do_nothing
         activity.ROLLUPS = ()
-    elif way == UNSHARED:
-        SharedQuery.get = _read
     return serve.build_app(settings)
 
 
@@ -44,7 +39,3 @@ def _connect_normally(connect: Callable[[Path], apsw.Connection], path: Path) ->
 
 async def _do_nothing(self: object, rest_factor: float = NO_REST) -> None:
     """Replace the job that follows the audit log."""
-
-
-async def _read(self: SharedQuery[Any]) -> Any:  # noqa: ANN401 - any query
-    return await self._put()  # pyright: ignore[reportPrivateUsage] - replaces a method of the class

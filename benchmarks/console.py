@@ -1,27 +1,21 @@
-"""CPU time of console pages, beside that of the API operations that return the same data (T12).
+"""CPU time of console pages, beside that of the API operations that return the same data (T12)."""
 
-Part T12-home compares the home page of a big database with that of a small one.
-"""
+import time
+from collections.abc import Collection, Sequence
+from http import HTTPStatus
+from statistics import median
 
-import http.client
-import json
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
-from itertools import product
-from urllib.parse import urlencode
+import httpx
 
-from benchmarks import altered, machine, rounds, servers
-from benchmarks.latencies import TimedRequests, measure
-from benchmarks.load import TIMEOUT_SECONDS
-from benchmarks.results import Results, Sample, Verdict, ratio
-from benchmarks.rounds import Bench
+from benchmarks import machine, rounds, servers
+from benchmarks.lists import NAMES
+from benchmarks.results import Results, Sample, Verdict, compare
+from benchmarks.rounds import Bench, Contest
 from benchmarks.servers import Server
-from benchmarks.worlds import ENGINES, MIDDLE, PASSWORD, POSTGRES, SMALL, SQLITE
-from gamekeeper.demo.world import API_ACCOUNT, make_numbered_name
+from benchmarks.worlds import ENGINES, PASSWORD
+from gamekeeper.demo.world import API_ACCOUNT, COIN, make_numbered_name
 
-PART, HOME = "T12", "T12-home"
-NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
+PART = "T12"
 WHO = f"/api/v1/players/{make_numbered_name(0)}"
 KEPT = "/api/keeper/v1"
 # Each console page, and the API requests that a program would need to show the same data
@@ -40,113 +34,55 @@ PAGES = {
 # number of gives before the measurement, so that the newest changes are gives and not the long creations of players
 GIFTS = 50
 LIMIT, GOAL = 2.0, 1.3
-HOME_LIMIT, HOME_GOAL = 1.5, 1.1
-SHARED, UNSHARED = "home page", "home page, nothing shared with other viewers"
-HOME_ABOUT = (
-    "one request at a time. Viewers share most numbers of the home page for a second or longer. A server where "
-    "nothing is shared reads all of them for each request."
-)
+SECONDS, TIMEOUT_SECONDS = 1, 60
 
 
-def run(bench: Bench, parts: Collection[str]) -> Results:
-    del parts  # the argument is unused: this scenario has one part only
+def run(bench: Bench, _: Collection[str]) -> Results:
     found = Results(notes=[f"{PART}: one request at a time; CPU time of a page against the sum of its operations."])
     for engine in ENGINES:
         print(f"Console on {NAMES[engine]}, {bench.players:,} players", flush=True)
-        with ExitStack() as stack:
-            asked = _list_pages(bench, stack, engine)
+        world = bench.worlds.get(engine, bench.players)
+        names = {page: [f"{page}, {side}, {NAMES[engine]}" for side in ("page", "operations")] for page in PAGES}
+        with Contest(bench, PART) as contest:
+            server = contest.serve(servers.gamekeeper(world))
+            url = f"http://127.0.0.1:{server.port}"
+            program, person = (
+                contest.enter_context(httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT_SECONDS))
+                for headers in (world.bearer, {})
+            )
+            # API tokens do not open pages, and a session's cookie does not authenticate the API
+            person.post("/console/sign-in", data={"name": API_ACCOUNT, "password": PASSWORD})
+            for _gift in range(GIFTS):
+                program.post(f"{WHO}/items/give", json={"itemid": COIN.id, "quantity": 1}).raise_for_status()
+            asked = [
+                each
+                for page, operations in PAGES.items()
+                for each in ((names[page][0], person, (page,)), (names[page][1], program, operations))
+            ]
             for number in range(bench.rounds):
-                found.samples += [measure(each, number) for each in rounds.order(asked, number)]
-        found.verdicts += [_verdict(found.samples, page, engine) for page in PAGES]
+                for name, client, paths in rounds.order(asked, number):
+                    found.samples.append(_measure(name, server, client, paths, number, world.players))
+        for page, sides in names.items():
+            # not latency: an account that mixes long reads with other requests has to pause, as only operations do
+            what, ratio = f"{page} vs. its operations, {NAMES[engine]}", compare(found.samples, *sides)
+            found.verdicts.append(Verdict(PART, what, ratio, LIMIT, GOAL, at_least=False))
     return found
 
 
-def run_home(bench: Bench, _: Collection[str]) -> Results:
-    found = Results(notes=[f"{HOME}: {HOME_ABOUT}"])
-    for engine in ENGINES:
-        print(f"Home page on {NAMES[engine]}, {MIDDLE:,} players and {SMALL:,}", flush=True)
-        with ExitStack() as stack:
-            asked = [_open_home(bench, stack, engine, *each) for each in product((SMALL, MIDDLE), (SHARED, UNSHARED))]
-            for each in asked:
-                measure(each, 0)  # the first requests load code and templates
-            for number in range(bench.rounds):
-                found.samples += [measure(each, number) for each in rounds.order(asked, number)]
-        found.verdicts += [_compare_homes(found.samples, engine, way) for way in (SHARED, UNSHARED)]
-    return found
-
-
-def _open_home(bench: Bench, stack: ExitStack, engine: str, players: int, way: str) -> TimedRequests:
-    world = bench.worlds.get(engine, players)
-    program = servers.gamekeeper(world)
-    if way == UNSHARED:
-        program = servers.altered(world, altered.UNSHARED)
-    name = f"home-{engine}-{players}{'-unshared' if way == UNSHARED else ''}"
-    server = stack.enter_context(servers.running(replace(program, name=name)))
-    cookie = {"Cookie": _sign_in(server)}
-    return TimedRequests(HOME, _name_home(engine, players, way), server, ("/console",), cookie, players)
-
-
-def _compare_homes(samples: Sequence[Sample], engine: str, way: str) -> Verdict:
-    sides = (rounds.of(samples, _name_home(engine, each, way), "cpu_us") for each in (MIDDLE, SMALL))
-    what = f"{way}, {NAMES[engine]}, {MIDDLE:,} players vs. {SMALL:,}"
-    return Verdict(HOME, what, ratio(*sides), HOME_LIMIT, HOME_GOAL, at_least=False)
-
-
-def _name_home(engine: str, players: int, way: str) -> str:
-    return f"{way}, {NAMES[engine]}, {players:,}"
-
-
-def _list_pages(bench: Bench, stack: ExitStack, engine: str) -> list[TimedRequests]:
-    world = bench.worlds.get(engine, bench.players)
-    server = stack.enter_context(servers.running(servers.gamekeeper(world)))
-    token = world.tokens.read_text(encoding="utf-8").split()[0]
-    cookie, bearer = {"Cookie": _sign_in(server)}, {"Authorization": f"Bearer {token}"}
-    _give(server, bearer)
-    found: list[TimedRequests] = []
-    for page, operations in PAGES.items():
-        found.append(TimedRequests(PART, _name(page, engine, "page"), server, (page,), cookie, world.players))
-        found.append(TimedRequests(PART, _name(page, engine, "operations"), server, operations, bearer, world.players))
-    return found
-
-
-def _sign_in(server: Server) -> str:
-    """Sign in to the console and return the session cookie, since API tokens do not open pages."""
-    form = urlencode({"name": API_ACCOUNT, "password": PASSWORD})
-    answer, _ = _send(server, "POST", "/console/sign-in", form, {})
-    cookie = answer.getheader("Set-Cookie", "").partition(";")[0]
-    if not cookie:
-        raise machine.Stop(f"The console answered the sign-in with {answer.status}.")
-    return cookie
-
-
-def _give(server: Server, bearer: Mapping[str, str]) -> None:
-    """Give a stackable item to a player GIFTS times."""
-    _, listed = _send(server, "GET", "/api/v1/gameobjects/item?pageSize=100", "", bearer)
-    stackable = next(each["Id"] for each in json.loads(listed)["Values"] if each["Stackable"])
-    body = json.dumps({"itemid": stackable, "quantity": 1})
-    for _ in range(GIFTS):
-        answer, said = _send(server, "POST", f"{WHO}/items/give", body, {**bearer, "Content-Type": "application/json"})
-        if answer.status != http.client.OK:
-            raise machine.Stop(f"A gift was answered with {answer.status}: {said[:200]!r}")
-
-
-def _send(
-    server: Server, method: str, path: str, body: str, headers: Mapping[str, str]
-) -> tuple[http.client.HTTPResponse, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_SECONDS)
-    try:
-        connection.request(method, path, body, dict(headers))
-        answer = connection.getresponse()
-        return answer, answer.read()
-    finally:
-        connection.close()
-
-
-def _verdict(samples: Sequence[Sample], page: str, engine: str) -> Verdict:
-    # not latency: an account that mixes long reads with other requests has to pause, and only the operations do that
-    sides = (rounds.of(samples, _name(page, engine, side), "cpu_us") for side in ("page", "operations"))
-    return Verdict(PART, f"{page} vs. its operations, {NAMES[engine]}", ratio(*sides), LIMIT, GOAL, at_least=False)
-
-
-def _name(page: str, engine: str, side: str) -> str:
-    return f"{page}, {side}, {NAMES[engine]}"
+def _measure(
+    name: str, server: Server, client: httpx.Client, paths: Sequence[str], number: int, players: int
+) -> Sample:
+    """Request all paths in turn, again and again for a second."""
+    before, took = machine.cpu_seconds(server.roots), list[float]()
+    while sum(took) < SECONDS:
+        began = time.perf_counter()
+        for path in paths:
+            answer = client.get(path)
+            if answer.status_code != HTTPStatus.OK:
+                raise machine.Stop(f"{name}: {path} was answered with {answer.status_code}: {answer.text[:200]}")
+        took.append(time.perf_counter() - began)
+    used = (machine.cpu_seconds(server.roots) - before) * 1e6 / len(took)
+    milliseconds = [1000 * each for each in sorted(took)]
+    print(f"  round {number + 1}  {name:60} {used:9.1f} µs", flush=True)
+    latency = (median(milliseconds), milliseconds[(len(took) - 1) * 99 // 100])
+    return Sample(PART, name, number, used, len(took) / sum(took), *latency, players)

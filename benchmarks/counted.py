@@ -1,14 +1,10 @@
 """Count the economy and a board of a benchmark database once, as the background jobs of a server would do it."""
 
 import asyncio
-import time
-from contextlib import closing
 from functools import partial
 
-import apsw
-
-from benchmarks import copies, worlds
-from benchmarks.worlds import SQLITE, BenchWorld
+from benchmarks import copies
+from benchmarks.worlds import BenchWorld
 from gamekeeper.demo.world import COIN
 from gamekeeper.game.core.writes import Intent
 from gamekeeper.game.insight import boards
@@ -34,18 +30,12 @@ UP_TO_DATE = (
 def count(world: BenchWorld) -> None:
     """Count all that is not counted yet: holdings, a ranked list of an item, and a board of the same item."""
     copies.execute(world, ONE_BOARD)
-    started, used = time.perf_counter(), time.process_time()
     loaded = settings.load({}, database=world.url, ranked=RANKED)
     asyncio.run(keeper_builder.run_with_keeper(loaded, _catch_up))
-    took, used = time.perf_counter() - started, time.process_time() - used
-    print(f"  counted in {took:.0f} s, {used:.0f} s of CPU without PostgreSQL's", flush=True)
 
 
 def is_up_to_date(world: BenchWorld) -> bool:
-    if world.engine == SQLITE:
-        with closing(apsw.Connection(world.url.removeprefix("sqlite:///"))) as db:
-            return bool(db.execute(UP_TO_DATE).fetchone()[0])
-    return bool(worlds.ask(world.url, UP_TO_DATE)[0][0])
+    return bool(copies.execute(world, UP_TO_DATE)[0][0])
 
 
 async def _catch_up(keeper: Keeper) -> None:

@@ -5,24 +5,21 @@ that of the seconds after it, until all its changes are counted.
 """
 
 import time
-from collections.abc import Callable, Collection, Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection
+from contextlib import ExitStack
 from dataclasses import replace
 
 from benchmarks import altered, copies, counted, load, machine, rounds, servers
 from benchmarks.counted import ENVIRONMENT
-from benchmarks.load import Load
-from benchmarks.results import Results, Sample, Verdict, ratio
+from benchmarks.lists import NAMES
+from benchmarks.results import Results, Sample, Verdict, compare
 from benchmarks.rounds import Bench
-from benchmarks.servers import Program
-from benchmarks.worlds import ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
-from benchmarks.writes import give_lines
+from benchmarks.worlds import ENGINES, POSTGRES, SMALL, BenchWorld
 from gamekeeper.game.insight import activity
 
 PART = "T8-counting"
-NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
 WITHOUT, HOLDINGS, BOARD = "nothing counted", "holdings counted", "holdings, a ranked list and a board counted"
-COPIES = {WITHOUT: "uncounted", HOLDINGS: "held", BOARD: "ranked"}
+WAYS = (WITHOUT, HOLDINGS, BOARD)
 LIMIT, GOAL = 1.15, 1.1
 WARM_UP_SECONDS = 3
 SETTLE_SECONDS = 4  # twice the interval of the jobs that count
@@ -57,49 +54,38 @@ def run(bench: Bench, _: Collection[str]) -> Results:
         print(f"Gifts with and without counting on {NAMES[engine]}, {world.players:,} players", flush=True)
         counted.count(world)
         with ExitStack() as stack:
-            copied = {name: stack.enter_context(_open_copy(world, name)) for name in COPIES}
+            copied = {
+                way: stack.enter_context(copies.open_copy(world, f"way{place}")) for place, way in enumerate(WAYS)
+            }
+            for way, copy in copied.items():
+                copies.execute(copy, *(NO_BOARD if way != BOARD else ()), *([NO_VACUUM] * (engine == POSTGRES)))
             for number in range(bench.rounds):
-                found.samples += [_measure(name, copied[name], number) for name in rounds.order([*COPIES], number)]
-        found.verdicts += [_compare(found.samples, name, world) for name in (HOLDINGS, BOARD)]
+                found.samples += [_measure(way, copied[way], number) for way in rounds.order(WAYS, number)]
+        for way in (HOLDINGS, BOARD):
+            what = f"gift, {way} vs. {WITHOUT}, {NAMES[engine]}, {world.players:,} players"
+            added = compare(found.samples, _name(way, world), _name(WITHOUT, world))
+            found.verdicts.append(Verdict(PART, what, added, LIMIT, GOAL, at_least=False))
     return found
 
 
-@contextmanager
-def _open_copy(world: BenchWorld, name: str) -> Generator[BenchWorld]:
-    with copies.open_copy(world, COPIES[name]) as copy:
-        if name != BOARD:
-            copies.execute(copy, *NO_BOARD)
-        if world.engine == POSTGRES:
-            copies.execute(copy, NO_VACUUM)
-        yield copy
-
-
-def _measure(name: str, world: BenchWorld, number: int) -> Sample:
+def _measure(way: str, world: BenchWorld, number: int) -> Sample:
     """Measure one server alone, because others that are idle use the same PostgreSQL server."""
-    given = Load(world.requests("gives", lambda dice: [*give_lines(world.players, dice)]), world.tokens, keyed=True)
-    is_done = (lambda: True) if name == WITHOUT else (lambda: counted.is_up_to_date(world))
-    with servers.running(_program_of(world, name)) as server:
-        load.drive(server.port, given, WARM_UP_SECONDS)
+    program = servers.altered(world, altered.UNCOUNTED) if way == WITHOUT else servers.gamekeeper(world)
+    if way == BOARD:
+        program = replace(program, environment=ENVIRONMENT)
+    is_done = (lambda: True) if way == WITHOUT else (lambda: counted.is_up_to_date(world))
+    with servers.running(program) as server:
+        load.drive(server.port, world.gives(), WARM_UP_SECONDS)
         _wait(SETTLE_SECONDS, is_done)
         idle_before, started = machine.cpu_seconds(server.roots), time.monotonic()
         time.sleep(IDLE_SECONDS)
         before, idle = machine.cpu_seconds(server.roots), time.monotonic() - started
         started = time.monotonic()
-        outcome = load.drive(server.port, given, LOAD_SECONDS)
+        outcome = load.drive(server.port, world.gives(), LOAD_SECONDS)
         _wait(started + WINDOW_SECONDS - time.monotonic(), is_done)
         used, took = machine.cpu_seconds(server.roots) - before, time.monotonic() - started
-    cpu_us = (used - (before - idle_before) * took / idle) * 1e6 / outcome.requests
-    candidate = _name(name, world)
-    print(f"  round {number + 1}  {candidate:70} {cpu_us:9.1f} µs, {outcome.requests} gifts, {took:.1f} s", flush=True)
-    figures = (outcome.per_second, outcome.p50_ms, outcome.p99_ms)
-    return Sample(PART, candidate, number, cpu_us, *figures, world.players)
-
-
-def _program_of(world: BenchWorld, name: str) -> Program:
-    program = replace(servers.gamekeeper(world), name=f"counting-{COPIES[name]}-{world.engine}")
-    if name == WITHOUT:
-        return servers.altered(world, altered.UNCOUNTED)
-    return replace(program, environment=ENVIRONMENT) if name == BOARD else program
+    seconds = (used - (before - idle_before) * took / idle) / outcome.requests
+    return rounds.make_sample(PART, _name(way, world), number, seconds, outcome, world.players)
 
 
 def _wait(seconds: float, is_done: Callable[[], bool]) -> None:
@@ -112,11 +98,5 @@ def _wait(seconds: float, is_done: Callable[[], bool]) -> None:
         time.sleep(LOOK_AGAIN_SECONDS)
 
 
-def _compare(samples: Sequence[Sample], name: str, world: BenchWorld) -> Verdict:
-    sides = (rounds.of(samples, _name(each, world), "cpu_us") for each in (name, WITHOUT))
-    what = f"gift, {name} vs. {WITHOUT}, {NAMES[world.engine]}, {world.players:,} players"
-    return Verdict(PART, what, ratio(*sides), LIMIT, GOAL, at_least=False)
-
-
-def _name(name: str, world: BenchWorld) -> str:
-    return f"gift, {name}, {NAMES[world.engine]}"
+def _name(way: str, world: BenchWorld) -> str:
+    return f"gift, {way}, {NAMES[world.engine]}"

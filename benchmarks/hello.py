@@ -11,28 +11,20 @@ from gamekeeper.http.server.asgi import Asgi
 
 BODY = b'{"hello":"world"}'
 HEADERS = [(b"content-type", b"application/json"), (b"content-length", str(len(BODY)).encode())]
-
 Message = dict[str, Any]
 
 
-async def hello(
-    scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
-) -> None:
+async def hello(scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Any]) -> None:
     if scope["type"] == "lifespan":
-        await _live(receive, send)
+        for expected in ("startup", "shutdown"):
+            await receive()
+            await send({"type": f"lifespan.{expected}.complete"})
         return
     await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
     await send({"type": "http.response.body", "body": BODY})
 
 
-async def _live(receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]) -> None:
-    for expected in ("startup", "shutdown"):
-        await receive()
-        await send({"type": f"lifespan.{expected}.complete"})
-
-
-def build(settings: Settings) -> Asgi:
-    del settings  # the hello application has no settings
+def build(_: Settings) -> Asgi:
     return cast("Asgi", hello)  # safe cast: granian accepts any ASGI app
 
 

@@ -10,6 +10,7 @@ import msgspec
 from benchmarks import machine
 
 SCRIPT = Path(__file__).with_name("requests.lua")
+MANY, FEW = 32, 8  # numbers of connections; fewer for slow requests, whose queue would only add waiting time
 TIMEOUT_SECONDS = 60  # seconds: timeout of one request; long, because a slow answer must be measured, not dropped
 
 
@@ -17,10 +18,9 @@ TIMEOUT_SECONDS = 60  # seconds: timeout of one request; long, because a slow an
 class Load:
     requests: Path  # file with one request per line: "GET /path" or "POST /path {json}"
     tokens: Path
-    connections: int = 32
+    connections: int = MANY
     expected: int = 0  # required HTTP status of every answer; 0: any 2xx
     keyed: bool = False  # whether every request has an Idempotency-Key of its own
-    first: int = 0  # line of the file to begin with, in order and each once; 0: random lines, each as often as it comes
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -45,19 +45,16 @@ def require_wrk() -> None:
 def start(port: int, load: Load, seconds: int) -> "subprocess.Popen[str]":
     command = ["taskset", "-c", str(machine.cores().generator), "wrk", "-t", "1", "-c", str(load.connections)]
     command += ["-d", str(seconds), "--timeout", str(TIMEOUT_SECONDS), "-s", str(SCRIPT), f"http://127.0.0.1:{port}/"]
-    command += ["--", str(load.requests), str(load.tokens), str(load.expected), str(int(load.keyed)), str(load.first)]
+    command += ["--", str(load.requests), str(load.tokens), str(load.expected), str(int(load.keyed))]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def outcome(wrk: "subprocess.Popen[str]", load: Load) -> Outcome:
+    """Wait for wrk to end. Stop the benchmark if any answer is not the expected one."""
     said, _ = wrk.communicate()
     if wrk.returncode:
         raise machine.Stop(f"wrk failed:\n{said}")
-    return require_good_answers(msgspec.json.decode(said.strip().rpartition("\n")[2], type=Outcome), load)
-
-
-def require_good_answers(found: Outcome, load: Load) -> Outcome:
-    """Stop the benchmark if any answer is not the expected one."""
+    found = msgspec.json.decode(said.strip().rpartition("\n")[2], type=Outcome)
     wrong = found.other if load.expected else found.bad
     if wrong or found.broken or not found.requests:
         raise machine.Stop(

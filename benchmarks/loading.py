@@ -4,7 +4,8 @@ import gc
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -12,8 +13,8 @@ from typing import Any
 
 import apsw
 
-from benchmarks.results import Results, Sample, Verdict, ratio
-from benchmarks.rounds import Bench, of
+from benchmarks.results import Results, Sample, Verdict, compare
+from benchmarks.rounds import Bench, order
 from gamekeeper.cli import terminal
 from gamekeeper.demo import loader
 from gamekeeper.game.keeper import Keeper
@@ -42,23 +43,21 @@ Batch = dict[str, Rows]  # rows by table name; tables in an order that foreign k
 def run(bench: Bench, _: Collection[str]) -> Results:
     with tempfile.TemporaryDirectory() as folder:
         empty, full = Path(folder) / "empty.db", Path(folder) / "full.db"
-        fill(empty)
+        run_on(empty, fill)
         shutil.copyfile(empty, full)
-        load(full)
+        run_on(full, load)
         batches = read_batches(empty, full)
         gc.freeze()  # exempt the rows from garbage collection, which would scan them again and again
+        ours, plain = partial(run_on, work=load), partial(insert, batches=batches)
+        candidates: list[tuple[str, Callable[[Path], None]]] = [(OURS, ours), (PLAIN, plain)]
         samples = [
             _measure(number, name, work, empty)
             for number in range(bench.rounds)
-            for name, work in _candidates(batches)[:: -1 if number % 2 else 1]
+            for name, work in order(candidates, number)
         ]
-    figure = ratio(of(samples, PLAIN, "cpu_us"), of(samples, OURS, "cpu_us"))
+    figure = compare(samples, PLAIN, OURS)
     what = f"{PLAYERS:,} players loaded on SQLite, per second and core, vs. executemany of the same rows"
     return Results(samples=samples, verdicts=[Verdict("T10", what, figure, 0.4, 0.7, at_least=True)])
-
-
-def _candidates(batches: Sequence[Batch]) -> list[tuple[str, Callable[[Path], None]]]:
-    return [(OURS, load), (PLAIN, lambda path: insert(path, batches))]
 
 
 def _measure(number: int, name: str, work: Callable[[Path], None], empty: Path) -> Sample:
@@ -68,22 +67,19 @@ def _measure(number: int, name: str, work: Callable[[Path], None], empty: Path) 
     work(path)
     used, took = time.process_time() - used, time.perf_counter() - began
     path.unlink()
-    print(f"  round {number + 1}  {name:34} {used * 1e6 / PLAYERS:9.1f} µs {PLAYERS / took:9,.0f} /s", flush=True)
     return Sample("T10", name, number, used * 1e6 / PLAYERS, PLAYERS / took, 0, 0, PLAYERS)
 
 
-def fill(path: Path) -> None:
-    async def work(keeper: Keeper) -> None:
-        await migrate(keeper.store)
-        await loader.fill(keeper, "benchmark")
-
-    terminal.run_with_keeper(settings.load({}, database=f"sqlite:///{path}"), work)
+async def fill(keeper: Keeper) -> None:
+    await migrate(keeper.store)
+    await loader.fill(keeper, "benchmark")
 
 
-def load(path: Path) -> None:
-    async def work(keeper: Keeper) -> None:
-        await loader.load_players(keeper, PLAYERS, lambda _: None)
+async def load(keeper: Keeper) -> None:
+    await loader.load_players(keeper, PLAYERS, lambda _: None)
 
+
+def run_on(path: Path, work: Callable[[Keeper], Coroutine[Any, Any, None]]) -> None:
     terminal.run_with_keeper(settings.load({}, database=f"sqlite:///{path}"), work)
 
 
@@ -108,10 +104,10 @@ def read_batches(empty: Path, full: Path) -> list[Batch]:
     """Return the rows that Gamekeeper's loader inserted, in its order and batch size."""
     db = apsw.Connection(str(full))
     db.execute("ATTACH ? AS empty", [str(empty)])
-    users, players = (_new(db, table) for table in ("users", "players"))
-    held = {
-        table: {key: list(rows) for key, rows in groupby(_read_ordered(db, table), itemgetter(0))} for table in HELD
-    }
+    known = "SELECT * FROM main.{0} WHERE id NOT IN (SELECT id FROM empty.{0}) ORDER BY rowid"
+    users, players = (db.execute(known.format(table)).fetchall() for table in ("users", "players"))
+    ordered = {table: db.execute(f"SELECT * FROM main.{table} ORDER BY player_id") for table in HELD}  # noqa: S608 - our tables
+    held = {table: {key: list(rows) for key, rows in groupby(found, itemgetter(0))} for table, found in ordered.items()}
     db.close()
     batches: list[Batch] = []
     for first in range(0, len(players), loader.BATCH_SIZE):
@@ -119,12 +115,3 @@ def read_batches(empty: Path, full: Path) -> list[Batch]:
         theirs = {table: [row for player in some for row in held[table][player[0]]] for table in HELD}
         batches.append({"users": users[first : first + loader.BATCH_SIZE], "players": some, **theirs})
     return batches
-
-
-def _new(db: apsw.Connection, table: str) -> Rows:
-    known = f"SELECT id FROM empty.{table}"  # noqa: S608 - our tables
-    return db.execute(f"SELECT * FROM main.{table} WHERE id NOT IN ({known}) ORDER BY rowid").fetchall()  # noqa: S608 - our tables
-
-
-def _read_ordered(db: apsw.Connection, table: str) -> Rows:
-    return db.execute(f"SELECT * FROM main.{table} ORDER BY player_id").fetchall()  # noqa: S608 - our tables

@@ -1,16 +1,14 @@
-"""Report the results: a table for the terminal, and docs/performance.md with its plots."""
+"""Report the results: a table for the terminal, and docs/performance.md."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 from string import Template
 
-from benchmarks import operations, plots
 from benchmarks.results import Results, Sample, Verdict
 
 FOLDER = Path(__file__).parent
-BARS = tuple(f"T{number}" for number in range(13))
-PAGES, LAYERS = "performance-pages.svg", "performance-layers.svg"
+BARS = tuple(f"T{number}" for number in range(13) if number != 3)  # noqa: PLR2004 - T3 follows from T0
 SHORT = "SHORT"
 HEAD = ("", "what", "measured", "bar", "goal", "")
 FIGURES = ("", "candidate", "players", "CPU µs per request", "requests per second", "p50 ms", "p99 ms")
@@ -24,29 +22,20 @@ def table(results: Results) -> str:
     return "\n".join([*lines, "", *_summary(results.verdicts)])
 
 
-def document(results: Results) -> str:
-    """Build docs/performance.md from the results, the template, explained.md and growth.md."""
+def write(results: Results, folder: Path) -> None:
+    """Write docs/performance.md from the results, the template, explained.md and growth.md."""
     template = Template((FOLDER / "performance.md.template").read_text(encoding="utf-8"))
-    pictures = _pictures(results)
-    return template.substitute(
+    text = template.substitute(
         machine=_markdown([("", ""), *results.machine.items()]),
         bars=_markdown([HEAD, *(_row(each) for each in _sort(results.verdicts))]),
         summary="\n".join(f"* {each}" for each in _summary(results.verdicts)),
         rounds=len({each.round for each in results.samples}),
-        figures=_markdown(_figures([each for each in results.samples if each.scenario != operations.PART])),
-        operations=_operations(results.samples),
+        figures=_markdown(_figures(results.samples)),
         notes="\n".join(f"* {each}" for each in results.notes),
         growth=(FOLDER / "growth.md").read_text(encoding="utf-8").strip(),
         explained=(FOLDER / "explained.md").read_text(encoding="utf-8").strip(),
-        pages=_embed(PAGES, "Milliseconds for a page against the number of players", pictures),
-        layers=_embed(LAYERS, "Microseconds of a lookup by layer", pictures),
     )
-
-
-def write(results: Results, folder: Path) -> None:
-    (folder / "performance.md").write_text(document(results), encoding="utf-8")
-    for name, picture in _pictures(results).items():
-        (folder / name).write_text(picture, encoding="utf-8")
+    (folder / "performance.md").write_text(text, encoding="utf-8")
 
 
 def state(verdict: Verdict) -> str:
@@ -83,34 +72,9 @@ def _figures(samples: Sequence[Sample]) -> list[tuple[str, ...]]:
         groups.setdefault((each.scenario, each.candidate, each.players), []).append(each)
     rows: list[tuple[str, ...]] = [FIGURES]
     for (scenario, candidate, players), group in groups.items():
-        columns = (
-            [each.cpu_us for each in group],
-            [each.per_second for each in group],
-            [each.p50_ms for each in group],
-            [each.p99_ms for each in group],
-        )
+        columns = zip(*((each.cpu_us, each.per_second, each.p50_ms, each.p99_ms) for each in group), strict=True)
         rows.append((scenario, candidate, f"{players:,}", *(_number(median(column)) for column in columns)))
     return rows
-
-
-def _operations(samples: Sequence[Sample]) -> str:
-    rows = operations.rows(samples)
-    cells = [(each.number, f"`{each.operation}`", _number(each.sqlite), _number(each.postgres)) for each in rows]
-    return _markdown([operations.HEAD, *cells]) if cells else "Not measured."
-
-
-def _pictures(results: Results) -> dict[str, str]:
-    """Draw the plots of the document for which there are results."""
-    found: dict[str, str] = {}
-    if any(each.scenario.startswith(plots.PAGES) for each in results.samples):
-        found[PAGES] = plots.pages(results.samples)
-    if results.layers:
-        found[LAYERS] = plots.layers(results.layers)
-    return found
-
-
-def _embed(name: str, what: str, pictures: dict[str, str]) -> str:
-    return f"![{what}]({name})" if name in pictures else "Not measured."
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:

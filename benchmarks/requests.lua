@@ -1,8 +1,8 @@
 -- wrk's side: a random request out of one file, with a random token out of another, for as long as it is asked.
--- wrk -s requests.lua URL -- REQUESTS TOKENS EXPECTED KEYED FIRST
+-- wrk -s requests.lua URL -- REQUESTS TOKENS EXPECTED KEYED
 -- A line of REQUESTS is "GET /path" or "POST /path {json}". EXPECTED is a status that every answer must have;
 -- 0 leaves it to wrk, which counts what is neither 2xx nor 3xx. With 1 for KEYED every request has an Idempotency-Key of
--- its own. FIRST is the line of REQUESTS to begin with, in order and each once; 0: random lines.
+-- its own.
 
 local threads = {}
 
@@ -36,7 +36,6 @@ function init(arguments)
   math.randomseed(os.time())
   keyed, keys = arguments[4] == "1", 0
   key = "\r\nIdempotency-Key: " .. os.time() .. "-" .. math.random(1000000000) .. "-"
-  following = tonumber(arguments[5])
   local expected = tonumber(arguments[3])
   if expected > 0 then
     -- defined only when needed: with it, wrk hands every answer to Lua
@@ -48,16 +47,8 @@ function init(arguments)
   end
 end
 
-local function next_number()
-  if following == 0 then
-    return math.random(#beginnings)
-  end
-  following = following + 1
-  return following - 1
-end
-
 function request()
-  local number = next_number()
+  local number = math.random(#beginnings)
   if keyed then
     keys = keys + 1
     return beginnings[number] .. tokens[math.random(#tokens)] .. key .. keys .. endings[number]

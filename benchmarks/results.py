@@ -1,14 +1,12 @@
 """Results of a benchmark run, and the file that stores them between runs."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
 import msgspec
-
-LAYERS = "layers"  # name of the benchmark part that measures the CPU microseconds each layer adds to a request
 
 
 @dataclass(frozen=True)
@@ -47,28 +45,20 @@ class Results:
     verdicts: list[Verdict] = field(default_factory=list[Verdict])
     # notes for docs/performance.md; each begins with its benchmark part: "T9: …"
     notes: list[str] = field(default_factory=list[str])
-    layers: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
 
     def without(self, parts: Collection[str]) -> "Results":
         """Return the results without those of the given parts, which will be measured again."""
         return Results(
             self.machine,
-            [each for each in self.samples if not _belongs(each.scenario, parts)],
+            [each for each in self.samples if each.scenario not in parts],
             [each for each in self.verdicts if each.bar not in parts],
-            [each for each in self.notes if not _belongs(each, parts)],
-            [] if LAYERS in parts else self.layers,
+            [each for each in self.notes if re.split(r":", each)[0] not in parts],
         )
 
     def add(self, other: "Results") -> None:
         self.samples += other.samples
         self.verdicts += other.verdicts
         self.notes += other.notes
-        self.layers += other.layers
-
-
-def _belongs(text: str, parts: Collection[str]) -> bool:
-    """Tell whether a text begins with one of these parts, as in "T9", "pages first" or "T9: …"."""
-    return any(re.match(rf"{re.escape(part)}(?![\w-])", text) for part in parts)
 
 
 def load(path: Path) -> Results:
@@ -80,6 +70,10 @@ def save(path: Path, results: Results) -> None:
     path.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1))
 
 
-def ratio(above: dict[int, float], below: dict[int, float]) -> float:
+def compare(samples: Iterable[Sample], above: str, below: str, figure: str = "cpu_us") -> float:
     """Return the median of the ratios of two candidates within each round, so that a slow round does not matter."""
-    return median(above[each] / below[each] for each in sorted(above.keys() & below.keys()))
+    of: dict[str, dict[int, float]] = {above: {}, below: {}}
+    for each in samples:
+        if each.candidate in of:
+            of[each.candidate][each.round] = getattr(each, figure)
+    return median(of[above][each] / of[below][each] for each in sorted(of[above].keys() & of[below].keys()))

@@ -2,14 +2,15 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from benchmarks import load, machine
-from benchmarks.load import Load, Outcome
+from benchmarks import load, machine, servers
+from benchmarks.load import Load
 from benchmarks.results import Sample
-from benchmarks.servers import Server
+from benchmarks.servers import Program, Server
 from benchmarks.worlds import Worlds
 
 T = TypeVar("T")
@@ -37,49 +38,62 @@ class Candidate:
     name: str
     server: Server
     load: Load
+    players: int
     beside: Load | None = None  # background load on the same server, whose answers are not counted
 
 
-def measure_interleaved(bench: Bench, scenario: str, players: int, candidates: Sequence[Candidate]) -> list[Sample]:
-    roots = {root for each in candidates for root in each.server.roots}
-    samples: list[Sample] = []
-    for number in range(bench.rounds):
-        for candidate in order(candidates, number):
-            quiet(roots)
-            load.drive(candidate.server.port, candidate.load, WARM_UP_SECONDS)
-            quiet(roots)
-            sample = _measure(bench, scenario, players, number, candidate)
-            print(f"  round {number + 1}  {sample.candidate:34} {_figures(sample)}", flush=True)
-            samples.append(sample)
-    return samples
+class Contest(ExitStack):
+    """Servers of one part of the benchmark that run together and are measured in the same rounds."""
+
+    def __init__(self, bench: Bench, part: str) -> None:
+        super().__init__()
+        self._bench, self._part = bench, part
+        self._candidates: list[Candidate] = []
+
+    def serve(self, program: Program, name: str = "") -> Server:
+        """Start a server. `name`: of its log, where several run the same program."""
+        return self.enter_context(servers.running(replace(program, name=f"{program.name} {self._part} {name}".strip())))
+
+    def add(self, name: str, server: Server, given: Load, players: int, beside: Load | None = None) -> None:
+        self._candidates.append(Candidate(name, server, given, players, beside))
+
+    def measure(self) -> list[Sample]:
+        roots = {root for each in self._candidates for root in each.server.roots}
+        samples: list[Sample] = []
+        for number in range(self._bench.rounds):
+            for each in order(self._candidates, number):
+                quiet(roots)
+                load.drive(each.server.port, each.load, WARM_UP_SECONDS)
+                quiet(roots)
+                samples.append(self._measure(number, each))
+        return samples
+
+    def _measure(self, number: int, candidate: Candidate) -> Sample:
+        server, seconds = candidate.server, self._bench.seconds
+        beside = candidate.beside and load.start(server.port, candidate.beside, seconds + 2 * BESIDE_SECONDS)
+        if beside:
+            time.sleep(BESIDE_SECONDS)
+        before = machine.cpu_seconds(server.roots)
+        found = load.drive(server.port, candidate.load, seconds)
+        used = machine.cpu_seconds(server.roots) - before
+        if beside and candidate.beside:
+            load.outcome(beside, candidate.beside)
+        return make_sample(self._part, candidate.name, number, used / found.requests, found, candidate.players)
+
+
+def make_sample(part: str, name: str, number: int, seconds: float, found: load.Outcome, players: int) -> Sample:
+    """Make the sample of a candidate that used so many seconds of CPU time for a request, and print it."""
+    sample = Sample(part, name, number, seconds * 1e6, found.per_second, found.p50_ms, found.p99_ms, players)
+    latency = f"p50 {sample.p50_ms:.2f} ms, p99 {sample.p99_ms:.2f} ms"
+    print(
+        f"  round {number + 1}  {name:60} {sample.cpu_us:9.1f} µs {sample.per_second:9,.0f} /s  {latency}", flush=True
+    )
+    return sample
 
 
 def order(candidates: Sequence[T], number: int) -> Sequence[T]:
     """Reverse the order of the candidates in every other round, so that none is always last."""
     return candidates[:: -1 if number % 2 else 1]
-
-
-def of(samples: Sequence[Sample], candidate: str, figure: str) -> dict[int, float]:
-    """Return a candidate's measured figure by round."""
-    return {each.round: getattr(each, figure) for each in samples if each.candidate == candidate}
-
-
-def _measure(bench: Bench, scenario: str, players: int, number: int, candidate: Candidate) -> Sample:
-    server = candidate.server
-    beside = candidate.beside and load.start(server.port, candidate.beside, bench.seconds + 2 * BESIDE_SECONDS)
-    if beside:
-        time.sleep(BESIDE_SECONDS)
-    before = machine.cpu_seconds(server.roots)
-    found = load.drive(server.port, candidate.load, bench.seconds)
-    used = machine.cpu_seconds(server.roots) - before
-    if beside and candidate.beside:
-        _say_beside(load.outcome(beside, candidate.beside))
-    cpu_us = used * 1e6 / found.requests
-    return Sample(scenario, candidate.name, number, cpu_us, found.per_second, found.p50_ms, found.p99_ms, players)
-
-
-def _say_beside(found: Outcome) -> None:
-    print(f"           beside it {found.per_second:.1f} /s, p50 {found.p50_ms:.0f} ms", flush=True)
 
 
 def quiet(roots: Iterable[int]) -> None:
@@ -91,8 +105,3 @@ def quiet(roots: Iterable[int]) -> None:
         if machine.cpu_seconds(roots) - before <= QUIET_SHARE * QUIET_SECONDS:
             return
     raise machine.Stop("A server is busy with nothing to do; nothing can be measured beside it.")
-
-
-def _figures(sample: Sample) -> str:
-    rate, latency = f"{sample.per_second:9,.0f} /s", f"p50 {sample.p50_ms:.2f} ms, p99 {sample.p99_ms:.2f} ms"
-    return f"{sample.cpu_us:9.1f} µs {rate}  {latency}"

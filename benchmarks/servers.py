@@ -1,6 +1,7 @@
 """Start and stop the compared servers on the CPU core reserved for servers, with their log in a file."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -10,14 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks import installs, machine
+from benchmarks import machine
 from benchmarks.worlds import DATA, BenchWorld
 from gamekeeper.ground.settings import PREFIX
+from server import free_port
 
 ROOT = Path(__file__).parent.parent
+PEERS = Path(__file__).parent / "peers"
 PORT = "{port}"  # placeholder for the port in commands and environments
-START_SECONDS = 60
-STOP_SECONDS = 60
+START_SECONDS = STOP_SECONDS = 60
 LOOK_AGAIN_SECONDS = 0.05
 
 
@@ -36,7 +38,7 @@ class Server:
     roots: tuple[int, ...]  # process ids of the server and its database, the roots of their process trees
 
 
-def hello() -> Program:
+def hello(_: BenchWorld) -> Program:
     return Program("hello", (sys.executable, "-m", "benchmarks.hello", PORT))
 
 
@@ -54,35 +56,43 @@ def gamekeeper(world: BenchWorld, checkout: Path = ROOT) -> Program:
     return Program(f"{name}-{world.engine}", command, folder=checkout, cluster=world.cluster)
 
 
-def fastapi_orm(world: BenchWorld) -> Program:
-    """Return the program of the FastAPI peer without an access log, since uvicorn's is slower than ours."""
-    command = (str(installs.fastapi_orm()), "-m", "uvicorn", "app:app", "--port", PORT, "--log-level", "warning")
-    url = world.url.replace("postgresql:", "postgresql+psycopg:")
-    folder = installs.PEERS / "fastapi_orm"
-    return Program(f"fastapi-{world.engine}", command, {"PEER_DATABASE": url}, folder, world.cluster)
-
-
 def fastify(world: BenchWorld) -> Program:
+    """Return the program of the fastify peer, whose packages are installed when package.json has changed."""
+    source, folder = PEERS / "fastify", DATA / "fastify"
+    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules"))
+    wanted, installed = (source / "package.json").read_bytes(), folder / "node_modules" / "package.json"
+    if not installed.exists() or installed.read_bytes() != wanted:
+        command = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise machine.Stop(f"npm install failed:\n{done.stdout}{done.stderr}")
+        installed.write_bytes(wanted)  # written last: this file marks a complete installation
     environment = {"PEER_DATABASE": world.url.removeprefix("sqlite:///"), "PORT": PORT}
-    return Program("fastify", ("node", "server.js"), environment, installs.fastify())
+    return Program("fastify", ("node", "server.js"), environment, folder)
+
+
+def has_node() -> bool:
+    return all(shutil.which(each) for each in ("node", "npm"))
 
 
 def flat(world: BenchWorld) -> Program:
-    """Return the program of the flat peer: the server of `gamekeeper serve` with one function per operation."""
-    command = (sys.executable, "-m", f"benchmarks.peers.flat.{world.engine}", PORT, world.url)
+    """Return the program of the flat peer: granian with one function per operation."""
+    command = (sys.executable, "-m", "benchmarks.peers.flat", PORT, world.url)
     return Program(f"flat-{world.engine}", command, cluster=world.cluster)
 
 
 @contextmanager
 def running(program: Program) -> Generator[Server]:
-    port = _free_port()
+    port = free_port()
     log = DATA / "logs" / f"{program.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
+    # without GAMEKEEPER_ settings of this machine, so that defaults are measured
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     with log.open("wb") as file:
         process = subprocess.Popen(
             ["taskset", "-c", str(machine.cores().server), *(_with(port, each) for each in program.command)],
             cwd=program.folder,
-            env=_environment() | {name: _with(port, value) for name, value in program.environment.items()},
+            env=environment | {name: _with(port, value) for name, value in program.environment.items()},
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
@@ -94,19 +104,8 @@ def running(program: Program) -> Generator[Server]:
             _stop(process)
 
 
-def _environment() -> dict[str, str]:
-    """Return the environment variables without GAMEKEEPER_ settings, so that defaults are measured."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-
-
 def _with(port: int, text: str) -> str:
     return text.replace(PORT, str(port))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _wait(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:

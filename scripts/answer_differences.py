@@ -32,7 +32,11 @@ VOLATILE: Sequence[tuple[str, str]] = (
     ("number", r'(?<="Cps":)\{[^}]*\}'),
     *(("number", rf'(?<="{name}":)\d{{8,}}(?:\.0)?') for name in ("Min", "Max", "Sum", "Mean")),
 )
-PIECES = re.compile("|".join(f"({pattern})" for _, pattern in VOLATILE))
+# what may also differ between the engines: PostgreSQL gives no number twice, also after a dry run
+OF_ENGINES: Sequence[tuple[str, str]] = (
+    ("number", r'(?<="[Ss]eq":)\d+|(?<="Next":)\d+|(?<=by change )\d+|(?<="State":)"(?:ended|final)"'),
+    ("number", r"(?<=\n)\d+(?=,20)"),  # in CSV
+)
 SECONDS: Mapping[str, Callable[[str], float]] = {
     "time": lambda text: datetime.fromisoformat(text).timestamp(),
     "date": lambda text: parsedate_to_datetime(text).timestamp(),
@@ -54,7 +58,9 @@ class Answer:
 class Comparison:
     """Compares answers. An id of the old version must always stand for the same id of the new one, and back."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: Sequence[tuple[str, str]] = ()) -> None:
+        self._kinds = [kind for kind, _ in (*more, *VOLATILE)]
+        self._pieces = re.compile("|".join(f"({pattern})" for _, pattern in (*more, *VOLATILE)))
         self._new_of: dict[str, str] = {}
         self._old_of: dict[str, str] = {}
 
@@ -68,7 +74,7 @@ class Comparison:
 
     def find_difference(self, old: str, new: str) -> str:
         """Return what differs, or an empty text."""
-        olds, news, before = list(_split(old)), list(_split(new)), ""
+        olds, news, before = list(self._split(old)), list(self._split(new)), ""
         paired = dict[str, str](), dict[str, str]()  # ids that only count if the whole texts are equal
         for (kind, one), (other_kind, other) in zip(olds, news, strict=False):
             if kind != other_kind or not self._is_same(kind, one, other, paired):
@@ -80,6 +86,19 @@ class Comparison:
         self._old_of |= paired[1]
         return ""
 
+    def mask(self, text: str) -> str:
+        """Leave out the volatile pieces of a text."""
+        return self._pieces.sub("…", text)
+
+    def _split(self, text: str) -> Iterable[tuple[str, str]]:
+        """Split a text into fixed and volatile pieces, each with its kind; the kind of a fixed piece is empty."""
+        end = 0
+        for found in self._pieces.finditer(text):
+            yield "", text[end : found.start()]
+            yield self._kinds[(found.lastindex or 1) - 1], found[0]
+            end = found.end()
+        yield "", text[end:]
+
     def _is_same(self, kind: str, old: str, new: str, paired: tuple[dict[str, str], dict[str, str]]) -> bool:
         if kind == "id":
             of_old, of_new = self._new_of.get(old), self._old_of.get(new)
@@ -88,16 +107,6 @@ class Comparison:
         if kind in SECONDS:
             return old == new or abs(SECONDS[kind](old) - SECONDS[kind](new)) <= MOST_APART_SECONDS
         return kind == "number" or old == new
-
-
-def _split(text: str) -> Iterable[tuple[str, str]]:
-    """Split a text into fixed and volatile pieces, each with its kind; the kind of a fixed piece is empty."""
-    end = 0
-    for found in PIECES.finditer(text):
-        yield "", text[end : found.start()]
-        yield VOLATILE[(found.lastindex or 1) - 1][0], found[0]
-        end = found.end()
-    yield "", text[end:]
 
 
 def _shorten(text: str, other: str) -> str:

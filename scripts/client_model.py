@@ -28,7 +28,7 @@ from client_types import (
     read_schema,
     read_type,
 )
-from gamekeeper.game.core.refusals import Refusal
+from gamekeeper.game.core.refusals import NotFound, Refusal
 from gamekeeper.ground.rooms import ROOMS
 from gamekeeper.http import routes
 from gamekeeper.http.contract import operation as declared
@@ -39,14 +39,7 @@ from gamekeeper.http.server import errors as server_errors
 Place = Literal["path", "query", "body"]
 
 
-class NoDefault:
-    """Type of `NO_DEFAULT`."""
-
-    def __repr__(self) -> str:
-        return "NO_DEFAULT"
-
-
-NO_DEFAULT = NoDefault()  # the server has no default that could be sent
+NO_DEFAULT = NODEFAULT  # the server has no default that could be sent
 
 # --- parts of the model -----------------------------------------------------------------------------------------
 
@@ -100,7 +93,7 @@ class Operation:
     answer: Type | None  # None: not JSON
     paging: Paging | None
     errors: tuple[str, ...]  # names of errors, by status
-    own_errors: tuple[str, ...]  # of these, those of the operation's own rules
+    telling_errors: tuple[str, ...]  # of these, those of the operation's own rules, and those about what is missing
     successor: str | None  # path of the operation that replaces this deprecated one
 
 
@@ -191,7 +184,12 @@ def _read_operation(operation: declared.Operation) -> Operation:
         answer,
         None if operation.query is None else _find_paging(operation.query.__struct_encode_fields__, operation.answer),
         tuple(dict.fromkeys(kind.__name__ for kinds in found.values() for kind in kinds)),
-        tuple(dict.fromkeys(kind.__name__ for kind in operation.refusals)),
+        tuple(
+            kind.__name__
+            for kinds in found.values()
+            for kind in kinds
+            if kind in operation.refusals or (issubclass(kind, NotFound) and kind is not server_errors.NoSuchRoute)
+        ),
         operation.successor,
     )
 

@@ -1,8 +1,9 @@
-"""Send the same requests to two versions of Gamekeeper, and compare every answer byte by byte.
+"""Send the same requests to two versions of Gamekeeper, or to one version on both engines, and compare every answer.
 
     .venv/bin/python scripts/compare_versions.py OLD_CHECKOUT NEW_CHECKOUT [--engine sqlite] [--count 10000] [--seed 1]
 
-Both checkouts need their .venv. The old version fills a demo database, and each version serves a copy of it. The
+Both checkouts need their .venv. The old version fills a demo database, and each version serves a copy of it. A test
+calls `compare_engines`, which does the same with one checkout and a database of each engine. The
 requests are made from the old version's OpenAPI document: every operation, with valid, repeated, odd and invalid
 requests. Compared are the status, the headers with their order, the body, and the access log. Ids, times and other
 random values may differ, but an id must stand for the same id in all answers, and a time must be about the same.
@@ -11,6 +12,7 @@ Exit code 0: no differences and no gaps; 1: otherwise.
 """
 
 import argparse
+import asyncio
 import json
 import re
 import shutil
@@ -20,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -33,18 +35,23 @@ from uuid import UUID
 
 import httpx
 
-from answer_differences import Answer, Comparison
+from answer_differences import OF_ENGINES, Answer, Comparison
+from gamekeeper import app
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.ground import settings
+from gamekeeper.store.engine.statements import Statement
 from pair import USER, open_node
+from random_requests import ORIGIN, Ask, Values, make_requests
 from server import Server, free_port
-from valid_requests import Ask, Values
-from varied_requests import ORIGIN, make_requests
 
+ROOT = Path(__file__).parent.parent
 ENGINES = SQLITE, POSTGRES = "sqlite", "postgres"
+Statuses = dict[str, Counter[int]]  # by operation
 PASSWORD = "the same on both sides"  # noqa: S105 - a throw-away database's
 PLAYERS = 400  # numbered players beside the demo's; some of them are deleted
 CALLER, UNPRIVILEGED = "keeper", "clerk"
 NAMED = 5  # version of the ids of the demo's named accounts; the numbered ones have no password
-OLD_HOST, NEW_HOST = "127.0.0.1", "127.0.0.2"  # one port for both, because an answer has it
+HOSTS = "127.0.0.1", "127.0.0.2"  # of the two servers; they have one port, because an answer has it
 LIMITS = {"guesses_per_address": 100_000, "resets_per_account": 20, "registrations_per_caller": 100_000}
 IDLE_SECONDS = 2  # seconds: a connection idle for longer is opened again; the server closes it after 5
 ANSWER_SECONDS = 60
@@ -155,9 +162,11 @@ class Side:
             self.values |= {"coded_user": owner[1], "code": owner[2]}
 
 
-def compare_answers(sides: tuple[Side, Side], asks: Sequence[Ask]) -> tuple[list[str], dict[str, Counter[int]]]:
+def compare_answers(
+    sides: tuple[Side, Side], asks: Sequence[Ask], comparison: Comparison
+) -> tuple[list[str], Statuses]:
     """Send all requests to both versions; return the differences, and the statuses of each operation."""
-    comparison, found, statuses = Comparison(), list[str](), defaultdict[str, Counter[int]](Counter)
+    found, statuses = list[str](), defaultdict[str, Counter[int]](Counter)
     for number, ask in enumerate(asks):
         for side in sides:
             side.send(ask)
@@ -246,32 +255,21 @@ class Demo(Server):
 
 
 def _python_of(checkout: Path) -> str:
-    return str(checkout.resolve() / ".venv" / "bin" / "python")
+    return sys.executable if checkout == ROOT else str(checkout.resolve() / ".venv" / "bin" / "python")
 
 
 @contextmanager
-def open_databases(engine: str, folder: Path) -> Generator[tuple[str, Callable[[], str]]]:
-    """Yield the URL of an empty database, and a function that copies it and returns the copy's URL."""
+def open_databases(engine: str, folder: Path) -> Generator[tuple[str, str]]:
+    """Yield the URLs of two empty databases."""
     if engine == SQLITE:
-        files = folder / "old.db", folder / "new.db"
-        urls = [f"sqlite:///{file}" for file in files]
-
-        def copy_file() -> str:
-            shutil.copy(*files)
-            return urls[1]
-
-        yield urls[0], copy_file
+        yield f"sqlite:///{folder / 'old.db'}", f"sqlite:///{folder / 'new.db'}"
         return
     with open_node() as node:
         node.start()
-        node.fetch("CREATE DATABASE old")
         address = node.url.removesuffix(f"/{USER}")
-
-        def copy_database() -> str:
-            node.fetch("CREATE DATABASE new TEMPLATE old")
-            return f"{address}/new"
-
-        yield f"{address}/old", copy_database
+        for name in ("old", "new"):
+            node.fetch(f"CREATE DATABASE {name}")
+        yield f"{address}/old", f"{address}/new"
 
 
 def read_values(url: str, tokens: Sequence[str]) -> tuple[Mapping[str, Any], Values]:
@@ -303,37 +301,87 @@ def _walk(client: httpx.Client, path: str) -> Iterable[dict[str, Any]]:
         page += 1
 
 
-def _issue_tokens(checkout: Path, database: str) -> list[str]:
-    """Issue a token with all permissions, a read-only one, and one of an account without permissions."""
-
-    def run(*arguments: str) -> str:
-        command = [_python_of(checkout), "-m", "gamekeeper", *arguments, "--database", database]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1]
-
-    run("users", "add", UNPRIVILEGED, "--email", "clerk@example.test", "--api", "--generate-password")
-    return [run("tokens", "issue", *each) for each in ((CALLER,), (CALLER, "--read-only"), (UNPRIVILEGED,))]
+def _run(checkout: Path, database: str, *arguments: str) -> str:
+    """Run a command of a version, and return the last word that it prints."""
+    command = [_python_of(checkout), "-E", "-m", "gamekeeper", *arguments, "--database", database]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return said[-1] if said else ""
 
 
-def compare(old: Path, new: Path, engine: str, count: int, seed: str) -> tuple[int, list[str], list[str]]:
-    """Return the number of requests, the differences, and the operations that the requests hardly tested."""
+def _fill(checkout: Path, folder: Path, targets: Sequence[str]) -> list[str]:
+    """Fill databases with the same world. Return tokens: with all permissions, read-only, and without permissions."""
+    source, file = f"sqlite:///{folder / 'source.db'}", str(folder / "source.backup")
+    Demo(checkout, source).__enter__().stop()
+    _run(
+        checkout, source, "users", "add", UNPRIVILEGED, "--email", "clerk@example.test", "--api", "--generate-password"
+    )
+    owners = ((CALLER,), (CALLER, "--read-only"), (UNPRIVILEGED,))
+    tokens = [_run(checkout, source, "tokens", "issue", *each) for each in owners]
+    _run(checkout, source, "backup", file)
+    for each in targets:
+        _run(checkout, each, "restore", file, "--keep-tokens")
+    return tokens
+
+
+def compare(
+    checkouts: tuple[Path, Path], databases: tuple[str, str], count: int, seed: str, comparison: Comparison
+) -> tuple[int, list[str], Statuses]:
+    """Return the number of requests, the differences, and the statuses of each operation."""
     folder = Path(tempfile.mkdtemp(prefix="gk-compare-"))
     try:
-        with open_databases(engine, folder) as (database, copy):
-            Demo(old, database).__enter__().stop()
-            tokens = _issue_tokens(old, database)
-            copied, port = copy(), free_port()
-            first = Version(old, OLD_HOST, port, database, folder / "old.log")
-            second = Version(new, NEW_HOST, port, copied, folder / "new.log")
-            with first, second:
-                asks = make_requests(*read_values(first.url, tokens), count, seed)
-                read_values(second.url, tokens)
-                with closing(Connection(OLD_HOST, port)) as one, closing(Connection(NEW_HOST, port)) as two:
-                    found, statuses = compare_answers((Side(one), Side(two)), asks)
-            found += compare_logs(first.log, second.log)
-        _report(engine, statuses)
-        return len(asks), found, list(_find_gaps(statuses)) if count >= COUNT else []
+        tokens, port = _fill(checkouts[0], folder, databases), free_port()
+        sides = zip(checkouts, HOSTS, databases, ("old.log", "new.log"), strict=True)
+        first, second = (Version(each, host, port, url, folder / log) for each, host, url, log in sides)
+        with first, second:
+            asks = make_requests(*read_values(first.url, tokens), count, seed)
+            read_values(second.url, tokens)
+            with closing(Connection(HOSTS[0], port)) as one, closing(Connection(HOSTS[1], port)) as two:
+                found, statuses = compare_answers((Side(one), Side(two)), asks, comparison)
+        return len(asks), found + compare_logs(first.log, second.log), statuses
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+# --- the two engines -----------------------------------------------------------------------------------------------
+
+# what requests write: table → its rows, without times and random ids
+ROWS = {
+    "players": "SELECT fold, level, exp, class_id, map_id FROM players",
+    "slots": "SELECT p.fold, place, slot, item_id, quantity FROM slots s JOIN players p ON p.id = s.player_id",
+    "known_spells": "SELECT p.fold, slot, spell_id FROM known_spells s JOIN players p ON p.id = s.player_id",
+    "player_variables": "SELECT p.fold, variable_id, value FROM player_variables JOIN players p ON p.id = player_id",
+    "users": "SELECT fold, email FROM users",
+    "ledger": "SELECT kind, before, after, reason FROM ledger",
+    "idempotency_keys": "SELECT key, answer FROM idempotency_keys",
+}
+
+
+def compare_engines(sqlite: str, postgres: str, count: int) -> list[str]:
+    """Compare the answers of this version on two empty databases, one of each engine, and the rows afterwards."""
+    sent, found, statuses = compare((ROOT, ROOT), (sqlite, postgres), count, "1", Comparison(OF_ENGINES))
+    one, other = (asyncio.run(_read_rows(each)) for each in (sqlite, postgres))
+    for table in ROWS:
+        only = (one[table] - other[table]) + (other[table] - one[table])
+        found += [f"rows of {table} on one engine only: {list(only.elements())}"] if only else []
+    print(f"{sent} requests over {len(statuses)} operations: {len(found)} differences")
+    return found
+
+
+async def _read_rows(database: str) -> dict[str, Counter[str]]:
+    async def read(keeper: Keeper) -> dict[str, Counter[str]]:
+        found: dict[str, Counter[str]] = {}
+        for table, query in ROWS.items():
+            rows = await keeper.store.all(Statement(table, {"": query}))
+            found[table] = Counter(comparison.mask(" ".join(map(_write, row))) for row in rows)
+        return found
+
+    comparison = Comparison(OF_ENGINES)
+    return await app.run_with_keeper(settings.load({}, database=database), read)
+
+
+def _write(value: object) -> str:
+    text = value.decode() if isinstance(value, bytes) else str(value)
+    return json.dumps(json.loads(text), sort_keys=True) if text.startswith("{") else text
 
 
 def _report(engine: str, statuses: Mapping[str, Counter[int]]) -> None:
@@ -360,7 +408,10 @@ def main() -> int:
     failed = False
     for engine in [given.engine] if given.engine else ENGINES:
         began = datetime.now(UTC)
-        sent, found, gaps = compare(given.old, given.new, engine, given.count, given.seed)
+        with tempfile.TemporaryDirectory() as folder, open_databases(engine, Path(folder)) as databases:
+            sent, found, statuses = compare((given.old, given.new), databases, given.count, given.seed, Comparison())
+        gaps = list(_find_gaps(statuses)) if given.count >= COUNT else []
+        _report(engine, statuses)
         print("\n".join([*found[:MOST_SHOWN], *gaps]))
         took = (datetime.now(UTC) - began).total_seconds()
         print(f"{engine}: {sent:,} requests in {took:.0f} s: {len(found)} differences, {len(gaps)} gaps", flush=True)

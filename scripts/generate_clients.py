@@ -1,4 +1,4 @@
-"""Write the generated parts of the clients from the declarations of the API; --check compares.
+"""Write the generated parts of the clients from the declarations of the API.
 
 typescript_client.py has the TypeScript client. Of the Python client, the connection, the log-in, retries and iterators
 are written by hand: they are the modules without the first line that this program writes. python_names.py has the names
@@ -217,9 +217,6 @@ def find_stale() -> list[str]:
 
 
 def main() -> None:
-    if sys.argv[1:] == ["--check"]:
-        stale = find_stale()
-        sys.exit(f"{', '.join(stale)}: not what the declarations say; run: make clients" if stale else 0)
     made = make_files()
     for path in find_generated():
         if path not in made:

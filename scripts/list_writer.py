@@ -1,6 +1,7 @@
 """A client that changes the ordered lists at random, through a server or with the application in its own process.
 
-It creates, levels, renames and deletes players, lets them join and leave, and registers accounts.
+It creates, levels, renames and deletes players, lets them join and leave, and registers accounts. `build` makes a
+server with small buckets and checkpoints of these lists.
 """
 
 import asyncio
@@ -8,24 +9,36 @@ import contextlib
 import random
 import uuid
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
 
+from battery.realm import Realm
 from gamekeeper import app
+from gamekeeper.cli import serve
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lists import list_index, ordered_lists
 from gamekeeper.ground import settings
+from gamekeeper.ground.settings import Settings
+from gamekeeper.http.server.asgi import Asgi
 from server import READY_SECONDS
 
 LINK, API = "/api/link/v1", "/api/v1"
-SHARED = 100  # number of players that all writers change; any other player is changed only by its creator
 OWN = 0.8  # share of a writer's changes that affect players that it created
 PAUSE = 0.02
 REFUSED, BUSY = (404, 409), 503
 PATIENCE = httpx.Timeout(READY_SECONDS)
 SENT = hash_for_wire("of a throw-away account")
+SMALL = (
+    (list_index, "BUCKET_ROWS", 8),
+    (list_index, "SPLIT_ROWS", 16),
+    (list_index, "BLOCK_BUCKETS", 4),
+    (ordered_lists, "BUCKET_ROWS", 8),
+    (ordered_lists, "CHECKPOINT_ENTRIES", 60),
+    (ordered_lists, "JOBS", tuple(replace(each, seconds=0.05) for each in ordered_lists.JOBS)),
+)
 
 
 @contextlib.asynccontextmanager
@@ -39,17 +52,19 @@ async def open_keeper(database: str) -> AsyncGenerator[Keeper]:
         keeper.passwords.close()
 
 
-def client_of(asked: str | Keeper, token: str) -> httpx.AsyncClient:
+def client_of(asked: str | Keeper, world: Realm) -> httpx.AsyncClient:
     """Return a client of a server, or of the application in this process, without a network."""
-    headers = {"Authorization": f"Bearer {token}"}
     if isinstance(asked, Keeper):
         inside: Any = app.build(asked)
-        return httpx.AsyncClient(transport=httpx.ASGITransport(inside), base_url="http://inside", headers=headers)
-    return httpx.AsyncClient(base_url=asked, headers=headers, timeout=PATIENCE)
+        return httpx.AsyncClient(transport=httpx.ASGITransport(inside), base_url="http://inside", headers=world.headers)
+    return httpx.AsyncClient(base_url=asked, headers=world.headers, timeout=PATIENCE)
 
 
-def shared_player_id(number: int) -> str:
-    return f"5a5a5a5a-0000-4000-8000-{number:012x}"
+def build(loaded: Settings) -> Asgi:
+    """Build a server whose lists split, merge, save, trim and reload all the time: see built_server.py."""
+    for module, name, value in SMALL:
+        setattr(module, name, value)
+    return serve.build_app(loaded)
 
 
 @dataclass(frozen=True)
@@ -58,9 +73,7 @@ class WriterJob:
 
     number: int
     url: str | None  # URL of the writer's server; None: it runs the application in its own process
-    database: str
-    token: str
-    user_id: str
+    world: Realm  # its players are those that all writers change; any other player is changed only by its creator
     seed: str
     operations: int
     mine: list[str]  # ids of the players that only this writer changes
@@ -83,7 +96,7 @@ class ListWriter:
 
     async def _create(self) -> None:
         player_id = str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
-        if await self._put(player_id, {"Name": self._new_name(), "UserId": self.job.user_id, **self._rank()}):
+        if await self._put(player_id, {"Name": self._new_name(), "UserId": self.job.world.user_id, **self._rank()}):
             self.mine.append(player_id)
 
     async def _progress(self) -> None:
@@ -118,7 +131,7 @@ class ListWriter:
     def _anyone(self) -> str:
         if self.mine and self._chance.random() < OWN:
             return self._chance.choice(self.mine)
-        return shared_player_id(self._chance.randrange(SHARED))
+        return self._chance.choice(self.job.world.players)
 
     def _rank(self) -> dict[str, int]:
         """Return a random level and exp for a player, with many ties, so that ids decide the order."""
@@ -143,8 +156,8 @@ class ListWriter:
 
 async def write(job: WriterJob) -> list[str]:
     async with contextlib.AsyncExitStack() as stack:
-        asked = job.url or await stack.enter_async_context(open_keeper(job.database))
-        writer = ListWriter(job, await stack.enter_async_context(client_of(asked, job.token)))
+        asked = job.url or await stack.enter_async_context(open_keeper(job.world.database))
+        writer = ListWriter(job, await stack.enter_async_context(client_of(asked, job.world)))
         await writer.work()
     return writer.mine
 

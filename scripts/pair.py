@@ -74,11 +74,9 @@ class Node:
             self._process = None
 
     def kill(self) -> None:
-        """Kill all processes of the node with SIGKILL; its parent is stopped first, so that it starts no new ones."""
-        if not self._process:
-            return
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGSTOP)
+        """Kill all processes of the node with SIGKILL."""
+        if self._process and self._process.poll() is None:
+            self._process.send_signal(signal.SIGSTOP)  # so that it starts no new ones
             parent = psutil.Process(self._process.pid)
             for each in [*parent.children(recursive=True), parent]:
                 with suppress(psutil.NoSuchProcess):

@@ -79,25 +79,28 @@ CHOICES: Mapping[tuple[str, str], str] = {
     ("ReportedActivity", "Action"): "ActionName",
     ("ReportedActivity", "Peer"): "PeerName",
 }
-# names that the API writes as one word, or that would say too little in Python
-WORDS: Mapping[str, str] = {
+# names that the API writes as one word, with their words separated
+JOINED_WORDS = {
     "bankoverflow": "bank_overflow",
     "classid": "class_id",
-    "from": "from_",
     "gamelink": "game_link",
-    "guildVariableId": "variable_id",
-    "import": "import_",
     "itemid": "item_id",
-    "lookupKey1": "user",
-    "lookupKey2": "player",
     "mapid": "map_id",
     "readonly": "read_only",
-    "serverVariableId": "variable_id",
     "spellid": "spell_id",
     "UPnP": "upnp",
-    "ZDimensionVisible": "z_dimension_visible",
     "usersmanage": "users_manage",
     "usersquery": "users_query",
+}
+# and names that would say too little in Python
+WORDS: Mapping[str, str] = JOINED_WORDS | {
+    "from": "from_",
+    "guildVariableId": "variable_id",
+    "import": "import_",
+    "lookupKey1": "user",
+    "lookupKey2": "player",
+    "serverVariableId": "variable_id",
+    "ZDimensionVisible": "z_dimension_visible",
 }
 # parameters in paths: part of the path and the parameter's name in the API → its name in Python
 PATH_WORDS: Mapping[tuple[str, str], str] = {
@@ -226,33 +229,11 @@ PASSWORDS: Mapping[str, str] = {
     "password": "The password as the person types it; the client sends the SHA-256.",
 }
 NO_BRANCHES = frozenset({"LogInRefusal"})  # errors whose status has another class for unknown codes
-# errors that most operations can raise, which docstrings leave out: everything about the request itself, the
-# credential, the idempotency key, approvals and the server's state
-COMMON_ERRORS = frozenset(
+# errors that docstrings name although they are neither of the operation's own rules nor about what is missing; others
+# are about the request itself, the credential, the idempotency key, approvals and the server's state
+NAMED_ERRORS = frozenset(
     {
-        "AddressNotAllowed",
-        "AnswerErased",
-        "ApprovalDenied",
-        "ApprovalExpired",
-        "BodyTooLarge",
-        "BodyTooSlow",
-        "DatabaseAway",
-        "Denied",
-        "IdempotencyInProgress",
-        "IdempotencyKeyReused",
-        "InternalError",
-        "KeyFileUnusable",
-        "MalformedBody",
-        "MissingField",
-        "NoSuchRoute",
-        "OutcomeUnknown",
-        "Overloaded",
-        "ReadOnlyToken",
-        "RepeatedField",
-        "TooManyKeyRequests",
-        "TooManyWaitingApprovals",
-        "UnknownField",
-        "UnknownParameter",
-        "UnsupportedMediaType",
+        *("ApprovalRequired", "BadField", "BadPassword", "NobodyCanDecide"),
+        *("PermissionMissing", "PowerMissing", "RoleMissing", "TooManyLongReads"),
     }
 )

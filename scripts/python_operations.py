@@ -179,7 +179,7 @@ def _describe(
     for each in arguments:
         yield f"{each.name}: {lower_first(translate(each.about))}{_list_choices(each.parameter)}"
     yield f"Returns {_describe_answer(operation, shapes, only, answer)}"
-    raised = [each for each in operation.errors if each not in names.COMMON_ERRORS or each in operation.own_errors]
+    raised = [each for each in operation.errors if each in names.NAMED_ERRORS or each in operation.telling_errors]
     if raised:
         yield f"Raises {', '.join(raised)}."
 

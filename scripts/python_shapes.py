@@ -1,6 +1,6 @@
 """Write the shapes of the Python client: classes of msgspec."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,19 +21,10 @@ class Shapes:
 
     def _collect(self, roots: Iterable[str]) -> list[str]:
         """Collect the shapes that others refer to, each after those that it refers to."""
-        found: dict[str, None] = {}
+        return _list_in_order(roots, self._list_fields)
 
-        def visit(name: str) -> None:
-            if name not in found:
-                shape = self.all[name]
-                for each in shape.fields:
-                    for inner in list_references(each.type):
-                        visit(inner)
-                found[name] = None
-
-        for each in roots:
-            visit(each)
-        return list(found)
+    def _list_fields(self, name: str) -> list[str]:
+        return [inner for each in self.all[name].fields for inner in list_references(each.type)]
 
     def _list_parents(self, name: str) -> list[str]:
         parent = self.all[name].parent
@@ -45,20 +36,28 @@ class Shapes:
     def order(self, names: Iterable[str]) -> list[str]:
         """Order shapes of a module: each after its parent and the shapes that it refers to."""
         wanted = list(names)
-        found: dict[str, None] = {}
 
-        def visit(name: str) -> None:
-            if name in found or name not in wanted:
-                return
+        def list_needed(name: str) -> list[str]:
             parent = self.find_parent(name)
-            needed = [inner for each in self.all[name].fields for inner in list_references(each.type)]
-            for each in [*([parent.name] if parent else []), *needed]:
+            needed = [*([parent.name] if parent else []), *self._list_fields(name)]
+            return [each for each in needed if each in wanted]
+
+        return _list_in_order(wanted, list_needed)
+
+
+def _list_in_order(names: Iterable[str], list_needed: Callable[[str], Iterable[str]]) -> list[str]:
+    """List names and those that they need, each after those that it needs."""
+    found: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        if name not in found:
+            for each in list_needed(name):
                 visit(each)
             found[name] = None
 
-        for each in wanted:
-            visit(each)
-        return list(found)
+    for each in names:
+        visit(each)
+    return list(found)
 
 
 def write_shape(shape: Shape, parent: Shape | None, speller: Speller) -> list[str]:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from pair import Pair
 from server import Server, free_port, wait_until_ready
@@ -69,21 +69,10 @@ class Proxy:
             self._process = None
 
 
-class Database(Protocol):
-    """PostgreSQL on more than one server, such as the pair of scripts/pair.py."""
-
-    folder: Path
-
-    @property
-    def url(self) -> str: ...
-    def start(self) -> None: ...
-    def close(self) -> None: ...
-
-
 class Cluster:
     """Two Gamekeeper instances on one database, behind HAProxy."""
 
-    def __init__(self, database: Database, *, second_try: bool = True) -> None:
+    def __init__(self, database: Pair, *, second_try: bool = True) -> None:
         self._database = database
         self.instances = [Instance(database.url, trusted_proxies="127.0.0.1") for _ in INSTANCES]
         self.proxy = Proxy(database.folder, [each.port for each in self.instances], second_try=second_try)

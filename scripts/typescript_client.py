@@ -8,12 +8,13 @@ fields with a default, and may have a number instead of a bigint.
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from graphlib import TopologicalSorter
 from http import HTTPStatus
 from pathlib import Path
 
 import client_model
+import python_names as names
 from client_model import NO_DEFAULT, Error, Field, Model, Operation, Parameter, Shape
 from client_types import NULL, Choice, ListOf, MapOf, OneOf, Reference, Simple, Type, Variable, list_references
 from gamekeeper import __version__
@@ -25,19 +26,6 @@ WIDTH = 120
 BY_HAND = {"issue_token", "list_changes"}
 # other addresses of operations, for clients of the engine
 SYNONYMS = ("/api/oauth/tokens/", "/api/info/")
-# names of the API whose words are not separated
-WORDS = {
-    "bankoverflow": "bankOverflow",
-    "classid": "classId",
-    "gamelink": "gameLink",
-    "itemid": "itemId",
-    "mapid": "mapId",
-    "readonly": "readOnly",
-    "spellid": "spellId",
-    "UPnP": "upnp",
-    "usersmanage": "usersManage",
-    "usersquery": "usersQuery",
-}
 # texts in paths that may be numbers: of a season, and of a player among those of an account
 NUMBERS = {"season", "lookupKey2"}
 # shapes whose names say what they are among the shapes of the server
@@ -78,9 +66,9 @@ def make_files() -> dict[str, str]:
 
 def to_camel(name: str) -> str:
     """Spell a name of the API in camelCase: `MaxVitals`, `access_token`, `.issued`, `itemid`."""
-    first, *others = name.strip(".").split("_")
+    first, *others = names.JOINED_WORDS.get(name, name.strip(".")).split("_")
     joined = first + "".join(each.capitalize() for each in others)
-    return WORDS.get(joined) or joined[:1].lower() + joined[1:]
+    return joined[:1].lower() + joined[1:]
 
 
 def _name_parameter(parameter: Parameter, path: str) -> str:
@@ -360,7 +348,6 @@ class _Operations(_Types):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        self._missing = {each.name for each in model.errors if _descends(each, "NotFound", model)} - {"NoSuchRoute"}
         self._listed = [
             each
             for group in model.groups
@@ -453,7 +440,7 @@ class _Operations(_Types):
     def _describe(self, operation: Operation) -> str:
         needed = ", ".join(operation.permissions or ())
         needs = f" Needs the permission{'s' * (', ' in needed)} {needed}." if needed else ""
-        raised = [each for each in operation.errors if each in self._missing or each in operation.own_errors]
+        raised = [each for each in operation.errors if each in operation.telling_errors]
         parameters = _list_path(operation)
         about = [
             f"{operation.summary}{needs}",
@@ -524,14 +511,6 @@ def _require(kind: Type | None) -> Type:
 
 
 # --- errors -----------------------------------------------------------------------------------------------------
-
-
-def _descends(error: Error, base: str, model: Model) -> bool:
-    parents: Mapping[str, str | None] = {each.name: each.parent for each in model.errors}
-    name: str | None = error.name
-    while name is not None and name != base:
-        name = parents[name]
-    return name == base
 
 
 def _write_refusals(model: Model) -> str:

@@ -1,25 +1,20 @@
-"""Check that a peer answers like Gamekeeper: same_answers.py http://gamekeeper http://peer TOKEN [exactly]
+"""Check that a peer answers like Gamekeeper, and writes the same rows: the benchmark does so before it measures."""
 
-Without `exactly`, JSON answers are compared; with it, statuses, headers and bytes, also those of conditional requests.
-"""
-
-import asyncio
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import apsw
-import asyncpg
 import httpx
+
+from pair import fetch
 
 PLAYERS = 50
 SIZES = (1, 5, 100)
 LISTS = ("/api/v1/players", "/api/v1/players/rank")
-ARGUMENTS = 3
 OK = 200
-EXACTLY = "exactly"
 VOLATILE = {"x-request-id", "date"}
 FILE = "sqlite:///"
 # What a gift writes, without times, the ids of requests and the caller's token
@@ -98,56 +93,27 @@ def gifts(ours: Ask, item_id: str) -> Iterator[Question]:
                 yield Question(f"{LISTS[0]}/{name}/items/give", headers, json.dumps(body))
 
 
-def gift_differences(ours: Ask, peer: Ask, item_id: str, *, exactly: bool = True) -> list[str]:
-    """Give the same to players of two equal databases, and compare the answers."""
-    found: list[str] = []
-    for asked in list(gifts(ours, item_id)):
-        first, second = ours(asked), peer(asked)
-        same = first == second if exactly else (first.status, first.content) == (second.status, second.content)
-        if not same:
-            found.append(f"{asked}\n  {first}\n  {second}")
-    return found
-
-
 def row_differences(ours: str, peer: str) -> list[str]:
-    """Compare the rows that gifts wrote to two databases, which were equal before."""
-    pairs = zip(read_rows(ours), read_rows(peer), strict=True)
-    return [f"{first}\n  {second}" for mine, other in pairs for first, second in _unequal(mine, other)]
+    """Compare the rows that gifts wrote to two databases, which were equal before: slots, audit log, stored answers."""
+    pairs = zip(_read_rows(ours), _read_rows(peer), strict=True)
+    return [f"{one}\n  {two}" for mine, other in pairs for one, two in zip_longest(mine, other) if one != two]
 
 
-def read_rows(url: str) -> list[list[tuple[object, ...]]]:
-    """Read what gifts write: slots, audit log and stored answers."""
+def _read_rows(url: str) -> list[list[tuple[object, ...]]]:
     if url.startswith(FILE):
         with closing(apsw.Connection(url.removeprefix(FILE))) as db:
             return [db.execute(each).fetchall() for each in WRITTEN]
-    return asyncio.run(_read_postgres(url))
-
-
-async def _read_postgres(url: str) -> list[list[tuple[object, ...]]]:
-    driver: Any = asyncpg
-    db = await driver.connect(url)
-    try:
-        return [[tuple(row) for row in await db.fetch(each)] for each in WRITTEN]
-    finally:
-        await db.close()
-
-
-def _unequal(mine: list[Any], other: list[Any]) -> Iterator[tuple[object, object]]:
-    for number in range(max(len(mine), len(other))):
-        first, second = (rows[number] if number < len(rows) else None for rows in (mine, other))
-        if first != second:
-            yield first, second
+    return [[tuple(row) for row in fetch(url, each)] for each in WRITTEN]
 
 
 def asking(client: httpx.Client) -> Ask:
-    return lambda asked: make_reply(client.send(make_request(client, asked)))
+    def ask(asked: Question) -> Reply:
+        if asked.body is None:
+            return make_reply(client.get(asked.path, headers=asked.headers))
+        headers = {**asked.headers, "Content-Type": "application/json"}
+        return make_reply(client.post(asked.path, headers=headers, content=asked.body))
 
-
-def make_request(client: "httpx.Client | httpx.AsyncClient", asked: Question) -> httpx.Request:
-    if asked.body is None:
-        return client.build_request("GET", asked.path, headers=asked.headers)
-    headers = {**asked.headers, "Content-Type": "application/json"}
-    return client.build_request("POST", asked.path, headers=headers, content=asked.body)
+    return ask
 
 
 def make_reply(answer: httpx.Response) -> Reply:
@@ -160,19 +126,3 @@ def _read(ask: Ask, path: str) -> Any:  # noqa: ANN401 - any JSON
     if status != OK:
         raise RuntimeError(f"{path} was answered with {status}: {content!r}")
     return json.loads(content)
-
-
-def main(arguments: list[str]) -> int:
-    if len(arguments) not in {ARGUMENTS, ARGUMENTS + 1} or arguments[ARGUMENTS:] not in ([], [EXACTLY]):
-        print(__doc__)
-        return 2
-    *addresses, token = arguments[:ARGUMENTS]
-    bearer = {"Authorization": f"Bearer {token}"}
-    ours, peer = (asking(httpx.Client(base_url=each, headers=bearer)) for each in addresses)
-    found = (exact_differences if arguments[ARGUMENTS:] else differences)(ours, peer)
-    print("\n".join([*found, f"{len(found)} answers differ"]))
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,5 +1,6 @@
 """Every page of every list is exact under random writes through several processes, one of which is killed."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,13 +12,14 @@ import long_forms
 pytestmark = pytest.mark.both_engines
 
 OPERATIONS = long_forms.choose("120", "480")  # a round has 120, and a server is killed in every other one
-SCRIPT = Path(__file__).parents[2] / "scripts" / "prove_lists.py"
+ROOT = Path(__file__).parents[2]
 
 
 def prove(database: str, *more: str) -> tuple[int, str]:
     """Run scripts/prove_lists.py as a program, since it starts servers and writers itself."""
-    command = [sys.executable, SCRIPT, "--database", database, *more]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    command = [sys.executable, "scripts/prove_lists.py", "--database", database, *more]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
     return done.returncode, done.stdout + done.stderr
 
 
