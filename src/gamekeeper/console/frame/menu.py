@@ -5,11 +5,12 @@ links to the documents that are shipped with the server.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from gamekeeper.console.frame.texts import PerLanguage, gettext, translate
 from gamekeeper.ground.rooms import collect
@@ -95,8 +96,7 @@ class PageHelp(NamedTuple):
         return self._replace(text=translate(self.text))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageRoute(Route):
+class PageRoute(Route, eq=False, frozen=True, kw_only=True):
     """A route of the console. The tuples `PAGES` of the rooms have all of them."""
 
     needs: frozenset[str] = NO_PERMISSIONS

@@ -9,9 +9,10 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol, cast
+
+from msgspec import Struct
 
 from gamekeeper.console.frame import pages as console_pages
 from gamekeeper.console.frame.texts import LANGUAGE, LANGUAGES, PerLanguage, gettext, pgettext
@@ -52,8 +53,7 @@ class ShuttingDown(Exception):
     """Stops a running doctor because the process shuts down."""
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorResult:
+class DoctorResult(Struct, frozen=True):
     ended_at: int  # end of the doctor's run, in milliseconds since 1970
     seconds: float  # duration of the doctor's run
     findings: Sequence[ShownFinding] | None  # None: the doctor failed with an exception, which is in the log

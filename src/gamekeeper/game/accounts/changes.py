@@ -5,7 +5,8 @@ Notes and tags belong to the account, also those about a player: game servers do
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gamekeeper.game.access import changes
 from gamekeeper.game.access.changes import UserChange
@@ -19,8 +20,7 @@ from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.insight import signals
 
 
-@dataclass(frozen=True, slots=True)
-class UsersLoaded(Change):
+class UsersLoaded(Change, Struct, frozen=True):
     """A bulk load of accounts that keep their creation times. The whole batch is one entry of the audit log."""
 
     accounts: Sequence[users.User]
@@ -45,8 +45,7 @@ class UsersLoaded(Change):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class UserRenamed(UserChange):
+class UserRenamed(UserChange, frozen=True):
     name: str
     kind = Kind("user_renamed", "Account renamed", ACCOUNTS, 2, needs={"users.manage"}, by_undo=True).name
     command_line = "users rename {name} NEW"  # another account could take the name
@@ -58,8 +57,7 @@ class UserRenamed(UserChange):
         users.set_name(tx, self.user.id, self.name, fold(self.name))
 
 
-@dataclass(frozen=True, slots=True)
-class UserDeleted(UserChange):
+class UserDeleted(UserChange, frozen=True):
     """The deletion of an account. Its audit log entry has only the id; each player is deleted by its own change before.
 
     Earlier changes and stored answers are masked at once, and blanked later by a background job (`erasures.py`).
@@ -92,8 +90,7 @@ class UserDeleted(UserChange):
         users.delete(tx, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class EmailChanged(UserChange):
+class EmailChanged(UserChange, frozen=True):
     email: str
     is_proven: bool = False  # the owner proved the account with its password
     kind = Kind("email_changed", "Email changed", ACCOUNTS, 4, needs={"users.manage"}, by_undo=True).name
@@ -107,8 +104,7 @@ class EmailChanged(UserChange):
         credentials.delete_reset(tx, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class UserBanned(UserChange):
+class UserBanned(UserChange, frozen=True):
     """A ban of an account. It revokes the account's tokens and sessions."""
 
     ban: moderation.Penalty
@@ -135,8 +131,7 @@ class UserBanned(UserChange):
         tokens.revoke_all_of_user(tx, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class UserMuted(UserChange):
+class UserMuted(UserChange, frozen=True):
     mute: moderation.Penalty
     kind = Kind(
         "user_muted",
@@ -159,8 +154,7 @@ class UserMuted(UserChange):
         moderation.save_mute(tx, self.user.id, self.mute)
 
 
-@dataclass(frozen=True, slots=True)
-class UserUnbanned(UserChange):
+class UserUnbanned(UserChange, frozen=True):
     lifted: moderation.Penalty
     details: Mapping[str, object]
     kind = Kind(
@@ -178,8 +172,7 @@ class UserUnbanned(UserChange):
         moderation.lift_ban(tx, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class UserUnmuted(UserChange):
+class UserUnmuted(UserChange, frozen=True):
     lifted: moderation.Penalty
     details: Mapping[str, object]
     kind = Kind(
@@ -214,8 +207,7 @@ Kind(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GameNotified(UserChange, Command):
+class GameNotified(UserChange, Command, frozen=True):
     """A notice for the game about the account of an online player. It changes no data: the game reads the log entry."""
 
     kind: str  # kind of notice for the game: user_kicked, user_banned, user_muted, user_unmuted
@@ -231,8 +223,7 @@ class GameNotified(UserChange, Command):
         return None, ChangeSide(user=self.details)
 
 
-@dataclass(frozen=True, slots=True)
-class MailRetried(Change):
+class MailRetried(Change, Struct, frozen=True):
     mail: mails.OutboxMail  # the mail before the change
     at: int  # time of the mail's next attempt, in milliseconds since 1970
     kind = Kind(
@@ -260,8 +251,7 @@ def list_penalty_fields(of: str, given: moderation.Penalty) -> dict[str, object]
     return {of: given.reason, "moderator": given.moderator, "ends_at": given.ends_at}
 
 
-@dataclass(frozen=True, slots=True)
-class NoteAdded(Change):
+class NoteAdded(Change, Struct, frozen=True):
     note: NewNote
     kind = Kind("note_added", "Note added", ACCOUNTS, 21, why_not="delete the note instead", is_note=True).name
 
@@ -275,8 +265,7 @@ class NoteAdded(Change):
         notes.insert(tx, self.note)
 
 
-@dataclass(frozen=True, slots=True)
-class NoteDeleted(Change):
+class NoteDeleted(Change, Struct, frozen=True):
     note: NewNote
     kind = Kind("note_deleted", "Note deleted", ACCOUNTS, 22, why_not="write the note again", is_note=True).name
 
@@ -290,8 +279,7 @@ class NoteDeleted(Change):
         notes.delete(tx, self.note.id)
 
 
-@dataclass(frozen=True, slots=True)
-class TagsSet(Change):
+class TagsSet(Change, Struct, frozen=True):
     subject: Subject
     before: Sequence[str]
     after: Sequence[str]
@@ -314,8 +302,7 @@ def _make_note_side(note: NewNote) -> ChangeSide:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class InvitationSent(Change):
+class InvitationSent(Change, Struct, frozen=True):
     """An invitation to the staff. The audit log does not have the address: there is no account to erase it with."""
 
     invitation: invitations.Invitation
@@ -329,8 +316,7 @@ class InvitationSent(Change):
         invitations.insert(tx, self.invitation, fold(self.invitation.email))
 
 
-@dataclass(frozen=True, slots=True)
-class InvitationWithdrawn(Change):
+class InvitationWithdrawn(Change, Struct, frozen=True):
     invitation: invitations.Invitation
     kind = Kind("invitation_withdrawn", "Invitation withdrawn", GLOBAL, 5, why_not="invite the person again").name
 

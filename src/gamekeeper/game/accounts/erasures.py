@@ -7,10 +7,10 @@ stored answers, events and log entries in batches.
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from gamekeeper.game.access import permissions
 from gamekeeper.game.access.permissions import make_outranked, read_permissions
@@ -37,8 +37,7 @@ from gamekeeper.store.world import feed
 MAX_COUNTED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class ErasureSummary:
+class ErasureSummary(Struct, frozen=True):
     user: User  # the account before its erasure
     characters: Sequence[str]  # names of the players that the erasure deleted
     changes: int  # number of audit log entries about the account and its players, at most MAX_COUNTED

@@ -5,7 +5,8 @@ The change that a bulk job makes to a player has its own entry.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, Change, ChangeSide, Codec, Kind, SubjectIds
 from gamekeeper.store.audit import bulk_jobs
@@ -15,8 +16,7 @@ from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.world import feed
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeApproved(Change):
+class ChangeApproved(Change, Struct, frozen=True):
     """The approval of a held change. It stands beside the entries of that change, with the approver as actor."""
 
     requester_id: str | None
@@ -30,8 +30,7 @@ class ChangeApproved(Change):
         return None, ChangeSide(user={"approval": self.approval_id})
 
 
-@dataclass(frozen=True, slots=True)
-class BulkJobChanged(Change):
+class BulkJobChanged(Change, Struct, frozen=True):
     """A job that a person starts, pauses, resumes or cancels."""
 
     job: BulkJob  # the job before the change
@@ -64,8 +63,7 @@ class BulkJobChanged(Change):
                 bulk_jobs.delete_targets(tx, job.id)
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerTrimmed(Change):
+class LedgerTrimmed(Change, Struct, frozen=True):
     """A deletion of old entries of the audit log. It has their item totals, so that the log still adds up."""
 
     upto: int

@@ -14,7 +14,6 @@ mail, approves a change or accepts an invitation compares the epochs.
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -130,8 +129,7 @@ class Follower(NamedTuple):
     find_counted: Callable[[Reading], Coroutine[Any, Any, int]]  # finds the number up to which changes are counted
 
 
-@dataclass(frozen=True, slots=True)
-class AuditKeeper(WorldKeeper):
+class AuditKeeper(WorldKeeper, frozen=True):
     clock: ProvenClock
     followers: Sequence[Follower]
 

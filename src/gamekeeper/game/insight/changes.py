@@ -3,8 +3,9 @@
 Changes of signals about a person belong to its account, so that an erasure removes what names it.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, SIGNALS, Change, ChangeSide, Codec, Kind, SubjectIds
 from gamekeeper.store.engine.interface import Writing
@@ -13,8 +14,7 @@ from gamekeeper.store.insight.boards import Board, Season
 from gamekeeper.store.insight.signals import BEYOND, SILENT, Signal
 
 
-@dataclass(frozen=True, slots=True)
-class BoardSaved(Change):
+class BoardSaved(Change, Struct, frozen=True):
     before: Board | None
     after: Board
     kind = Kind("board_saved", "Board saved", GLOBAL, 12, why_not="edit or delete the board instead").name
@@ -29,8 +29,7 @@ class BoardSaved(Change):
             boards.update(tx, self.after)
 
 
-@dataclass(frozen=True, slots=True)
-class BoardDeleted(Change):
+class BoardDeleted(Change, Struct, frozen=True):
     """The deletion of a board. A background job deletes its standings."""
 
     board: Board
@@ -45,8 +44,7 @@ class BoardDeleted(Change):
         tx.defer(boards.SQL.mark_deleted, self.board.id)
 
 
-@dataclass(frozen=True, slots=True)
-class SeasonSaved(Change):
+class SeasonSaved(Change, Struct, frozen=True):
     board: Board
     before: Season | None
     after: Season
@@ -64,8 +62,7 @@ class SeasonSaved(Change):
             tx.defer(boards.SQL.update_season, self.after.id, self.after.title, self.after.ends_at)
 
 
-@dataclass(frozen=True, slots=True)
-class AccountHidden(Change):
+class AccountHidden(Change, Struct, frozen=True):
     """An account whose players are hidden from all boards, or shown again. The follower applies it."""
 
     user_id: str
@@ -115,8 +112,7 @@ def _format(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-@dataclass(frozen=True, slots=True)
-class SignalRaised(Change):
+class SignalRaised(Change, Struct, frozen=True):
     """A new signal. `signals.raise_findings` stores it together with its entry in the audit log."""
 
     signal: Signal
@@ -132,8 +128,7 @@ class SignalRaised(Change):
         return None, _make_side(self.signal)
 
 
-@dataclass(frozen=True, slots=True)
-class SignalAcknowledged(Change):
+class SignalAcknowledged(Change, Struct, frozen=True):
     signal: Signal  # after it
     user_id: str | None
     kind = Kind(

@@ -4,7 +4,8 @@ Commands to the game change no data: the game reads them in the change feed.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gamekeeper.game.core.change import (
     COMMANDS,
@@ -26,8 +27,7 @@ from gamekeeper.store.world.catalogue import Picture
 from gamekeeper.store.world.guilds import GuildColumns, GuildValue
 
 
-@dataclass(frozen=True, slots=True)
-class ServerVariablesSet(Change):
+class ServerVariablesSet(Change, Struct, frozen=True):
     before: Mapping[str, Value | None]
     after: Mapping[str, Value | None]  # variable id → its value after the change; None: as if never set
     kind = Kind(
@@ -49,8 +49,7 @@ class ServerVariablesSet(Change):
             catalogue.set_server_variable(tx, variable_id, encode_value(value))
 
 
-@dataclass(frozen=True, slots=True)
-class GuildVariablesSet(Change):
+class GuildVariablesSet(Change, Struct, frozen=True):
     guild_id: str
     before: Mapping[str, Value | None]
     after: Mapping[str, Value | None]  # variable id → its value after the change; None: as if never set
@@ -84,8 +83,7 @@ class GuildVariablesSet(Change):
             guilds.clear_values(tx, self.guild_id, unset)
 
 
-@dataclass(frozen=True, slots=True)
-class CataloguePut(Change):
+class CataloguePut(Change, Struct, frozen=True):
     entry_kind: str
     before: Sequence[catalogue.CatalogueEntry]
     after: Sequence[catalogue.CatalogueEntry]
@@ -110,8 +108,7 @@ async def recount_members(tx: Writing) -> int:
     return len(wrong)
 
 
-@dataclass(frozen=True, slots=True)
-class GuildSaved(Change):
+class GuildSaved(Change, Struct, frozen=True):
     """A guild that was created or changed. Both sides have only the members who joined, left or got another rank."""
 
     before: GuildState | None
@@ -136,8 +133,7 @@ class GuildSaved(Change):
             guilds.save_members(tx, new.members)
 
 
-@dataclass(frozen=True, slots=True)
-class GuildDeleted(Change):
+class GuildDeleted(Change, Struct, frozen=True):
     guild: GuildState
     kind = Kind("guild_deleted", "Guild deleted", GLOBAL, 10, why_not="found the guild again in the game").name
 
@@ -176,8 +172,7 @@ Kind(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GameCommanded(Command):
+class GameCommanded(Command, Struct, frozen=True):
     kind: str  # player_killed, player_warped, chat_sent
     player_id: str | None  # None: a chat message to more than one player
     details: Mapping[str, object]  # field of the API → value
@@ -191,8 +186,7 @@ class GameCommanded(Command):
         return None, ChangeSide(command=self.details)
 
 
-@dataclass(frozen=True, slots=True)
-class ItemPicturePut(Change):
+class ItemPicturePut(Change, Struct, frozen=True):
     """A picture that the game published or removed. The audit log has its hash, never its content."""
 
     item_id: str

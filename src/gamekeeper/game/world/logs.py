@@ -5,8 +5,9 @@ erased account are left out.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from gamekeeper.game.core.background_jobs import Erasure, OldRows
 from gamekeeper.game.core.change import Unlogged
@@ -24,8 +25,7 @@ R = TypeVar("R")
 MAX_AHEAD_MS = DAY_MS  # a time further in the future is refused: the entry would not be deleted when it is old
 
 
-@dataclass(slots=True)
-class LogReceipt:
+class LogReceipt(Struct):
     """What became of a batch. The effect of the batch fills it in."""
 
     taken: int = 0

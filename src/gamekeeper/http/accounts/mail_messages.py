@@ -4,7 +4,6 @@ import html
 import re
 import string
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -12,6 +11,8 @@ from email.utils import format_datetime, parseaddr
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from gamekeeper.game.access.credentials import CODE_LIFE_MS
 from gamekeeper.game.core.values import split_email
@@ -54,8 +55,7 @@ class InvitationMail(NamedTuple):
     invited_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class MailTemplates:
+class MailTemplates(Struct, frozen=True):
     """Mail templates with the settings they need. Loaded once at start, so that a later edit cannot break a mail."""
 
     game: str

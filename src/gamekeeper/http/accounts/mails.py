@@ -9,13 +9,13 @@ import ipaddress
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from email.message import EmailMessage
 from functools import partial
 from typing import Any, NoReturn
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 import aiosmtplib
+from msgspec import Struct
 
 from gamekeeper.game.accounts import mails
 from gamekeeper.game.core import refusals as no
@@ -60,8 +60,7 @@ class PermanentMailFailure(MailFailure):
     """Permanent failure (SMTP 5xx): do not retry."""
 
 
-@dataclass(frozen=True, slots=True)
-class SmtpServer:
+class SmtpServer(Struct, frozen=True):
     host: str
     port: int
     username: str | None

@@ -11,11 +11,11 @@ the fold, the name and the end of the range for the statements `…_by_fold`, wh
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 SEPARATOR = "beside"  # name of the column that separates the results of two joined SQL statements
 FOLDER = Path(__file__).parent  # has the folder of the migrations
@@ -30,10 +30,9 @@ _SPECIAL = re.compile(r"[^0-9A-Za-z-]")  # characters that a literal for Postgre
 _WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Statement:
+class Statement(Struct, eq=False, frozen=True):
     name: str
-    texts: Mapping[str, str] = field(hash=False)
+    texts: Mapping[str, str]
 
     def render(self, engine: str, words: Mapping[str, str]) -> str:
         """Return the engine's variant of an SQL statement, with its {placeholders} filled in."""
