@@ -11,7 +11,7 @@ from pathlib import Path
 from argon2 import PasswordHasher
 
 from built_server import BuiltServer
-from gamekeeper.cli import serve
+from gamekeeper.cli import worker
 from gamekeeper.game.access import guess_limits
 from gamekeeper.game.access.guess_limits import Guess
 from gamekeeper.game.access.passwords import Passwords
@@ -33,7 +33,7 @@ def build(settings: Settings, argument: str) -> Asgi:
     fault, _, file = argument.partition(":")
     _count(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
     FAULTS[fault]()
-    return serve.build_app(settings)
+    return worker.build_app(settings)
 
 
 def _count(file: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from built_server import BuiltServer
-from gamekeeper.cli import serve
+from gamekeeper.cli import worker
 from gamekeeper.ground.settings import Settings
 from gamekeeper.http.server.asgi import Asgi, Scope, Send
 from gamekeeper.http.server.request import Receive
@@ -111,4 +111,4 @@ WAYS: dict[str, Callable[[Scope, Answer], Answer]] = {
 
 
 def build(settings: Settings, way: str) -> Asgi:
-    return cast("Asgi", Spoiling(serve.build_app(settings), way))  # safe cast: granian accepts any ASGI app
+    return cast("Asgi", Spoiling(worker.build_app(settings), way))  # safe cast: granian accepts any ASGI app

@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from gamekeeper.cli import serve
+from gamekeeper.cli import worker
 from gamekeeper.game.insight import activity
 from gamekeeper.game.insight.board_follower import BoardFollower
 from gamekeeper.game.insight.economy import Economy
@@ -33,7 +33,7 @@ def build(settings: Settings, way: str) -> Asgi:
         activity.ROLLUPS = ()
     elif way == UNSHARED:
         SharedQuery.get = _read
-    return serve.build_app(settings)
+    return worker.build_app(settings)
 
 
 def _connect_normally(connect: Callable[[Path], apsw.Connection], path: Path) -> apsw.Connection:

@@ -5,7 +5,7 @@ A module of its own for built_server.py, because processes start faster without 
 
 from dataclasses import replace
 
-from gamekeeper.cli import serve
+from gamekeeper.cli import worker
 from gamekeeper.game.lists import list_index, ordered_lists
 from gamekeeper.ground.settings import Settings
 from gamekeeper.http.server.asgi import Asgi
@@ -23,4 +23,4 @@ SMALL = (
 def build(loaded: Settings) -> Asgi:
     for module, name, value in SMALL:
         setattr(module, name, value)
-    return serve.build_app(loaded)
+    return worker.build_app(loaded)

@@ -5,12 +5,10 @@ A browser keeps a file at such an address without asking again. A new version of
 
 from importlib import resources
 
-from jinja2.ext import Extension
-
 from gamekeeper.console.frame.refusals import NoSuchPage
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response, make_encoded_response
-from gamekeeper.http.server.static_files import FOREVER, SUFFIX, add_version, encode_file, hash_files, make_served
+from gamekeeper.http.server.static_files import FOREVER, SUFFIX, encode_file, hash_files, make_served
 
 ROOT = "/console/static/"
 CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -50,11 +48,3 @@ def _make_response(request: Request, name: str) -> Response:
         raise NoSuchPage
     kind = f"{CONTENT_TYPES[name.rpartition('.')[2]]}; charset=utf-8"
     return make_encoded_response(ENCODED[name], request.headers, kind.encode())
-
-
-class VersionedAddresses(Extension):
-    """Put the version into the static files' addresses when a template is compiled, so that no template forgets it."""
-
-    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
-        _ = name, filename
-        return add_version(source.replace(f'"{ROOT}', f'"{ROOT}{VERSION}/'))

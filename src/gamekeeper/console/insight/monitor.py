@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol, cast
 
 from msgspec import Struct
 
+from gamekeeper.console.frame import formats
 from gamekeeper.console.frame import pages as console_pages
 from gamekeeper.console.frame.texts import LANGUAGE, LANGUAGES, PerLanguage, gettext, pgettext
 from gamekeeper.console.insight import latest_changes
@@ -193,7 +194,7 @@ class Monitor:
         online, characters = await keeper.lists.count(ONLINE), await keeper.lists.count(NAMES)
         found = await latest_changes.load(keeper, accounts=accounts)
         shown = (
-            console_pages.ENVIRONMENTS[LANGUAGE.get()]
+            console_pages.get_environment()
             .get_template("insight/latest_changes.html")
             .render(changes=found.lines, undone=found.undone, accounts=accounts, undoes=undoes)
         )
@@ -250,7 +251,7 @@ def _check_leases(*, lapsed: bool) -> HealthCheck:
     )
 
 
-console_pages.TEMPLATES.filters["health_title"] = name_status
+formats.FILTERS["health_title"] = name_status
 
 
 def _sample_online(services: Services) -> Run | None:
