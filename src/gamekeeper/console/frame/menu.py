@@ -26,7 +26,8 @@ class Document(NamedTuple):
     file: Path
 
 
-def _read_documents() -> dict[str, Document]:
+@cache
+def list_documents() -> Mapping[str, Document]:
     """List the documents by name, with their first heading. A requested name is only looked up here."""
     root = IN_WHEEL if IN_WHEEL.is_dir() else IN_CHECKOUT
     return {
@@ -46,9 +47,6 @@ def _make_title(folder: str, file: Path) -> str:
     with file.open(encoding="utf-8") as lines:
         heading = lines.readline().removeprefix("# ").strip()
     return f"{folder.capitalize()}: {heading}" if folder else heading
-
-
-DOCUMENTS: Mapping[str, Document] = _read_documents()
 
 
 NO_PERMISSIONS: frozenset[str] = frozenset()
@@ -90,7 +88,8 @@ class PageHelp(NamedTuple):
     @property
     def title(self) -> str:
         """Return the title of the document; empty if the installation has no documents."""
-        return DOCUMENTS[self.document].title if self.document in DOCUMENTS else ""
+        found = list_documents().get(self.document)
+        return found.title if found else ""
 
     def translate(self) -> "PageHelp":
         return self._replace(text=translate(self.text))

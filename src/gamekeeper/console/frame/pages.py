@@ -210,7 +210,7 @@ def _make_shared_context(request: Request) -> dict[str, object]:
         "done_by": request.query.get("done", ""),
         "language": LANGUAGE.get(),
         "languages": LANGUAGES,
-        "script_texts": texts.SCRIPT_TEXTS[LANGUAGE.get()],
+        "script_texts": texts.load_script_texts(LANGUAGE.get()),
     }
 
 

@@ -3,7 +3,7 @@
 A browser keeps a file at such an address without asking again. A new version of the server has new addresses.
 """
 
-from importlib import resources
+from pathlib import Path
 
 from gamekeeper.console.frame.refusals import NoSuchPage
 from gamekeeper.http.server.request import Request
@@ -15,7 +15,7 @@ CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+x
 
 
 # All files are read at start: a requested name is only looked up here, never in the file system.
-FOLDER = resources.files("gamekeeper.console.frame") / "static"
+FOLDER = Path(__file__).parent / "static"
 FILES = {
     each.name: make_served(each.read_bytes())
     for each in FOLDER.iterdir()

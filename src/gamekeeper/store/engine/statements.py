@@ -11,6 +11,7 @@ the fold, the name and the end of the range for the statements `…_by_fold`, wh
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -48,14 +49,18 @@ class Statements:
 
     def __init__(self, file: str | Path) -> None:
         """Read the .sql file of that name: that of a module is named like it."""
-        self.named = _parse(Path(file).with_suffix(".sql").read_text(encoding="utf-8"))
-        vars(self).update(self.named)
+        self._text = Path(file).with_suffix(".sql").read_text(encoding="utf-8")
+
+    @cached_property
+    def named(self) -> Mapping[str, Statement]:
+        """The statements by their names. The text is read at start, but parsed at the first use of a statement."""
+        return _parse(self._text)
 
     def __getattr__(self, name: str) -> Statement:
-        try:
-            return self.named[name]
-        except KeyError:
-            raise AttributeError(name) from None
+        if name not in self.named:
+            raise AttributeError(name)
+        vars(self).update(self.named)  # next time, no statement needs this function
+        return self.named[name]
 
 
 def list_files() -> list[Path]:
