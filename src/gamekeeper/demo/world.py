@@ -7,12 +7,13 @@ import hashlib
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from gamekeeper.game.core.values import BOOLEAN, INTEGER, STRING
 from gamekeeper.ground.instants import HOUR_MS
+from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.world.catalogue import (
     CatalogueEntry,
