@@ -3,10 +3,9 @@
 import inspect
 
 import pytest
-from msgspec import UNSET
 
 from gamekeeper.game.access.permissions import PERMISSIONS
-from gamekeeper.http.contract.operation import MOST_AT_ONCE, NO_TOKEN, READ, Operation, is_list, list_types
+from gamekeeper.http.contract.operation import MOST_AT_ONCE, OF_ONE_OWNER, READ, Operation, is_list, list_types
 from gamekeeper.http.insight import public
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.server.response import Response
@@ -17,7 +16,7 @@ OPERATIONS = [pytest.param(each, id=each.name) for each in (*ROUTES, *public.ROU
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_operation_declares_all_its_parts(operation: Operation) -> None:
     assert operation.summary, "a docstring, which is its summary"
-    assert operation.permissions is NO_TOKEN or PERMISSIONS.keys() >= operation.permissions
+    assert PERMISSIONS.keys() >= (operation.permissions or frozenset())
     returned = inspect.get_annotations(operation.handler)["return"]
     if set(list_types(returned)) <= {bytes, Response}:
         assert operation.answer is not returned, "the shape of the answer"
@@ -27,11 +26,9 @@ def test_operation_declares_all_its_parts(operation: Operation) -> None:
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_list_declares_how_many_rows_it_can_have(operation: Operation) -> None:
-    pages = [each for each in list_types(operation.answer) if hasattr(each, "MOST_ROWS")]
-    if operation.access is READ and is_list(operation.answer) and not pages:
-        assert operation.rows is not UNSET
-    if operation.rows is not UNSET and (operation.rows or 0) > MOST_AT_ONCE:
-        assert operation.gated
+    if operation.access is READ and is_list(operation.answer) and operation.rows is None:
+        assert operation.own_rows is OF_ONE_OWNER
+    assert operation.gated or (operation.rows or 0) <= MOST_AT_ONCE
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

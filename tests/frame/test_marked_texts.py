@@ -46,8 +46,8 @@ def language_of_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     server = json.loads((texts.LOCALE / texts.GERMAN / "server.json").read_bytes())
     languages: Any = texts.LANGUAGES
     monkeypatch.setitem(languages, MARKS, mark("Marks"))
-    monkeypatch.setitem(texts.CATALOGUES, MARKS, Marks())
-    monkeypatch.setitem(texts.SCRIPT_TEXTS, MARKS, texts.SCRIPT_TEXTS[texts.ENGLISH])
+    catalogues = {MARKS: Marks(), texts.ENGLISH: NullTranslations()}
+    monkeypatch.setattr(texts, "load_catalogue", catalogues.get)
     monkeypatch.setitem(templates.ENVIRONMENTS, MARKS, templates.TEMPLATES.in_language(MARKS))
     catalogue = texts.MessageCatalogue({each: mark(each) for each in server})
     monkeypatch.setattr(texts, "SERVER_MESSAGES", lambda: catalogue)

@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from gamekeeper.console.frame import formats, texts
 from gamekeeper.console.frame.static_files import ROOT, VERSION
-from gamekeeper.console.frame.texts import ENGLISH, LANGUAGES, load_catalogue
+from gamekeeper.console.frame.texts import ENGLISH, LANGUAGES
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.http.server.static_files import add_version
 
@@ -68,7 +68,8 @@ class CompiledTexts(InternationalizationExtension):
             return found
         [text], variables = call.args, {each.key: each.value for each in call.kwargs}
         # parts at even positions are texts, those at odd positions are names of variables
-        parts = TEXT_PLACEHOLDER.split(load_catalogue(self.environment.language).gettext(text.as_const()))  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - of ConsoleEnvironment
+        catalogue = texts.load_catalogue(cast("ConsoleEnvironment", self.environment).language)
+        parts = TEXT_PLACEHOLDER.split(catalogue.gettext(text.as_const()))
         output: list[nodes.Expr] = [nodes.TemplateData(parts[0].replace("%%", "%"))]
         for name, after in zip(parts[1::2], parts[2::2], strict=True):
             output += [variables[name], nodes.TemplateData(after.replace("%%", "%"))]

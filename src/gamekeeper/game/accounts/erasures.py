@@ -7,7 +7,6 @@ stored answers, events and log entries in batches.
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from msgspec import Struct, structs
@@ -78,7 +77,9 @@ async def _plan_player_deletion(tx: Locking, player_id: str, codec: Codec) -> tu
     """Return a player's name, and its deletion without its name, texts and unknown fields, which may be personal."""
     _, change = await player_edits.plan_deletion(tx, player_id, codec)
     state = structs.replace(change.state, attached=Attachments())
-    return change.player.name, replace(change, player=structs.replace(change.player, name="", unknown={}), state=state)
+    return change.player.name, structs.replace(
+        change, player=structs.replace(change.player, name="", unknown={}), state=state
+    )
 
 
 POLL_SECONDS = 1.0

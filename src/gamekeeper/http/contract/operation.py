@@ -191,11 +191,19 @@ class Operation(Route, eq=False, frozen=True, kw_only=True):
     answer: object  # shape of the answer; a str is a media type other than JSON
     own_refusals: Sequence[type[Refusal]] = ()  # refusals of the rules of this operation
     # most rows of an answer that is a list, or OF_ONE_OWNER; without it the answer is a page, or no list
-    rows: int | UnsetType | None = UNSET
+    own_rows: int | UnsetType | None = UNSET
     gated: bool = False  # the handler reads them through the gate for long reads
     # examples of path parameters that replace the default ones
     example_path: Mapping[str, str] = field(default_factory=dict[str, str])
     given_examples: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    @property
+    def rows(self) -> int | None:
+        """The most rows of an answer that is a list or a page, whose class says so; None: no list, or OF_ONE_OWNER."""
+        if self.own_rows is not UNSET:
+            return self.own_rows
+        shapes = [get_origin(each) or each for each in list_types(self.answer)]
+        return next((each.MOST_ROWS for each in shapes if hasattr(each, "MOST_ROWS")), None)
 
     @property
     def refusals(self) -> Sequence[type[Refusal]]:
@@ -275,7 +283,7 @@ class Group(Struct, eq=False, frozen=True):
 
 
 EXAMPLES = ("example_body", "example_answer")
-RENAMED = {"refusals": "own_refusals"}  # part of a declaration → field of `Operation`
+RENAMED = {"refusals": "own_refusals", "rows": "own_rows"}  # part of a declaration → field of `Operation`
 
 
 @cache
