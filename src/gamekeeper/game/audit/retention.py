@@ -236,7 +236,7 @@ async def _trim(tx: Reading, codec: Codec, followers: Sequence[Follower], before
     upto = min([old.last, *[await each.find_counted(tx) for each in followers]])
     if upto <= trimmed:
         return Decision([], False)
-    rows = await ledger.read_superseded(tx, trimmed, upto)
+    rows = await tx.all(ledger.SQL.superseded, trimmed, upto)
     sums: Counter[str] = Counter()
     for _, before, after in rows:
         sums.subtract(codec.count_items(before))

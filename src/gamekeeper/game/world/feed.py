@@ -170,7 +170,7 @@ class Feed:
             if time.monotonic() - self._pending_since < LONG_TRANSACTION_SECONDS:
                 return FAST_POLL_SECONDS
             # after a crash the database server may reuse transaction numbers: drop a horizon whose number lies ahead
-            behind = await ledger.read_own_transaction(self._store) < self._pending.transaction
+            behind = (await self._store.value(ledger.SQL.own_transaction) or 0) < self._pending.transaction
             self._pending = None if behind else self._pending
         return LONG_TRANSACTION_SECONDS / 4
 
