@@ -242,8 +242,8 @@ async def _reset_restored(tx: Writing, made_at: int, *, keep_tokens: bool) -> No
     # everyone is offline after a restore: running game servers report their players again
     await presence.drop_servers(tx, made_at)
     if not keep_tokens:
-        # revoke all tokens, or tokens that were revoked after the backup would be valid again; for the same reason suspend
-        # API keys: an administrator lets those work again that are still wanted
+        # tokens and API keys that were revoked after the backup would be valid again; an administrator lets those keys
+        # work again that are still wanted
         tx.defer(copies.SQL.suspend_api_keys)
         copies.revoke_tokens(tx)
 
