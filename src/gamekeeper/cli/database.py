@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -23,7 +24,6 @@ from gamekeeper.doctor.findings import ERROR, NOTE, DoctorFinding
 from gamekeeper.doctor.settings import IMPORTS, find_unfinished_imports
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http import keeper_builder
 from gamekeeper.store.engine import database_checks
 from gamekeeper.store.engine import migrate as migrations

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 from rich.console import Console
@@ -19,7 +20,6 @@ from gamekeeper.demo import game_servers, loader, players, world
 from gamekeeper.demo.world import COIN, DRAGONS
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.settings import Settings, find_source
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.accounts import users
 from gamekeeper.store.engine.interface import ClaimTaken, DatabaseUnavailable
 from gamekeeper.store.engine.migrate import migrate

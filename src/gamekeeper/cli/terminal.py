@@ -18,7 +18,7 @@ from collections.abc import AsyncIterable, Callable, Collection, Coroutine, Gene
 from datetime import UTC, datetime
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar, get_args, get_origin
 
 import click
 from msgspec.structs import replace
@@ -31,7 +31,6 @@ from gamekeeper.game.core.writes import Decide, Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import settings
 from gamekeeper.ground.settings import BadSetting, Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http import keeper_builder
 from gamekeeper.store.engine.interface import ClaimTaken, DatabaseUnavailable, DiskFull, UnusableDatabase
 from gamekeeper.store.engine.migrate import SchemaMismatch, find_pending, load_migrations, migrate

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from functools import partial
-from typing import Annotated
+from typing import Annotated, NamedTuple
 from unicodedata import category
 
 import click
@@ -22,7 +22,6 @@ from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.values import require_email, require_name
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.settings import Settings, variable
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import credentials
 from gamekeeper.store.access import second_factors as factor_rows
 from gamekeeper.store.access.roles import Powers

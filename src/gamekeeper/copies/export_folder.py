@@ -6,7 +6,7 @@ an account or a player are nested in the line of their owner.
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -24,7 +24,6 @@ from gamekeeper.copies.lines import (
 )
 from gamekeeper.game.core import lookup
 from gamekeeper.ground.instants import format_instant, parse_instant
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine import schema
 from gamekeeper.store.engine.migrate import AppliedMigration
 

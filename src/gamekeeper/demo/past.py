@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -29,7 +29,6 @@ from gamekeeper.game.world import link
 from gamekeeper.game.world.link import PlayerReport
 from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import security_log
 from gamekeeper.store.access.api_keys import ApiKey, KeyLimits
 from gamekeeper.store.accounts import moderation as penalties

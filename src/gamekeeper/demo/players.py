@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from hashlib import blake2b
 from random import Random
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from gamekeeper.demo import world
 from gamekeeper.demo.world import make_numbered_id, make_numbered_name, make_stable_id
@@ -15,7 +15,6 @@ from gamekeeper.game.players.changes import PlayerState
 from gamekeeper.game.players.inventory import read_capacity
 from gamekeeper.ground.instants import DAY_MS, HOUR_MS
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.world.catalogue import CatalogueItem, CatalogueVariable, NamedEntry

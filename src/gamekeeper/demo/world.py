@@ -7,13 +7,12 @@ import hashlib
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from gamekeeper.game.core.values import BOOLEAN, INTEGER, STRING
 from gamekeeper.ground.instants import HOUR_MS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access.roles import Powers
 from gamekeeper.store.world.catalogue import (
     CatalogueEntry,

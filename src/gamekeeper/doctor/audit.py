@@ -7,14 +7,13 @@ be read, and times and change numbers that nothing can show; `schema` knows whic
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, Check, DoctorFinding, Findings, Progress
 from gamekeeper.game.core.change import Codec
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core import ledger
 from gamekeeper.store.core.ledger import NoEpoch, read_state
 from gamekeeper.store.engine import clock, copies, schema

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
@@ -26,7 +27,6 @@ from gamekeeper.game.insight.economy import read_actual, read_variables
 from gamekeeper.game.insight.flows import KEY, STAFF, find_day
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.players.changes import PlayersLoaded
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Reading

@@ -4,12 +4,11 @@ Of the types, `extra` is read by http/server/bodies.py and queries.py, and `extr
 """
 
 from collections.abc import Sized
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 from msgspec import Meta, Struct
 
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.ground.tuples import NamedTuple
 
 
 def describe(text: str) -> Meta:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
-from typing import cast
+from typing import NamedTuple, cast
 
 from gamekeeper.game.access import passwords
 from gamekeeper.game.access.passwords import NO_PASSWORD
@@ -13,7 +13,6 @@ from gamekeeper.game.core import values as accounts
 from gamekeeper.game.core.lookup import fold
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.world.loads import PAUSE_LISTS, RESUME_LISTS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.intersect import values
 from gamekeeper.intersect.import_run import ImportBatch, ImportRun, RowsByTable
 from gamekeeper.intersect.sources import Row

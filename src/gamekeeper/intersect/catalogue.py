@@ -8,13 +8,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.intersect import values
 from gamekeeper.intersect.data import BAD_ID, Report
 from gamekeeper.intersect.sources import Row, has_id

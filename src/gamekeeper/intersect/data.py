@@ -8,11 +8,11 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.intersect import sources
 from gamekeeper.intersect.engines import SCHEME, MysqlSource, SqliteSource
 from gamekeeper.intersect.sources import OWNER_TABLES, BadSource, Row, Source, SourceTable

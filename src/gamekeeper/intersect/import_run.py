@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import msgspec
@@ -22,7 +22,6 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.world.changes import CataloguePut
 from gamekeeper.game.world.loads import save_progress
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.intersect import values
 from gamekeeper.intersect.data import CountsByTable, Report, ReportEntry, ReportFile, RowCounts, SourceData
 from gamekeeper.intersect.sources import GAME_TABLES, OWNER_TABLES, BadSource, Row

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -13,7 +13,6 @@ from gamekeeper.game.core.player import BANK, INVENTORY, NOTHING_EQUIPPED, Playe
 from gamekeeper.game.core.values import NUMBER
 from gamekeeper.game.players.changes import PlayerState
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.intersect import values
 from gamekeeper.intersect.accounts import Note, read_name
 from gamekeeper.intersect.catalogue import VITAL_COUNT, Vitals

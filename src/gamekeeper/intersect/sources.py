@@ -6,10 +6,9 @@ Rows are sorted by our ids and come from one consistent snapshot.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.intersect.values import FIELDS, OWN
 
 ColumnsByTable = Mapping[str, list[str]]  # the tables of a database, each with its columns

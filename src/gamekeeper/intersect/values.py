@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeGuard, cast
+from typing import Any, NamedTuple, TypeGuard, cast
 
 import msgspec
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.player import NO_BUFFS
-from gamekeeper.ground.tuples import NamedTuple
 
 MAX_INT = 2**31 - 1  # largest 32-bit integer
 MAX_LONG = 2**63 - 1

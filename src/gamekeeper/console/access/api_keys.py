@@ -4,6 +4,7 @@ Dialogs name the keys that lose permissions when their owner is demoted, suspend
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -18,7 +19,6 @@ from gamekeeper.game.access import api_keys
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.game.accounts.changes import UserBanned
 from gamekeeper.game.core import lookup
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.access.credential_shapes import MAX_GRACE_MINUTES, IssuedKey, KeyList, KeyRecord, WeakenedKey
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response

@@ -4,6 +4,7 @@ The page of staff shows accounts with roles or permissions, their last sign-in a
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.differences import UndoTitle
@@ -15,7 +16,6 @@ from gamekeeper.game.access.permissions import ADMIN, PERMISSIONS, StaffPage
 from gamekeeper.game.access.refusals import NoSuchRole
 from gamekeeper.game.access.roles import list_permissions
 from gamekeeper.game.accounts.accounts import MOST_OPEN
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.access import role_shapes
 from gamekeeper.http.server import queries
 from gamekeeper.http.server.request import Request

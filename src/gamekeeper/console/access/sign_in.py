@@ -3,6 +3,8 @@
 Accounts with a second factor have a second step: a code, or a passkey.
 """
 
+from typing import NamedTuple
+
 from gamekeeper.console.access import second_factors
 from gamekeeper.console.access.tokens import MAX_SCANS, SCAN_SIZE, find_active
 from gamekeeper.console.frame import list_page, pages, routes, sessions
@@ -14,7 +16,6 @@ from gamekeeper.game.access.console_refusals import TicketExpired
 from gamekeeper.game.access.refusals import WrongOtp
 from gamekeeper.game.access.tokens import FirstStep
 from gamekeeper.game.core.refusals import BadField, InvalidGrant, LogInRefusal, Refusal, TooManyRequests
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.contract.operation import READ, WRITE
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.request import Request

@@ -5,6 +5,7 @@ such as one that has leaked, is found too: its text comes in the body of a POST.
 page or log has it.
 """
 
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper.console.frame import list_page, pages, sessions
@@ -19,7 +20,6 @@ from gamekeeper.game.access.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import NoSuchUser
 from gamekeeper.ground.instants import format_instant
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.contract.operation import READ
 from gamekeeper.http.server import queries
 from gamekeeper.http.server.query_values import MailCursor

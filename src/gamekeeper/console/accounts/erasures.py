@@ -1,6 +1,7 @@
 """The dialog that erases an account: it lists what will be deleted, and the account's name must be typed."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from gamekeeper.console.frame import api_calls
 from gamekeeper.console.frame.api_calls import ApiCall
@@ -12,7 +13,6 @@ from gamekeeper.game.accounts.erasures import MAX_COUNTED
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import NoSuchUser
 from gamekeeper.game.players.changes import PlayerDeleted
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.accounts import accounts
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.core import ledger

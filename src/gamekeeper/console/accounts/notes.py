@@ -1,12 +1,13 @@
 """Notes, warnings and tags on the pages of players and accounts, and the page that lists and searches them."""
 
+from typing import NamedTuple
+
 from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.menu import NOTES, SUPPORT
 from gamekeeper.console.frame.routes import Dialog, PagePart, ShownSubject, page_route
 from gamekeeper.game.accounts import notes
 from gamekeeper.game.audit.history import Pause
 from gamekeeper.game.core import lookup
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.accounts.account_shapes import NotesQuery
 from gamekeeper.http.server import queries, query_values
 from gamekeeper.http.server.query_values import MailCursor

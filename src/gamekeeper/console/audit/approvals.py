@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,7 +18,6 @@ from gamekeeper.console.frame.menu import APPROVALS, SUPPORT
 from gamekeeper.console.frame.routes import Dialog, page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.audit import approvals
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.audit.approvals import SEES_EMAILS, find_invited, hide_emails, mask_email
 from gamekeeper.http.server import queries
 from gamekeeper.http.server.request import Request

@@ -1,6 +1,7 @@
 """What a bulk job does, in words: its title, its state, and the facts that an approver needs."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,7 +17,6 @@ from gamekeeper.game.audit.bulk_jobs import UNDO, JobDetails
 from gamekeeper.game.audit.changes import BulkJobChanged
 from gamekeeper.game.core import lookup
 from gamekeeper.ground.instants import format_instant
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.audit.history_shapes import PreviewedChange
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.audit import bulk_jobs as rows

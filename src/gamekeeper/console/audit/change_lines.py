@@ -4,7 +4,7 @@ Lists of changes summarize the creation or deletion of a player in one line inst
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,7 +20,6 @@ from gamekeeper.game.insight.economy_reports import is_command_line
 from gamekeeper.game.insight.signals import SignalDetails
 from gamekeeper.game.players.changes import PlayerCreated, PlayerDeleted
 from gamekeeper.game.world.commands import EXPIRED, NOT_NEEDED, SENT, DeliveryState
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.accounts.account_shapes import ShownNoteSide, ShownTagsSide
 from gamekeeper.http.audit.codec import PlayerOutline, outline_player
 from gamekeeper.store.audit.history import HistoryChange

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,7 +25,6 @@ from gamekeeper.game.insight.changes import SignalRaised
 from gamekeeper.game.lists import search
 from gamekeeper.game.world import commands
 from gamekeeper.game.world.commands import NO_STATES, States
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.audit import history as operations
 from gamekeeper.http.audit import history_shapes
 from gamekeeper.http.contract import shapes

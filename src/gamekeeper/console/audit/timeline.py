@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby
+from typing import NamedTuple
 
 from gamekeeper.console.audit import history
 from gamekeeper.console.frame import list_page
@@ -13,7 +14,6 @@ from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.audit import timeline
 from gamekeeper.game.audit.timeline import Position, Positions, Subjects, TimelinePage, TimelineParts
 from gamekeeper.game.core.refusals import BadField
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.accounts.notes import Note

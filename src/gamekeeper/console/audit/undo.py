@@ -6,6 +6,7 @@ variables are compared only for created players: otherwise the dry run of the un
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from gamekeeper.console.frame import differences
 from gamekeeper.console.frame.differences import NO_VALUES, DecodedSides, Undo, UndoTitle
@@ -22,7 +23,6 @@ from gamekeeper.game.players.changes import ITEM_KINDS, PlayerChanged, PlayerCre
 from gamekeeper.game.players.undo import MOVED_BY_PRESENCE
 from gamekeeper.game.players.undo_items import EQUIPMENT
 from gamekeeper.ground import rooms
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.audit.codec import PlayerOutline, has_same_record
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.accounts import users

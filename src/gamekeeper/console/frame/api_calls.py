@@ -4,7 +4,7 @@ A form of an action describes such a call, and the fields that its confirmation 
 """
 
 from collections.abc import Mapping, MutableMapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
@@ -18,7 +18,6 @@ from gamekeeper.game.core.lookup import new_guid
 from gamekeeper.game.core.refusals import MissingField
 from gamekeeper.game.core.writes import fingerprint_state
 from gamekeeper.ground.instants import format_instant, parse_typed_time
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.accounts import credentials
 from gamekeeper.http.contract.operation import WRITE, Operation
 from gamekeeper.http.server import dispatcher

@@ -8,6 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from difflib import SequenceMatcher
 from functools import partial
+from typing import NamedTuple
 from urllib.parse import quote
 
 from gamekeeper.console.frame.pages import FormToken
@@ -16,7 +17,6 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import search
 from gamekeeper.game.lists.search import EXACT, ID, NEAR, SearchHit, Sight
-from gamekeeper.ground.tuples import NamedTuple
 
 MOST_FOUND = 20  # search hits in which a command looks for its player, account or item
 MOST_OBJECTS = 3  # players, accounts or items that the search box offers for one command

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from gamekeeper.console.frame.formats import format_number, format_time
 from gamekeeper.console.frame.labels import HIDDEN, LABELS, PARTS, SHORT_PARTS, TIMES, VALUES
@@ -14,7 +14,6 @@ from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.core.player import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.instants import format_instant
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.accounts import users
 from gamekeeper.store.audit.history import HistoryChange
 from gamekeeper.store.core.ledger import LedgerEntry, LedgerRow

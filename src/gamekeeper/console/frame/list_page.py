@@ -5,7 +5,7 @@ The page URL contains the page number, sort order, filter and search text.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial, reduce
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
@@ -21,7 +21,6 @@ from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.lists import saved_views
 from gamekeeper.game.lists.account_filters import ALL_SORTS as ACCOUNT_SORTS
 from gamekeeper.game.lists.search import PLAYERS, R, Sort
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.accounts.account_shapes import MailsBefore
 from gamekeeper.http.audit.history_shapes import Cursor, find_start
 from gamekeeper.http.contract.shapes import Direction, Guid, PageQuery, PageSize, Positive, Search

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from gamekeeper.console.frame.texts import PerLanguage, gettext, translate
 from gamekeeper.ground.rooms import collect
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.contract.operation import Route
 
 IN_WHEEL = Path(__file__).parents[2] / "docs"

@@ -6,7 +6,7 @@ routes in the tuple `PAGES` of a module, its parts in `PAGE_PARTS`, and the dial
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import cache, wraps
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from msgspec.structs import replace
@@ -19,7 +19,6 @@ from gamekeeper.game.access import api_keys
 from gamekeeper.game.access.tokens import ACCESS_PREFIX
 from gamekeeper.game.audit.timeline import Subjects
 from gamekeeper.ground.rooms import collect
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.contract.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response

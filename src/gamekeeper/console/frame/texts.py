@@ -16,13 +16,12 @@ from contextvars import ContextVar
 from functools import cache, lru_cache, wraps
 from gettext import NullTranslations, translation
 from pathlib import Path
-from typing import Generic, ParamSpec, TypeVar
+from typing import Generic, NamedTuple, ParamSpec, TypeVar
 
 from markupsafe import Markup
 
 from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.ground import settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.server.request import Request
 from gamekeeper.store.audit import approvals, bulk_jobs
 

@@ -6,6 +6,7 @@ The time range comes from the address: a preset such as `range=7d`, or own days 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
+from typing import NamedTuple
 
 from gamekeeper.console.frame import pages
 from gamekeeper.console.frame.formats import format_number, format_rounded
@@ -20,7 +21,6 @@ from gamekeeper.game.insight.activity import RETENTION_DAYS
 from gamekeeper.game.insight.activity_series import MAX_POINTS, ActivityPoint, RetentionCohort
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground.instants import MINUTE_MS, parse_instant, parse_typed_time
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.server.admission import SharedQuery
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response

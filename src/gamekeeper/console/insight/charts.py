@@ -7,11 +7,11 @@ round numbers from zero upwards, and round times in UTC with short labels.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from gamekeeper.console.frame.formats import format_rounded
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.ground.instants import DAY_MS, HOUR_MS, MINUTE_MS
-from gamekeeper.ground.tuples import NamedTuple
 
 MONDAY_MS = 4 * DAY_MS  # the first Monday after 1 January 1970, which was a Thursday
 MOST_VALUES = 5  # ticks of the axis of values, with zero

@@ -5,6 +5,7 @@ A page of its own lists the commands that no game server has acknowledged in tim
 
 import os
 import socket
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper import __version__
@@ -18,7 +19,6 @@ from gamekeeper.console.insight import monitor
 from gamekeeper.console.insight.monitor import DoctorRun, Monitor
 from gamekeeper.ground.instants import DAY_MS
 from gamekeeper.ground.settings import Settings, describe
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.accounts import erasures, mails

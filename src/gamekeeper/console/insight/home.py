@@ -5,7 +5,7 @@ Live updates come as server-sent events, until the viewer's session ends.
 
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from gamekeeper.console.frame import pages, sessions
 from gamekeeper.console.frame.formats import format_decimal, format_number, format_rounded
@@ -26,7 +26,6 @@ from gamekeeper.console.insight.monitor import (
 from gamekeeper.console.players.online import MAX_SCANNED
 from gamekeeper.game.insight import signals
 from gamekeeper.game.insight.activity import ABSENCE_DAYS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.contract import shapes
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from gamekeeper.console.audit import bulk_jobs, bulk_titles, change_lines
 from gamekeeper.console.audit.bulk_titles import JobView
@@ -15,7 +16,6 @@ from gamekeeper.game.audit import history, undo
 from gamekeeper.game.audit.changes import BulkJobChanged
 from gamekeeper.game.audit.history import HistoryPage
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.audit.bulk_jobs import find, is_undone
 from gamekeeper.store.audit.history import HistoryChange, HistoryFilter, find_beside_jobs, find_change, find_scan_end
 from gamekeeper.store.engine.interface import Reading

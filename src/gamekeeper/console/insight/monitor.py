@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from msgspec import Struct
 
@@ -23,7 +23,6 @@ from gamekeeper.game.core.background_jobs import Job, Run
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists.list_index import NAMES, ONLINE, USERS
 from gamekeeper.ground import log
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.insight.health import make_readiness_query
 from gamekeeper.http.server.admission import SharedQuery
 from gamekeeper.http.server.request import Services

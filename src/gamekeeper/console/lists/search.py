@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cache, partial
 from itertools import groupby
+from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from gamekeeper.console.access import tokens
@@ -30,7 +31,6 @@ from gamekeeper.game.lists import search
 from gamekeeper.game.lists.search import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit, Sight
 from gamekeeper.game.world import catalogue as game_catalogue
 from gamekeeper.ground import rooms
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.contract.operation import READ
 from gamekeeper.http.server import query_values
 from gamekeeper.http.server.request import Request

@@ -7,7 +7,7 @@ or ids of items and spells; the API takes ids. Gifts can also be typed in the se
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 from gamekeeper.console.access.api_keys import Fact
 from gamekeeper.console.frame import api_calls, command_palette, differences
@@ -29,7 +29,6 @@ from gamekeeper.game.lists.search import EXACT
 from gamekeeper.game.players.refusals import SlotChanged
 from gamekeeper.game.world import catalogue as game_catalogue
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.server import dispatcher
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response

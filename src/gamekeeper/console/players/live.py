@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from gamekeeper.console.frame import pages
 from gamekeeper.console.frame.labels import name_actor, name_kind
@@ -12,7 +13,6 @@ from gamekeeper.game.audit import history
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import NoSuchPlayer
 from gamekeeper.game.world import commands
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.audit import history as rows

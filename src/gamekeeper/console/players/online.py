@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 from gamekeeper.console.frame import list_page, pages
 from gamekeeper.console.frame.list_page import PAGE_SIZE, SearchQuery
@@ -13,7 +14,6 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists.search import ONLINE_PLAYERS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.server import queries
 from gamekeeper.http.server.admission import SharedQuery
 from gamekeeper.http.server.request import Request

@@ -4,6 +4,7 @@ It also shows earlier states and deleted players. Each tab is an address of its 
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from gamekeeper.console.access import roles
 from gamekeeper.console.frame import differences, formats, pages
@@ -27,7 +28,6 @@ from gamekeeper.game.lists.ordered_lists import Ranking
 from gamekeeper.game.players import variables
 from gamekeeper.game.players.changes import PlayerDeleted
 from gamekeeper.game.players.player_edits import find_fit
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
 from gamekeeper.store.accounts import moderation, users

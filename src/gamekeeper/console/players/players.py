@@ -5,7 +5,7 @@ from a player's page name the other players of the account that it hits.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 from urllib.parse import urlencode
 
 import msgspec
@@ -24,7 +24,6 @@ from gamekeeper.game.core.player import Player
 from gamekeeper.game.lists import search
 from gamekeeper.game.lists.player_walks import QUANTITY, SEEN
 from gamekeeper.ground.instants import format_instant
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.lists import search as operations
 from gamekeeper.http.lists import search_shapes
 from gamekeeper.http.lists.search_shapes import FilteredPlayersQuery, PlayerConditions

@@ -5,7 +5,7 @@ first later change of the equipment.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 from gamekeeper.console.frame import differences
 from gamekeeper.console.frame.differences import TIMES_SIGN, Difference, Names, Undo, UndoTitle
@@ -22,7 +22,6 @@ from gamekeeper.game.core.refusals import BadField, HistoryTooLong, HistoryTrimm
 from gamekeeper.game.players import changes
 from gamekeeper.ground.instants import HOUR_MS, format_instant
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.audit.history_shapes import ThenQuery
 from gamekeeper.http.players.player_shapes import PLAYER_ATTRIBUTES
 from gamekeeper.http.server import queries

@@ -5,7 +5,7 @@ items. A field without a label, and a number that stands for no known word, are 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import msgspec
 
@@ -23,7 +23,6 @@ from gamekeeper.game.core.values import BOOLEAN, INTEGER, NUMBER, STRING, decode
 from gamekeeper.game.players import player_edits
 from gamekeeper.game.world import catalogue as game_catalogue
 from gamekeeper.game.world.changes import GuildVariablesSet, ServerVariablesSet
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.server import paging, queries
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response

@@ -1,7 +1,7 @@
 """The newest activity and trades of the game's logs, on the pages of accounts and players."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -10,7 +10,6 @@ from gamekeeper.console.frame.routes import PagePart, ShownSubject
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.world import logs
 from gamekeeper.game.world.logs import LogFilter, LogPage, LogSlice
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.world import log_shapes
 from gamekeeper.store.engine.interface import Reading

@@ -6,7 +6,7 @@ Keys lose permissions when their owner is demoted, suspended or banned.
 import ipaddress
 import secrets
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from gamekeeper.game.access import permissions
 from gamekeeper.game.access import roles as game_roles
@@ -19,7 +19,6 @@ from gamekeeper.game.core.change import Actor, Unlogged
 from gamekeeper.game.core.refusals import BadField, NoSuchUser
 from gamekeeper.game.core.request import SecurityEvent
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import api_keys as rows
 from gamekeeper.store.access import roles
 from gamekeeper.store.access.api_keys import ApiKey, KeyLimits

@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import NamedTuple
 
 from gamekeeper.game.access import permissions, roles, tokens
 from gamekeeper.game.access.changes import IdentitiesChanged, PowersChanged, RolesChanged, UserRegistered
@@ -33,7 +34,6 @@ from gamekeeper.game.core.refusals import BadField, Refusal
 from gamekeeper.game.core.request import SecurityEvent
 from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import credentials as rows
 from gamekeeper.store.access import roles as role_rows
 from gamekeeper.store.access.credentials import Identity

@@ -20,14 +20,13 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from gamekeeper.game.core.refusals import BadPassword, Overloaded
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 
 # Prefixes of imported password hashes: before and after they were wrapped in argon2id.
 # store/access/credentials.sql finds the first kind.

@@ -9,12 +9,12 @@ So an older version can run beside this one during an upgrade. All other permiss
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from gamekeeper.game.access.refusals import LastManager, UnknownRole
 from gamekeeper.game.core.change import Actor
 from gamekeeper.game.core.refusals import Outranked
 from gamekeeper.ground.settings import BadSetting, Settings, variable
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import roles
 from gamekeeper.store.access.credentials import Identity
 from gamekeeper.store.access.roles import NO_GRANTS, Grants, Powers, Role

@@ -7,6 +7,7 @@ permission to manage staff.
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from gamekeeper.game.access import permissions
 from gamekeeper.game.access.changes import PowersChanged, RoleDeleted, RoleSaved, RolesChanged
@@ -37,7 +38,6 @@ from gamekeeper.game.core.change import Actor, Change
 from gamekeeper.game.core.refusals import BadField, Outranked, OwnPowers
 from gamekeeper.game.core.request import DailyLimit
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import api_keys
 from gamekeeper.store.access import roles as rows
 from gamekeeper.store.access.roles import NO_ROLE, Grants, Powers, Role

@@ -9,7 +9,7 @@ import secrets
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -32,7 +32,6 @@ from gamekeeper.game.core.refusals import TooManyGuesses
 from gamekeeper.game.core.request import Origin, SecurityEvent
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import credentials
 from gamekeeper.store.access import second_factors as rows
 from gamekeeper.store.access.second_factors import PASSKEY, TOTP, SecondFactor

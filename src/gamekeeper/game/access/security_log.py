@@ -7,6 +7,7 @@ an attacker chooses how many there are: they are collected in memory, added up, 
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from itertools import islice
+from typing import NamedTuple
 
 import msgspec
 
@@ -28,7 +29,6 @@ from gamekeeper.game.core import lookup
 from gamekeeper.game.core.background_jobs import Erasure, OldRows
 from gamekeeper.game.core.change import Change, Unlogged
 from gamekeeper.game.core.request import UNKNOWN_ORIGIN, FindOrigin, Origin, SecurityEvent
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import security_log
 from gamekeeper.store.access.roles import NO_GRANTS, Powers
 from gamekeeper.store.access.security_log import SecurityFilter, SecurityRow

@@ -9,7 +9,7 @@ import hmac
 import secrets
 from collections.abc import Callable, Collection, Coroutine
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -31,7 +31,6 @@ from gamekeeper.game.core.refusals import (
 from gamekeeper.game.core.request import UNKNOWN_ORIGIN, Origin, SecurityEvent
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.ground.instants import DAY_MS, MINUTE_MS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import second_factors as factor_rows
 from gamekeeper.store.access import tokens
 from gamekeeper.store.accounts import users

@@ -1,11 +1,11 @@
 """The mail outbox for operators: the state of mails, page by page, and retries."""
 
 from functools import partial
+from typing import NamedTuple
 
 from gamekeeper.game.accounts.changes import MailRetried
 from gamekeeper.game.core.refusals import MailNotRetriable, NoSuchMail
 from gamekeeper.game.core.writes import CoreKeeper, Decision, Intent
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.accounts import mails, users
 from gamekeeper.store.accounts.mails import OutboxMail
 from gamekeeper.store.engine import clock

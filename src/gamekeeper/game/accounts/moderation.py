@@ -6,6 +6,7 @@ command line may do both.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from gamekeeper.game.access import permissions, tokens
 from gamekeeper.game.access.changes import UserResumed, UserSuspended
@@ -24,7 +25,6 @@ from gamekeeper.game.core.change import Actor, SubjectIds
 from gamekeeper.game.core.refusals import AlreadyBanned, AlreadyMuted, BadField, Outranked, OwnAccount, UserNotOnline
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.ground.instants import MINUTE_MS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import roles
 from gamekeeper.store.accounts import moderation, users
 from gamekeeper.store.accounts.moderation import Penalty

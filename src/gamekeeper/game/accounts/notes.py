@@ -1,12 +1,12 @@
 """Notes, warnings and tags that staff keep about accounts and players."""
 
 from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from gamekeeper.game.accounts.changes import NoteAdded, NoteDeleted, TagsSet
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField, NotFound
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.accounts import notes, users
 from gamekeeper.store.accounts.notes import NewNote, Note, Subject, Tagged
 from gamekeeper.store.engine import clock

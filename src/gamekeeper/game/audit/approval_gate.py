@@ -8,7 +8,7 @@ The command line stands outside of approvals. An approval runs the held request 
 
 import shlex
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -30,7 +30,6 @@ from gamekeeper.game.core.change import Change, Codec, Unlogged
 from gamekeeper.game.core.request import NO_REQUEST, Consent, Rules, SecurityEvent
 from gamekeeper.game.core.writes import Decision, Intent, make_entry
 from gamekeeper.game.players import gift_limits
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import api_keys
 from gamekeeper.store.access import roles as role_rows
 from gamekeeper.store.accounts.users import User

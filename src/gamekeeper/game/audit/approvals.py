@@ -8,6 +8,7 @@ the command line are not held.
 import base64
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -28,7 +29,6 @@ from gamekeeper.game.players.changes import ItemsChanged, PlayerChanged, PlayerD
 from gamekeeper.ground.instants import HOUR_MS
 from gamekeeper.ground.rooms import import_modules
 from gamekeeper.ground.settings import BadSetting, variable
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import api_keys
 from gamekeeper.store.audit import approvals
 from gamekeeper.store.audit.approvals import EXPIRED, WAITING, Approval

@@ -5,7 +5,7 @@ The players of a new job are found by name and id before the job's transaction, 
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,7 +17,6 @@ from gamekeeper.game.core.change import Step, Unlogged
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.undo import find_undone
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import api_keys
 from gamekeeper.store.accounts import users
 from gamekeeper.store.audit import bulk_jobs

@@ -1,7 +1,7 @@
 """The audit log, newest change first; and a player's items, spells and variables at an earlier time."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec import Struct, field
 
@@ -15,7 +15,6 @@ from gamekeeper.game.players.changes import PlayerCreated, PlayerDeleted, Player
 from gamekeeper.game.world import commands
 from gamekeeper.game.world.commands import NO_STATES, DeliveryState, FindCursor, States, ignore_cursors
 from gamekeeper.ground.rooms import import_modules
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.audit import history
 from gamekeeper.store.audit.history import NEVER, PAGE_LETTERS, HistoryChange, HistoryFilter, HistoryStep
 from gamekeeper.store.core import ledger

@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from gamekeeper.game.access import guess_limits
 from gamekeeper.game.audit.changes import LedgerTrimmed
@@ -26,7 +26,6 @@ from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.game.world.feed import WorldKeeper
 from gamekeeper.ground import log, rooms
 from gamekeeper.ground.instants import DAY_MS, HOUR_MS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access import credentials as guess_rows
 from gamekeeper.store.access import tokens
 from gamekeeper.store.accounts import invitations, mails

@@ -4,6 +4,7 @@ It merges a few lists that are read by their own cursors, so a page costs the sa
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from gamekeeper.game.access import security_log
 from gamekeeper.game.accounts import notes
@@ -11,7 +12,6 @@ from gamekeeper.game.audit import history
 from gamekeeper.game.audit.history import KINDS, NOTE_KINDS, HistoryPage
 from gamekeeper.game.core import lookup
 from gamekeeper.game.world.commands import FindCursor, States, ignore_cursors
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access.security_log import SecurityFilter, SecurityRow
 from gamekeeper.store.accounts.notes import Note, Subject
 from gamekeeper.store.audit.history import NEVER, OF_PLAYER, OF_USER, HistoryChange, HistoryFilter

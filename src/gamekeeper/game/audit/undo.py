@@ -5,7 +5,7 @@ change itself, so it can be undone too.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import msgspec
 
@@ -22,7 +22,6 @@ from gamekeeper.game.players.changes import (
     PlayerDeleted,
 )
 from gamekeeper.ground.rooms import import_modules
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.audit import history as rows
 from gamekeeper.store.audit.history import HistoryChange
 from gamekeeper.store.core import ledger

@@ -8,14 +8,13 @@ past.
 import functools
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, Concatenate, ParamSpec, Protocol
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol
 
 from msgspec import Struct
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.player import Player, SlotAddress, Stack
 from gamekeeper.game.core.values import Value
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.audit.history import HistoryChange
 from gamekeeper.store.engine.interface import Writing
 from gamekeeper.store.players.variables import TextRow

@@ -6,10 +6,9 @@ import re
 import unicodedata
 import uuid
 from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from gamekeeper.game.core.refusals import NoSuchPlayer, NoSuchUser, NotFound
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.accounts import moderation, users
 from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.engine.statements import CLASH

@@ -1,13 +1,12 @@
 """A player: the values of its record, and the stacks of items in its slots."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 from msgspec import NODEFAULT
 
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.ground.tuples import NamedTuple
 
 INVENTORY, BANK = "inventory", "bank"
 NO_BUFFS = (0, 0, 0, 0, 0)

@@ -1,10 +1,9 @@
 """Parts of a request for a change: limits of gifts, its origin and security events, and approval by a second person."""
 
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading
 
 EVERY_OTHER_ITEM = ZERO_GUID  # id in a quota that stands for all items without a quota of their own

@@ -11,6 +11,7 @@ days minutes are added to hours, days, weeks and months, and deleted.
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -28,7 +29,6 @@ from gamekeeper.ground.instants import (
     find_first_day,
     format_day,
 )
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine import clock

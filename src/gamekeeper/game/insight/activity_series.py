@@ -1,6 +1,7 @@
 """Series of activity over time, from the rollups. Minutes that are not in the hours yet are summed when read."""
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,7 +17,6 @@ from gamekeeper.ground.instants import (
     format_day,
     format_instant,
 )
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.ground.wire import Date, Instant, PlainDouble, PlainInt32, PlainInt64, Shape
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading

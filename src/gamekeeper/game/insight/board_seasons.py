@@ -5,13 +5,13 @@ gain needs no value from before the season. What one change means for a season i
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from gamekeeper.game.core.change import ChangeSide, Codec
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.insight.activity import SETTLE_MS
 from gamekeeper.game.insight.flows import count_gains
 from gamekeeper.game.players.changes import ITEM_KINDS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Writing

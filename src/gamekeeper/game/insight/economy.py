@@ -13,7 +13,7 @@ and ranked lists are left to the background job, which rests after each step.
 
 import contextlib
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -26,7 +26,6 @@ from gamekeeper.game.lists import ranked_lists
 from gamekeeper.game.world.feed import BATCH_CHANGES, BATCH_PLAYERS, MAX_AHEAD, READ_STEPS, REST_FACTOR, Feed
 from gamekeeper.ground import crash, log
 from gamekeeper.ground.settings import BadSetting, variable
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Store, Writing

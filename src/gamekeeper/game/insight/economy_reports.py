@@ -1,7 +1,7 @@
 """Reports of the economy: items with their flows, one item day by day, holders, and who gave how much."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
@@ -12,7 +12,6 @@ from gamekeeper.game.insight import flows
 from gamekeeper.game.insight.economy import NOTHING_COUNTED
 from gamekeeper.game.lists import ranked_lists
 from gamekeeper.ground.instants import format_day, format_instant
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.ground.wire import Date, Guid, Instant, Page, PageRange, PlainInt32, PlainInt64, Shape, describe
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading

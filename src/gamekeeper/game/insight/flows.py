@@ -11,6 +11,7 @@ both days are corrected.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -18,7 +19,6 @@ from gamekeeper.game.core.change import ChangeSide, Codec, find_job_id
 from gamekeeper.game.core.lookup import ZERO_GUID
 from gamekeeper.game.players.changes import PlayerDeleted, PlayersLoaded
 from gamekeeper.ground.instants import DAY_MS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.insight import activity, economy, holdings

@@ -13,7 +13,7 @@ instance at a time examines the same thing.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from statistics import median_low
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from gamekeeper.game.audit.bulk_jobs import read_details
 from gamekeeper.game.core.change import Codec
@@ -33,7 +33,6 @@ from gamekeeper.game.insight.signals import (
 )
 from gamekeeper.game.players.changes import PlayerCreated
 from gamekeeper.ground.instants import DAY_MS, MINUTE_MS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.audit import bulk_jobs
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing

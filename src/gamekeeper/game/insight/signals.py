@@ -8,6 +8,7 @@ Evidence is what a rule compared, and the largest changes that add up to it. It 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -19,7 +20,6 @@ from gamekeeper.game.insight.changes import SignalAcknowledged, SignalRaised
 from gamekeeper.game.insight.refusals import NoSuchSignal
 from gamekeeper.ground.instants import format_instant
 from gamekeeper.ground.settings import BadSetting, variable
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.ground.wire import Guid, Instant, PlainInt64, Shape
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock

@@ -4,11 +4,11 @@ Only one transaction at a time changes them, under the lock of the rollup `board
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.background_jobs import Erasure
 from gamekeeper.game.lists import ranked_lists
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.insight import activity, boards, economy, standings
 from gamekeeper.store.insight.boards import PLAY_TIME, OpenSeason

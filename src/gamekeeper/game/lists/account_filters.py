@@ -7,12 +7,11 @@ matches, without one the first MAX_MATCHES accounts that meet the first conditio
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.lists import search
 from gamekeeper.game.lists.search import ACCOUNTS, Matches, Sort
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.accounts import moderation
 from gamekeeper.store.accounts.users import User
 from gamekeeper.store.engine.interface import Reading

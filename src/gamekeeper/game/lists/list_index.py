@@ -8,12 +8,11 @@ from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import accumulate
 from math import ceil
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
 from gamekeeper.game.core import lookup
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.accounts import users
 from gamekeeper.store.core.ordered_lists import ListDelta
 from gamekeeper.store.engine.interface import Reading

@@ -17,7 +17,7 @@ bypasses the log; until the lists are counted again there is no view, and pages 
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -40,7 +40,6 @@ from gamekeeper.game.lists.list_index import (
     build_index,
 )
 from gamekeeper.ground import log
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core import ordered_lists
 from gamekeeper.store.core.ordered_lists import ListDelta
 from gamekeeper.store.engine.interface import Reading, Store, Writing

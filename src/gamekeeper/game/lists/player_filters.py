@@ -6,6 +6,7 @@ order of an index and compared one by one, at most MAX_SEARCHED for one page; th
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Codec
@@ -28,7 +29,6 @@ from gamekeeper.game.lists.player_walks import (
     Order,
     PlayerFilter,
 )
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.accounts import moderation
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.lists import player_filters as rows

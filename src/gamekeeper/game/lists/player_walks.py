@@ -1,11 +1,11 @@
 """Walks over players in the order of an index, from a key on. Each reads a limited number of rows at a time."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from gamekeeper.game.core.lookup import ZERO_GUID
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading
 from gamekeeper.store.lists import player_filters as rows
 from gamekeeper.store.lists import search

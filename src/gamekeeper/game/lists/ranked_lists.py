@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.insight import economy, holdings
 from gamekeeper.store.insight.holdings import BUCKETS, ITEM, VARIABLE, Holding, RankedList

@@ -4,7 +4,7 @@ The sort orders of the lists of players and accounts are here too.
 """
 
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -15,7 +15,6 @@ from gamekeeper.game.core.undo import read_side
 from gamekeeper.game.lists.list_index import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS, ListDefinition
 from gamekeeper.game.lists.ordered_lists import Lists, PageRequest
 from gamekeeper.game.world import catalogue
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.accounts import users
 from gamekeeper.store.audit import history
 from gamekeeper.store.engine import statements

@@ -1,13 +1,13 @@
 """Rules for slots, stacks and bags: what fits, what can be taken, and the result. They use no database."""
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from gamekeeper.game.core.player import BANK, INVENTORY, Capacity, SlotAddress, Stack
 from gamekeeper.game.core.refusals import BadField, BagNotEmpty, InventoryFull, NotEnoughItems
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.world.catalogue import CatalogueItem
 
 Slots = Mapping[SlotAddress, Stack]  # occupied slot → its content; empty slots are left out

@@ -6,6 +6,7 @@ approval and undo treat them alike. A move between slots creates and destroys no
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -27,7 +28,6 @@ from gamekeeper.game.players.inventory import (
     find_stack_limit,
 )
 from gamekeeper.game.players.refusals import BagInItself, NoSuchContainer, SlotChanged, SlotHoldsLess, SlotOccupied
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Locking, Reading, Row
 from gamekeeper.store.players import items, players
 from gamekeeper.store.world import catalogue

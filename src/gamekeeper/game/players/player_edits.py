@@ -5,7 +5,7 @@ Rename a player, set its level or class, delete it, equip and unequip items of i
 """
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -28,7 +28,6 @@ from gamekeeper.game.players import items, variables
 from gamekeeper.game.players.changes import PlayerChanged, PlayerDeleted, PlayerState, SpellsChanged
 from gamekeeper.game.players.refusals import SlotChanged
 from gamekeeper.ground.settings import Settings
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.players import items as item_rows
 from gamekeeper.store.players import players, presence

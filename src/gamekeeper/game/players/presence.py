@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from gamekeeper.game.access.refusals import PlayerOnOtherServer
 from gamekeeper.game.core import lookup
@@ -9,7 +10,6 @@ from gamekeeper.game.core.background_jobs import Erasure, Job, OldRows
 from gamekeeper.game.core.change import Unlogged
 from gamekeeper.game.core.refusals import CursorAhead, NoSuchPlayer, NoSuchServer
 from gamekeeper.game.core.writes import CoreKeeper, Decision
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock
 from gamekeeper.store.engine.interface import Reading, Store, Writing

@@ -9,7 +9,7 @@ import hashlib
 import io
 import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core.change import Change
@@ -18,7 +18,6 @@ from gamekeeper.game.core.refusals import BadField, Malformed, NoSuchItem, NoSuc
 from gamekeeper.game.core.undo import UndoContext, undoes
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world.changes import CataloguePut, ItemPicturePut, ServerVariablesSet
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Locking, Reading, Store
 from gamekeeper.store.world import catalogue
 from gamekeeper.store.world.catalogue import Picture, ServerVariable

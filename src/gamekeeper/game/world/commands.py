@@ -8,6 +8,7 @@ is written for a change that is no command.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from gamekeeper.game.access import permissions
 from gamekeeper.game.access.permissions import NO_PERMISSION, read_permissions
@@ -17,7 +18,6 @@ from gamekeeper.game.core.refusals import NoSuchPlayer, NoSuchUser, Outranked, U
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world.changes import GameCommanded
 from gamekeeper.game.world.refusals import InvalidMap, InvalidPlayerId, NoRecipient, NoSuchMap, NotTold
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.accounts import moderation as moderation_rows
 from gamekeeper.store.accounts import users
 from gamekeeper.store.accounts.users import User

@@ -4,7 +4,7 @@ A report of a game has the whole guild as it is, or its end. Variables have the 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from gamekeeper.game.core import lookup, values
 from gamekeeper.game.core.change import Change, GuildState
@@ -15,7 +15,6 @@ from gamekeeper.game.core.values import Value
 from gamekeeper.game.core.writes import Decision
 from gamekeeper.game.world.changes import GuildDeleted, GuildSaved, GuildVariablesSet
 from gamekeeper.game.world.refusals import GuildMissing, InvalidGuildVariable, NoSuchGuild
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Locking, Reading
 from gamekeeper.store.lists.search import PART_LETTERS
 from gamekeeper.store.players import players

@@ -5,7 +5,7 @@ erased account are left out.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -14,7 +14,6 @@ from gamekeeper.game.core.change import Unlogged
 from gamekeeper.game.core.lookup import fold
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.writes import Decision
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.audit.history import NEVER
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine import clock

@@ -8,7 +8,7 @@ import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import quote_plus, urlencode
 
 import msgspec
@@ -16,7 +16,6 @@ import msgspec
 from gamekeeper.game.access.console_refusals import ProviderRefused, ProviderUnreachable
 from gamekeeper.game.access.credentials import Ticket
 from gamekeeper.game.access.identities import ProvenIdentity
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.access.oidc_requests import Busy, Fetched, Fetcher, Unreachable
 from gamekeeper.http.access.oidc_settings import Configuration, is_safe
 

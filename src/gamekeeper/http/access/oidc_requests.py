@@ -11,9 +11,8 @@ from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from socket import SHUT_RDWR, SOCK_STREAM, getaddrinfo, socket
 from threading import Lock
+from typing import NamedTuple
 from urllib.parse import urlsplit
-
-from gamekeeper.ground.tuples import NamedTuple
 
 SECONDS = 10.0  # timeout of one request as a whole; a person waits for it
 MAX_BYTES = 1 << 20  # of an answer; usual ones have a few KiB

@@ -2,11 +2,11 @@
 
 import ipaddress
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from gamekeeper.game.access.permissions import parse_role_mapping
 from gamekeeper.ground.settings import BadSetting, Settings, variable
-from gamekeeper.ground.tuples import NamedTuple
 
 CALLBACK = "/console/sign-in/oidc/callback"
 NEEDED = ("oidc_client_id", "oidc_client_secret_file", "public_url")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -16,7 +16,6 @@ from msgspec import Struct
 from gamekeeper.game.access.credentials import CODE_LIFE_MS
 from gamekeeper.game.core.values import split_email
 from gamekeeper.ground.settings import BadSetting, Settings, variable
-from gamekeeper.ground.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from email.headerregistry import Address

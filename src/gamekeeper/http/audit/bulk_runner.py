@@ -9,6 +9,7 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import NamedTuple
 
 from msgspec import UNSET
 
@@ -33,7 +34,6 @@ from gamekeeper.game.lists.player_filters import PageWanted
 from gamekeeper.game.lists.player_walks import PlayerFilter
 from gamekeeper.ground import log
 from gamekeeper.ground.instants import format_instant, parse_instant
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.accounts import account_shapes
 from gamekeeper.http.audit.bulk_shapes import JobFilter, NewBulkJob
 from gamekeeper.http.contract import shapes

@@ -13,7 +13,18 @@ import types
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, NotRequired, TypedDict, TypeVar, Union, Unpack, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    NotRequired,
+    TypedDict,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+)
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
@@ -22,7 +33,6 @@ from msgspec.structs import force_setattr
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.game.access.refusals import GiftTooLarge, ItemNotAllowed, QuotaReached
 from gamekeeper.game.core.refusals import Refusal, TooManyLongReads
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.contract.examples import make_example
 from gamekeeper.http.contract.path_parameters import PathValue, list_names, list_values
 from gamekeeper.http.server.response import SPEC_ROOT, Response

@@ -6,14 +6,13 @@ ids of records, which only the database can check: handlers read their text from
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
 from gamekeeper.game.core.refusals import Refusal
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.contract import examples, shapes
 from gamekeeper.http.server import errors
 from gamekeeper.http.server.query_values import CHANGE_NUMBER, SERVER, read_change_number, read_server

@@ -4,14 +4,13 @@ Of the types of values, `extra` is read by bodies.py and queries.py, and `extra_
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, ClassVar, Generic, Literal, TypeVar
+from typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.ground import wire
 from gamekeeper.ground.settings import MOST_PAGE_ROWS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.ground.wire import PRINTABLE, Guid, Instant, PlainInt32, describe
 from gamekeeper.http.server.query_values import (
     CHANGE_NUMBER,

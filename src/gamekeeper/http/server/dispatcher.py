@@ -6,12 +6,11 @@ The body is read with a size limit and a deadline.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from gamekeeper.game.core.refusals import Overloaded, ReadOnlyToken, Refusal, RepeatedField
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.contract.operation import ANY_TOKEN, NO_STORE, REVALIDATED, WRITE, Route
 from gamekeeper.http.contract.shapes import encode_answer
 from gamekeeper.http.server import bodies, errors, queries, static_files

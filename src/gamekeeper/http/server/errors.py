@@ -1,7 +1,7 @@
 """Map refusals to HTTP statuses, headers and bodies. No other module has 4xx and 5xx numbers."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import asdict
 
@@ -11,7 +11,6 @@ from gamekeeper.game.core import refusals
 from gamekeeper.game.core.refusals import Refusal
 from gamekeeper.ground import log
 from gamekeeper.ground.instants import format_instant
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.contract import shapes
 from gamekeeper.store.engine.interface import CommitUnknown, DatabaseUnavailable
 

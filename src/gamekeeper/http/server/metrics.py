@@ -17,14 +17,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from gamekeeper import __version__
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.ground import log, rooms
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.server.admission import Admission, SharedQuery
 from gamekeeper.http.server.caller import Callers
 from gamekeeper.store.engine import database_checks

@@ -4,14 +4,13 @@ import re
 import types
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct, UnsetType
 
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.game.core.values import require_order
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.http.contract.operation import Route
 from gamekeeper.http.server import field_names, query_values
 from gamekeeper.http.server.errors import UnknownParameter

@@ -6,13 +6,13 @@
 import difflib
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from gamekeeper.game.access import security_log
 from gamekeeper.game.audit.history import KINDS, PointInTime
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.refusals import BadField
 from gamekeeper.ground import instants
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.audit.history import NEVER
 
 

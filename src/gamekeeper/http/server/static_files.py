@@ -13,8 +13,7 @@ from collections.abc import Callable
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-
-from gamekeeper.ground.tuples import NamedTuple
+from typing import NamedTuple
 
 _MEMBER = re.compile(rb'[ \t]*+(?:(?:W/)?("[\x21\x23-\x7e\x80-\xff]*+"))?+[ \t]*+(?:,|\Z)')
 

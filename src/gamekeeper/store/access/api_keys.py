@@ -1,10 +1,10 @@
 """API keys of programs. Their texts are stored as hashes."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access.roles import Grants, Powers, parse_grants
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing

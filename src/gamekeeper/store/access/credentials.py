@@ -5,8 +5,8 @@ Connect provider, with which the person signs in to the console.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table

@@ -1,8 +1,8 @@
 """Second factors of accounts, and their recovery codes."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column

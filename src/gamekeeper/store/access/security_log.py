@@ -1,8 +1,8 @@
 """The security log, and the addresses from which credentials were used. Events are only added, until they are old."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_column
 

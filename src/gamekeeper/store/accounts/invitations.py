@@ -2,8 +2,8 @@
 
 import hashlib
 import secrets
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.accounts.mails import LeasedMail, LeaseStatements, MailLeases
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements

@@ -3,7 +3,8 @@
 A sender leases a mail and records the outcome of its delivery; invitations have the same leases.
 """
 
-from gamekeeper.ground.tuples import NamedTuple
+from typing import NamedTuple
+
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statement, Statements

@@ -1,8 +1,8 @@
 """Bans and mutes. An ended one stays stored until the next replaces it; the view `user_records` leaves it out."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, build_name_parameters

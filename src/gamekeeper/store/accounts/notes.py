@@ -1,8 +1,8 @@
 """Notes and tags of staff about accounts and players."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_column

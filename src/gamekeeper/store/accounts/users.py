@@ -1,6 +1,6 @@
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access.roles import NO_GRANTS, Grants, Powers, parse_grants
 from gamekeeper.store.core.ordered_lists import ListDelta, read_delta
 from gamekeeper.store.engine.interface import Reading, Row, Writing

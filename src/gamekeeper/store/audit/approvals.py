@@ -1,8 +1,8 @@
 """Changes that wait for the approval of a second person, and how much accounts gave without approval."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.access.api_keys import KeyMaker
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing

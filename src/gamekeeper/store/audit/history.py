@@ -1,8 +1,8 @@
 """Reads of the audit log for people: newest first, filtered, with undos resolved."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core import ledger
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine import statements

@@ -1,8 +1,8 @@
 """Stored answers to requests with an Idempotency-Key."""
 
 import re
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements
 

@@ -1,6 +1,6 @@
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Store, UnusableDatabase, Writing
 from gamekeeper.store.engine.statements import Statements, as_column
 

@@ -1,11 +1,10 @@
 """Stored state of the ordered lists: blocks of bucket counts, and a log of changes since the last checkpoint."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine import schema
 from gamekeeper.store.engine.interface import Reading, Row, Value, Writing
 from gamekeeper.store.engine.statements import Statement, Statements, as_table

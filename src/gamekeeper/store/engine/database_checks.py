@@ -7,9 +7,9 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from gamekeeper.ground import log
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine import schema
 from gamekeeper.store.engine.interface import AccessDenied, ClaimTaken, LockTimeout, Reading, Store, Writing
 from gamekeeper.store.engine.migrate import CLAIM

@@ -14,9 +14,9 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from gamekeeper.ground import log
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine import copies
 from gamekeeper.store.engine.interface import LockTimeout, Reading, Row, Store, UnusableDatabase, Work, Writing
 from gamekeeper.store.engine.statements import FOLDER, Statement, Statements

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 from functools import cache
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.migrate import split_script
 from gamekeeper.store.engine.statements import FOLDER
 

@@ -1,8 +1,8 @@
 """Rows of the activity rollups: minutes, hours, periods, cohorts, and what is known of each player's earlier days."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table
 

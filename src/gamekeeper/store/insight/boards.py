@@ -1,9 +1,8 @@
 """Boards, their seasons, and accounts that are hidden from them."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.ground.wire import Guid, Shape
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_column

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import repeat
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table, as_tree
 from gamekeeper.store.lists import ranked_buckets

@@ -1,8 +1,8 @@
 """Walks over players in some order, and numbers of players with one property: what filtered lists are read with."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Row, Value
 from gamekeeper.store.engine.statements import Statement, Statements, as_column
 

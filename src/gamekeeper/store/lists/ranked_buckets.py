@@ -6,11 +6,10 @@ are sums of neighbouring buckets, are in one table for both.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statement, Statements, as_table
 

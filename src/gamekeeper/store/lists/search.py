@@ -1,8 +1,8 @@
 """Search for players, accounts and catalogue entries: by the start or a part of their name, or by id; saved views."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table

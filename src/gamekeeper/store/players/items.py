@@ -1,8 +1,8 @@
 """Items of players: slots, bags, and daily totals of gifts with the quotas of roles."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table
 

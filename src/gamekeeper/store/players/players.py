@@ -1,7 +1,6 @@
 from collections.abc import Coroutine, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.ordered_lists import ListDelta, read_delta
 from gamekeeper.store.engine.interface import Locking, Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table, build_name_parameters

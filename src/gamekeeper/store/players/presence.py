@@ -5,8 +5,8 @@ Triggers on `presence` write the rows of play sessions, so that no statement of 
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.ordered_lists import ListDelta, read_delta
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Writing

@@ -1,8 +1,8 @@
 """The variables of players. Those that hold text or decimals have a table of their own, with JSON."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table

@@ -7,8 +7,8 @@ hash of its pixels.
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine import statements
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statement, Statements, as_column, as_table

@@ -5,8 +5,8 @@ one game server whether the game server has acknowledged the command.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.engine.interface import Reading, Writing
 from gamekeeper.store.engine.statements import Statements, as_column, as_table
 

@@ -5,9 +5,9 @@ Every insert and delete updates the counts in the same transaction, so totals ar
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from gamekeeper.ground.instants import DAY_MS, MINUTE_MS
-from gamekeeper.ground.tuples import NamedTuple
 from gamekeeper.store.core.person import PersonRows
 from gamekeeper.store.engine.interface import Reading, Row, Writing
 from gamekeeper.store.engine.statements import Statement, Statements, as_column, as_table
