@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from gamekeeper.cli import serve
+from gamekeeper.cli import worker
 from gamekeeper.game.insight import activity
 from gamekeeper.game.insight.board_follower import BoardFollower
 from gamekeeper.game.insight.economy import Economy
@@ -28,7 +28,7 @@ def build(settings: Settings, way: str) -> Asgi:
     elif way == UNCOUNTED:
         Economy.follow = BoardFollower.follow = _do_nothing
         activity.ROLLUPS = ()
-    return serve.build_app(settings)
+    return worker.build_app(settings)
 
 
 def _connect_normally(connect: Callable[[Path], apsw.Connection], path: Path) -> apsw.Connection:

@@ -16,7 +16,7 @@ import httpx
 
 from battery.realm import Realm
 from gamekeeper import app
-from gamekeeper.cli import serve
+from gamekeeper.cli import worker
 from gamekeeper.game.access.passwords import hash_for_wire
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import list_index, ordered_lists
@@ -64,7 +64,7 @@ def build(loaded: Settings) -> Asgi:
     """Build a server whose lists split, merge, save, trim and reload all the time: see built_server.py."""
     for module, name, value in SMALL:
         setattr(module, name, value)
-    return serve.build_app(loaded)
+    return worker.build_app(loaded)
 
 
 @dataclass(frozen=True)

@@ -115,12 +115,12 @@ def use_feature(folder: Path) -> None:
     import world as worlds  # noqa: PLC0415 - it and the modules below collect what the rooms register
     from findings import findings  # noqa: PLC0415 - as above
     from gamekeeper import app  # noqa: PLC0415 - as above
-    from gamekeeper.console.frame import pages  # noqa: PLC0415 - as above
+    from gamekeeper.console.frame import templates  # noqa: PLC0415 - as above
     from gamekeeper.http import openapi, routes  # noqa: PLC0415 - as above
     from keepers import open_session  # noqa: PLC0415 - as above
 
-    for each in pages.ENVIRONMENTS.values():
-        each.loader = FileSystemLoader([Path(pages.__file__).parents[1], folder / "console"])
+    for each in templates.ENVIRONMENTS.values():
+        each.loader = FileSystemLoader([Path(templates.__file__).parents[1], folder / "console"])
     with worlds.open_world(url := f"sqlite:///{folder}/game.db", asyncio.run(worlds.prepare(url))) as world:
         world.sql("CREATE TABLE mottos (user_id TEXT PRIMARY KEY, motto TEXT NOT NULL)")
         (folder / "store/lists/mottos.py").unlink()  # an upgrade replaces files beside a running server

@@ -1,20 +1,18 @@
-"""Idempotency-Key on every write to players and over the game link."""
+"""Idempotency-Key: scope, checks before a replay, and concurrent requests. test_every_write.py repeats every write."""
 
 import asyncio
 from typing import Any
 
 import pytest
 
-from databases import Sqlite
 from expectations import refused, unchanged
 from game_server import LINK
 from gamekeeper.game.core.writes import Decision, Intent
 from gamekeeper.store.engine.interface import Reading
-from loops import collecting
 from people import ANN, COIN, HEAL, USER_IDS, guid
 from tidying import tidy
-from world import PLAYERS, Answer, MakeWorld, World, open_world
-from writes import CASES, COINS, FROST, GIVE, TEACH, Case, count_keys, prepare, send, token_of
+from world import PLAYERS, Answer, MakeWorld, World
+from writes import COINS, FROST, GIVE, TEACH, count_keys, token_of
 
 
 def coins(world: World) -> int:
@@ -23,32 +21,6 @@ def coins(world: World) -> int:
 
 def give(world: World, key: str, **more: Any) -> Answer:
     return world.post(GIVE, COINS, headers={"Idempotency-Key": key}, **more)
-
-
-def test_key_of_a_success_is_stored_replays_its_answer_and_refuses_another_request(sqlite_databases: Sqlite) -> None:
-    with collecting() as checked:
-        for case in CASES:
-            url = sqlite_databases.fresh()
-            with checked(case.route), open_world(url, sqlite_databases.tokens) as ready:
-                prepare(ready)
-                check_key(ready, case)
-            sqlite_databases.drop(url)
-
-
-def check_key(ready: World, case: Case) -> None:
-    with unchanged(ready):
-        refusals = [send(ready, case, case.bad, Idempotency_Key="k").status for _ in range(2)]
-        assert refusals[0] == refusals[1]
-        assert refusals[0] in {400, 404, 409}
-
-    first = send(ready, case, case.good, Idempotency_Key="k").accepted()
-    assert "idempotent-replay" not in first.headers
-    with unchanged(ready):
-        again = send(ready, case, case.good, Idempotency_Key="k")
-        assert (again.status, again.raw) == (200, first.raw)
-        assert again.headers["idempotent-replay"] == "true"
-        assert again.headers["x-request-id"] != first.headers["x-request-id"]
-        refused(send(ready, case, case.other, Idempotency_Key="k"), 422, "idempotency_key_reused")
 
 
 def test_key_is_scoped_by_account_and_ignores_spelling_of_the_request(world: World) -> None:

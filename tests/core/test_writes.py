@@ -8,7 +8,7 @@ from gamekeeper.game.core.writes import erase_names
 from gamekeeper.http.contract.operation import WRITE
 from gamekeeper.http.routes import ROUTES
 from world import PLAYERS, World
-from writes import CASES, KEEPER_PLAYERS, Case, every_write, send, token_of
+from writes import CASES, KEEPER_PLAYERS, Case, every_write, token_of
 
 
 def test_table_lists_every_write_to_players_and_over_the_link() -> None:
@@ -26,7 +26,13 @@ def test_longest_names_are_erased_first() -> None:
 @every_write
 def test_audit_log_records_actor_target_change_and_reason(ready: World, case: Case) -> None:
     pair, seen = token_of(ready, "Root"), len(ready.ledger())
-    answer = send(ready, case, case.good, token=pair.access, X_Reason="  naïve refund ").accepted()
+    answer = ready.call(
+        case.route.partition(" ")[0],
+        case.path,
+        body=case.body,
+        token=pair.access,
+        headers={"X-Reason": "  naïve refund "},
+    ).accepted()
     rows = ready.ledger()[seen:]
     assert [row.kind for row in rows] == list(case.rows)
     for row in rows:
@@ -37,5 +43,5 @@ def test_audit_log_records_actor_target_change_and_reason(ready: World, case: Ca
         assert (row.actor_id, row.token_id) == (people.USER_IDS["Root"], pair.id)
         assert (row.request_id, row.reason) == (answer.headers["x-request-id"], "naïve refund")
         assert (row.player_id, row.user_id) == (case.player, case.user)
-        assert row.over_link is case.good.path.startswith(LINK)
+        assert row.over_link is case.path.startswith(LINK)
         assert row.at > 1_700_000_000_000

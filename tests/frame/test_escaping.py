@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 import people
 from game_server import heartbeat, join, put_catalogue
-from gamekeeper.console.frame.pages import TEMPLATES
+from gamekeeper.console.frame.templates import TEMPLATES
 from gamekeeper.console.players.player import TABS
 from gamekeeper.game.access.changes import UserRegistered
 from gamekeeper.game.core.player import INVENTORY, Stack

@@ -9,7 +9,7 @@ import pytest
 
 from demo_pages import PAGES
 from expectations import TABLES
-from gamekeeper.console.frame import pages, texts
+from gamekeeper.console.frame import templates, texts
 from gamekeeper.demo.world import API_ACCOUNT, make_stable_id
 from gamekeeper.game.access.permissions import PERMISSIONS
 from keepers import open_session
@@ -46,9 +46,9 @@ def language_of_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     server = json.loads((texts.LOCALE / texts.GERMAN / "server.json").read_bytes())
     languages: Any = texts.LANGUAGES
     monkeypatch.setitem(languages, MARKS, mark("Marks"))
-    monkeypatch.setitem(texts.CATALOGUES, MARKS, Marks())
-    monkeypatch.setitem(texts.SCRIPT_TEXTS, MARKS, texts.SCRIPT_TEXTS[texts.ENGLISH])
-    monkeypatch.setitem(pages.ENVIRONMENTS, MARKS, pages.TEMPLATES.in_language(MARKS))
+    catalogues = {MARKS: Marks(), texts.ENGLISH: NullTranslations()}
+    monkeypatch.setattr(texts, "load_catalogue", catalogues.get)
+    monkeypatch.setitem(templates.ENVIRONMENTS, MARKS, templates.TEMPLATES.in_language(MARKS))
     catalogue = texts.MessageCatalogue({each: mark(each) for each in server})
     monkeypatch.setattr(texts, "SERVER_MESSAGES", lambda: catalogue)
 

@@ -5,24 +5,22 @@ import os
 import signal
 import socket
 import ssl
-import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import click
 from granian.constants import HTTPModes, Interfaces, Loops, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.server import MPServer
 
-from gamekeeper.cli import terminal
+from gamekeeper.cli import terminal, worker
 from gamekeeper.cli.terminal import Database, command, option
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.ground import log
 from gamekeeper.ground.settings import BadSetting, Settings
 from gamekeeper.http import keeper_builder
 from gamekeeper.http.access import oidc_settings
@@ -73,7 +71,6 @@ LOW_PORT_HINT = (
     "Or choose another with --port, such as 5443."
 )
 MAX_HEAD_BYTES = 16_384  # limit of request line and headers together, in bytes
-OTHER_FILES = 256  # open files reserved per process for database, log and Python, besides connections
 MIN_OTHER_FILES = 64  # open files reserved at least if the process limit is low; a worker uses about 30
 FEW_FILES = (
     "The limit of open files is {files}, so each process accepts {fit} connections instead of {wanted}. "
@@ -81,8 +78,6 @@ FEW_FILES = (
 )
 PROBE_SECONDS = 0.02
 WAKE_SECONDS = 0.5
-# time after which a thread must hand on Python's GIL: SQLite's writer thread should not delay the event loop
-SWITCH_SECONDS = 0.0005
 
 
 Host = Annotated[str | None, option("Address to listen on.  [default: GAMEKEEPER_HOST, or 127.0.0.1]")]
@@ -114,7 +109,7 @@ def serve(
         terminal.warn(each)
     if not any_api:
         terminal.print_error(NO_ACCOUNT_HINT.format(database=terminal.show_database(loaded)))
-    run(loaded, build_app, f"Gamekeeper is ready: {make_server_url(loaded)} (stop with Ctrl-C)")
+    run(loaded, worker.build_app, f"Gamekeeper is ready: {make_server_url(loaded)} (stop with Ctrl-C)")
 
 
 def require_servable(settings: Settings) -> None:
@@ -201,27 +196,10 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
     server.ignores_hangup = os.name == "posix" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     threading.Thread(target=_print_when_ready, args=(address, settings.port, greeting), daemon=True).start()
     try:
-        server.serve(target_loader=partial(_load_in_worker, build, settings), wrap_loader=False)
+        server.serve(target_loader=partial(worker.load, build, settings), wrap_loader=False)
     except SystemExit:
         if not server.interrupt_signal:  # after Ctrl-C a stopped worker is no failure
             terminal.fail("A worker stopped and could not be restarted. Its last log lines above give the reason.")
-
-
-def build_app(settings: Settings) -> Asgi:
-    from gamekeeper import app  # noqa: PLC0415 - only workers need HTTP and the console, which load slowly
-
-    return app.build(keeper_builder.build_keeper(settings))
-
-
-def _load_in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
-    threading.Thread(target=_follow_parent, args=(settings.stop_seconds,), daemon=True).start()
-    if os.name == "posix":
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent process handles SIGHUP and stops its workers
-    log.capture_logging()
-    log.write_json(always=settings.log_json)
-    sys.setswitchinterval(SWITCH_SECONDS)
-    _raise_file_limit(settings.open_connections + OTHER_FILES)
-    return build(settings)
 
 
 def _limit_connections(settings: Settings) -> int:
@@ -241,18 +219,6 @@ def _limit_connections(settings: Settings) -> int:
         return wanted
     terminal.warn(FEW_FILES.format(files=files, fit=fit, wanted=wanted))
     return fit
-
-
-def _raise_file_limit(count: int) -> None:
-    """Raise the soft limit of open files. Its usual default, 1024, is too low for the allowed connections."""
-    if os.name != "posix":
-        return
-    import resource  # noqa: PLC0415 - POSIX only
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def _prepare(keeper: Keeper) -> tuple[bool, list[str]]:
@@ -289,13 +255,3 @@ def _print_when_ready(address: str, port: int, greeting: str) -> None:
         else:
             break
     click.echo(greeting)
-
-
-def _follow_parent(stop_seconds: int) -> None:
-    """Stop this worker when its parent process is gone: a parent killed with SIGKILL cannot stop its workers."""
-    parent: Any = multiprocessing.parent_process()
-    if parent:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(stop_seconds)
-        os.kill(os.getpid(), signal.SIGKILL)  # the parent process would also kill the worker after stop_seconds

@@ -113,9 +113,10 @@ async def fill_database(
 
 async def begin_epoch(tx: Writing) -> None:
     """Begin a new epoch in a filled database, and stop what would act by itself: it continues from an older state."""
-    copies.complete_epochs(tx)
+    tx.defer(copies.SQL.complete_jobs)
+    tx.defer(copies.SQL.complete_approvals)
     await tx.flush()
-    copies.renew_epoch(tx)
+    tx.defer(copies.SQL.renew_epoch)
     await tx.flush()
     while not await retention.stop_former_epochs(tx):
         pass
@@ -241,8 +242,10 @@ async def _reset_restored(tx: Writing, made_at: int, *, keep_tokens: bool) -> No
     # everyone is offline after a restore: running game servers report their players again
     await presence.drop_servers(tx, made_at)
     if not keep_tokens:
-        copies.suspend_api_keys(tx)  # for the same reason; an administrator lets those work again that are still wanted
-        copies.revoke_tokens(tx)  # revoke all tokens, or tokens that were revoked after the backup would be valid again
+        # tokens and API keys that were revoked after the backup would be valid again; an administrator lets those keys
+        # work again that are still wanted
+        tx.defer(copies.SQL.suspend_api_keys)
+        copies.revoke_tokens(tx)
 
 
 async def import_folder(

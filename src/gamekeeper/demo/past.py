@@ -38,6 +38,7 @@ from gamekeeper.store.audit import bulk_jobs as job_rows
 from gamekeeper.store.audit.bulk_jobs import FINISHED, REFUSED, RUNNING, WAITING, BulkJob, NewTarget, TargetResult
 from gamekeeper.store.core import ledger
 from gamekeeper.store.engine.interface import Locking, Writing
+from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.world.catalogue import CatalogueItem
 
 OWNERS = {player: account for account, held in world.ACCOUNTS.items() for player in held}
@@ -86,7 +87,7 @@ class Past:
         """Add a change; `label` names it for an undo, and `step` stores the result of a bulk job's target."""
 
         def record(tx: Writing, appended: Sequence[int], approval_id: str | None) -> None:
-            ledger.set_time(tx, appended, at)
+            tx.defer(ledger.SQL.set_time, as_column("seq", appended), at)
             tx.defer(security_log.SQL.backdate, self._now, at)
             if label:
                 self._numbers[label] = [*appended]

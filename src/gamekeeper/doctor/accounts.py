@@ -124,7 +124,7 @@ async def _read_powers(
     """Read the permissions of these accounts from the audit log; the newest change of each account counts."""
     told: dict[str, dict[str, object]] = {}
     mark: Row = (first, 0)
-    while page := await ledger.read_power_changes_between(tx, mark, last, trimmed, findings.PAGE_ROWS):
+    while page := await tx.all(ledger.SQL.powers_between, *mark, last, trimmed, findings.PAGE_ROWS):
         for user_id, _, after in page:
             try:
                 said = spelling.decode_side(after).user

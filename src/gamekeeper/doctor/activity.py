@@ -62,7 +62,7 @@ async def _check_sign_ins(tx: Reading, found: Findings, stored: Mapping[int, int
         return
     trimmed = await ledger.read_trimmed_number(tx)
     kept = await economy.read_changes(tx, trimmed, NEVER, 1) if trimmed else []
-    erased = max(await ledger.find_last_time(tx, UserDeleted.kind), *(each.at for each in kept), 0)
+    erased = max(await tx.value(ledger.SQL.last_time, UserDeleted.kind) or 0, *(each.at for each in kept), 0)
     first = max(since, oldest // HOUR_MS + 1, min(stored, default=0))
     counted = await tx.pairs(activity.SQL.count_sign_ins_by_hour, first * HOUR_MS, end * HOUR_MS)
     for hour in sorted(each for each in {*stored, *counted} if first <= each < end):

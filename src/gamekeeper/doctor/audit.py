@@ -43,7 +43,7 @@ async def check(it: Examination) -> None:
         name = f"{named[item].name} ({item})" if item in named else item
         accounted = f"the audit log accounts for {wanted} ({there - wanted:+})."
         found.error("ledger", f"The slots hold {there} of item {name}; {accounted}")
-    for seq, step in await ledger.find_backward_steps(tx, BACKWARD_STEP_MS):
+    for seq, step in await tx.all(ledger.SQL.backward_steps, BACKWARD_STEP_MS):
         message = f"The time of change {seq} is {step // 1000} s before that of the change before it."
         found.note("clock", message, CLOCK_ADVICE)
 
@@ -51,7 +51,7 @@ async def check(it: Examination) -> None:
 async def _add_up(it: Examination) -> dict[str, int]:
     sums: Counter[str] = Counter()
     last, seq = await ledger.read_last(it.tx), 0
-    while page := await ledger.read_item_changes_after(it.tx, seq, findings.PAGE_ROWS):
+    while page := await it.tx.all(ledger.SQL.belongings_after, seq, findings.PAGE_ROWS):
         for seq, before, after in page:
             try:
                 sums.subtract(it.codec.count_items(before))

@@ -203,7 +203,7 @@ async def _find_first_day(tx: Reading, state: EconomyState) -> int:
     """Return the first day at whose end the holders can be counted."""
     trimmed = await ledger.read_trimmed_number(tx)
     kept = await economy.read_changes(tx, trimmed, NEVER, 1) if trimmed else []
-    loaded = await ledger.find_last_time(tx, PlayersLoaded.kind)
+    loaded = await tx.value(ledger.SQL.last_time, PlayersLoaded.kind) or 0
     return max(find_day(state.at) - HOLDER_DAYS, find_day(loaded), *(find_day(each.at) for each in kept))
 
 

@@ -142,7 +142,7 @@ def _check_texts(found: Findings, names: Mapping[str, str], texts: Iterable[vari
 async def _replay(tx: Reading, spelling: Codec, first: str, last: str, trimmed: int) -> dict[str, LedgerHoldings]:
     told: dict[str, LedgerHoldings] = {}
     mark: Row = (first, 0)
-    while page := await ledger.read_of_players_between(tx, mark, last, trimmed, findings.PAGE_ROWS):
+    while page := await tx.all(ledger.SQL.of_players_between, *mark, last, trimmed, findings.PAGE_ROWS):
         for player_id, _, kind, before, after in page:
             try:
                 sides = [spelling.decode_side(side) if side else ChangeSide() for side in (before, after)]

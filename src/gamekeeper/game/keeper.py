@@ -3,11 +3,8 @@
 Its base classes have those of single rooms: a rule takes the keeper of its own room, or of a room before it.
 """
 
-from dataclasses import dataclass
-
 from gamekeeper.game.insight.audit_followers import InsightKeeper
 
 
-@dataclass(frozen=True, slots=True)
-class Keeper(InsightKeeper):
+class Keeper(InsightKeeper, frozen=True):
     """The objects of all rooms."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from gamekeeper.console.frame import list_page, pages
+from gamekeeper.console.frame import formats, list_page, pages
 from gamekeeper.console.frame.menu import ADMINISTRATION, SECURITY
 from gamekeeper.console.frame.routes import page_route
 from gamekeeper.console.frame.texts import PerLanguage, gettext
@@ -127,7 +127,7 @@ def _describe_detail(name: str, value: object) -> str:
     return f"{label}: {WORDS().get(text, text)}"
 
 
-pages.TEMPLATES.filters.update(event_kind=name_kind, event_details=_describe)
+formats.FILTERS.update(event_kind=name_kind, event_details=_describe)
 PAGES = (
     page_route("/security", show, SECURITY)
     .in_menu("Security log", ADMINISTRATION, 50, "security")

@@ -253,7 +253,7 @@ async def _make_body(request: Request, fields: Mapping[str, str]) -> dict[str, o
     return msgspec.to_builtins(job)
 
 
-console_pages.TEMPLATES.filters["run_of"] = find_run
+formats.FILTERS["run_of"] = find_run
 
 
 PAGES = (

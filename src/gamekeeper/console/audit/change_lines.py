@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from gamekeeper.console.frame import pages
+from gamekeeper.console.frame import formats
 from gamekeeper.console.frame.differences import NOTHING, Difference
 from gamekeeper.console.frame.formats import format_decimal, format_number
 from gamekeeper.console.frame.labels import SIGNAL_TITLES
@@ -215,4 +215,4 @@ def _describe_state(each: DeliveryState) -> str:
     return said
 
 
-pages.TEMPLATES.filters.update(is_signal=frozenset(SIGNAL_KINDS).__contains__)
+formats.FILTERS.update(is_signal=frozenset(SIGNAL_KINDS).__contains__)

@@ -10,7 +10,7 @@ import msgspec
 
 from gamekeeper.console.audit import change_lines, undo
 from gamekeeper.console.audit.change_lines import SignalLine
-from gamekeeper.console.frame import differences, pages
+from gamekeeper.console.frame import differences, formats, pages
 from gamekeeper.console.frame.differences import Difference
 from gamekeeper.console.frame.labels import name_actor, name_kind
 from gamekeeper.console.frame.list_page import build_address, find_cursor
@@ -317,7 +317,7 @@ def _decode_side(side: bytes | str | None) -> object:
 
 # the fields that the macro `ui.changes` shows, read at once: templates read single attributes slowly
 _get_fields = attrgetter("seq", "at", "kind", "player_id", "player", "user_id", "user", "over_link", "reason", "undoes")
-pages.TEMPLATES.filters.update(kind_title=name_kind, actor_name=name_actor, fields_of_change=_get_fields)
+formats.FILTERS.update(kind_title=name_kind, actor_name=name_actor, fields_of_change=_get_fields)
 
 
 async def _show_deletion(request: Request, subject: ShownSubject, _: object) -> HistoryEntry | None:

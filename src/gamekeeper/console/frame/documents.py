@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from gamekeeper.console.frame import pages
-from gamekeeper.console.frame.menu import DOCUMENTS, FOLDERS, PageHelp, make_name
+from gamekeeper.console.frame.menu import FOLDERS, PageHelp, list_documents, make_name
 from gamekeeper.console.frame.refusals import NoSuchPage
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response
@@ -36,7 +36,7 @@ def render(name: str) -> Markup:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - imported with the first document, so that the server starts fast
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    file = DOCUMENTS[name].file
+    file = list_documents()[name].file
     folder = file.parent.name if file.parent.name in FOLDERS else ""
     tokens = parser.parse(COMMENT.sub("", file.read_text("utf-8")))
     for number, token in enumerate(tokens):
@@ -97,17 +97,17 @@ def _find_address(link: str, folder: str) -> str:
     if found is None:
         return ""
     name = make_name(*posixpath.split(posixpath.normpath(posixpath.join(folder, found["file"]))))
-    return f"{PATH}/{name}{found['heading'] or ''}" if name in DOCUMENTS else ""
+    return f"{PATH}/{name}{found['heading'] or ''}" if name in list_documents() else ""
 
 
 async def show_list(request: Request) -> Response:
-    listed = sorted(DOCUMENTS.items(), key=lambda each: each[1].title.lower())
+    listed = sorted(list_documents().items(), key=lambda each: each[1].title.lower())
     return pages.render(request, "frame/documents.html", documents=listed, help=LIST_HELP.translate())
 
 
 async def show(request: Request) -> Response:
     name = request.params[0]
-    if name not in DOCUMENTS:
+    if name not in list_documents():
         raise NoSuchPage
     content = await asyncio.to_thread(render, name)
-    return pages.render(request, "frame/document.html", name=name, document=DOCUMENTS[name], content=content)
+    return pages.render(request, "frame/document.html", name=name, document=list_documents()[name], content=content)

@@ -3,11 +3,13 @@
 The durations are those of bans and mutes: choices of the forms, and texts of buttons and dialogs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gamekeeper.console.frame.texts import GERMAN, LANGUAGE, PerLanguage, gettext, ngettext
 from gamekeeper.ground.instants import format_instant, parse_instant
 
+# filters of templates: name → function. A module of a room adds its own; those of all pages are in `templates.py`
+FILTERS: dict[str, Callable[..., object]] = {}
 TO_GERMAN = str.maketrans(",.", ".,")
 DATE_LENGTH = len("2026-01-31")
 

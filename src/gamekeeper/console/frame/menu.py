@@ -5,11 +5,12 @@ links to the documents that are shipped with the server.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from gamekeeper.console.frame.texts import PerLanguage, gettext, translate
 from gamekeeper.ground.rooms import collect
@@ -25,7 +26,8 @@ class Document(NamedTuple):
     file: Path
 
 
-def _read_documents() -> dict[str, Document]:
+@cache
+def list_documents() -> Mapping[str, Document]:
     """List the documents by name, with their first heading. A requested name is only looked up here."""
     root = IN_WHEEL if IN_WHEEL.is_dir() else IN_CHECKOUT
     return {
@@ -45,9 +47,6 @@ def _make_title(folder: str, file: Path) -> str:
     with file.open(encoding="utf-8") as lines:
         heading = lines.readline().removeprefix("# ").strip()
     return f"{folder.capitalize()}: {heading}" if folder else heading
-
-
-DOCUMENTS: Mapping[str, Document] = _read_documents()
 
 
 NO_PERMISSIONS: frozenset[str] = frozenset()
@@ -89,14 +88,14 @@ class PageHelp(NamedTuple):
     @property
     def title(self) -> str:
         """Return the title of the document; empty if the installation has no documents."""
-        return DOCUMENTS[self.document].title if self.document in DOCUMENTS else ""
+        found = list_documents().get(self.document)
+        return found.title if found else ""
 
     def translate(self) -> "PageHelp":
         return self._replace(text=translate(self.text))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageRoute(Route):
+class PageRoute(Route, eq=False, frozen=True, kw_only=True):
     """A route of the console. The tuples `PAGES` of the rooms have all of them."""
 
     needs: frozenset[str] = NO_PERMISSIONS

@@ -5,10 +5,11 @@ routes in the tuple `PAGES` of a module, its parts in `PAGE_PARTS`, and the dial
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import replace
 from functools import cache, wraps
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
+
+from msgspec.structs import replace
 
 from gamekeeper.console.frame import pages, sessions
 from gamekeeper.console.frame.menu import NO_PERMISSIONS, PageRoute

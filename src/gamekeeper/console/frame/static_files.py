@@ -3,21 +3,19 @@
 A browser keeps a file at such an address without asking again. A new version of the server has new addresses.
 """
 
-from importlib import resources
-
-from jinja2.ext import Extension
+from pathlib import Path
 
 from gamekeeper.console.frame.refusals import NoSuchPage
 from gamekeeper.http.server.request import Request
 from gamekeeper.http.server.response import Response, make_encoded_response
-from gamekeeper.http.server.static_files import FOREVER, SUFFIX, add_version, encode_file, hash_files, make_served
+from gamekeeper.http.server.static_files import FOREVER, SUFFIX, encode_file, hash_files, make_served
 
 ROOT = "/console/static/"
 CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
 # All files are read at start: a requested name is only looked up here, never in the file system.
-FOLDER = resources.files("gamekeeper.console.frame") / "static"
+FOLDER = Path(__file__).parent / "static"
 FILES = {
     each.name: make_served(each.read_bytes())
     for each in FOLDER.iterdir()
@@ -50,11 +48,3 @@ def _make_response(request: Request, name: str) -> Response:
         raise NoSuchPage
     kind = f"{CONTENT_TYPES[name.rpartition('.')[2]]}; charset=utf-8"
     return make_encoded_response(ENCODED[name], request.headers, kind.encode())
-
-
-class VersionedAddresses(Extension):
-    """Put the version into the static files' addresses when a template is compiled, so that no template forgets it."""
-
-    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
-        _ = name, filename
-        return add_version(source.replace(f'"{ROOT}', f'"{ROOT}{VERSION}/'))

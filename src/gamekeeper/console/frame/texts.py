@@ -1,8 +1,8 @@
 """Texts in the language of the current request: the console's own, and those of the server that it shows.
 
 The English text is the key. `make texts` collects the texts in locale/console.pot, and updates the translations. A
-catalogue is loaded once, at import. The language of a page is the person's choice, else the setting, else the browser's
-languages, else English.
+catalogue is loaded once, at its first use. The language of a page is the choice of the person, else the setting, else
+the languages of the browser, else English.
 
 The API and the commands are in English. A message of theirs is found by the English template that it was made from. Its
 values stay, except for those that are templates themselves, such as "must not be empty", and words of our own, such as
@@ -13,9 +13,8 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from functools import lru_cache, wraps
+from functools import cache, lru_cache, wraps
 from gettext import NullTranslations, translation
-from importlib import resources
 from pathlib import Path
 from typing import Generic, NamedTuple, ParamSpec, TypeVar
 
@@ -31,41 +30,40 @@ P = ParamSpec("P")
 
 ENGLISH, GERMAN = "en", "de"
 LANGUAGES = dict(zip(settings.LANGUAGES, ("English", "Deutsch"), strict=True))  # each with its name for itself
-LOCALE = Path(str(resources.files("gamekeeper.console.frame") / "locale"))
+LOCALE = Path(__file__).parent / "locale"
 # the language of the page that is being made; `use_language` sets it at the start of each request
 LANGUAGE: ContextVar[str] = ContextVar("console_language", default=ENGLISH)
 
 
-# English needs no translations: without one, gettext returns the key
-CATALOGUES = {
-    language: NullTranslations() if language == ENGLISH else translation("console", LOCALE, [language])
-    for language in LANGUAGES
-}
+@cache
+def load_catalogue(language: str) -> NullTranslations:
+    """Load the translations into a language. English needs none: without one, gettext returns the key."""
+    return NullTranslations() if language == ENGLISH else translation("console", LOCALE, [language])
 
 
 def translate(message: str) -> str:
     """Translate a message without filling in its placeholders."""
-    return CATALOGUES[LANGUAGE.get()].gettext(message)
+    return load_catalogue(LANGUAGE.get()).gettext(message)
 
 
 def translate_plural(singular: str, plural: str, count: int) -> str:
     """Translate a message in the form for `count`, without filling in its placeholders."""
-    return CATALOGUES[LANGUAGE.get()].ngettext(singular, plural, count)
+    return load_catalogue(LANGUAGE.get()).ngettext(singular, plural, count)
 
 
 def gettext(message: str, **values: object) -> str:
     """Translate a message and fill in its %(name)s placeholders. Works like gettext in the templates."""
-    return CATALOGUES[LANGUAGE.get()].gettext(message) % values
+    return load_catalogue(LANGUAGE.get()).gettext(message) % values
 
 
 def ngettext(singular: str, plural: str, count: int, **values: object) -> str:
     """Translate a message in the singular or plural form for `count`. The placeholder %(num)s is the count."""
-    return CATALOGUES[LANGUAGE.get()].ngettext(singular, plural, count) % {"num": count, **values}
+    return load_catalogue(LANGUAGE.get()).ngettext(singular, plural, count) % {"num": count, **values}
 
 
 def pgettext(context: str, message: str) -> str:
     """Translate a message that has several meanings. The context tells translators which one it is."""
-    return CATALOGUES[LANGUAGE.get()].pgettext(context, message)
+    return load_catalogue(LANGUAGE.get()).pgettext(context, message)
 
 
 class PerLanguage(Generic[T]):
@@ -104,6 +102,7 @@ def cache_texts(most: int) -> Callable[[Callable[P, str]], Callable[P, str]]:
     return wrap
 
 
+@cache
 def load_script_texts(language: str) -> Markup:
     """Load the translations of the static scripts as JSON: message → text, or message → list of plural forms.
 
@@ -114,9 +113,6 @@ def load_script_texts(language: str) -> Markup:
         return Markup()
     found = json.dumps(json.loads(file.read_bytes()), ensure_ascii=False, separators=(",", ":"))
     return Markup(found.replace("<", "\\u003c"))  # noqa: S704 - our own file, and no text can end the script element
-
-
-SCRIPT_TEXTS = {language: load_script_texts(language) for language in LANGUAGES}
 
 
 # an element of Accept-Language: a language with subtags such as de-AT, and its weight

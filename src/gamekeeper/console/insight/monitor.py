@@ -9,10 +9,12 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol, cast
 
+from msgspec import Struct
+
+from gamekeeper.console.frame import formats
 from gamekeeper.console.frame import pages as console_pages
 from gamekeeper.console.frame.texts import LANGUAGE, LANGUAGES, PerLanguage, gettext, pgettext
 from gamekeeper.console.insight import latest_changes
@@ -52,8 +54,7 @@ class ShuttingDown(Exception):
     """Stops a running doctor because the process shuts down."""
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorResult:
+class DoctorResult(Struct, frozen=True):
     ended_at: int  # end of the doctor's run, in milliseconds since 1970
     seconds: float  # duration of the doctor's run
     findings: Sequence[ShownFinding] | None  # None: the doctor failed with an exception, which is in the log
@@ -193,7 +194,7 @@ class Monitor:
         online, characters = await keeper.lists.count(ONLINE), await keeper.lists.count(NAMES)
         found = await latest_changes.load(keeper, accounts=accounts)
         shown = (
-            console_pages.ENVIRONMENTS[LANGUAGE.get()]
+            console_pages.get_environment()
             .get_template("insight/latest_changes.html")
             .render(changes=found.lines, undone=found.undone, accounts=accounts, undoes=undoes)
         )
@@ -251,7 +252,7 @@ def _check_leases(*, lapsed: bool) -> HealthCheck:
     )
 
 
-console_pages.TEMPLATES.filters["health_title"] = name_status
+formats.FILTERS["health_title"] = name_status
 
 
 def _sample_online(services: Services) -> Run | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gamekeeper.console.frame import pages
+from gamekeeper.console.frame import formats
 from gamekeeper.console.frame.routes import PagePart, ShownSubject
 from gamekeeper.console.frame.texts import PerLanguage, gettext
 from gamekeeper.game.world import logs
@@ -89,7 +89,7 @@ def _describe_activity(row: ActivityEntry) -> str:
     return (row.meta or "") if row.action in WITH_DETAILS else ""
 
 
-pages.TEMPLATES.filters.update(
+formats.FILTERS.update(
     log_action=_name_action, log_peer=_name_peer, log_details=_describe_activity, traded_items=_decode_items
 )
 PAGE_PARTS = (PagePart("recent", _load_recent, is_history=True),)

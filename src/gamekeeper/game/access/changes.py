@@ -4,7 +4,8 @@ The audit log has the issuers of identities and the kinds of second factors, nev
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gamekeeper.game.access import permissions
 from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, Change, ChangeSide, Codec, Kind, SubjectIds
@@ -26,8 +27,7 @@ def make_user_columns(user: users.User, *, clashes: bool = False, unaddressed: b
     return {**names, "email": user.email, "email_fold": by_email, "password": user.password, **user.powers._asdict()}
 
 
-@dataclass(frozen=True, slots=True)
-class UserChange(Change):
+class UserChange(Change, Struct, frozen=True):
     user: users.User  # the account before the change
     ends_access = ""  # cause in the security log if the change revokes tokens, such as "ban"; empty: no such event
 
@@ -35,8 +35,7 @@ class UserChange(Change):
         return None, self.user.id
 
 
-@dataclass(frozen=True, slots=True)
-class UserRegistered(UserChange):
+class UserRegistered(UserChange, frozen=True):
     kind = Kind("user_registered", "Account registered", ACCOUNTS, 1, why_not="delete the account instead").name
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
@@ -50,8 +49,7 @@ class UserRegistered(UserChange):
             tx.defer(roles.SQL.give, self.user.id, as_column("role", self.user.grants.roles))
 
 
-@dataclass(frozen=True, slots=True)
-class PasswordChanged(UserChange):
+class PasswordChanged(UserChange, frozen=True):
     """A new password of an account. It revokes the account's tokens and reset codes."""
 
     password: str
@@ -68,8 +66,7 @@ class PasswordChanged(UserChange):
         credentials.delete_reset(tx, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class PowersChanged(UserChange):
+class PowersChanged(UserChange, frozen=True):
     """New permissions of an account. Removing API access revokes all its tokens and sessions.
 
     Granting API access revokes them too: it may have been removed by SQL, or by an old version that revoked nothing.
@@ -88,8 +85,7 @@ class PowersChanged(UserChange):
             tokens.revoke_all_of_user(tx, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class RolesChanged(UserChange):
+class RolesChanged(UserChange, frozen=True):
     """New roles of an account, or new directly granted permissions that have no flag in `Powers`.
 
     The tokens are revoked if the account gets or loses its log-in, for the reason that `PowersChanged` has.
@@ -120,8 +116,7 @@ class RolesChanged(UserChange):
         return ChangeSide(user={"roles": list(user.grants.roles), "permissions": sorted(user.grants.direct)})
 
 
-@dataclass(frozen=True, slots=True)
-class RoleSaved(Change):
+class RoleSaved(Change, Struct, frozen=True):
     """A new or edited role."""
 
     before: roles.Role | None
@@ -144,8 +139,7 @@ class RoleSaved(Change):
             tx.defer(roles.SQL.save_quotas, self.after.name, table)
 
 
-@dataclass(frozen=True, slots=True)
-class RoleDeleted(Change):
+class RoleDeleted(Change, Struct, frozen=True):
     role: roles.Role
     kind = Kind("role_deleted", "Role deleted", GLOBAL, 3, why_not="create the role again").name
     held_by = "staff.manage"
@@ -157,8 +151,7 @@ class RoleDeleted(Change):
         tx.defer(roles.SQL.delete, self.role.name)
 
 
-@dataclass(frozen=True, slots=True)
-class UserSuspended(UserChange):
+class UserSuspended(UserChange, frozen=True):
     """A suspension of an account. It revokes the account's tokens and sessions; the game is not concerned."""
 
     kind = Kind(
@@ -176,8 +169,7 @@ class UserSuspended(UserChange):
         tokens.revoke_all_of_user(tx, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class UserResumed(UserChange):
+class UserResumed(UserChange, frozen=True):
     kind = Kind(
         "user_resumed", "Suspension ended", ACCOUNTS, 19, needs={"staff.manage"}, by_undo=True, is_sanction=True
     ).name
@@ -191,8 +183,7 @@ class UserResumed(UserChange):
         tx.defer(users.SQL.resume, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class ResetRequested(UserChange):
+class ResetRequested(UserChange, frozen=True):
     """A new password reset code, and the mail with it. The audit log does not have the code itself."""
 
     code: str
@@ -226,8 +217,7 @@ def _list_power_flags(powers: roles.Powers) -> dict[str, object]:
     return dict(powers._asdict())
 
 
-@dataclass(frozen=True, slots=True)
-class IdentitiesChanged(UserChange):
+class IdentitiesChanged(UserChange, frozen=True):
     """An account linked an identity of an OpenID Connect provider, or removed one."""
 
     held: Sequence[Identity]  # the identities before the change
@@ -257,8 +247,7 @@ def _make_identity_side(held: Sequence[Identity]) -> ChangeSide:
     return ChangeSide(user={"identities": sorted(each.issuer for each in held)})
 
 
-@dataclass(frozen=True, slots=True)
-class SecondFactorsChanged(UserChange):
+class SecondFactorsChanged(UserChange, frozen=True):
     """A second factor was added or removed by its owner, or the recovery codes were renewed.
 
     The first factor makes the account's known callers unknown, and ends all sessions but the one that added it: they
@@ -302,8 +291,7 @@ class SecondFactorsChanged(UserChange):
         return [each for each in (*self.held, *((self.added,) if self.added else ())) if each is not self.removed]
 
 
-@dataclass(frozen=True, slots=True)
-class SecondFactorsReset(UserChange):
+class SecondFactorsReset(UserChange, frozen=True):
     """All second factors of an account were removed by somebody else. It revokes the account's tokens and sessions."""
 
     held: Sequence[SecondFactor]

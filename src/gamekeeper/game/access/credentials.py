@@ -12,7 +12,6 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -43,8 +42,7 @@ YIELD_SECONDS = 0.05  # poll interval of the hash-wrapping job while log-ins wai
 REST_FACTOR = 3
 
 
-@dataclass(frozen=True, slots=True)
-class AccessKeeper(CoreKeeper):
+class AccessKeeper(CoreKeeper, frozen=True):
     """The objects that check passwords and other credentials."""
 
     passwords: Passwords

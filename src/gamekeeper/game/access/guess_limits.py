@@ -8,7 +8,8 @@ import hashlib
 import ipaddress
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from gamekeeper.game.core.change import unlogged
 from gamekeeper.game.core.lookup import new_guid
@@ -25,8 +26,7 @@ KNOWN_CALLER_MS = 30 * 24 * 60 * 60 * 1000
 NETWORK_BITS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(Struct, frozen=True):
     """One attempt to check a password, and the keys under which it is counted."""
 
     id: str
@@ -145,14 +145,12 @@ async def _release(store: Store, guess: Guess) -> None:
     await store.write(delete)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedPassword:
+class CheckedPassword(Struct, frozen=True):
     password_fingerprint: bytes  # HMAC of a right password and the account's stored hash
     user: User
 
 
-@dataclass(slots=True)
-class PasswordQueue:
+class PasswordQueue(Struct):
     """Queue of requests that check the password of one account from one client address, one at a time.
 
     A waiting request with the same password may use the result of the check just before it. After another check in

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
-import pyotp
 
 from gamekeeper.game.access import guess_limits, permissions, security_log
 from gamekeeper.game.access.changes import IdentitiesChanged, SecondFactorsChanged, SecondFactorsReset
@@ -82,11 +81,15 @@ async def find_missing_role(tx: Reading, settings: Settings, user: User) -> str:
 
 
 def make_secret() -> str:
+    import pyotp  # noqa: PLC0415 - imported with the first factor, so that the server starts fast
+
     return pyotp.random_base32()
 
 
 def describe_secret(settings: Settings, user: str, secret: str) -> str:
     """Return the otpauth:// address of a secret, for a QR code."""
+    import pyotp  # noqa: PLC0415 - as above
+
     totp = pyotp.TOTP(secret)
     return totp.provisioning_uri(user, issuer_name=settings.game_name)  # pyright: ignore[reportUnknownMemberType] - its **kwargs have no type
 
@@ -96,6 +99,8 @@ def find_step(secret: str, sent: str, at: float | None = None) -> int | None:
 
     The time is that of this machine, which phones agree with. The database's clock may be ahead: see SteadyClock.
     """
+    import pyotp  # noqa: PLC0415 - as above
+
     totp, now = pyotp.TOTP(secret), int(time.time() if at is None else at) // STEP_SECONDS
     steps = range(now - SKEW_STEPS, now + SKEW_STEPS + 1)
     return next((each for each in steps if hmac.compare_digest(totp.generate_otp(each).encode(), sent.encode())), None)

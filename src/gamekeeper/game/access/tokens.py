@@ -8,9 +8,10 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable, Collection, Coroutine
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from gamekeeper.game.access import credentials, guess_limits, permissions, second_factors, security_log
 from gamekeeper.game.access.credentials import AccessKeeper
@@ -44,8 +45,7 @@ LOG_IN_AGAIN = "This account has a second factor by now: log in again, with its 
 SET_UP = "The role '{role}' requires a second factor: sign in at /console and set it up there first."
 
 
-@dataclass(frozen=True, slots=True)
-class TokenPair:
+class TokenPair(Struct, frozen=True):
     """A new access token with its refresh token, in plain text: the database has only their hashes."""
 
     id: str

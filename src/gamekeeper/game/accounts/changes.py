@@ -5,7 +5,8 @@ Notes and tags belong to the account, also those about a player: game servers do
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gamekeeper.game.access import changes
 from gamekeeper.game.access.changes import UserChange
@@ -20,8 +21,7 @@ from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.insight import signals
 
 
-@dataclass(frozen=True, slots=True)
-class UsersLoaded(Change):
+class UsersLoaded(Change, Struct, frozen=True):
     """A bulk load of accounts that keep their creation times. The whole batch is one entry of the audit log."""
 
     accounts: Sequence[users.User]
@@ -46,8 +46,7 @@ class UsersLoaded(Change):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class UserRenamed(UserChange):
+class UserRenamed(UserChange, frozen=True):
     name: str
     kind = Kind("user_renamed", "Account renamed", ACCOUNTS, 2, needs={"users.manage"}, by_undo=True).name
     command_line = "users rename {name} NEW"  # another account could take the name
@@ -59,8 +58,7 @@ class UserRenamed(UserChange):
         tx.defer(users.SQL.set_name, self.user.id, self.name, fold(self.name))
 
 
-@dataclass(frozen=True, slots=True)
-class UserDeleted(UserChange):
+class UserDeleted(UserChange, frozen=True):
     """The deletion of an account. Its audit log entry has only the id; each player is deleted by its own change before.
 
     Earlier changes and stored answers are masked at once, and blanked later by a background job (`erasures.py`).
@@ -94,8 +92,7 @@ class UserDeleted(UserChange):
         tx.defer(users.SQL.delete, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class EmailChanged(UserChange):
+class EmailChanged(UserChange, frozen=True):
     email: str
     is_proven: bool = False  # the owner proved the account with its password
     kind = Kind("email_changed", "Email changed", ACCOUNTS, 4, needs={"users.manage"}, by_undo=True).name
@@ -109,8 +106,7 @@ class EmailChanged(UserChange):
         credentials.delete_reset(tx, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class PenaltyImposed(UserChange):
+class PenaltyImposed(UserChange, frozen=True):
     """A ban or a mute of an account."""
 
     penalty: moderation.Penalty
@@ -121,8 +117,7 @@ class PenaltyImposed(UserChange):
         return ChangeSide(user=before), ChangeSide(user=list_penalty_fields(self.of, self.penalty))
 
 
-@dataclass(frozen=True, slots=True)
-class PenaltyLifted(UserChange):
+class PenaltyLifted(UserChange, frozen=True):
     """The end of a ban or a mute."""
 
     lifted: moderation.Penalty
@@ -134,8 +129,7 @@ class PenaltyLifted(UserChange):
         return ChangeSide(user=list_penalty_fields(self.of, self.lifted)), ChangeSide(user=after)
 
 
-@dataclass(frozen=True, slots=True)
-class UserBanned(PenaltyImposed):
+class UserBanned(PenaltyImposed, frozen=True):
     """A ban of an account. It revokes the account's tokens and sessions."""
 
     kind = Kind(
@@ -157,8 +151,7 @@ class UserBanned(PenaltyImposed):
         tokens.revoke_all_of_user(tx, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class UserMuted(PenaltyImposed):
+class UserMuted(PenaltyImposed, frozen=True):
     kind = Kind(
         "user_muted",
         "Account muted",
@@ -176,8 +169,7 @@ class UserMuted(PenaltyImposed):
         tx.defer(moderation.SQL.save_mute, self.user.id, *self.penalty)
 
 
-@dataclass(frozen=True, slots=True)
-class UserUnbanned(PenaltyLifted):
+class UserUnbanned(PenaltyLifted, frozen=True):
     kind = Kind(
         "user_unbanned", "Ban ended", ACCOUNTS, 14, needs={"moderation.ban"}, by_undo=True, is_sanction=True
     ).name
@@ -189,8 +181,7 @@ class UserUnbanned(PenaltyLifted):
         tx.defer(moderation.SQL.lift_ban, self.user.id)
 
 
-@dataclass(frozen=True, slots=True)
-class UserUnmuted(PenaltyLifted):
+class UserUnmuted(PenaltyLifted, frozen=True):
     kind = Kind(
         "user_unmuted",
         "Mute ended",
@@ -219,8 +210,7 @@ Kind(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GameNotified(UserChange, Command):
+class GameNotified(UserChange, Command, frozen=True):
     """A notice for the game about the account of an online player. It changes no data: the game reads the log entry."""
 
     kind: str  # kind of notice for the game: user_kicked, user_banned, user_muted, user_unmuted
@@ -236,8 +226,7 @@ class GameNotified(UserChange, Command):
         return None, ChangeSide(user=self.details)
 
 
-@dataclass(frozen=True, slots=True)
-class MailRetried(Change):
+class MailRetried(Change, Struct, frozen=True):
     mail: mails.OutboxMail  # the mail before the change
     at: int  # time of the mail's next attempt, in milliseconds since 1970
     kind = Kind(
@@ -265,8 +254,7 @@ def list_penalty_fields(of: str, given: moderation.Penalty) -> dict[str, object]
     return {of: given.reason, "moderator": given.moderator, "ends_at": given.ends_at}
 
 
-@dataclass(frozen=True, slots=True)
-class NoteAdded(Change):
+class NoteAdded(Change, Struct, frozen=True):
     note: Note
     kind = Kind("note_added", "Note added", ACCOUNTS, 21, why_not="delete the note instead", is_note=True).name
 
@@ -280,8 +268,7 @@ class NoteAdded(Change):
         tx.defer(notes.SQL.insert, *self.note[:7])
 
 
-@dataclass(frozen=True, slots=True)
-class NoteDeleted(Change):
+class NoteDeleted(Change, Struct, frozen=True):
     note: Note
     kind = Kind("note_deleted", "Note deleted", ACCOUNTS, 22, why_not="write the note again", is_note=True).name
 
@@ -295,8 +282,7 @@ class NoteDeleted(Change):
         tx.defer(notes.SQL.delete, self.note.id)
 
 
-@dataclass(frozen=True, slots=True)
-class TagsSet(Change):
+class TagsSet(Change, Struct, frozen=True):
     subject: Subject
     before: Sequence[str]
     after: Sequence[str]
@@ -321,8 +307,7 @@ def _make_note_side(note: Note) -> ChangeSide:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class InvitationSent(Change):
+class InvitationSent(Change, Struct, frozen=True):
     """An invitation to the staff. The audit log does not have the address: there is no account to erase it with."""
 
     invitation: invitations.Invitation
@@ -338,8 +323,7 @@ class InvitationSent(Change):
         tx.defer(invitations.SQL.insert, *values, made.expires_at, made.makes_decider)
 
 
-@dataclass(frozen=True, slots=True)
-class InvitationWithdrawn(Change):
+class InvitationWithdrawn(Change, Struct, frozen=True):
     invitation: invitations.Invitation
     kind = Kind("invitation_withdrawn", "Invitation withdrawn", GLOBAL, 5, why_not="invite the person again").name
 

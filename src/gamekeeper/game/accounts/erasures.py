@@ -7,10 +7,9 @@ stored answers, events and log entries in batches.
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from gamekeeper.game.access import permissions
 from gamekeeper.game.accounts.changes import UserDeleted
@@ -37,8 +36,7 @@ from gamekeeper.store.world import feed
 MAX_COUNTED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class ErasureSummary:
+class ErasureSummary(Struct, frozen=True):
     user: User  # the account before its erasure
     characters: Sequence[str]  # names of the players that the erasure deleted
     changes: int  # number of audit log entries about the account and its players, at most MAX_COUNTED
@@ -78,7 +76,9 @@ async def _plan_player_deletion(tx: Locking, player_id: str, codec: Codec) -> tu
     """Return a player's name, and its deletion without its name, texts and unknown fields, which may be personal."""
     _, change = await player_edits.plan_deletion(tx, player_id, codec)
     state = structs.replace(change.state, attached=Attachments())
-    return change.player.name, replace(change, player=structs.replace(change.player, name="", unknown={}), state=state)
+    return change.player.name, structs.replace(
+        change, player=structs.replace(change.player, name="", unknown={}), state=state
+    )
 
 
 POLL_SECONDS = 1.0

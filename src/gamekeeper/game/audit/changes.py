@@ -5,9 +5,9 @@ The change that a bulk job makes to a player has its own entry.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, Change, ChangeSide, Codec, Kind, SubjectIds
 from gamekeeper.ground.instants import format_instant
@@ -19,8 +19,7 @@ from gamekeeper.store.engine.statements import as_column
 from gamekeeper.store.world import feed
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeApproved(Change):
+class ChangeApproved(Change, Struct, frozen=True):
     """The approval of a held change. It stands beside the entries of that change, with the approver as actor."""
 
     requester_id: str | None
@@ -34,7 +33,7 @@ class ChangeApproved(Change):
         return None, ChangeSide(user={"approval": self.approval_id})
 
 
-class JobDetails(msgspec.Struct, frozen=True, omit_defaults=True):
+class JobDetails(Struct, frozen=True, omit_defaults=True):
     """What a job does to each player; which fields it has depends on the act."""
 
     item_id: str | None = None
@@ -51,8 +50,7 @@ def read_details(job: BulkJob) -> JobDetails:
     return msgspec.json.decode(job.details, type=JobDetails)
 
 
-@dataclass(frozen=True, slots=True)
-class BulkJobChanged(Change):
+class BulkJobChanged(Change, Struct, frozen=True):
     """A job that a person starts, pauses, resumes or cancels."""
 
     job: BulkJob  # the job before the change
@@ -96,8 +94,7 @@ class BulkJobChanged(Change):
                 tx.defer(bulk_jobs.SQL.delete_targets, job.id)
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerTrimmed(Change):
+class LedgerTrimmed(Change, Struct, frozen=True):
     """A deletion of old entries of the audit log. It has their item totals, so that the log still adds up."""
 
     upto: int

@@ -1,8 +1,9 @@
 """The audit log, newest change first; and a player's items, spells and variables at an earlier time."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
+
+from msgspec import Struct, field
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import GROUPS, ChangeSide, Codec, list_kinds
@@ -62,8 +63,7 @@ async def do_not_pause() -> None:
     """Do nothing between the parts of a long read: for callers that need not let other requests run."""
 
 
-@dataclass(slots=True)
-class _PastState:
+class _PastState(Struct):
     """A player's items, spells and variables while changes are reverted one by one."""
 
     slots: dict[SlotAddress, Stack]

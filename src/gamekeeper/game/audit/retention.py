@@ -14,7 +14,6 @@ mail, approves a change or accepts an invitation compares the epochs.
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -131,8 +130,7 @@ class Follower(NamedTuple):
     find_counted: Callable[[Reading], Coroutine[Any, Any, int]]  # finds the number up to which changes are counted
 
 
-@dataclass(frozen=True, slots=True)
-class AuditKeeper(WorldKeeper):
+class AuditKeeper(WorldKeeper, frozen=True):
     clock: ProvenClock
     followers: Sequence[Follower]
 
@@ -235,7 +233,7 @@ async def _trim(tx: Reading, codec: Codec, followers: Sequence[Follower], before
     upto = min([old.last, *[await each.find_counted(tx) for each in followers]])
     if upto <= trimmed:
         return Decision([], False)
-    rows = await ledger.read_superseded(tx, trimmed, upto)
+    rows = await tx.all(ledger.SQL.superseded, trimmed, upto)
     sums: Counter[str] = Counter()
     for _, before, after in rows:
         sums.subtract(codec.count_items(before))

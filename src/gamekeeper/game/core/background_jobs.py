@@ -7,8 +7,9 @@ The job of the erasures does what the rooms register in `ERASURES`, and that of 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from gamekeeper.ground.settings import Settings
 from gamekeeper.store.engine.interface import Writing
@@ -31,16 +32,14 @@ async def repeat(step: Step, rest_factor: float, most: int = NO_LIMIT) -> None:
         await asyncio.sleep(rest_factor * (time.monotonic() - started))
 
 
-@dataclass(frozen=True)
-class Job(Generic[K]):
+class Job(Struct, Generic[K], frozen=True):
     name: str
     seconds: float  # interval between two runs; the first run is one interval after the start of the process
     start: Callable[[K], Run | None]  # makes the function to run; None: the settings need no such job
     at_stop: bool = False  # the job also runs once when the process stops
 
 
-@dataclass(frozen=True)
-class Erasure:
+class Erasure(Struct, frozen=True):
     """What the erasure of an account or player removes from a room, in batches."""
 
     place: int  # order of the steps
@@ -48,8 +47,7 @@ class Erasure:
     erase: Callable[[Writing, str, int], Awaitable[int]]
 
 
-@dataclass(frozen=True)
-class OldRows:
+class OldRows(Struct, frozen=True):
     """Rows that the retention deletes in batches, each in a transaction of its own."""
 
     place: int  # order of the tables

@@ -8,7 +8,6 @@ past.
 import functools
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol
 
 from msgspec import Struct
@@ -100,8 +99,7 @@ class Codec(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Unlogged:
+class Unlogged(Struct, frozen=True):
     """An effect that is not recorded in the audit log, such as presence and tokens."""
 
     effect: Callable[[Writing], Coroutine[Any, Any, None]]
@@ -156,8 +154,7 @@ LAST = 1_000  # place of new kinds in their group
 _kinds: dict[str, "Kind"] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A kind of changes, with all that the server knows of it besides its fields. It registers itself."""
 
     name: str

@@ -1,8 +1,9 @@
 """The rules by which changes are undone: rooms register them. And the data of one undo, which all rules receive."""
 
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from gamekeeper.game.core.change import Actor, Change, ChangeSide, Codec
 from gamekeeper.game.core.player import Capacity, Player
@@ -20,8 +21,7 @@ class UndoConflict(Conflict):
     """Change {seq} can no longer be undone: {why}. Nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class UndoContext:
+class UndoContext(Struct, frozen=True):
     """The change to undo, its state before and after, and the account that asks for the undo."""
 
     change: HistoryChange

@@ -7,7 +7,6 @@ neither can be written without the other.
 import hashlib
 import re
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
@@ -291,8 +290,7 @@ class ChangeApplier:
         return entries
 
 
-@dataclass(frozen=True, slots=True)
-class CoreKeeper:
+class CoreKeeper(Struct, frozen=True):
     """The objects that the rules of all rooms need. `game/keeper.py` has those of all rooms together."""
 
     settings: Settings

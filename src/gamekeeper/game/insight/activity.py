@@ -10,9 +10,10 @@ days minutes are added to hours, days, weeks and months, and deleted.
 
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from gamekeeper.game.audit.retention import AuditKeeper
 from gamekeeper.game.core.background_jobs import Job, repeat
@@ -44,8 +45,7 @@ NO_DAY = -1  # last day of a player all of whose earlier sessions are in the fut
 RETENTION_DAYS = {1: "day1", 7: "day7", 30: "day30"}
 
 
-@dataclass(slots=True)
-class SessionCounts:
+class SessionCounts(Struct):
     """What a batch of sessions adds to the rollups.
 
     The sessions of a player are counted in order, so a day is new for the player if it is after its last counted day.

@@ -3,8 +3,6 @@
 Old signals are deleted with the other old rows.
 """
 
-from dataclasses import dataclass
-
 from gamekeeper.game.core.background_jobs import Job, OldRows
 from gamekeeper.game.insight.board_follower import BoardFollower
 from gamekeeper.game.insight.economy import Economy
@@ -16,8 +14,7 @@ from gamekeeper.store.insight import signals
 SIGNAL_DAYS = 365  # days for which acknowledged signals are kept
 
 
-@dataclass(frozen=True, slots=True)
-class InsightKeeper(ListsKeeper):
+class InsightKeeper(ListsKeeper, frozen=True):
     economy: Economy
     boards: BoardFollower
     signal_checks: SignalChecks

@@ -3,7 +3,7 @@
 Changes of signals about a person belong to its account, so that an erasure removes what names it.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gamekeeper.game.core.change import ACCOUNTS, GLOBAL, SIGNALS, Change, ChangeSide, Codec, Kind, SubjectIds
 from gamekeeper.ground.instants import format_instant
@@ -13,8 +13,7 @@ from gamekeeper.store.insight.boards import Board, Season
 from gamekeeper.store.insight.signals import BEYOND, SILENT, Signal
 
 
-@dataclass(frozen=True, slots=True)
-class BoardSaved(Change):
+class BoardSaved(Change, Struct, frozen=True):
     before: Board | None
     after: Board
     kind = Kind("board_saved", "Board saved", GLOBAL, 12, why_not="edit or delete the board instead").name
@@ -30,8 +29,7 @@ class BoardSaved(Change):
             tx.defer(boards.SQL.update, board.id, board.title, board.hide_staff, board.public, boards.FIRST_ACCOUNT)
 
 
-@dataclass(frozen=True, slots=True)
-class BoardDeleted(Change):
+class BoardDeleted(Change, Struct, frozen=True):
     """The deletion of a board. A background job deletes its standings."""
 
     board: Board
@@ -46,8 +44,7 @@ class BoardDeleted(Change):
         tx.defer(boards.SQL.mark_deleted, self.board.id)
 
 
-@dataclass(frozen=True, slots=True)
-class SeasonSaved(Change):
+class SeasonSaved(Change, Struct, frozen=True):
     board: Board
     before: Season | None
     after: Season
@@ -65,8 +62,7 @@ class SeasonSaved(Change):
             tx.defer(boards.SQL.update_season, self.after.id, self.after.title, self.after.ends_at)
 
 
-@dataclass(frozen=True, slots=True)
-class AccountHidden(Change):
+class AccountHidden(Change, Struct, frozen=True):
     """An account whose players are hidden from all boards, or shown again. The follower applies it."""
 
     user_id: str
@@ -112,8 +108,7 @@ def _make_season_side(board: Board, season: Season) -> ChangeSide:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SignalRaised(Change):
+class SignalRaised(Change, Struct, frozen=True):
     """A new signal. `signals.raise_findings` stores it together with its entry in the audit log."""
 
     signal: Signal
@@ -129,8 +124,7 @@ class SignalRaised(Change):
         return None, _make_side(self.signal)
 
 
-@dataclass(frozen=True, slots=True)
-class SignalAcknowledged(Change):
+class SignalAcknowledged(Change, Struct, frozen=True):
     signal: Signal  # after it
     user_id: str | None
     kind = Kind(

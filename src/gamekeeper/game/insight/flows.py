@@ -11,8 +11,9 @@ both days are corrected.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from gamekeeper.game.core.change import ChangeSide, Codec, find_job_id
 from gamekeeper.game.core.lookup import ZERO_GUID
@@ -43,8 +44,7 @@ class Move(NamedTuple):
     job_id: str | None  # the bulk job that the change belongs to
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """The sums of a batch of changes."""
 
     # item, day and source → created and destroyed

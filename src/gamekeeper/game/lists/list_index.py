@@ -6,10 +6,11 @@ a position.
 
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from gamekeeper.game.core import lookup
 from gamekeeper.store.accounts import users
@@ -158,8 +159,7 @@ def _find_range(starts: Sequence[Key], key: Key) -> int:
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class ListDefinition(Generic[R]):
+class ListDefinition(Struct, Generic[R], frozen=True):
     name: str
     lowest_key: Key  # a key that sorts before every key of the ordered list
     # makes a row's key from the level, exp and word (id, folded name or email) of an entry in the list change log

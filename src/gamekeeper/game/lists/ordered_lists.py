@@ -17,10 +17,11 @@ bypasses the log; until the lists are counted again there is no view, and pages 
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gamekeeper.game.audit.retention import AuditKeeper
 from gamekeeper.game.core import lookup
@@ -73,8 +74,7 @@ _PageTuple = tuple[int, int, bool]
 SeekPosition = tuple[Key, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ListsView:
+class ListsView(Struct, frozen=True):
     """The bucket counts of all ordered lists at one position of the list change log."""
 
     checkpoint: int  # number of the newest checkpoint of the ordered lists when the view was made
@@ -86,8 +86,7 @@ class ListsView:
     has_deletions: bool = False  # the list change log has names of deleted accounts, which a checkpoint must remove
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     rank: int  # the player's rank; 1 is the best
     total: int
     player: StoredPlayer
@@ -386,8 +385,7 @@ def _encode_blocks(view: ListsView) -> list[tuple[str, int, str]]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class ListsKeeper(AuditKeeper):
+class ListsKeeper(AuditKeeper, frozen=True):
     lists: Lists
 
 

@@ -4,8 +4,9 @@ The sort orders of the lists of players and accounts are here too.
 """
 
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core.change import Codec
@@ -45,8 +46,7 @@ class Matches(NamedTuple):
 Find = Callable[[Reading, str], Coroutine[Any, Any, Matches]]
 
 
-@dataclass(frozen=True, slots=True)
-class Sort(Generic[R]):
+class Sort(Struct, Generic[R], frozen=True):
     """One sort order of a list of players or accounts, and how its rows are found."""
 
     # the ordered list to read; None: there is none, so rows are searched even without a search text

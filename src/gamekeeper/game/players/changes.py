@@ -1,10 +1,10 @@
 """Changes of players (their records, items, spells and variables), and the database rows made from them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import msgspec
+from msgspec import Struct
 
 from gamekeeper.game.core.change import GLOBAL, PLAYERS, Attachments, Change, ChangeSide, Codec, Kind, SubjectIds
 from gamekeeper.game.core.lookup import fold, make_clashing_fold
@@ -119,8 +119,7 @@ SPELLS_SET = Kind("spells_set", "Spells changed", PLAYERS, 6, needs=SPELLS, reac
 SPELL_KINDS = (SPELL_TAUGHT, SPELL_FORGOTTEN, SPELLS_SET)
 
 
-@dataclass(frozen=True, slots=True)
-class SpellsChanged(Change):
+class SpellsChanged(Change, Struct, frozen=True):
     kind: str  # one of SPELL_KINDS
     player_id: str
     before: Mapping[int, str | None]
@@ -140,8 +139,7 @@ class SpellsChanged(Change):
             tx.defer(stored_players.SQL.clear_spells, self.player_id, as_column("slot", emptied))
 
 
-@dataclass(frozen=True, slots=True)
-class VariablesSet(Change):
+class VariablesSet(Change, Struct, frozen=True):
     player_id: str
     before: Mapping[str, int | bool | None]
     after: Mapping[str, int | bool | None]  # variable id → its value after the change; None: the variable has no value
@@ -190,8 +188,7 @@ class PlayerState(msgspec.Struct, frozen=True, gc=False):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PlayerCreated(Change):
+class PlayerCreated(Change, Struct, frozen=True):
     player: Player
     state: PlayerState
     kind = Kind(
@@ -229,8 +226,7 @@ def find_record_permissions(told: HistoryChange) -> frozenset[str]:
     return frozenset({"players.rename" if '"Name":' in text else "players.progress"})
 
 
-@dataclass(frozen=True, slots=True)
-class PlayerChanged(Change):
+class PlayerChanged(Change, Struct, frozen=True):
     """A change of the player's record: progress, position, appearance, name, owner or equipment."""
 
     before: Player
@@ -269,8 +265,7 @@ class PlayerChanged(Change):
         return getattr(self.before, name) != getattr(self.after, name) or (self.claims_name and name == "name")
 
 
-@dataclass(frozen=True, slots=True)
-class PlayerDeleted(Change):
+class PlayerDeleted(Change, Struct, frozen=True):
     player: Player
     state: PlayerState
     kind = Kind(
@@ -294,8 +289,7 @@ class PlayerDeleted(Change):
         stored_players.delete(tx, self.player.id)
 
 
-@dataclass(frozen=True, slots=True)
-class PlayersLoaded(Change):
+class PlayersLoaded(Change, Struct, frozen=True):
     """A bulk load of players. The batch is one entry of the audit log, with the totals of their items."""
 
     players: Sequence[tuple[Player, PlayerState]]

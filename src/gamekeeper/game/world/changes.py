@@ -4,7 +4,8 @@ Commands to the game change no data: the game reads them in the change feed.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gamekeeper.game.core.change import (
     COMMANDS,
@@ -27,8 +28,7 @@ from gamekeeper.store.world.catalogue import Picture
 from gamekeeper.store.world.guilds import GuildColumns, GuildValue
 
 
-@dataclass(frozen=True, slots=True)
-class ServerVariablesSet(Change):
+class ServerVariablesSet(Change, Struct, frozen=True):
     before: Mapping[str, Value | None]
     after: Mapping[str, Value | None]  # variable id → its value after the change; None: as if never set
     kind = Kind(
@@ -50,8 +50,7 @@ class ServerVariablesSet(Change):
             tx.defer(catalogue.SQL.set_server_variable, variable_id, encode_value(value))
 
 
-@dataclass(frozen=True, slots=True)
-class GuildVariablesSet(Change):
+class GuildVariablesSet(Change, Struct, frozen=True):
     guild_id: str
     before: Mapping[str, Value | None]
     after: Mapping[str, Value | None]  # variable id → its value after the change; None: as if never set
@@ -85,8 +84,7 @@ class GuildVariablesSet(Change):
             tx.defer(guilds.SQL.clear_values, self.guild_id, as_column("id", unset))
 
 
-@dataclass(frozen=True, slots=True)
-class CataloguePut(Change):
+class CataloguePut(Change, Struct, frozen=True):
     entry_kind: str
     before: Sequence[catalogue.CatalogueEntry]
     after: Sequence[catalogue.CatalogueEntry]
@@ -111,8 +109,7 @@ async def recount_members(tx: Writing) -> int:
     return len(wrong)
 
 
-@dataclass(frozen=True, slots=True)
-class GuildSaved(Change):
+class GuildSaved(Change, Struct, frozen=True):
     """A guild that was created or changed. Both sides have only the members who joined, left or got another rank."""
 
     before: GuildState | None
@@ -137,8 +134,7 @@ class GuildSaved(Change):
             guilds.save_members(tx, new.members)
 
 
-@dataclass(frozen=True, slots=True)
-class GuildDeleted(Change):
+class GuildDeleted(Change, Struct, frozen=True):
     guild: GuildState
     kind = Kind("guild_deleted", "Guild deleted", GLOBAL, 10, why_not="found the guild again in the game").name
 
@@ -177,8 +173,7 @@ Kind(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GameCommanded(Command):
+class GameCommanded(Command, Struct, frozen=True):
     kind: str  # player_killed, player_warped, chat_sent
     player_id: str | None  # None: a chat message to more than one player
     details: Mapping[str, object]  # field of the API → value
@@ -192,8 +187,7 @@ class GameCommanded(Command):
         return None, ChangeSide(command=self.details)
 
 
-@dataclass(frozen=True, slots=True)
-class ItemPicturePut(Change):
+class ItemPicturePut(Change, Struct, frozen=True):
     """A picture that the game published or removed. The audit log has its hash, never its content."""
 
     item_id: str

@@ -6,7 +6,8 @@ The limits of the jobs that follow the audit log, the economy and the boards, ar
 import asyncio
 import contextlib
 import time
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gamekeeper.game.access.credentials import AccessKeeper
 from gamekeeper.game.core.background_jobs import Job
@@ -29,8 +30,7 @@ FINAL_SECONDS = 0.25
 WINDOW_CHANGES = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class FeedQuery:
+class FeedQuery(Struct, frozen=True):
     after: int | None  # cursor: number of the last change that the caller has; None: start at the present
     limit: int
     wait_seconds: float  # longest wait of the long poll, in seconds
@@ -40,8 +40,7 @@ class FeedQuery:
     server: str | None = None  # the game server that polls: commands for others are left out
 
 
-@dataclass(frozen=True, slots=True)
-class FeedPage:
+class FeedPage(Struct, frozen=True):
     changes: list[FeedRow]
     next: int
     epoch: str
@@ -171,7 +170,7 @@ class Feed:
             if time.monotonic() - self._pending_since < LONG_TRANSACTION_SECONDS:
                 return FAST_POLL_SECONDS
             # after a crash the database server may reuse transaction numbers: drop a horizon whose number lies ahead
-            behind = await ledger.read_own_transaction(self._store) < self._pending.transaction
+            behind = (await self._store.value(ledger.SQL.own_transaction) or 0) < self._pending.transaction
             self._pending = None if behind else self._pending
         return LONG_TRANSACTION_SECONDS / 4
 
@@ -192,8 +191,7 @@ MAX_AHEAD = 1_000  # a sweep waits while more changes than these are not counted
 READ_STEPS = 8  # steps that a read takes before it answers, and a trim before it deletes
 
 
-@dataclass(frozen=True, slots=True)
-class WorldKeeper(AccessKeeper):
+class WorldKeeper(AccessKeeper, frozen=True):
     feed: Feed
 
 

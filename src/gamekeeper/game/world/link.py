@@ -1,9 +1,9 @@
 """Reports of game servers about a player: a whole new player, or only what changed."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import cast
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from gamekeeper.game.core import lookup, values
@@ -55,8 +55,7 @@ from gamekeeper.store.world import catalogue, feed
 MAX_UNAPPLIED = 100
 
 
-@dataclass(frozen=True, slots=True)
-class PlayerReport:
+class PlayerReport(Struct, frozen=True):
     """A game server's report about a player: fields of the record, slots, bags, spells and variables."""
 
     fields: Mapping[str, object] = field(default_factory=dict[str, object])  # attribute of Player → reported value

@@ -4,18 +4,21 @@ import html
 import re
 import string
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from gamekeeper.game.access.credentials import CODE_LIFE_MS
 from gamekeeper.game.core.values import split_email
 from gamekeeper.ground.settings import BadSetting, Settings, variable
+
+if TYPE_CHECKING:
+    from email.headerregistry import Address
 
 DEFAULT_TEMPLATES = Path(__file__).parent / "mail_templates"  # in English; a folder in it has those of another language
 ENGLISH = "en"
@@ -44,12 +47,11 @@ class MailFacts(NamedTuple):
     queued_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class MailTemplates:
+class MailTemplates(Struct, frozen=True):
     """Mail templates with the settings they need. Loaded once at start, so that a later edit cannot break a mail."""
 
     game: str
-    sender: Address
+    sender: "Address"
     reset_url: str
     templates: Mapping[str, string.Template]
     public_url: str = ""
@@ -117,8 +119,10 @@ def join_lines(text: str) -> str:
     return " ".join(_UNPRINTABLE.sub(" ", text).split())
 
 
-def parse_address(address: str, name: str = "") -> Address:
+def parse_address(address: str, name: str = "") -> "Address":
     """Parse and check a mail address. Imported accounts can have any text, or none, as their address."""
+    from email.headerregistry import Address  # noqa: PLC0415 - imported with the first mail, so that the server starts fast
+
     try:
         local_part, domain = split_email(address, globally_deliverable=False)
     except ValueError as error:
@@ -126,7 +130,7 @@ def parse_address(address: str, name: str = "") -> Address:
     return Address(name, local_part, domain)
 
 
-def _parse_sender(settings: Settings) -> Address:
+def _parse_sender(settings: Settings) -> "Address":
     if not settings.mail_from:
         raise BadSetting(
             f"{variable('smtp_url')} is set but {variable('mail_from')} is not. Set it to the sender of the mails."

@@ -8,13 +8,12 @@ import contextlib
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from email.message import EmailMessage
 from functools import partial
 from typing import Any, NoReturn
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-import aiosmtplib
+from msgspec import Struct
 
 from gamekeeper.game.accounts import mails
 from gamekeeper.game.core import refusals as no
@@ -60,8 +59,7 @@ class PermanentMailFailure(MailFailure):
     """Permanent failure (SMTP 5xx): do not retry."""
 
 
-@dataclass(frozen=True, slots=True)
-class SmtpServer:
+class SmtpServer(Struct, frozen=True):
     host: str
     port: int
     username: str | None
@@ -98,8 +96,10 @@ def parse_server(settings: Settings) -> SmtpServer:
 
 async def deliver(to: SmtpServer, message: EmailMessage, wanted: Callable[[], Awaitable[bool]], seconds: float) -> bool:
     """Send a mail. Return False, without sending, if `wanted` says that it is no longer needed."""
+    from aiosmtplib import SMTP  # noqa: PLC0415 - imported with the first mail, so that the server starts fast
+
     sender, recipient = (message[each].addresses[0] for each in ("From", "To"))
-    client = aiosmtplib.SMTP(
+    client = SMTP(
         hostname=to.host,
         port=to.port,
         username=to.username,
@@ -134,10 +134,12 @@ def _to_failure(error: Exception) -> MailFailure:
 
 def _read_reply(error: BaseException) -> tuple[int | None, str]:
     """Return the SMTP reply's code and text, or None and a description of the error."""
-    if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
+    from aiosmtplib import SMTPRecipientsRefused, SMTPResponseException  # noqa: PLC0415 - as above
+
+    if isinstance(error, SMTPRecipientsRefused):
         first = error.recipients[0]
         return first.code, first.message
-    if isinstance(error, aiosmtplib.SMTPResponseException):
+    if isinstance(error, SMTPResponseException):
         return error.code, error.message
     return None, str(error) or "timed out"
 
@@ -146,8 +148,10 @@ def _is_permanent(error: BaseException) -> bool:
     """Whether the recipient or the message was rejected with 5xx. A rejected log-in or sender is retried:
     the operator can correct the settings.
     """
+    from aiosmtplib import SMTPDataError, SMTPRecipientsRefused  # noqa: PLC0415 - as above
+
     while True:
-        if isinstance(error, aiosmtplib.SMTPRecipientsRefused | aiosmtplib.SMTPDataError):
+        if isinstance(error, SMTPRecipientsRefused | SMTPDataError):
             return (_read_reply(error)[0] or 0) // 100 == PERMANENT_CLASS
         if error.__context__ is None:
             return False

@@ -1,10 +1,10 @@
 """All data stored about one person, as one JSON document: the content of `users export` and of its operation."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import msgspec
+from msgspec import Struct
 
 from gamekeeper.game.access import security_log
 from gamekeeper.game.audit.history import Pause
@@ -39,8 +39,7 @@ class ExportTooLarge(no.Conflict):
     """The data of this person is larger than {most} MiB. Export it on the server: gamekeeper users export."""
 
 
-@dataclass(frozen=True, slots=True)
-class PersonExport:
+class PersonExport(Struct, frozen=True):
     user: User
     characters: int
     changes: int

@@ -2,17 +2,17 @@
 
 The handler's signature is part of the declaration. After the request it takes, in this order: `body` and `query`, if
 the operation has them, with their shapes as types; then the path parameters that have a reader in path_parameters.py.
-The dispatcher decodes and checks them all. Other arguments are rejected when the module is imported. The name of the
-operation is the handler's, the answer is the shape that it returns, permissions and caching are those of the group, and
-GET reads while other methods write, unless the declaration says otherwise. The declaration also says how many rows of a
-list may be read and encoded at once. Examples are made of the shapes.
+The dispatcher decodes and checks them all. The name of the operation is the handler's, the answer is the shape that it
+returns, permissions and caching are those of the group, and GET reads while other methods write, unless the declaration
+says otherwise. The declaration also says how many rows of a list may be read and encoded at once. Examples are made of
+the shapes. Nothing is checked here, so that the server starts fast: tests/contract/test_declarations.py checks it all.
 """
 
 import inspect
 import types
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from typing import (
     Annotated,
     Any,
@@ -27,7 +27,8 @@ from typing import (
 )
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
+from msgspec.structs import force_setattr
 
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.game.access.refusals import GiftTooLarge, ItemNotAllowed, QuotaReached
@@ -46,7 +47,7 @@ OF_ONE_OWNER = None
 
 def is_list(answer: object) -> bool:
     """Tell whether an answer is a list of records or an object of many names, or has such a list as a field."""
-    return any(_is_list_type(each) or _has_list_field(each) for each in _split(answer))
+    return any(_is_list_type(each) or _has_list_field(each) for each in list_types(answer))
 
 
 def _is_list_type(kind: Any) -> bool:  # noqa: ANN401 - a type is any object
@@ -63,7 +64,7 @@ def _has_list_field(kind: Any) -> bool:  # noqa: ANN401 - as above
     return any(
         get_origin(each) is list and (is_page or _is_record(get_args(each)[0]))
         for field in msgspec.structs.fields(kind)
-        for each in _split(field.type)
+        for each in list_types(field.type)
     )
 
 
@@ -72,13 +73,13 @@ def _is_record(kind: Any) -> bool:  # noqa: ANN401 - as above
     return isinstance(shape, type) and issubclass(shape, Struct)
 
 
-def _split(kind: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
+def list_types(kind: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
     """Yield the types of a union, without annotations."""
     if get_origin(kind) is Annotated:
-        yield from _split(get_args(kind)[0])
+        yield from list_types(get_args(kind)[0])
     elif get_origin(kind) in (Union, types.UnionType):
         for each in get_args(kind):
-            yield from _split(each)
+            yield from list_types(each)
     else:
         yield kind
 
@@ -111,15 +112,11 @@ NO_TOKEN = None
 ANY_TOKEN: frozenset[str] = frozenset()  # only for what concerns every caller: its own tokens, and the server's info
 
 
-class DeclarationError(Exception):
-    """An operation of the API is declared without one of its parts, or with one that does not fit."""
-
-
 def needs(*names: str) -> frozenset[str]:
     """Return a set of permissions for a declaration. All must be in game/access/permissions.py."""
     unknown = sorted(set(names) - PERMISSIONS.keys())
     if unknown:
-        raise DeclarationError(f"There is no permission {', '.join(unknown)}.")
+        raise ValueError(f"there is no permission {', '.join(unknown)}")
     return frozenset(names)
 
 
@@ -133,8 +130,7 @@ GIFT_REFUSALS = (ItemNotAllowed, GiftTooLarge, QuotaReached)  # refusals of all 
 BAN, KICK, MUTE = needs("moderation.ban"), needs("moderation.kick"), needs("moderation.mute")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(Struct, eq=False, frozen=True, kw_only=True):
     """A path and method with its handler, and what the dispatcher needs to call it."""
 
     method: str
@@ -150,16 +146,15 @@ class Route:
     path_values: tuple[PathValue, ...] = ()  # path parameters that are passed to the handler
     successor: str | None = None  # path of the operation that replaces this deprecated one
     # The following are computed once from the fields above: every request needs them.
-    name_in_log: str = field(init=False)
-    queue_noun: str = field(init=False)  # first part of the name of a write queue: what the first path parameter names
-    over_link: bool = field(init=False)
-    takes_forms: bool = field(init=False)  # the body may be a form, which has no lists
-    is_own_api: bool = field(init=False)  # our own operation, which neither the spec nor the engine defines
-    keeps_empty: bool = field(init=False)  # an empty query value is read as sent; elsewhere it counts as left out
+    name_in_log: str = ""
+    queue_noun: str = ""  # first part of the name of a write queue: what the first path parameter names
+    over_link: bool = False
+    is_own_api: bool = False  # our own operation, which neither the spec nor the engine defines
+    keeps_empty: bool = False  # an empty query value is read as sent; elsewhere it counts as left out
     # a request may have Idempotency-Key, X-Reason and dryRun: all writes except the log-in
-    is_repeatable: bool = field(init=False)
-    takes_input: bool = field(init=False)  # has a body, a query, path parameters to check, or headers such as X-Dry-Run
-    is_file: bool = field(init=False)  # serves files that pages load; the log leaves them out
+    is_repeatable: bool = False
+    takes_input: bool = False  # has a body, a query, path parameters to check, or headers such as X-Dry-Run
+    is_file: bool = False  # serves files that pages load; the log leaves them out
 
     def __post_init__(self) -> None:
         over_link = self.path.startswith(LINK_ROOT)
@@ -167,7 +162,6 @@ class Route:
             "name_in_log": f"{self.method} {self.path}",
             "queue_noun": self.path.partition("/[")[0].rpartition("/")[2],
             "over_link": over_link,
-            "takes_forms": not over_link and not _has_list(self.body),
             "is_own_api": over_link or self.path.startswith(KEEPER_ROOT),
             "keeps_empty": self.path.startswith(SPEC_ROOT),
             "is_repeatable": self.access is WRITE and self.permissions is not None,
@@ -175,7 +169,12 @@ class Route:
             "is_file": self.path.startswith(FILES),
         }
         for name, value in computed.items():
-            object.__setattr__(self, name, value)  # the class is frozen
+            force_setattr(self, name, value)  # the class is frozen
+
+    @property
+    def takes_forms(self) -> bool:
+        """Tell whether the body may be a form, which has no lists."""
+        return not self.over_link and not _has_list(self.body)
 
     @property
     def parameters(self) -> list[str]:
@@ -192,8 +191,7 @@ class Records(NamedTuple):
 NO_RECORDS = Records("", ())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation(Route):
+class Operation(Route, eq=False, frozen=True, kw_only=True):
     """A route that the API's documents describe."""
 
     name: str  # method of the Python client, and operationId in OpenAPI
@@ -201,12 +199,28 @@ class Operation(Route):
     group: "Group"
     records: Records = NO_RECORDS  # of a body that the handler decodes itself
     answer: object  # shape of the answer; a str is a media type other than JSON
-    refusals: tuple[type[Refusal], ...] = ()  # refusals that are specific to this operation
-    rows: int | None  # most rows of an answer that is a list; None: no list, or OF_ONE_OWNER
+    own_refusals: Sequence[type[Refusal]] = ()  # refusals of the rules of this operation
+    # most rows of an answer that is a list, or OF_ONE_OWNER; without it the answer is a page, or no list
+    own_rows: int | UnsetType | None = UNSET
     gated: bool = False  # the handler reads them through the gate for long reads
     # examples of path parameters that replace the default ones
-    example_path: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
-    given_examples: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
+    example_path: Mapping[str, str] = field(default_factory=dict[str, str])
+    given_examples: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    @property
+    def rows(self) -> int | None:
+        """The most rows of an answer that is a list or a page, whose class says so; None: no list, or OF_ONE_OWNER."""
+        if self.own_rows is not UNSET:
+            return self.own_rows
+        shapes = [get_origin(each) or each for each in list_types(self.answer)]
+        return next((each.MOST_ROWS for each in shapes if hasattr(each, "MOST_ROWS")), None)
+
+    @property
+    def refusals(self) -> Sequence[type[Refusal]]:
+        """The refusals of its own rules and of the gate for long reads, which it uses always or for a long list."""
+        is_unlimited = self.access is READ and self.rows is OF_ONE_OWNER and is_list(self.answer)
+        gate = (TooManyLongReads,) if self.gated or is_unlimited else ()
+        return tuple(dict.fromkeys((*self.own_refusals, *gate)))
 
     @property
     def summary(self) -> str:
@@ -246,8 +260,7 @@ class OperationParts(TypedDict):
     gated: NotRequired[bool]  # the handler uses the gate for long reads; required above MOST_AT_ONCE rows
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
+class Group(Struct, eq=False, frozen=True):
     """A group of operations in the API's documents."""
 
     title: str
@@ -262,51 +275,30 @@ class Group:
         method, _, path = address.partition(" ")
 
         def declare(handler: H) -> H:
-            values = list_values(path)
-            taken = _list_arguments(address, handler, values)
+            types = handler.__annotations__
             found: dict[str, Any] = {
                 "name": handler.__name__,
                 "access": READ if method == "GET" else WRITE,
-                "answer": _find_answer(handler),
                 "permissions": self.permissions,
+                "answer": types["return"],
+                "body": types.get("body"),
+                "query": types.get("query"),
                 "cache": self.cache if method == "GET" else NO_STORE,
-                **{name: value for name, value in parts.items() if name not in EXAMPLES},
+                "path_values": list_values(path),
+                "given_examples": {name: value for name, value in parts.items() if name in EXAMPLES},
+                **{RENAMED.get(name, name): value for name, value in parts.items() if name not in EXAMPLES},
             }
-            if (returned := _find_answer(handler)) not in (None, found["answer"]):
-                raise DeclarationError(f"The operation {address} declares another answer than {returned}.")
-            found.setdefault("rows", _find_rows(found["answer"]))
-            found["refusals"] = tuple(dict.fromkeys((*parts.get("refusals", ()), *_list_gate_refusals(found))))
-            _require_parts(address, parts, found, handler)
-            examples = {name: value for name, value in parts.items() if name in EXAMPLES}
-            body, query = taken.get("body"), taken.get("query")
-            about = {"group": self, "handler": handler, "path_values": values, "given_examples": examples}
-            self.operations.append(Operation(method=method, path=path, body=body, query=query, **about, **found))
+            self.operations.append(Operation(method=method, path=path, group=self, handler=handler, **found))
             return handler
 
         return declare
 
 
 EXAMPLES = ("example_body", "example_answer")
+RENAMED = {"refusals": "own_refusals", "rows": "own_rows"}  # part of a declaration → field of `Operation`
 
 
-def _find_answer(handler: Handler) -> object:
-    """Return the shape that a handler returns; None if it returns bytes or a response."""
-    kind = inspect.signature(handler).return_annotation
-    return None if set(_split(kind)) <= {bytes, Response} else kind
-
-
-def _list_gate_refusals(found: Mapping[str, Any]) -> Sequence[type[Refusal]]:
-    """List what the gate for long reads refuses, for an operation that uses it: always, or for a long list."""
-    is_unlimited = found["access"] is READ and found["rows"] is OF_ONE_OWNER and is_list(found["answer"])
-    return (TooManyLongReads,) if found.get("gated") or is_unlimited else ()
-
-
-def _find_rows(answer: object) -> int | None:
-    """Return the most rows of a page: its class says so."""
-    shapes = [get_origin(each) or each for each in _split(answer)]
-    return next((each.MOST_ROWS for each in shapes if hasattr(each, "MOST_ROWS")), None)
-
-
+@cache
 def _has_list(body: type | None) -> bool:
     """Tell whether a field of a body is a list."""
     fields = msgspec.structs.fields(body) if body and issubclass(body, Struct) else ()
@@ -315,40 +307,3 @@ def _has_list(body: type | None) -> bool:
 
 def _contains_list(kind: object) -> bool:
     return get_origin(kind) is list or any(_contains_list(each) for each in get_args(kind))
-
-
-def _require_parts(address: str, parts: OperationParts, found: Mapping[str, Any], handler: Handler) -> None:
-    """Check that an operation's declaration has all required parts; the error names the missing ones."""
-    missing = ["answer"] if found["answer"] is None else []
-    missing += ["permissions"] if found["permissions"] is UNSET else []
-    is_long = found["access"] is READ and found["answer"] is not None and is_list(found["answer"])
-    missing += ["rows"] if is_long and found["rows"] is None and "rows" not in parts else []
-    missing += ["gated"] if (found["rows"] or 0) > MOST_AT_ONCE and not parts.get("gated") else []
-    missing += ["a docstring, which is its summary"] if not handler.__doc__ else []
-    if missing:
-        raise DeclarationError(f"The operation {address} does not declare {', '.join(missing)}.")
-    unknown = sorted(parts.keys() - OperationParts.__annotations__.keys())
-    if unknown:
-        raise DeclarationError(f"The operation {address} declares {', '.join(unknown)}, which no operation has.")
-
-
-def _list_arguments(address: str, handler: Handler, values: Sequence[PathValue]) -> dict[str, type]:
-    """List a handler's arguments after the request, with their types; raise DeclarationError for one it cannot get.
-
-    A query type must be frozen: requests without parameters share one instance.
-    """
-    _, *parameters = inspect.signature(handler).parameters.values()
-    taken = {each.name: each.annotation for each in parameters}
-    read = {each.argument: inspect.signature(each.read).return_annotation for each in values}
-    expected = {name: taken[name] for name in ("body", "query") if name in taken} | read
-    if list(taken.items()) != list(expected.items()):
-        raise DeclarationError(
-            f"The handler of {address} takes {_show(taken)}. The dispatcher passes {_show(expected)}."
-        )
-    if "query" in taken and not taken["query"].__struct_config__.frozen:
-        raise DeclarationError(f"The operation {address} declares {taken['query'].__name__}, which is not frozen.")
-    return taken
-
-
-def _show(arguments: Mapping[str, type]) -> str:
-    return ", ".join(("request", *(f"{name}: {getattr(kind, '__name__', kind)}" for name, kind in arguments.items())))

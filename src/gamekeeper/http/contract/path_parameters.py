@@ -6,8 +6,9 @@ ids of records, which only the database can check: handlers read their text from
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from gamekeeper.game.core import lookup
 from gamekeeper.game.core import refusals as no
@@ -23,8 +24,7 @@ GUID: Mapping[str, Any] = {"type": "string", "format": "uuid"}
 _parameters: dict[str, "PathParameter"] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class PathParameter:
+class PathParameter(Struct, frozen=True):
     """A parameter by its name in paths. It registers itself; one of a single room is declared there."""
 
     name: str

@@ -6,9 +6,10 @@ approved request, or a bulk job.
 """
 
 import time
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Protocol
+
+from msgspec import Struct
 
 from gamekeeper.game.access import api_keys, permissions
 from gamekeeper.game.access import tokens as token_rules
@@ -83,8 +84,7 @@ KEY_CANNOT_WRITE = "This API key can only read: its role, or the roles of its ow
 ROLES = frozenset({"users.query", "users.manage", "game.link"})
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     account_id: str
     name: str
     token_id: str

@@ -8,7 +8,8 @@ import ipaddress
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gamekeeper.game.access.guess_limits import find_network
 from gamekeeper.game.access.refusals import AddressNotAllowed, ServerNotAllowed, TooManyKeyRequests
@@ -20,8 +21,7 @@ from gamekeeper.store.access.api_keys import KeyCallerRow, KeyLimits
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-@dataclass(frozen=True, slots=True)
-class CallingKey:
+class CallingKey(Struct, frozen=True):
     """The API key of a caller."""
 
     id: str

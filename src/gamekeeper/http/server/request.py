@@ -9,7 +9,6 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 from urllib.parse import parse_qsl
@@ -43,8 +42,7 @@ from gamekeeper.http.server.static_files import DocsFiles
 from gamekeeper.store.engine.interface import Snapshot
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
+class Services(Struct, frozen=True, kw_only=True):
     keeper: Keeper
     router: Router
     callers: Callers

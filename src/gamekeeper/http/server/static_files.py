@@ -5,7 +5,6 @@ The files of the API explorer come from the package, and the two OpenAPI documen
 """
 
 import asyncio
-import gzip
 import re
 import threading
 import zlib
@@ -13,8 +12,7 @@ from binascii import hexlify
 from collections.abc import Callable
 from functools import cached_property
 from hashlib import sha256
-from importlib import resources
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import NamedTuple
 
 _MEMBER = re.compile(rb'[ \t]*+(?:(?:W/)?("[\x21\x23-\x7e\x80-\xff]*+"))?+[ \t]*+(?:,|\Z)')
@@ -44,6 +42,7 @@ def _split_list(given: bytes) -> list[bytes]:
 
 SUFFIX = ".gz"  # of a file that was compressed when the package was built, beside the plain one
 LEVEL = 6  # higher levels take twice as long, for a hundredth less
+GZIP = 31  # argument of zlib for the format of gzip files; without a time, so each build gives the same bytes
 GZIP_NAMES = (b"gzip", b"x-gzip")
 
 
@@ -78,7 +77,7 @@ class Encoded:
 
 
 def compress(content: bytes) -> bytes:
-    return gzip.compress(content, LEVEL, mtime=0)  # without a time, each build gives the same bytes
+    return zlib.compress(content, LEVEL, GZIP)
 
 
 def accepts_gzip(header: bytes) -> bool:
@@ -129,7 +128,7 @@ def hash_files(files: dict[str, bytes]) -> str:
     return sha256(repr(listed).encode()).hexdigest()[:16]
 
 
-FOLDER = resources.files("gamekeeper.http") / "docs"
+FOLDER = Path(__file__).parents[1] / "docs"
 FILES = {name: (FOLDER / name).read_bytes() for name in (PAGE, *MEDIA_TYPES)}
 VERSION = hash_files(FILES)
 
@@ -144,7 +143,7 @@ def make_served(content: bytes) -> bytes:
     return add_version(content.decode()).encode()
 
 
-def encode_file(folder: Traversable, name: str, served: bytes) -> Encoded:
+def encode_file(folder: Path, name: str, served: bytes) -> Encoded:
     """Return a file of the package, with its compressed form if the package has it."""
     built = folder / f"{name}{SUFFIX}"
     return Encoded(served, built.read_bytes() if built.is_file() else None)

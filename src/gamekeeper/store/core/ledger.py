@@ -1,7 +1,7 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Row, Store, UnusableDatabase, Writing
+from gamekeeper.store.engine.interface import DatabaseUnavailable, Reading, Store, UnusableDatabase, Writing
 from gamekeeper.store.engine.statements import Statements, as_column
 
 SQL = Statements(__file__)
@@ -58,18 +58,8 @@ async def append_numbered(tx: Writing, entries: list[LedgerEntry]) -> list[int]:
     return [(await tx.returning(SQL.append_numbered, *entry))[0][0] for entry in entries]
 
 
-def set_time(tx: Writing, numbers: Iterable[int], at: int) -> None:
-    """Give changes of this transaction a time of the past: for a load of earlier changes."""
-    tx.defer(SQL.set_time, as_column("seq", numbers), at)
-
-
 async def read_after(tx: Reading, seq: int, limit: int) -> list[LedgerRow]:
     return await tx.rows(LedgerRow, SQL.after, seq, limit)
-
-
-async def read_item_changes_after(tx: Reading, seq: int, limit: int) -> Sequence[Row]:
-    """Read number, before and after of the next changes that can mention items. Skips the large catalogue changes."""
-    return await tx.all(SQL.belongings_after, seq, limit)
 
 
 async def read_trimmed(tx: Reading) -> int:
@@ -87,11 +77,6 @@ async def read_trimmed_number(tx: Reading) -> int:
 
 async def find_old(tx: Reading, after: int, before_ms: int, most: int) -> OldChanges:
     return await tx.row(OldChanges, SQL.old, after, before_ms, most) or OldChanges(0, 0, before_ms)
-
-
-async def read_superseded(tx: Reading, after: int, upto: int) -> Sequence[Row]:
-    """Read number, before and after of the changes in this range that a trim of the audit log may delete."""
-    return await tx.all(SQL.superseded, after, upto)
 
 
 def set_trimmed(tx: Writing, upto: int) -> None:
@@ -117,16 +102,6 @@ async def find_deleted_of_user(tx: Reading, user_id: str) -> list[str]:
     return [row[0] for row in await tx.all(SQL.deleted_of_user, user_id)]
 
 
-async def read_of_players_between(tx: Reading, mark: Row, last: str, trimmed: int, limit: int) -> Sequence[Row]:
-    """Read player, number, kind, before and after of untrimmed changes, after the cursor `mark` (player, number)."""
-    return await tx.all(SQL.of_players_between, *mark, last, trimmed, limit)
-
-
-async def read_power_changes_between(tx: Reading, mark: Row, last: str, trimmed: int, limit: int) -> Sequence[Row]:
-    """Read account, number and after of untrimmed permission changes, after the cursor `mark` (account, number)."""
-    return await tx.all(SQL.powers_between, *mark, last, trimmed, limit)
-
-
 async def count_about(tx: Reading, user_id: str, player_ids: Iterable[str], most: int) -> int:
     """Count the audit log entries of an account and these players, up to `most`."""
     return await tx.value(SQL.count_about, user_id, as_column("id", player_ids), most) or 0
@@ -134,16 +109,6 @@ async def count_about(tx: Reading, user_id: str, player_ids: Iterable[str], most
 
 async def read_last(tx: Reading) -> int:
     return await tx.value(SQL.last) or 0
-
-
-async def find_last_time(tx: Reading, kind: str) -> int:
-    """Return the newest time of a change of a kind, in ms since 1970; 0: there is none."""
-    return await tx.value(SQL.last_time, kind) or 0
-
-
-async def find_backward_steps(tx: Reading, milliseconds: int) -> Sequence[Row]:
-    """Return changes that are more than this earlier than the change before them, and by how much. SQLite only."""
-    return await tx.all(SQL.backward_steps, milliseconds)
 
 
 class NoEpoch(DatabaseUnavailable, UnusableDatabase):
@@ -181,32 +146,16 @@ async def take_horizon(store: Store, passed: int, decided: int) -> Horizon | Non
     outside a transaction. After a crash a lost number can be drawn again: so if the number is still `passed`, compare
     the last stored change with `decided`, the last change up to which the feed knows all to be final.
     """
-    number = await read_last_drawn(store)
+    number = await store.value(SQL.last_drawn) or 0
     if number == passed and await read_last_written(store, number) <= decided:
         return None
-    return Horizon(number, await read_own_transaction(store))
+    return Horizon(number, await store.value(SQL.own_transaction) or 0)
 
 
 async def is_passed(store: Store, horizon: Horizon) -> bool:
-    return await read_oldest_transaction(store) >= horizon.transaction
-
-
-async def read_last_drawn(tx: Reading) -> int:
-    return _to_number(await tx.one(SQL.last_drawn))
-
-
-async def read_own_transaction(tx: Reading) -> int:
-    return _to_number(await tx.one(SQL.own_transaction))
-
-
-async def read_oldest_transaction(tx: Reading) -> int:
-    return _to_number(await tx.one(SQL.oldest_transaction))
+    return (await store.value(SQL.oldest_transaction) or 0) >= horizon.transaction
 
 
 async def read_last_written(tx: Reading, upto: int) -> int:
     """Return the highest stored change number up to `upto`. Unlike drawn numbers, it never repeats after a crash."""
-    return _to_number(await tx.one(SQL.last_written, upto))
-
-
-def _to_number(row: Row | None) -> int:
-    return row[0] if row else 0
+    return await tx.value(SQL.last_written, upto) or 0

@@ -6,6 +6,7 @@ VALUES ({now}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
 INSERT INTO ledger (at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes)
 VALUES ({now}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING seq;
 
+-- Gives changes of this transaction a time of the past, for a load of earlier changes.
 -- name: set_time
 UPDATE ledger SET at = $2 WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
 
@@ -13,6 +14,7 @@ UPDATE ledger SET at = $2 WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FRO
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason
 FROM masked_ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
 
+-- The next changes that can mention items, without the large ones of the catalogue.
 -- name: belongings_after
 SELECT seq, before, after FROM masked_ledger WHERE seq > $1 AND kind <> 'catalogue_put' ORDER BY seq LIMIT $2;
 
@@ -82,10 +84,12 @@ SELECT COUNT(*) FROM (
          {each} ledger r WHERE r.player_id = CAST(given.value->>'id' AS {guid}) {end_each}
     LIMIT $3) AS found;
 
+-- Changes that are not trimmed, after the cursor ($1, $2).
 -- name: of_players_between
 SELECT player_id, seq, kind, before, after FROM masked_ledger
 WHERE (player_id, seq) > ($1, $2) AND player_id <= $3 AND seq > $4 ORDER BY player_id, seq LIMIT $5;
 
+-- Changes of permissions that are not trimmed, after the cursor ($1, $2).
 -- name: powers_between
 SELECT user_id, seq, after FROM masked_ledger
 WHERE (user_id, seq) > ($1, $2) AND user_id <= $3 AND seq > $4
@@ -95,7 +99,7 @@ ORDER BY user_id, seq LIMIT $5;
 -- name: last
 SELECT COALESCE(MAX(seq), 0) FROM ledger;
 
--- For the doctor: reads all changes.
+-- For the doctor: the newest time of a change of a kind; reads all changes.
 -- name: last_time
 SELECT COALESCE(MAX(at), 0) FROM ledger WHERE kind = $1;
 

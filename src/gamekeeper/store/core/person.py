@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from gamekeeper.store.engine.interface import Reading, Value
 from gamekeeper.store.engine.statements import Statement
@@ -18,8 +19,7 @@ def _add_nothing(_: Fields) -> Fields:
     return {}
 
 
-@dataclass(frozen=True)
-class PersonRows:
+class PersonRows(Struct, frozen=True):
     """The rows of one statement. Its first parameter is the id of the account, and its columns become JSON fields."""
 
     place: int  # the lists are written in this order; statements of one list follow each other

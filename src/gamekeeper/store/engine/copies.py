@@ -62,23 +62,8 @@ def fill(tx: Writing, table: str, columns: Mapping[str, str], rows: Iterable[Row
     tx.fill(table, list(columns), _convert_rows(rows, [_IN[form] for form in columns.values()]))
 
 
-def complete_epochs(tx: Writing) -> None:
-    """Give the present epoch to running jobs and waiting approvals without one, which an older version began."""
-    tx.defer(SQL.complete_jobs)
-    tx.defer(SQL.complete_approvals)
-
-
-def renew_epoch(tx: Writing) -> None:
-    """Give the audit log a new epoch: a copy has an older state, and readers of the change feed must notice."""
-    tx.defer(SQL.renew_epoch)
-
-
 def revoke_tokens(tx: Writing) -> None:
     tx.defer(SQL.revoke_tokens)
-
-
-def suspend_api_keys(tx: Writing) -> None:
-    tx.defer(SQL.suspend_api_keys)
 
 
 async def continue_ledger(tx: Reading) -> None:

@@ -30,11 +30,8 @@ async def find_missing_objects(tx: Reading, engine: str) -> list[SchemaObject]:
     """List objects of the schema that the database lacks, except triggers of a missing search index."""
     there = {SchemaObject(*row) for row in await tx.all(SQL.names)}
     absent = await find_missing_indexes(tx, engine)
-    return [each for each in _list_expected(engine) if each not in there and not each.name.startswith(tuple(absent))]
-
-
-def _list_expected(engine: str) -> list[SchemaObject]:
-    return [SchemaObject(each.kind.lower(), each.name) for each in schema.assemble(engine) if each.kind in _OBJECTS]
+    expected = [SchemaObject(each.kind.lower(), each.name) for each in schema.assemble(engine) if each.kind in _OBJECTS]
+    return [each for each in expected if each not in there and not each.name.startswith(tuple(absent))]
 
 
 async def find_lacking_privileges(tx: Reading) -> list[str]:
@@ -118,13 +115,9 @@ REPORT_AFTER_SECONDS = 2.0  # if building an index takes longer than this, log w
 _DROPS = [statement for name, statement in SQL.named.items() if name.startswith(("drop_players_", "drop_users_"))]
 
 
-async def read_index_names(tx: Reading) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.names_index)}
-
-
 async def find_missing_indexes(tx: Reading, engine: str) -> list[str]:
     """List indexes of the schema that the database lacks."""
-    there = await read_index_names(tx)
+    there = {row[0] for row in await tx.all(SQL.names_index)}
     return [name for name in _load_statements(engine) if name not in there]
 
 
@@ -139,7 +132,7 @@ async def create_missing_indexes(store: Store) -> list[str]:
     made: list[str] = []
     while absent := await find_missing_indexes(store, store.engine):
         name = absent[0]
-        if await is_building_index(store, name):  # another process builds this index
+        if await store.one(SQL.is_building, name):  # another process builds this index
             await asyncio.sleep(POLL_SECONDS)
             continue
         statements = _load_statements(store.engine)[name]
@@ -147,10 +140,6 @@ async def create_missing_indexes(store: Store) -> list[str]:
             await (_build(store, name) if len(statements) == 1 else _create_together(store, name))
             made.append(name)
     return made
-
-
-async def is_building_index(tx: Reading, name: str) -> bool:
-    return await tx.one(SQL.is_building, name) is not None
 
 
 async def drop_invalid_indexes(store: Store, name: str) -> None:

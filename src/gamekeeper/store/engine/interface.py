@@ -1,12 +1,11 @@
 """Interface of both stores: named statements, snapshots for reading, transactions for writing, and errors."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, get_args
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from gamekeeper.store.engine.statements import Statement
 
@@ -41,8 +40,7 @@ class CommitUnknown(DatabaseUnavailable):
     """The connection broke during COMMIT: it is unknown whether the change was made."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoreStats:
+class StoreStats(Struct, frozen=True):
     """Load of a store in this process, and the lead of its clock."""
 
     writer_queue: int | None = None  # writes that wait for SQLite's writer thread

@@ -11,8 +11,9 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 from gamekeeper.ground import log
 from gamekeeper.store.engine.interface import DatabaseUnavailable
@@ -37,8 +38,7 @@ T = TypeVar("T")
 L = TypeVar("L", bound=PooledConnection)
 
 
-@dataclass(slots=True)
-class _Queue:
+class _Queue(Struct):
     """Queue of writes to the same rows; the running write holds its lock."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)

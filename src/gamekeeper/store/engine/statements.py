@@ -12,11 +12,12 @@ the fold, the name and the end of the range for the statements `…_by_fold`, wh
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 SEPARATOR = "beside"  # name of the column that separates the results of two joined SQL statements
 FOLDER = Path(__file__).parent  # has the folder of the migrations
@@ -32,10 +33,9 @@ _SPECIAL = re.compile(r"[^0-9A-Za-z-]")  # characters that a literal for Postgre
 _WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Statement:
+class Statement(Struct, eq=False, frozen=True):
     name: str
-    texts: Mapping[str, str] = field(hash=False)
+    texts: Mapping[str, str]
 
     def render(self, engine: str, words: Mapping[str, str]) -> str:
         """Return the engine's variant of an SQL statement, with its {placeholders} filled in."""
@@ -51,14 +51,18 @@ class Statements:
 
     def __init__(self, file: str | Path) -> None:
         """Read the .sql file of that name: that of a module is named like it."""
-        self.named = _parse(Path(file).with_suffix(".sql").read_text(encoding="utf-8"))
-        vars(self).update(self.named)
+        self._text = Path(file).with_suffix(".sql").read_text(encoding="utf-8")
+
+    @cached_property
+    def named(self) -> Mapping[str, Statement]:
+        """The statements by their names. The text is read at start, but parsed at the first use of a statement."""
+        return _parse(self._text)
 
     def __getattr__(self, name: str) -> Statement:
-        try:
-            return self.named[name]
-        except KeyError:
-            raise AttributeError(name) from None
+        if name not in self.named:
+            raise AttributeError(name)
+        vars(self).update(self.named)  # next time, no statement needs this function
+        return self.named[name]
 
 
 def list_files() -> list[Path]:
