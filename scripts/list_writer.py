@@ -9,10 +9,11 @@ import contextlib
 import random
 import uuid
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
+from msgspec.structs import replace
 
 from battery.realm import Realm
 from gamekeeper import app

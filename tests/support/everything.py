@@ -97,8 +97,9 @@ def _restore(world: World, password: str) -> None:
     guild_values.insert(world)
     bulking.insert(world)
     world.sql("DELETE FROM server_variables WHERE id = $1", people.DOUBLE_XP.id)
-    names = ("id", "name", "type", "text_id", "folder", "value", "created_at")
-    world.insert("server_variables", **dict(zip(names, people.DOUBLE_XP, strict=True)))
+    columns = people.DOUBLE_XP._asdict()
+    del columns["details"]  # a column of other kinds only
+    world.insert("server_variables", **columns)
     world.sql("DELETE FROM deliveries WHERE seq = 4711")
     insert_delivery(world, SERVER)
     server = f"/api/link/v1/servers/{SERVER}"

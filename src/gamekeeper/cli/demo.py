@@ -120,8 +120,8 @@ async def _start_game(keeper: Keeper) -> None:
 
 
 async def _summarize(keeper: Keeper, access: loader.DemoAccess) -> DemoSummary:
-    counts = [await table.count(keeper.store) for table in (stored_players, users, presence)]
-    return DemoSummary(access, *counts)
+    statements = (stored_players.SQL.count, users.SQL.count, presence.SQL.count)
+    return DemoSummary(access, *[await keeper.store.value(each) or 0 for each in statements])
 
 
 def _build_greeting(settings: Settings, found: DemoSummary) -> str:
