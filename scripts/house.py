@@ -16,10 +16,6 @@ INSTALLED = {"node_modules", "peers-venv"}  # folders with other people's code
 Imports = Mapping[Path, set[Path]]
 
 
-def list_modules() -> list[Path]:
-    return sorted(path for path in SOURCE.rglob("*.py"))
-
-
 def count_lines(*folders: str, endings: tuple[str, ...] = (".py",)) -> int:
     """Count lines that were written by hand."""
     found = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in endings)
@@ -66,20 +62,22 @@ def find_circle(imports: Imports) -> list[Path]:
 
 
 def main() -> None:
-    modules = list_modules()
-    imports = {module: set(find_imports(module)) for module in modules}
-    named = [module for module in modules if module.name != "__init__.py"]
+    imports = {module: set(find_imports(module)) for module in sorted(SOURCE.rglob("*.py"))}
+    named = [module for module in imports if module.name != "__init__.py"]
     lines = {module: len(module.read_text(encoding="utf-8").splitlines()) for module in named}
     folders = Counter(module.parent for module in named)
     circle = find_circle(imports)
     fullest, files = folders.most_common(1)[0]
-    entries = {module.relative_to(SOURCE).parts[0] for module in named}
+    entry = {module: module.relative_to(SOURCE).parts[0] for module in named}
+    arrows = {(entry[one], entry[other]) for one in named for other in imports[one] if other in entry}
+    arrows = {(one, other) for one, other in arrows if one != other}
     rows = (
         ("Python files in src/gamekeeper", len(named)),
         ("files in the fullest folder", f"{files} ({fullest.relative_to(SOURCE)})"),
-        ("entries of the first level", len(entries)),
+        ("entries of the first level", len({*entry.values()})),
         (f"files under {SMALL} lines", sum(count < SMALL for count in lines.values())),
         (f"files over {LARGE} lines", sum(count > LARGE for count in lines.values())),
+        ("arrows between the entries of the first level", len(arrows)),
         ("circles of files", int(bool(circle))),
         ("lines of Python in src", sum(lines.values())),
         ("lines of SQL in src", count_lines("src", endings=(".sql",))),

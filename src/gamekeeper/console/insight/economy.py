@@ -40,11 +40,11 @@ async def show_gifts(request: Request) -> Response:
     page = paging.read_query(query, keeper.settings.max_page_size)
     days = await choose_days(request, query.days)
     if giver_id:
-        found = await keeper.economy.read(lambda tx: reports.report_giver(tx, giver_id, days, page))
+        found = await keeper.store.read(lambda tx: reports.report_giver(tx, giver_id, days, page))
         part = list_page.make_page(request, page, found.whole.items, len(found.gifts))
         shown: dict[str, object] = {"giver": found.whole, "gifts": found.gifts}
     else:
-        found = await keeper.economy.read(lambda tx: reports.report_givers(tx, days, page))
+        found = await keeper.store.read(lambda tx: reports.report_givers(tx, days, page))
         part = list_page.make_page(request, page, found.total, len(found.givers))
         shown = {"giver": None, "givers": found.givers}
     return pages.render(
@@ -108,7 +108,7 @@ async def show(request: Request) -> Response:
         since=format_date(format_day(days.first)),
         heads=list_page.make_columns(request, ITEM_SORTS, ascending=not descending),
         kept=f"&{urlencode(kept)}" if kept else "",
-        **await keeper.economy.read(read),
+        **await keeper.store.read(read),
     )
 
 
@@ -151,7 +151,7 @@ async def show_item(request: Request) -> Response:
         presets=DAYS_PRESETS,
         here=f"/console/items/{item_id}",
         anchor=HOLDERS,
-        **await keeper.economy.read(read),
+        **await keeper.store.read(read),
     )
 
 

@@ -84,7 +84,7 @@ async def show_variable(request: Request) -> Response:
         sizes=HOLDERS_SIZES,
         size=query.pageSize,
         here=build_variable_address(variable_id),
-        **await keeper.economy.read(read),
+        **await keeper.store.read(read),
     )
 
 

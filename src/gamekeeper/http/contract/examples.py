@@ -167,6 +167,7 @@ _OWN_VALUES: Mapping[str, Mapping[str, object]] = {
         "Id": PLAYER_ID,
         "CreationDate": "2025-01-01T09:00:00.000Z",
         "Level": 48,
+        "ExperienceToNextLevel": 115_200,
         "MaxVitals": [792, 116],
         "Vitals": [707, 103],
         "BaseStats": [14, 4, 16, 8, 8],

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, get_args
+from typing import Any, Protocol, TypeVar, get_args, get_type_hints
 
 from msgspec import Struct, field
 
@@ -95,7 +95,8 @@ def _list_conversions(kind: Any, place: int) -> tuple[list[tuple[int, Convert]],
     """List the conversions of single columns, and of neighbouring ones to a field; the last field comes first."""
     single: list[tuple[int, Convert]] = []
     nested: list[tuple[int, int, Convert]] = []
-    for field_type in kind.__annotations__.values():
+    hints = get_type_hints(kind, include_extras=True)  # also of the fields that a Struct inherits
+    for field_type in (hints[name] for name in getattr(kind, "_fields", None) or kind.__struct_fields__):
         parser = next((each for each in get_args(field_type) if isinstance(each, ReadAs)), None)
         fields = () if parser else getattr(field_type, "_fields", ())
         if parser or field_type is bool:
