@@ -41,8 +41,10 @@ async def load_leftovers(tx: Writing, owners: str, rows: Sequence[Leftover]) -> 
 
 @unlogged
 async def load_variables(tx: Writing, kind: str, variables: Sequence[CatalogueEntry]) -> None:
-    """Store imported variables of the server with their values, or of guilds."""
-    catalogue.save(tx, kind, variables)
+    """Store imported variables of the server with their values, or of guilds. One that exists is an error."""
+    sql = catalogue.SQL
+    statement, columns = (sql.load_server_variables, 7) if kind == "servervariables" else (sql.load_guild_variables, 6)
+    tx.load(statement, [each[:columns] for each in variables])
 
 
 @unlogged

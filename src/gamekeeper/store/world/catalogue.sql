@@ -83,6 +83,12 @@ ON CONFLICT (id) DO UPDATE
 SET name = excluded.name, type = excluded.type, text_id = excluded.text_id, folder = excluded.folder,
     created_at = excluded.created_at, value = COALESCE(server_variables.value, excluded.value);
 
+-- name: load_server_variables
+INSERT INTO server_variables (id, name, type, text_id, folder, created_at, value) VALUES ($1, $2, $3, $4, $5, $6, $7);
+
+-- name: load_guild_variables
+INSERT INTO guild_variables (id, name, type, text_id, folder, created_at) VALUES ($1, $2, $3, $4, $5, $6);
+
 -- name: save_guild_variables
 INSERT INTO guild_variables (id, name, type, text_id, folder, created_at)
 SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'type', value->>'text_id', value->>'folder',
