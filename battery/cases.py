@@ -3,10 +3,11 @@
 import itertools
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import NamedTuple, Self
 
 ENGINES = SQLITE, POSTGRES = ("sqlite", "postgres")
@@ -89,12 +90,12 @@ class Case:
 
 @contextmanager
 def beside(work: Callable[[Event], object]) -> Generator[None]:
-    """Run a function in a thread during the block. It ends soon after its event is set."""
+    """Run a function in a thread during the block, and raise its exception. It ends soon after its event is set."""
     over = Event()
-    thread = Thread(target=work, args=(over,))
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(work, over)
+        try:
+            yield
+        finally:
+            over.set()
+        working.result()

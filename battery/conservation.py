@@ -16,7 +16,7 @@ import httpx
 from battery import frail_disk, realm
 from battery.cases import POSTGRES, SQLITE, Case, Figure, Run, beside
 from battery.frail_disk import FrailDisk
-from battery.givers import PATIENT, REPLAYED, Givers
+from battery.givers import BROKEN, PATIENT, REPLAYED, Givers
 from battery.realm import COIN, Realm
 from battery.served import AS_IT_IS, EARLY_ANSWER, NORMAL, Served
 from gamekeeper.ground import crash
@@ -28,6 +28,7 @@ STOCK = 1_000
 TELLING = ("before_commit", "after_commit")  # fail points at which the seeded faults show
 KILLS, CHANGES_EACH = 3, 200  # kills in the short form, and acknowledged changes before each of them
 CLIENTS, MANY_CLIENTS = 8, 32
+COMMANDS = 3  # at least as many commands are killed, and as many accounts added, beside the server
 COMMAND_SECONDS = 2.0  # longest time until a command is killed; a whole command takes about as long
 NAMES = Statement("names", {"": "SELECT name FROM users"})
 
@@ -48,9 +49,9 @@ def check_conservation(run: Run) -> list[Figure]:
             servers = [stack.enter_context(Instance(run.database)) for _ in range(count)]
             urls, clients = [each.url for each in servers], MANY_CLIENTS if run.seconds else CLIENTS
             givers = Givers(urls, world, run.seed, mixed=True, clients=clients)
-            missing = stack.enter_context(_run_commands(run)) if run.engine == SQLITE else []
+            commands = stack.enter_context(_run_commands(run)) if run.engine == SQLITE else []
             figures += _kill_under_load(run, givers, servers, "kills")
-        figures.append(Figure.none("accounts lost that a command had added beside the server", missing))
+        figures += commands
     return [*figures, _examine(run.database)]
 
 
@@ -111,7 +112,14 @@ def _kill_under_load(run: Run, givers: Givers, victims: Sequence[Victim], what: 
         givers.wait_for_gives(CHANGES_EACH, since=time.monotonic())
     # Rule of three: upper bound of the failure rate after 0 failures in n
     said = f"{kills} {what} (3/n = {300 / kills:.1f} %) and {len(givers.applied)} changes"
+    waiting = {BROKEN, 503}  # no answer, or that of a database that is not ready yet
+    others = [
+        f"{each.status} {each.body!r}"
+        for each in givers.answers
+        if not each.is_final and each.status not in waiting and b"idempotency_in_progress" not in each.body
+    ]
     return [
+        Figure.none("other answers than a result, a refusal by a rule or 503", others),
         Figure.none(f"items lost or duplicated in {said}", givers.wrong()),
         Figure.none("keys without an answer", givers.unresolved),
         Figure.none("keys with another answer on retry", givers.count_other_answers()),
@@ -119,11 +127,12 @@ def _kill_under_load(run: Run, givers: Givers, victims: Sequence[Victim], what: 
 
 
 @contextmanager
-def _run_commands(run: Run) -> Generator[list[str]]:
-    """Run `gamekeeper users add` and `backup` beside the server, kill every second one, and list what is lost."""
-    added, missing = list[str](), list[str]()
+def _run_commands(run: Run) -> Generator[list[Figure]]:
+    """Run `gamekeeper users add` and `backup` beside the server, and kill every second one; find what is lost."""
+    added, killed, failed, figures = list[str](), 0, list[str](), list[Figure]()
 
     def work(over: Event) -> None:
+        nonlocal killed
         chance = random.Random(run.seed)
         for number in count():
             name = f"user{number}"
@@ -135,15 +144,22 @@ def _run_commands(run: Run) -> Generator[list[str]]:
             if number % 2:
                 time.sleep(chance.uniform(0, COMMAND_SECONDS))
                 process.kill()
-            if process.wait() == 0 and command is add:
+            killed += process.wait() < 0
+            if process.returncode > 0:
+                failed.append(f"{command[0]}: {process.returncode}")
+            if process.returncode == 0 and command is add:
                 added.append(name)
-            if over.is_set():
+            if over.is_set() and min(killed, len(added)) >= COMMANDS:
                 return
 
     with beside(work):
-        yield missing
+        yield figures
     names = {row[0] for row in realm.at_work(run.database, lambda keeper: keeper.store.all(NAMES))}
-    missing += [each for each in added if each not in names]
+    missing = [each for each in added if each not in names]
+    figures += [
+        Figure.none(f"commands that failed beside the server; {killed} others were killed", failed),
+        Figure.none(f"accounts lost, of {len(added)} that commands had added", missing),
+    ]
 
 
 # --- power cuts of the disk ----------------------------------------------------------------------------------------

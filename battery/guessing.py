@@ -127,6 +127,8 @@ def _measure_slowdown(run: Run, world: Realm) -> Figure:
             guesses = storm.start(server.url, run.seed + number, GUESSING_SECONDS, "clients", GUESSERS)
             time.sleep(WARM_SECONDS)
             busy = _measure_p99(server.url, world)
+            if guesses.poll() is not None:
+                raise RuntimeError("the guesses ended before the measurement")
             guesses.kill()
             guesses.communicate()
             ratio = busy / idle

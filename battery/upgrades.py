@@ -216,10 +216,12 @@ def _side_by_side(run: Run, token: str) -> list[Figure]:
     with Server(run.database) as server, ThreadPoolExecutor(1) as beside:
         asking = beside.submit(keep_asking, server.url)
         time.sleep(SERVED_SECONDS)
-        with _open_world(run.database) as world:
-            world.run(migrate(world.keeper.store, NEXT))
-        time.sleep(SERVED_SECONDS)
-        over.set()
+        try:
+            with _open_world(run.database) as world:
+                world.run(migrate(world.keeper.store, NEXT))
+            time.sleep(SERVED_SECONDS)
+        finally:
+            over.set()
         asking.result()
     other = len([each for each in answers if each not in {200, 503}])
     refused = [_run_command(run, each) for each in (["migrate"], ["serve", "--port", str(free_port())])]

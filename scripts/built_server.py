@@ -1,6 +1,6 @@
 """A Gamekeeper server whose worker process builds the application with a function of ours.
 
-    class Spoilt(BuiltServer): builder = "battery.spoilt"               for programs: a server like that of server.py
+    class Spoilt(BuiltServer): builder = "list_writer"                   for programs: a server like that of server.py
     python scripts/built_server.py MODULE DATABASE PORT [ARGUMENT…]     the program behind it
 
 The function is `build` of the module. It gets the settings and the arguments, and may patch the product before it

@@ -1,9 +1,8 @@
-"""Send the same requests to two versions of Gamekeeper, or to one version on both engines, and compare every answer.
+"""Send the same requests to two versions of Gamekeeper, and compare every answer.
 
     .venv/bin/python scripts/compare_versions.py OLD_CHECKOUT NEW_CHECKOUT [--engine sqlite] [--count 10000] [--seed 1]
 
-Both checkouts need their .venv. The old version fills a demo database, and each version serves a copy of it. A test
-calls `compare_engines`, which does the same with one checkout and a database of each engine. The
+Both checkouts need their .venv. The old version fills a demo database, and each version serves a copy of it. The
 requests are made from the old version's OpenAPI document: every operation, with valid, repeated, odd and invalid
 requests. Compared are the status, the headers with their order, the body, and the access log. Ids, times and other
 random values may differ, but an id must stand for the same id in all answers, and a time must be about the same.
@@ -12,7 +11,6 @@ Exit code 0: no differences and no gaps; 1: otherwise.
 """
 
 import argparse
-import asyncio
 import json
 import re
 import shutil
@@ -35,11 +33,7 @@ from uuid import UUID
 
 import httpx
 
-from answer_differences import OF_ENGINES, Answer, Comparison
-from gamekeeper import app
-from gamekeeper.game.keeper import Keeper
-from gamekeeper.ground import settings
-from gamekeeper.store.engine.statements import Statement
+from answer_differences import Answer, Comparison
 from pair import USER, open_node
 from random_requests import ORIGIN, Ask, Values, make_requests
 from server import Server, free_port
@@ -340,48 +334,6 @@ def compare(
         return len(asks), found + compare_logs(first.log, second.log), statuses
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-# --- the two engines -----------------------------------------------------------------------------------------------
-
-# what requests write: table → its rows, without times and random ids
-ROWS = {
-    "players": "SELECT fold, level, exp, class_id, map_id FROM players",
-    "slots": "SELECT p.fold, place, slot, item_id, quantity FROM slots s JOIN players p ON p.id = s.player_id",
-    "known_spells": "SELECT p.fold, slot, spell_id FROM known_spells s JOIN players p ON p.id = s.player_id",
-    "player_variables": "SELECT p.fold, variable_id, value FROM player_variables JOIN players p ON p.id = player_id",
-    "users": "SELECT fold, email FROM users",
-    "ledger": "SELECT kind, before, after, reason FROM ledger",
-    "idempotency_keys": "SELECT key, answer FROM idempotency_keys",
-}
-
-
-def compare_engines(sqlite: str, postgres: str, count: int) -> list[str]:
-    """Compare the answers of this version on two empty databases, one of each engine, and the rows afterwards."""
-    sent, found, statuses = compare((ROOT, ROOT), (sqlite, postgres), count, "1", Comparison(OF_ENGINES))
-    one, other = (asyncio.run(_read_rows(each)) for each in (sqlite, postgres))
-    for table in ROWS:
-        only = (one[table] - other[table]) + (other[table] - one[table])
-        found += [f"rows of {table} on one engine only: {list(only.elements())}"] if only else []
-    print(f"{sent} requests over {len(statuses)} operations: {len(found)} differences")
-    return found
-
-
-async def _read_rows(database: str) -> dict[str, Counter[str]]:
-    async def read(keeper: Keeper) -> dict[str, Counter[str]]:
-        found: dict[str, Counter[str]] = {}
-        for table, query in ROWS.items():
-            rows = await keeper.store.all(Statement(table, {"": query}))
-            found[table] = Counter(comparison.mask(" ".join(map(_write, row))) for row in rows)
-        return found
-
-    comparison = Comparison(OF_ENGINES)
-    return await app.run_with_keeper(settings.load({}, database=database), read)
-
-
-def _write(value: object) -> str:
-    text = value.decode() if isinstance(value, bytes) else str(value)
-    return json.dumps(json.loads(text), sort_keys=True) if text.startswith("{") else text
 
 
 def _report(engine: str, statuses: Mapping[str, Counter[int]]) -> None:

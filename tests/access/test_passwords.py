@@ -172,6 +172,17 @@ def test_hashing_does_not_block_the_event_loop(checking: Passwords, checks: Chec
     assert threading.get_ident() not in checks.threads
 
 
+def test_full_queue_is_an_overload(checking: Passwords) -> None:
+    async def crowd() -> list[object]:
+        crowding = (checking.hash_password(SENT) for _ in range(8))
+        return list(await asyncio.gather(*crowding, return_exceptions=True))
+
+    outcomes = run(crowd())
+    assert [isinstance(outcome, Overloaded) for outcome in outcomes] == [False] * 3 + [True] * 5
+    # after its refusals the hashing queue accepts passwords again
+    assert isinstance(run(checking.hash_password(SENT)), str)
+
+
 def test_full_queue_refuses_cached_passwords_too(checking: Passwords, checks: Checks) -> None:
     async def crowd(stored: str) -> list[object]:
         sent = [WRONG, WRONG, WRONG, SENT]

@@ -3,6 +3,7 @@
 import inspect
 
 import pytest
+from msgspec import UNSET
 
 from gamekeeper.game.access.permissions import PERMISSIONS
 from gamekeeper.http.contract.operation import MOST_AT_ONCE, OF_ONE_OWNER, READ, Operation, is_list, list_types
@@ -16,6 +17,7 @@ OPERATIONS = [pytest.param(each, id=each.name) for each in (*ROUTES, *public.ROU
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_operation_declares_all_its_parts(operation: Operation) -> None:
     assert operation.summary, "a docstring, which is its summary"
+    assert operation.permissions is not UNSET, "permissions, of the operation or of its group"
     assert PERMISSIONS.keys() >= (operation.permissions or frozenset())
     returned = inspect.get_annotations(operation.handler)["return"]
     if set(list_types(returned)) <= {bytes, Response}:

@@ -180,3 +180,9 @@ def test_take_empties_the_lowest_slots_first(slots: inventory.Slots, item: Catal
         mine = sorted(spot for spot, stack in slots.items() if spot[0] == INVENTORY and stack.item_id == item.id)
         assert list(outcome.changed_slots) == mine[: len(outcome.changed_slots)]
         assert all(outcome.changed_slots[spot] is None for spot in list(outcome.changed_slots)[:-1])
+
+
+def test_counts_exclude_items_in_bags() -> None:
+    slots = {(INVENTORY, 0): Stack("coin", 2), (BANK, 1): Stack("coin", 3), (BAG, 0): Stack("coin", 4)}
+    assert inventory.count_item(slots, "coin") == (2, 3)
+    assert inventory.count_item(slots, "arrow") == (0, 0)

@@ -69,7 +69,7 @@ async def show_board(request: Request) -> Response:
         board = await boards.require_board(tx, request.params[0])
         return await boards.report_standings(tx, board, query.season or None, page, player or None)
 
-    found = await keeper.store.read(read)
+    found = await keeper.boards.read(read)
     return pages.render(
         request,
         "insight/board.html",
