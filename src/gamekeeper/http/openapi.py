@@ -19,7 +19,7 @@ from gamekeeper.http.contract.path_parameters import PathParameter, find_paramet
 from gamekeeper.http.contract.schemas import Schema
 from gamekeeper.http.contract.strict_document import Contract
 from gamekeeper.http.contract.tolerant_document import TolerantContract
-from gamekeeper.http.server import errors, static_files
+from gamekeeper.http.server import errors, queries, static_files
 from gamekeeper.http.server.request import MAX_REASON_LENGTH, Request
 from gamekeeper.http.server.response import Response, make_encoded_response
 from gamekeeper.http.server.static_files import FOREVER, MEDIA_TYPES, VERSION, Encoded
@@ -45,7 +45,8 @@ Read and change the players and accounts of an online game.
   202 elsewhere, both with `ApprovalId`. A retry with the same `Idempotency-Key` gets the answer once it was approved.
 * **An unknown query parameter** is ignored under `/api/v1`. It is a 400 under `/api/keeper` and `/api/link`.
 * **An empty value of a query parameter** counts as left out where `allowEmptyValue` says so: everywhere but under
-  `/api/v1`. An empty `dryRun` is always a 400. A range that ends before it begins is a 400.
+  `/api/v1`, and for some parameters there, such as `sortBy`. An empty `dryRun` is always a 400. A range that ends
+  before it begins is a 400.
 * The examples use the data that `gamekeeper demo` serves.
 """
 Document = Contract | TolerantContract
@@ -167,10 +168,12 @@ def _describe_needs(operation: Operation) -> str:
 
 def _list_parameters(operation: Operation, schemas: Document) -> list[Schema]:
     found = [_describe_path_parameter(name, operation, schemas) for name in operation.parameters]
-    for name, schema in schemas.describe_query(operation.query).items() if operation.query else ():
-        plain = {key: value for key, value in schema.items() if key != "description"}
-        empty = {} if operation.keeps_empty else {"allowEmptyValue": True}
-        found.append({"name": name, "in": "query", "description": schema["description"], **empty, "schema": plain})
+    if shape := operation.query:
+        for name, schema in schemas.describe_query(shape).items():
+            plain = {key: value for key, value in schema.items() if key != "description"}
+            can_be_empty = queries.can_be_empty(shape, name, keep_empty=operation.keeps_empty)
+            empty = {"allowEmptyValue": True} if can_be_empty else {}
+            found.append({"name": name, "in": "query", "description": schema["description"], **empty, "schema": plain})
     found += _list_write_parameters(operation) if operation.is_repeatable else []
     return found + ([IF_NONE_MATCH] if operation.cache is not NO_STORE else [])
 

@@ -101,6 +101,14 @@ def decode(shape: type[S], query: Query, *, keep_empty: bool = False) -> S:
     return cast("S", _make_decoder(shape)(query))
 
 
+def can_be_empty(shape: type[Struct], name: str, *, keep_empty: bool) -> bool:
+    """Return whether an empty value of a parameter counts as left out."""
+    try:
+        return decode(shape, {name.lower(): ""}, keep_empty=keep_empty) == shape()
+    except BadField:
+        return False
+
+
 def find_schemas(shape: type[Struct]) -> dict[str, dict[str, Any]]:
     """Find the JSON schemas in a query's `Meta.extra`: name of the parameter → schema with its description."""
     given = {each.encode_name: _resolve(each.type) for each in msgspec.structs.fields(shape)}
