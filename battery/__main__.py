@@ -48,7 +48,7 @@ class Battery:
     figures: list[tuple[str, str, Figure]] = field(default_factory=list[tuple[str, str, Figure]])
 
     def run(self, opened: Databases, case: Case, on: str, fault: str | None) -> None:
-        """Run a test, again if only timings missed their bar, and print its results."""
+        """Run a test and print its results. Repeat it, TRIES times in all, if only bars of time were missed."""
         name = f"{case.letter} {case.name}, {on}" + (f", fault {fault}" if fault else "")
         started = time.monotonic()
         tries, verdict, figures, said = 0, FAILED, list[Figure](), list[str]()
@@ -73,7 +73,7 @@ class Battery:
                 figures = case.run(Run(on, self.seed, Path(folder), another(), fault, self.seconds, another))
             except NotRun as reason:
                 return NOT_RUN, [], [str(reason)]
-            except Exception:  # noqa: BLE001 - a test that breaks has failed, and the others go on
+            except Exception:  # noqa: BLE001 - an error in one test counts as its failure, and must not stop the other tests
                 return FAILED, [], traceback.format_exc().splitlines()
         if not figures:
             return FAILED, [], ["it came back with nothing measured"]

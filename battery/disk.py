@@ -46,7 +46,7 @@ class Trouble(NamedTuple):
 
 @dataclass
 class Looks:
-    """A client that only reads and checks the server's liveness, and the statuses that it got."""
+    """A client that reads a player's items and `/health/live` in a loop, and counts the statuses of the answers."""
 
     url: str
     realm: Realm

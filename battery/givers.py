@@ -95,8 +95,8 @@ class Givers:
             return WantedChange(player, "give", COIN.id, quantity, is_hasty=False)
         item = chance.choices((COIN, BAG, SWORD), (70, 15, 15))[0]
         verb = "give" if chance.random() < 0.65 else "take"
-        # Only gives of coins, which are never refused, time out early: of other changes the first attempt could still
-        # be applied while the retry is refused, and the expected quantity would be wrong.
+        # Only gives of coins time out early, because they are never refused. The first attempt of another change could
+        # still be applied after a rule has refused its retry: then the expected quantity would be wrong.
         hasty = verb == "give" and item is COIN and chance.random() < LOST_ANSWERS
         return WantedChange(player, verb, item.id, quantity if item is COIN else 1, hasty)
 

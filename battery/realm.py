@@ -60,7 +60,7 @@ class Realm:
 
 
 def prepare(database: str, players: int = PLAYERS, others: Sequence[str] = ()) -> Realm:
-    """Create the items, the account Root with its players, and other accounts with the same password."""
+    """Create the items, the account Root with its players, and the other accounts, all with one password."""
     return at_work(database, lambda keeper: _fill(keeper, database, players, others))
 
 

@@ -76,7 +76,7 @@ class Node:
     def kill(self) -> None:
         """Kill all processes of the node with SIGKILL."""
         if self._process and self._process.poll() is None:
-            self._process.send_signal(signal.SIGSTOP)  # so that it starts no new ones
+            self._process.send_signal(signal.SIGSTOP)  # a stopped parent cannot start new processes
             parent = psutil.Process(self._process.pid)
             for each in [*parent.children(recursive=True), parent]:
                 with suppress(psutil.NoSuchProcess):

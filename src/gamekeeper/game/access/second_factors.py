@@ -88,7 +88,7 @@ def make_secret() -> str:
 
 def describe_secret(settings: Settings, user: str, secret: str) -> str:
     """Return the otpauth:// address of a secret, for a QR code."""
-    import pyotp  # noqa: PLC0415 - as above
+    import pyotp  # noqa: PLC0415 - imported at its first use, so that the server starts fast
 
     totp = pyotp.TOTP(secret)
     return totp.provisioning_uri(user, issuer_name=settings.game_name)  # pyright: ignore[reportUnknownMemberType] - its **kwargs have no type
@@ -99,7 +99,7 @@ def find_step(secret: str, sent: str, at: float | None = None) -> int | None:
 
     The time is that of this machine, which phones agree with. The database's clock may be ahead: see SteadyClock.
     """
-    import pyotp  # noqa: PLC0415 - as above
+    import pyotp  # noqa: PLC0415 - imported at its first use, so that the server starts fast
 
     totp, now = pyotp.TOTP(secret), int(time.time() if at is None else at) // STEP_SECONDS
     steps = range(now - SKEW_STEPS, now + SKEW_STEPS + 1)

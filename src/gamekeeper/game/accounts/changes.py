@@ -110,7 +110,7 @@ class PenaltyImposed(UserChange, frozen=True):
     """A ban or a mute of an account."""
 
     penalty: moderation.Penalty
-    of = ""  # field of the account with the reason
+    of = ""  # field of the account that has the reason of the penalty
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         before = {self.of: getattr(self.user, self.of)}
@@ -122,7 +122,7 @@ class PenaltyLifted(UserChange, frozen=True):
 
     lifted: moderation.Penalty
     details: Mapping[str, object]
-    of = ""  # as above
+    of = ""  # field of the account that had the reason of the penalty
 
     def sides(self) -> tuple[ChangeSide, ChangeSide]:
         after = {self.of: None, **self.details}

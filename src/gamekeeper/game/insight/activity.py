@@ -255,7 +255,8 @@ async def _make_hours(tx: Writing, checkpoint: Checkpoint, proven: int | None) -
         return False
     minutes = await activity.read_minutes(tx, checkpoint.position, end)
     hours, online = sum_hours(minutes, checkpoint, end)
-    tx.defer(activity.SQL.save_hours, as_table(hours))  # those without players too: an hour without a row is not known
+    # save hours without players too: an hour that has no row counts as unknown
+    tx.defer(activity.SQL.save_hours, as_table(hours))
     tx.defer(activity.SQL.delete_minutes, end)
     tx.defer(activity.SQL.delete_hours, now // HOUR_MINUTES - HOURS_KEPT)
     activity.move_checkpoint(tx, activity.ONLINE, Checkpoint(end, online))

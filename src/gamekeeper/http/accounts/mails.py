@@ -134,7 +134,7 @@ def _to_failure(error: Exception) -> MailFailure:
 
 def _read_reply(error: BaseException) -> tuple[int | None, str]:
     """Return the SMTP reply's code and text, or None and a description of the error."""
-    from aiosmtplib import SMTPRecipientsRefused, SMTPResponseException  # noqa: PLC0415 - as above
+    from aiosmtplib import SMTPRecipientsRefused, SMTPResponseException  # noqa: PLC0415 - imported with the first mail
 
     if isinstance(error, SMTPRecipientsRefused):
         first = error.recipients[0]
@@ -148,7 +148,7 @@ def _is_permanent(error: BaseException) -> bool:
     """Whether the recipient or the message was rejected with 5xx. A rejected log-in or sender is retried:
     the operator can correct the settings.
     """
-    from aiosmtplib import SMTPDataError, SMTPRecipientsRefused  # noqa: PLC0415 - as above
+    from aiosmtplib import SMTPDataError, SMTPRecipientsRefused  # noqa: PLC0415 - imported with the first mail
 
     while True:
         if isinstance(error, SMTPRecipientsRefused | SMTPDataError):

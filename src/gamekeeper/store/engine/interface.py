@@ -95,7 +95,7 @@ def _list_conversions(kind: Any, place: int) -> tuple[list[tuple[int, Convert]],
     """List the conversions of single columns, and of neighbouring ones to a field; the last field comes first."""
     single: list[tuple[int, Convert]] = []
     nested: list[tuple[int, int, Convert]] = []
-    hints = get_type_hints(kind, include_extras=True)  # also of the fields that a Struct inherits
+    hints = get_type_hints(kind, include_extras=True)  # `__annotations__` lacks the fields that a Struct inherits
     for field_type in (hints[name] for name in getattr(kind, "_fields", None) or kind.__struct_fields__):
         parser = next((each for each in get_args(field_type) if isinstance(each, ReadAs)), None)
         fields = () if parser else getattr(field_type, "_fields", ())

@@ -165,7 +165,7 @@ PLACEHOLDERS = {
     "clustered": "",
     "now": "CAST(extract(epoch FROM now()) * 1000 AS bigint)",
     "for_update": "FOR UPDATE",
-    "take_one": "FOR UPDATE OF one SKIP LOCKED",  # the row of the table with the alias `one`
+    "take_one": "FOR UPDATE OF one SKIP LOCKED",  # lock one row of the table whose alias is `one`; skip locked rows
     "skip_locked": "FOR UPDATE SKIP LOCKED",
     # the id of the row that `lock` locked last in this transaction
     "locked": "CAST(NULLIF(current_setting('gamekeeper.locked', true), '') AS uuid)",

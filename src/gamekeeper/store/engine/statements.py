@@ -143,7 +143,7 @@ def _parse(text: str) -> dict[str, Statement]:
 
 
 def _insert_rows(found: re.Match[str]) -> str:
-    """Return the columns of an INSERT, and the SELECT that reads them from a JSON value as of `as_table`."""
+    """Return the columns of an INSERT, and the SELECT that reads their values from the JSON that `as_table` makes."""
     kinds = dict(each.split() for each in found[1].split(","))
     texts = {name: f"value->>'{name}'" for name in kinds}
     values = [texts[name] if kind == "text" else f"CAST({texts[name]} AS {{{kind}}})" for name, kind in kinds.items()]
