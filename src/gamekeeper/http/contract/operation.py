@@ -5,7 +5,8 @@ the operation has them, with their shapes as types; then the path parameters tha
 The dispatcher decodes and checks them all. The name of the operation is the handler's, the answer is the shape that it
 returns, permissions and caching are those of the group, and GET reads while other methods write, unless the declaration
 says otherwise. The declaration also says how many rows of a list may be read and encoded at once. Examples are made of
-the shapes. Nothing is checked here, so that the server starts fast: tests/contract/test_declarations.py checks it all.
+the shapes. Only missing permissions are an error here, so that the server starts fast; the rest is checked by
+tests/contract/test_declarations.py.
 """
 
 import inspect
@@ -288,6 +289,8 @@ class Group(Struct, eq=False, frozen=True):
                 "given_examples": {name: value for name, value in parts.items() if name in EXAMPLES},
                 **{RENAMED.get(name, name): value for name, value in parts.items() if name not in EXAMPLES},
             }
+            if found["permissions"] is UNSET:
+                raise ValueError(f"neither {address} nor its group declares permissions: any token would be enough")
             self.operations.append(Operation(method=method, path=path, group=self, handler=handler, **found))
             return handler
 
